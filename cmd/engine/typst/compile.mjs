@@ -4,8 +4,9 @@
 // stdin is a sequence of files: the length of the name and of the content, each a little-endian uint32, then both. The one
 // without a name ends it. On failure, stderr has one line of JSON, {"error": …, "memory": …}, and the exit code is 1.
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
+import vm from "node:vm";
 
-const { compiler: compilerDir, fonts, maxInput } = JSON.parse(process.argv[1]);
+const { compiler: compilerDir, formulas: converterPath, fonts, maxInput } = JSON.parse(process.argv[1]);
 
 function fail(message, memory = false) {
   writeSync(2, JSON.stringify({ error: String(message).slice(0, 2000), memory }) + "\n");
@@ -53,7 +54,12 @@ compiler.set_fonts(await resolver.build());
 
 // An image that the compiler cannot read would fail the whole document.
 const images = [];
+let formulas = [];
 for (const { name, content } of files()) {
+  if (name === "formulas.json") {
+    formulas = JSON.parse(new TextDecoder().decode(content));
+    continue;
+  }
   compiler.map_shadow("/" + name, content);
   if (name.startsWith("images/")) images.push(name);
 }
@@ -65,6 +71,26 @@ for (const name of images) {
   } catch {}
 }
 compiler.map_shadow("/readable.json", new TextEncoder().encode(JSON.stringify(readable)));
+
+// So would a formula.
+const shared = vm.createContext({ __proto__: null });
+const limited = (run, timeout) => {
+  shared.run = run;
+  return vm.runInContext("run()", shared, { timeout });
+};
+const draws = (list) => {
+  compiler.map_shadow("/try.json", new TextEncoder().encode(JSON.stringify(list)));
+  compiler.add_source("/try.typ", `#show math.equation: set text(font: "Noto Sans Math")
+#for m in json("/try.json") { math.equation(block: true, eval(m, mode: "math", scope: (std: none))) }`);
+  try {
+    return Boolean(compiler.compile("/try.typ", null, "pdf", 1)?.result);
+  } catch (e) {
+    if (e instanceof WebAssembly.RuntimeError) throw e;
+    return false;
+  }
+};
+const typesetFormulas = formulas.length === 0 ? [] : typeset(formulas, await import("file://" + converterPath), limited, draws);
+compiler.map_shadow("/typeset.json", new TextEncoder().encode(JSON.stringify(typesetFormulas)));
 
 let made;
 try {

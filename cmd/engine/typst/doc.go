@@ -6,5 +6,8 @@
 // system allows it, the child also has network and process namespaces of its own. Its memory is watched and limited,
 // and it is killed when the context ends or this process dies.
 //
+// A file formulas.json of the input is a list of TeX formulas, which a converter in the child turns into typst's mathematics. They come
+// back as typeset.json: formulas.mjs lets nothing through that is more than mathematics.
+//
 // It must not import what is above cmd/engine.
 package typst

@@ -25,7 +25,13 @@ import (
 )
 
 //go:embed compile.mjs
-var program string
+var compile string
+
+//go:embed formulas.mjs
+var formulas string
+
+// program is one module: the child may read no file of ours.
+var program = strings.Replace(formulas, "export function", "function", 1) + compile
 
 // Config has the settings of a Renderer. The zero value is complete.
 type Config struct {
@@ -211,16 +217,20 @@ func (r *Renderer) command() ([]string, error) {
 		return nil, &Error{Message: "the PDF renderer is not installed here: run `make engines`", kind: missing, cause: err}
 	}
 	modules := filepath.Join(found.Dir(), "node_modules")
+	converter := filepath.Join(modules, "tex2typst", "dist", "index.js")
+	if _, err := os.Stat(converter); err != nil {
+		return nil, &Error{Message: "the PDF renderer's formulas are not installed here: run `make engines`", kind: missing, cause: err}
+	}
 	files, err := fonts(modules)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := json.Marshal(map[string]any{"compiler": compiler, "fonts": files, "maxInput": maxInput})
+	settings, err := json.Marshal(map[string]any{"compiler": compiler, "formulas": converter, "fonts": files, "maxInput": maxInput})
 	if err != nil {
 		return nil, err
 	}
 	return []string{
-		node, "--permission", "--allow-fs-read=" + compiler, "--allow-fs-read=" + filepath.Join(modules, "@expo-google-fonts"),
+		node, "--permission", "--allow-fs-read=" + compiler, "--allow-fs-read=" + filepath.Join(modules, "tex2typst"), "--allow-fs-read=" + filepath.Join(modules, "@expo-google-fonts"),
 		// The optimizing compiler would take more memory than it saves time.
 		"--liftoff-only", "--max-old-space-size=256", "--no-warnings", "--input-type=module", "-e", program, string(settings),
 	}, nil

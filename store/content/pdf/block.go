@@ -21,7 +21,7 @@ func init() { // In init, because the rows call blocks, which reads the table.
 		"blockquote":     func(b *builder, n *schema.Node) node { return b.holding("quote", n) },
 		"hint":           (*builder).hint,
 		"code":           (*builder).code,
-		"math":           func(_ *builder, n *schema.Node) node { return node{Kind: "math", Text: text(content.Label(n))} },
+		"math":           func(b *builder, n *schema.Node) node { return b.formula("math", n) },
 		"list-ordered":   func(b *builder, n *schema.Node) node { return b.list("ol", n) },
 		"list-unordered": func(b *builder, n *schema.Node) node { return b.list("ul", n) },
 		"list-tasks":     func(b *builder, n *schema.Node) node { return b.list("tasks", n) },

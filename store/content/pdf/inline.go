@@ -30,9 +30,7 @@ func init() { // In init, because the rows call inlines, which reads the table.
 		"mention":      func(b *builder, n *schema.Node) node { return b.reference(n.Data["ref"]) },
 		"annotation":   (*builder).annotation,
 		"inline-image": (*builder).inlineImage,
-		"inline-math": func(_ *builder, n *schema.Node) node {
-			return node{Kind: "s", Text: text(content.Label(n)), Marks: "c"}
-		},
+		"inline-math":  func(b *builder, n *schema.Node) node { return b.formula("formula", n) },
 		"button": func(b *builder, n *schema.Node) node {
 			return b.lead(n.Data["ref"], node{Kind: "button", Text: text(oneLine(content.Label(n)))})
 		},

@@ -32,13 +32,15 @@ type node struct {
 	// ID is the label of a heading.
 	ID string `json:"id,omitempty"`
 	// Number is the depth of a heading or the first number of a list.
-	Number *int    `json:"n,omitzero"`
-	Tight  *bool   `json:"tight,omitzero"`
-	Done   *bool   `json:"done,omitzero"`
-	Title  *string `json:"title,omitzero"`
-	Lang   *string `json:"lang,omitzero"`
-	Lines  bool    `json:"lines,omitzero"`
-	Marked []int   `json:"marked,omitempty"`
+	Number *int  `json:"n,omitzero"`
+	Tight  *bool `json:"tight,omitzero"`
+	Done   *bool `json:"done,omitzero"`
+	// Formula is a formula's place in the list of all.
+	Formula *int    `json:"f,omitzero"`
+	Title   *string `json:"title,omitzero"`
+	Lang    *string `json:"lang,omitzero"`
+	Lines   bool    `json:"lines,omitzero"`
+	Marked  []int   `json:"marked,omitempty"`
 	// Source names the file of an image. Width is in pixels, Share a part of the room.
 	Source   string    `json:"src,omitempty"`
 	Width    float64   `json:"w,omitzero"`
@@ -70,16 +72,30 @@ type builder struct {
 	// Of all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // the files of images, in the order of their names
+	// formulas are the document's, each once, as TeX; places has where they are in it.
+	formulas []string
+	places   map[string]int
 }
 
 func newBuilder(s Source) *builder {
-	b := &builder{Source: s, index: make(map[string]int, len(s.Pages)), images: map[string]string{}}
+	b := &builder{Source: s, index: make(map[string]int, len(s.Pages)), images: map[string]string{}, places: map[string]int{}}
 	for i, page := range s.Pages {
 		b.index[page.ID] = i
 	}
 	b.language = languageOf(s.Language)
 	b.dir = directionOf("", b.language)
 	return b
+}
+
+// formula is mathematics, whose TeX is shown if the renderer cannot make more of it.
+func (b *builder) formula(kind string, n *schema.Node) node {
+	tex := content.Label(n)
+	place, known := b.places[tex]
+	if !known {
+		place = len(b.formulas)
+		b.places[tex], b.formulas = place, append(b.formulas, tex)
+	}
+	return node{Kind: kind, Text: &tex, Formula: &place}
 }
 
 // begin forgets the last page.

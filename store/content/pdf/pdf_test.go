@@ -127,7 +127,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-var ours = regexp.MustCompile(`^(main\.typ|info\.json|pages/[0-9]+\.json|images/[0-9]+)$`)
+var ours = regexp.MustCompile(`^(main\.typ|info\.json|formulas\.json|pages/[0-9]+\.json|images/[0-9]+)$`)
 
 // checkInput finds text of users outside of JSON, and names of files that are not ours.
 func checkInput(tb testing.TB, made map[string]string) {

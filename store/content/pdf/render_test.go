@@ -120,3 +120,23 @@ func TestRenderedDialect(t *testing.T) {
 		t.Errorf("%d sheets", r.NumPage())
 	}
 }
+
+// TestRenderedFormulas: formulas are laid out; one that cannot be is shown as its TeX.
+func TestRenderedFormulas(t *testing.T) {
+	t.Parallel()
+	r := render(t, source(t, read(t, "in $$\\sqrt{a}$$ line, $$\\unknown{b}$$\n\n$$\n\\frac{c}{d}\n$$\n\n$$\n\\nothing{e}\n$$\n\n$$\\text{\"#panic()\"}$$\n")))
+	var text strings.Builder
+	for i := 1; i <= r.NumPage(); i++ {
+		shown, err := r.Page(i).GetPlainText(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(shown)
+	}
+	got := strings.Join(strings.Fields(text.String()), "")
+	for want, there := range map[string]bool{`\unknown{b}`: true, `\nothing{e}`: true, "√": true, `\frac`: false, `\sqrt`: false, "”#panic()”": true} {
+		if strings.Contains(got, want) != there {
+			t.Errorf("%s: %v, want %v: %s", want, !there, there, got)
+		}
+	}
+}

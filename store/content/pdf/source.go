@@ -18,7 +18,7 @@ const Main = "main.typ"
 var layout []byte
 
 // Version changes with what is rendered for the same pages, so that kept results of another one are not served.
-const Version = 2
+const Version = 3
 
 // Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
 type Page struct {
@@ -118,7 +118,10 @@ func write(s Source, yield func(File, error) bool) error {
 	if more, err := b.sendImages(s.Image, yield); !more || err != nil {
 		return err
 	}
-	more, err := send("info.json", about)
+	more, err := send("formulas.json", b.formulas)
+	if more && err == nil {
+		more, err = send("info.json", about)
+	}
 	if more && err == nil {
 		yield(File{Main, layout}, nil)
 	}
