@@ -56,8 +56,11 @@ func SiteTypes() []string {
 
 // SiteVisibilities are the values of a site's `visibility`.
 func SiteVisibilities() []string {
-	return []string{"public", "unlisted", VisibilityShareLink, "visitor-auth"}
+	return []string{"public", "unlisted", VisibilityShareLink, VisibilityVisitorAuth}
 }
+
+// VisibilityVisitorAuth is the visibility of sites that can be opened only by visitors whom the site's own service vouches for.
+const VisibilityVisitorAuth = "visitor-auth"
 
 // VisibilityShareLink is the visibility of sites that can be opened only with the key of a share link.
 const VisibilityShareLink = "share-link"

@@ -10,10 +10,13 @@ import (
 // TokenKind says what a bearer token belongs to.
 type TokenKind string
 
-// The kinds of tokens. A user token acts as its user; a site key may only post that site's events.
+// The kinds of tokens. A user token acts as its user. A site key may only post that site's events. A front-end token finds every
+// published site by its address and posts its events. A site token reads one published site; it is signed and not stored.
 const (
-	TokenUser TokenKind = "user"
-	TokenSite TokenKind = "site"
+	TokenUser     TokenKind = "user"
+	TokenSite     TokenKind = "site"
+	TokenFrontEnd TokenKind = "front-end"
+	TokenReader   TokenKind = "reader"
 )
 
 // TokenPrefix starts every token that we make, so that scanners for leaked secrets recognize it.

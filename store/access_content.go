@@ -10,6 +10,8 @@ type ContentAccess struct {
 	Level schema.Level
 	// Grant is the highest that the member or one of the member's teams has there or above; empty for no grant.
 	Grant schema.Role
+	// Reader says that it is no member but a reader of a published site that shows the content. The rest is empty then.
+	Reader bool
 }
 
 func contentAccess(role *string, level string, grantRank int32) ContentAccess {

@@ -15,7 +15,7 @@ import (
 type Principal struct {
 	TokenID string
 	Kind    schema.TokenKind
-	// UserID is set for user tokens; SiteID and OrganizationID for site keys.
+	// UserID is set for user tokens; SiteID and OrganizationID for site keys and site tokens.
 	UserID         string
 	SiteID         string
 	OrganizationID string
@@ -25,10 +25,11 @@ type Principal struct {
 	LastUsedAt time.Time
 }
 
-// NewToken is what a token is made of. User is a user's id or e-mail address; exactly one of User and SiteID is set.
+// NewToken is what a token is made of. User is a user's id or e-mail address; exactly one of User, SiteID and FrontEnd is set.
 type NewToken struct {
 	User      string
 	SiteID    string
+	FrontEnd  bool
 	Name      string
 	ExpiresAt *time.Time
 }
@@ -37,20 +38,22 @@ type NewToken struct {
 func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string, row Token, err error) {
 	params := db.InsertTokenParams{ID: schema.NewID(), Name: token.Name, ExpiresAt: token.ExpiresAt}
 	switch {
-	case token.User != "" && token.SiteID == "":
+	case token.User != "" && token.SiteID == "" && !token.FrontEnd:
 		user, err := s.FindUser(ctx, token.User)
 		if err != nil {
 			return "", Token{}, err
 		}
 		params.Kind, params.UserID = string(schema.TokenUser), &user.ID
-	case token.SiteID != "" && token.User == "":
+	case token.SiteID != "" && token.User == "" && !token.FrontEnd:
 		site, err := s.SiteByID(ctx, token.SiteID)
 		if err != nil {
 			return "", Token{}, err
 		}
 		params.Kind, params.SiteID = string(schema.TokenSite), &site.ID
+	case token.FrontEnd && token.User == "" && token.SiteID == "":
+		params.Kind = string(schema.TokenFrontEnd)
 	default:
-		return "", Token{}, schema.BadRequest("a token is for one user or for one site")
+		return "", Token{}, schema.BadRequest("a token is for one user, for one site or for front ends")
 	}
 	secret = schema.NewToken()
 	row, err = insertToken(ctx, s.queries, secret, params)

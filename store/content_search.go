@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/words"
 	"github.com/octavo-docs/octavo/store/db"
@@ -80,15 +81,20 @@ type SiteSearch struct {
 	SiteSpaces     []string
 	Defaults       bool
 	Current        *string
+	// Shown are the site spaces that a reader of the site may see; nil for a member.
+	Shown []string
 }
 
 // SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
 func (s *Store) SearchSite(
 	ctx context.Context, viewer Viewer, in SiteSearch, query string, after *Cursor[float32], size int,
 ) (Page[FoundSpace], error) {
+	if in.Shown != nil {
+		viewer.Role = schema.RoleAdmin // What is shown decides alone.
+	}
 	rows, err := s.planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
 		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
-		Defaults: in.Defaults, Current: in.Current,
+		Defaults: in.Defaults, Current: in.Current, Shown: in.Shown,
 	})
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")

@@ -18,8 +18,10 @@ const touchEvery = 60
 // changes.
 type Session struct {
 	Principal store.Principal
-	use       *tokenUse
-	touched   atomic.Int64
+	// Reader is set for site tokens.
+	Reader  *Reader
+	use     *tokenUse
+	touched atomic.Int64
 }
 
 // Authenticate finds the principal for an Authorization header. The header aliases the request and is not retained. Asking the
@@ -29,14 +31,19 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	if !ok {
 		return nil, g.refuseToken(ip, now, "a bearer token is required")
 	}
-	if !schema.ValidToken(token) {
+	signed := isSiteToken(token)
+	if !signed && !schema.ValidToken(token) {
 		return nil, g.refuseToken(ip, now, "the token is not valid")
 	}
 	hash := schema.HashToken(token)
 	s, err, known := g.tokens.peek(hash, now)
 	switch {
 	case !known:
-		s, err = g.load(ctx, hash, ip, now)
+		find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
+		if signed {
+			find = func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
+		}
+		s, err = g.load(ctx, hash, ip, now, find)
 	case err != nil:
 		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
 			err = limited
@@ -48,6 +55,9 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	// A cached token may have expired since it was loaded.
 	if !s.Principal.ExpiresAt.IsZero() && !now.Before(s.Principal.ExpiresAt) {
 		return nil, schema.Unauthorized("the token is not valid")
+	}
+	if s.Reader != nil {
+		return s, nil // Nothing is stored of the token.
 	}
 	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
 		g.uses.record(s.Principal.TokenID)
@@ -62,27 +72,32 @@ func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
 	return schema.Unauthorized(why)
 }
 
-// load asks the store about a token. A valid token does not count against its address.
-func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*Session, error) {
+// load finds out about a token. A valid token does not count against its address.
+func (g *Guard) load(
+	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find func(context.Context) (*Session, error),
+) (*Session, error) {
 	counted := !g.tokens.wasGood(hash)
 	if counted {
 		if err := g.addresses.takeWrongToken(ip, now); err != nil {
 			return nil, err
 		}
 	}
-	s, err := g.tokens.load(ctx, hash, now, func(ctx context.Context) (*Session, error) {
-		principal, err := g.store.Authenticate(ctx, hash)
-		if err != nil {
-			return nil, err
-		}
-		s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-		s.touched.Store(principal.LastUsedAt.Unix())
-		return s, nil
-	})
+	s, err := g.tokens.load(ctx, hash, now, find)
 	if counted && !schema.IsCode(err, schema.CodeUnauthorized) {
 		g.addresses.giveBackWrongToken(ip)
 	}
 	return s, err
+}
+
+// stored finds the session of a token that the store knows.
+func (g *Guard) stored(ctx context.Context, hash schema.TokenHash) (*Session, error) {
+	principal, err := g.store.Authenticate(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
+	s.touched.Store(principal.LastUsedAt.Unix())
+	return s, nil
 }
 
 // BearerToken extracts the token from an Authorization header; the scheme is case-insensitive (RFC 9110, 11.1).

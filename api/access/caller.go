@@ -14,6 +14,8 @@ import (
 type Caller struct {
 	// Principal is nil for public operations.
 	Principal *store.Principal
+	// Reader is set for the reader of a published site, who is no user: the Principal has no UserID then.
+	Reader *Reader
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
 	// Scopes that name an Organization, Site, Space or Collection set it; those of insights set EventSite.

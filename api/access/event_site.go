@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// eventSiteKey identifies a site and who asks for it: a user, or the site's own key, which has no user.
+// eventSiteKey identifies a site and who asks for it: a user, or a token without a user, that is the site's own key or a front
+// end's token.
 type eventSiteKey struct {
 	kind                     schema.TokenKind
 	user, organization, site string
@@ -61,6 +62,15 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		if found, err = st.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
+	case schema.TokenFrontEnd:
+		site, err := st.SiteByID(ctx, key.site)
+		if err != nil {
+			return eventSiteGrant{}, err
+		}
+		if !site.Published || site.OrganizationID != key.organization {
+			return eventSiteGrant{}, schema.NotFound("site")
+		}
+		found.Site = site
 	case schema.TokenSite:
 		// The key belongs to this site: the token's row already ties it to the organization.
 		site, err := st.SiteByID(ctx, key.site)

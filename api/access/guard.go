@@ -33,11 +33,13 @@ type Guard struct {
 	rates  *rateLimits
 	// addresses limits the work done before a token is known to be valid.
 	addresses *addressLimits
+	// siteTokens reads the tokens of sites' readers.
+	siteTokens *SiteTokens
 }
 
 // NewGuard builds a Guard; Run records the use of tokens.
 func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
-	g := &Guard{store: st, uses: newUseRecorder(st, log)}
+	g := &Guard{store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st)}
 	var errs [4]error
 	g.tokens, errs[0] = newTTLCache[schema.TokenHash, *Session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
 		return string(h[:])
@@ -76,7 +78,11 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	if s.Object == nil {
 		return nil
 	}
-	err := s.Object.find(ctx, g, path, c)
+	find := s.Object.find
+	if c.Reader != nil {
+		find = s.Object.findForReader
+	}
+	err := find(ctx, g, path, c)
 	if err == nil {
 		err = c.Require(s.Right, s.Object.name)
 	}
@@ -103,6 +109,16 @@ func (s Scope) admit(kind schema.TokenKind) error {
 	case schema.TokenSite:
 		if !s.SiteKey {
 			return schema.Forbidden("a site key may only post its site's events")
+		}
+		return nil
+	case schema.TokenFrontEnd:
+		if !s.FrontEnd {
+			return schema.Forbidden("a front end's token may only find published sites and post their events")
+		}
+		return nil
+	case schema.TokenReader:
+		if !s.Readers {
+			return schema.Forbidden("a site token may only read what its site shows")
 		}
 		return nil
 	default:

@@ -23,20 +23,24 @@ func pathID(path PathParams, name string) (string, bool) {
 }
 
 // Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's access and
-// fills in the Caller. find returns "not found" both for objects that do not exist and for those of other tenants.
+// fills in the Caller. find returns "not found" both for objects that do not exist and for those of other tenants. findForReader
+// does the same for the readers of a published site; it is nil for objects that they have nothing to do with.
 type Object struct {
-	name  string
-	param string
-	find  func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
+	name          string
+	param         string
+	find          func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
+	findForReader func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 }
 
 var (
 	OnOrganization = &Object{name: "organization", param: "organizationId", find: findOrganization}
-	OnSite         = &Object{name: "site", param: "siteId", find: findSite}
-	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace}
+	OnSite         = &Object{name: "site", param: "siteId", find: findSite, findForReader: findSiteForReader}
+	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace, findForReader: findSpaceForReader}
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
 	// OnChangeRequest uses the rights on the change request's space.
 	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest}
+	// OnSharedResource is a resource of an organization that the pages of its sites show, such as an OpenAPI specification.
+	OnSharedResource = &Object{name: "organization", param: "organizationId", find: findOrganization, findForReader: findOrganizationForReader}
 	// OnInsights is a cached site lookup: its result may be as old as Config.AuthTTL.
 	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite}
 )

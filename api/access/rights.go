@@ -113,6 +113,12 @@ func levelRole(role schema.Role, level schema.Level) schema.Role {
 	return schema.Role(level)
 }
 
+// readerRights are what the readers of a published site have on it and on the spaces that it shows.
+const readerRights = RightView | RightAccess
+
 func ContentRights(a store.ContentAccess) Rights {
+	if a.Reader {
+		return readerRights
+	}
 	return RightsOf(Access{Role: a.Role, Level: &a.Level, Grant: a.Grant})
 }

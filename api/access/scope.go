@@ -23,6 +23,10 @@ type Scope struct {
 	Right Rights
 	// SiteKey also admits the site's own key.
 	SiteKey bool
+	// FrontEnd also admits front-end tokens.
+	FrontEnd bool
+	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
+	Readers bool
 	// OrGone returns success for an object that does not exist.
 	OrGone bool
 }
@@ -49,6 +53,18 @@ func (s Scope) OrSiteKey() Scope {
 	return s
 }
 
+// OrFrontEnd also admits front-end tokens.
+func (s Scope) OrFrontEnd() Scope {
+	s.FrontEnd = true
+	return s
+}
+
+// OrReaders also admits the readers of a published site.
+func (s Scope) OrReaders() Scope {
+	s.Readers = true
+	return s
+}
+
 // OrAlreadyGone is for operations that delete the object of the scope: deleting what does not exist succeeds.
 func (s Scope) OrAlreadyGone() Scope {
 	s.OrGone = true
@@ -62,12 +78,18 @@ func (s Scope) String() string {
 		return "public"
 	case s.Named != nil:
 		return fmt.Sprintf("%s in the body:%s", s.Named.name, rightNames[s.Right])
-	case s.Object == nil:
-		return "user"
 	}
-	name := fmt.Sprintf("%s:%s", s.Object.name, rightNames[s.Right])
-	if s.SiteKey {
-		name += " or site key"
+	name := "user"
+	if s.Object != nil {
+		name = fmt.Sprintf("%s:%s", s.Object.name, rightNames[s.Right])
+	}
+	for _, other := range []struct {
+		admitted bool
+		name     string
+	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}} {
+		if other.admitted {
+			name += " or " + other.name
+		}
 	}
 	return name
 }
@@ -90,6 +112,10 @@ func (s Scope) Check(path string) error {
 		return errors.New("scope names two objects")
 	case s.SiteKey && s.Object != OnInsights:
 		return errors.New("a site key opens a site's insights only")
+	case s.FrontEnd && s.Object != nil && s.Object != OnInsights:
+		return errors.New("a front end's token opens the insights of sites only")
+	case s.Readers && (s.Object == nil || s.Object.findForReader == nil || !readerRights.Has(s.Right)):
+		return errors.New("a site's readers may only read the site and what it shows")
 	}
 	return nil
 }

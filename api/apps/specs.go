@@ -56,7 +56,7 @@ func specOperations(h *specs) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: one + "/versions/latest/content", ID: "getLatestOpenAPISpecVersionContent", Tag: "openapi",
 			Doc:   "Read the document of an OpenAPI specification's newest version.",
-			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
+			Scope: access.Having(access.RightAccess, access.OnSharedResource).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
 		},
 		{
 			Method: http.MethodGet, Path: one + "/versions/{versionId}", ID: "getOpenAPISpecVersionById", Tag: "openapi",

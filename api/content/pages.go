@@ -27,27 +27,27 @@ func pageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content", ID: "getCurrentRevision", Tag: tag,
 			Doc:   "Read the current revision of a space.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.current),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.current),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/pages", ID: "listPages", Tag: tag,
 			Doc:   "List the pages of a space as their tree.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pages),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pages),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/page/{pageId}", ID: "getPageById", Tag: tag,
 			Doc:   "Read a page of a space with its text.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pageByID),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pageByID),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
 			Doc:   "Read a page of a space by its path, or by one from which a redirect of its Git repository leads: then its path is another one.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}", ID: "getRevisionById", Tag: tag,
 			Doc:   "Read a revision of a space or of one of its change requests.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.revisionByID),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.revisionByID),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content", ID: "getRevisionOfChangeRequestById", Tag: tag,
@@ -130,6 +130,10 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 		revision.Files[i] = schema.RevisionFile{
 			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
 		}
+	}
+	if c.Reader != nil { // The history and its authors are none of a reader's business.
+		revision.Parents = []string{}
+		return revision, nil
 	}
 	if row.ChangeRequestID != nil {
 		request, err := h.store.ChangeRequest(ctx, space.ID, *row.ChangeRequestID)

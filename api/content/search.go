@@ -24,7 +24,7 @@ func searchOperations(h *searches) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/search", ID: "searchSpaceContent", Tag: "search",
 			Doc:   "Find pages of a space's current content by their words, the best match first.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.space),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.space),
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/search", ID: "searchOrganizationContent", Tag: "search",
@@ -34,7 +34,7 @@ func searchOperations(h *searches) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/search", ID: "searchSiteContent", Tag: "search",
 			Doc:   "Find pages of the spaces of a site that the caller may see by their words, with the best pages of each space.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK,
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.site),
 		},
 	}
@@ -159,6 +159,9 @@ func (h *searches) site(ctx context.Context, c *access.Caller, r *searchSiteRequ
 	in := r.in(c.Site.Site.OrganizationID, c.Site.Site.ID)
 	name := fmt.Sprintf("search site %s %q %q %t %q", in.SiteID, *r.Body.Query, in.SiteSpaces, in.Defaults, schema.Or(in.Current, ""))
 	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	if c.Reader != nil {
+		in.Shown = c.Reader.SiteSpaces()
+	}
 	return h.spaces(ctx, name, r.PageRequest, func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error) {
 		return h.store.SearchSite(ctx, viewer, in, *r.Body.Query, after, size)
 	})

@@ -35,7 +35,7 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}", ID: "getSpaceById", Tag: "spaces",
-			Doc: "Read a space.", Scope: access.Having(access.RightView, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Doc: "Read a space.", Scope: access.Having(access.RightView, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",

@@ -18,7 +18,7 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.Principal = &session.Principal
+	c.Principal, c.Reader = &session.Principal, session.Reader
 	if err := f.limit(op.Rate, session, c); err != nil {
 		return err
 	}

@@ -50,16 +50,35 @@ func sharedRoot(root, key string) string { return root + "/~" + url.PathEscape(k
 type siteView struct {
 	siteAddress
 	spaces map[string]store.ContentAccess
+	// reader is nil for members, who see every part.
+	reader *access.Reader
+}
+
+// sees reports whether the caller sees a site space.
+func (v siteView) sees(id string) bool { return v.reader == nil || v.reader.SeesSiteSpace(id) }
+
+// seesSection reports whether the caller sees a section.
+func (v siteView) seesSection(id string) bool { return v.reader == nil || v.reader.SeesSection(id) }
+
+// addressFor is address for the caller: a reader has the key of the token.
+func (h *sites) addressFor(ctx context.Context, c *access.Caller, shareKey *string) (siteAddress, error) {
+	if c.Reader != nil && shareKey == nil && c.Reader.ShareKey() != "" {
+		shareKey = new(c.Reader.ShareKey())
+	}
+	return h.address(ctx, c.Site.Site, shareKey)
 }
 
 func (h *sites) seenBy(ctx context.Context, c *access.Caller, shareKey *string) (siteView, error) {
-	address, err := h.address(ctx, c.Site.Site, shareKey)
+	address, err := h.addressFor(ctx, c, shareKey)
 	if err != nil {
 		return siteView{}, err
 	}
+	if c.Reader != nil {
+		return siteView{siteAddress: address, spaces: c.Reader.Spaces(), reader: c.Reader}, nil
+	}
 	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
 	spaces, err := h.store.AccessToSiteSpaces(ctx, viewer, c.Site.Site.ID)
-	return siteView{address, spaces}, err
+	return siteView{siteAddress: address, spaces: spaces}, err
 }
 
 // published returns the address of a part of the site, or nothing if the caller cannot read it.

@@ -38,7 +38,7 @@ func siteRedirectRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/redirect", ID: "getSiteRedirectBySource", Tag: "site-redirects",
 			Doc:   "Find the redirect of a path, and where it leads to now.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.findRedirect),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.findRedirect),
 		},
 	}
 }
@@ -172,7 +172,7 @@ func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedir
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
-	address, err := h.address(ctx, site, r.ShareKey)
+	address, err := h.addressFor(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
@@ -216,24 +216,33 @@ func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.Sit
 	site := c.Site.Site.ID
 	if to.Kind == schema.RedirectToSection {
 		row, err := h.store.Section(ctx, site, *to.SiteSectionID)
+		if err == nil && c.Reader != nil && !c.Reader.SeesSection(row.Section.ID) {
+			err = schema.NotFound("redirect")
+		}
 		return destination{path: sectionPath(row.Section.Path, row.Section.IsDefault), member: "siteSectionId"}, err
 	}
 	row, err := h.store.SiteSpace(ctx, site, *to.SiteSpaceID)
+	if err == nil && c.Reader != nil && !c.Reader.SeesSiteSpace(row.SiteSpace.ID) {
+		err = schema.NotFound("redirect")
+	}
 	if err != nil || to.Kind == schema.RedirectToSpace {
 		return destination{path: siteSpacePath(row), member: "siteSpaceId"}, err
 	}
 	found := destination{path: siteSpacePath(row), member: "pageId"}
-	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, []string{row.Space.ID})
-	if err != nil {
-		return found, err
-	}
-	if !access.ContentRights(spaces[row.Space.ID].ContentAccess).Has(access.RightAccess) {
-		found.closed = true
-		return found, nil
+	if c.Reader == nil {
+		if found.closed, err = h.closedTo(ctx, c, row.Space.ID); err != nil || found.closed {
+			return found, err
+		}
 	}
 	page, err := h.store.PagePath(ctx, row.Space, *to.PageID)
 	found.path = append(found.path, page...)
 	return found, err
+}
+
+// closedTo reports whether a member may not read a space.
+func (h *sites) closedTo(ctx context.Context, c *access.Caller, space string) (bool, error) {
+	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, []string{space})
+	return !access.ContentRights(spaces[space].ContentAccess).Has(access.RightAccess), err
 }
 
 func redirectResource(r store.SiteRedirect) schema.SiteRedirect {

@@ -20,7 +20,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base + "/structure", ID: "getSiteStructure", Tag: "site-structure",
 			Doc:   "Read everything that a site is made of, in order.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.structure),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.structure),
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/structure/sort", ID: "sortSiteStructure", Tag: "site-structure",
@@ -123,10 +123,16 @@ func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string
 		tree.byID[g.ID] = g
 	}
 	for _, row := range all.Spaces {
+		if !view.sees(row.SiteSpace.ID) {
+			continue
+		}
 		tree.spaces[schema.Or(row.SiteSpace.SectionID, "")] = append(tree.spaces[schema.Or(row.SiteSpace.SectionID, "")], row)
 	}
 	sectionResource := h.sectionResource(view)
 	for _, s := range all.Sections {
+		if !view.seesSection(s.ID) {
+			continue
+		}
 		section, err := sectionResource(store.SiteSectionRow{Section: s, Spaces: tree.spaces[s.ID]})
 		if err != nil {
 			return nil, err

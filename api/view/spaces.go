@@ -24,6 +24,9 @@ const DefaultSpaceEmoji = "1f4d6"
 // Space presents a space to the member whose access is in a.
 func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
 	s := a.Space
+	if a.Reader {
+		s = asRead(s)
+	}
 	mergeRules, err := schema.DecodeJSON[schema.MergeRules](s.MergeRules)
 	if err != nil {
 		return schema.Space{}, err
@@ -41,6 +44,13 @@ func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
 		ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
 		Permissions: SpacePermissions(access.ContentRights(a.ContentAccess)),
 	}, nil
+}
+
+// asRead is a space without what concerns its members alone: where it is, who may merge, and what is being discussed.
+func asRead(s store.Space) store.Space {
+	s.ParentID, s.DefaultLevel, s.MergeRules = nil, nil, []byte(`{"type":"inherit"}`)
+	s.OpenComments, s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft = 0, 0, 0, 0
+	return s
 }
 
 // SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its id and

@@ -786,10 +786,11 @@ where s.id in (
     select l.space_id
     from site_spaces l left join site_spaces c on c.site_id = l.site_id and c.id = $4::text
     where l.site_id = $5
+      and ($6::text[] is null or l.id = any($6::text[]))
       and case
-          when $6::text[] is not null then l.id = any($6::text[])
+          when $7::text[] is not null then l.id = any($7::text[])
           when l.id = c.id then true
-          when $7::boolean then l.is_default and (c.id is null or l.section_id is distinct from c.section_id)
+          when $8::boolean then l.is_default and (c.id is null or l.section_id is distinct from c.section_id)
           else not l.hidden
       end)
 `
@@ -800,6 +801,7 @@ type SearchedSpacesOfSiteParams struct {
 	OrganizationID string
 	Current        *string
 	SiteID         string
+	Shown          []string
 	SiteSpaces     []string
 	Defaults       bool
 }
@@ -811,7 +813,7 @@ type SearchedSpacesOfSiteRow struct {
 	Dictionary string
 }
 
-// The spaces of a site that the user may see.
+// The spaces of a site that the user may see. A reader of the site, who is no user, sees the site spaces that are shown.
 // No index: a site has few spaces.
 func (q *Queries) SearchedSpacesOfSite(ctx context.Context, arg SearchedSpacesOfSiteParams) ([]SearchedSpacesOfSiteRow, error) {
 	rows, err := q.db.Query(ctx, searchedSpacesOfSite,
@@ -820,6 +822,7 @@ func (q *Queries) SearchedSpacesOfSite(ctx context.Context, arg SearchedSpacesOf
 		arg.OrganizationID,
 		arg.Current,
 		arg.SiteID,
+		arg.Shown,
 		arg.SiteSpaces,
 		arg.Defaults,
 	)

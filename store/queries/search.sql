@@ -139,7 +139,7 @@ select s.id, s.title, i.number, i.dictionary
 from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s join search_spaces i on i.space_id = s.id;
 
 -- name: SearchedSpacesOfSite :many
--- The spaces of a site that the user may see.
+-- The spaces of a site that the user may see. A reader of the site, who is no user, sees the site spaces that are shown.
 -- No index: a site has few spaces.
 select s.id, s.title, i.number, i.dictionary
 from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s join search_spaces i on i.space_id = s.id
@@ -147,6 +147,7 @@ where s.id in (
     select l.space_id
     from site_spaces l left join site_spaces c on c.site_id = l.site_id and c.id = sqlc.narg(current)::text
     where l.site_id = sqlc.arg(site_id)
+      and (sqlc.narg(shown)::text[] is null or l.id = any(sqlc.narg(shown)::text[]))
       and case
           when sqlc.narg(site_spaces)::text[] is not null then l.id = any(sqlc.narg(site_spaces)::text[])
           when l.id = c.id then true

@@ -1,0 +1,172 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/condition"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Reader is somebody who reads a published site and is no user. It says what the site shows to this reader; it is immutable.
+type Reader struct {
+	site     store.SiteRow
+	shareKey string
+	// Parts are the site spaces that the reader may see, in the order of the site's structure.
+	Parts    []store.PublishedPart
+	ids      map[string]bool
+	spaces   map[string]bool
+	sections map[string]bool
+}
+
+// Site is the reader's site.
+func (r *Reader) Site() store.Site { return r.site.Site }
+
+// ShareKey is the key of the share link that opened the site to the reader, if one did.
+func (r *Reader) ShareKey() string { return r.shareKey }
+
+// SeesSiteSpace reports whether the reader may see a site space of the site.
+func (r *Reader) SeesSiteSpace(id string) bool { return r.ids[id] }
+
+// SiteSpaces gives the ids of the site spaces that the reader may see.
+func (r *Reader) SiteSpaces() []string {
+	ids := make([]string, len(r.Parts))
+	for i, part := range r.Parts {
+		ids[i] = part.ID
+	}
+	return ids
+}
+
+// SeesSection reports whether the reader may see something of a section of the site.
+func (r *Reader) SeesSection(id string) bool { return r.sections[id] }
+
+// SeesSpace reports whether the site shows a space to the reader.
+func (r *Reader) SeesSpace(id string) bool { return r.spaces[id] }
+
+// Spaces gives what decides about the reader's access to the spaces of the site, by space.
+func (r *Reader) Spaces() map[string]store.ContentAccess {
+	access := make(map[string]store.ContentAccess, len(r.spaces))
+	for id := range r.spaces {
+		access[id] = store.ContentAccess{Reader: true}
+	}
+	return access
+}
+
+// NewReader decides what a published site shows to somebody who has come in. A part with a condition, of its own or of its
+// section, is shown to those whose claims meet it.
+func NewReader(site store.PublishedSite, claims map[string]any) *Reader {
+	r := &Reader{site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}}
+	for _, part := range site.Parts {
+		if !allows(part.SectionCondition, claims) || !allows(part.Condition, claims) {
+			continue
+		}
+		r.Parts = append(r.Parts, part)
+		r.ids[part.ID], r.spaces[part.SpaceID] = true, true
+		if part.SectionID != nil {
+			r.sections[*part.SectionID] = true
+		}
+	}
+	return r
+}
+
+// allows evaluates a condition. One that cannot be read, which only another version could have stored, lets nobody through.
+func allows(text *string, claims map[string]any) bool {
+	if text == nil {
+		return true
+	}
+	parsed, err := condition.Parse(*text)
+	return err == nil && parsed.Allows(claims)
+}
+
+// OpenTo reports whether a site lets in somebody who has this share link and is, or is not, an authenticated visitor. shareLink is
+// the id of one of the site's active share links, or empty.
+func OpenTo(site store.Site, shareLink, visitorType string) bool {
+	switch {
+	case !site.Published:
+		return false
+	case site.Visibility == schema.VisibilityShareLink:
+		return shareLink != ""
+	case site.Visibility == schema.VisibilityVisitorAuth:
+		return visitorType == VisitorAuthenticated
+	}
+	return true
+}
+
+// reader finds the session of a site token. What the token opens is looked up each time that the session is loaded, so the token
+// ends with the site's publication and with the share link.
+func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Session, error) {
+	refused := schema.Unauthorized("the token is not valid")
+	claims, err := g.siteTokens.read(ctx, token, now)
+	if err != nil {
+		return nil, err
+	}
+	site, err := g.store.PublishedSite(ctx, claims.Site, store.ShareLinkRef{ID: claims.ShareLink})
+	switch {
+	case schema.IsCode(err, schema.CodeNotFound):
+		return nil, refused
+	case err != nil:
+		return nil, err
+	case site.Site.OrganizationID != claims.Organization || site.ShareLink != claims.ShareLink:
+		return nil, refused
+	case !OpenTo(site.Site, site.ShareLink, claims.VisitorType):
+		return nil, refused
+	}
+	principal := store.Principal{
+		// All visitors of a site count together, as they do for one front end.
+		TokenID: "site/" + claims.Site, Kind: schema.TokenReader, SiteID: claims.Site, OrganizationID: claims.Organization,
+		ExpiresAt: time.Unix(claims.ExpiresAt, 0),
+	}
+	return &Session{Principal: principal, Reader: NewReader(site, claims.Claims), use: g.rates.of(principal.TokenID)}, nil
+}
+
+func findSiteForReader(_ context.Context, _ *Guard, path PathParams, c *Caller) error {
+	site := &c.Reader.site
+	if path.PathParam("organizationId") != site.Site.OrganizationID || path.PathParam("siteId") != site.Site.ID {
+		return schema.NotFound("site")
+	}
+	// A part of the site that the path names must be one that the reader sees.
+	if id := path.PathParam("siteSpaceId"); id != "" && !c.Reader.SeesSiteSpace(id) {
+		return schema.NotFound("site space")
+	}
+	c.Site = &store.SiteAccess{SiteRow: *site, Role: schema.RoleRead}
+	c.Rights = readerRights
+	return nil
+}
+
+func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "spaceId")
+	if !ok || !c.Reader.SeesSpace(id) {
+		return schema.NotFound("space")
+	}
+	space, err := g.store.SpaceByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	// Readers see what is or was the content of the space, and no drafts.
+	if revision := path.PathParam("revisionId"); revision != "" && revision != space.Revision {
+		id, ok := pathID(path, "revisionId")
+		if !ok {
+			return schema.NotFound("revision")
+		}
+		found, err := g.store.Revision(ctx, space.ID, id)
+		if err != nil {
+			return err
+		}
+		if found.Branch != space.ID {
+			return schema.NotFound("revision")
+		}
+	}
+	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Reader: true}}
+	c.Rights = readerRights
+	return nil
+}
+
+func findOrganizationForReader(_ context.Context, _ *Guard, path PathParams, c *Caller) error {
+	if path.PathParam("organizationId") != c.Principal.OrganizationID {
+		return schema.NotFound("organization")
+	}
+	c.Organization = &store.Membership{Organization: store.Organization{ID: c.Principal.OrganizationID}, Role: schema.RoleGuest}
+	c.Rights = readerRights
+	return nil
+}

@@ -1,0 +1,175 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// SiteClaims are the payload of a site token. Front ends read `exp` and `claims` of it without checking the signature, and it is
+// a part of their caches' keys, so it is the same for a day and short.
+type SiteClaims struct {
+	Kind         string `json:"kind"`
+	Organization string `json:"organization"`
+	Site         string `json:"site"`
+	SiteSpace    string `json:"siteSpace"`
+	SiteSection  string `json:"siteSection,omitempty"`
+	Space        string `json:"space"`
+	// Spaces are the spaces that the site shows the visitor; for a site with more than maxNamedSpaces, only Space. What the token
+	// opens is looked up and does not depend on them.
+	Spaces []string `json:"spaces"`
+	// ShareLink is the id of the share link that opened the site. The token ends with it.
+	ShareLink string `json:"shareLink,omitempty"`
+	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
+	VisitorType string `json:"visitorType,omitempty"`
+	// Claims are what is known about the visitor.
+	Claims    map[string]any `json:"claims,omitempty"`
+	ExpiresAt int64          `json:"exp"`
+}
+
+// VisitorAuthenticated is the VisitorType of visitors whom the site's own service vouches for.
+const VisitorAuthenticated = "authenticated"
+
+const siteTokenKind = "site"
+
+// maxNamedSpaces keeps tokens, which are sent in headers and paths, short.
+const maxNamedSpaces = 32
+
+// NameSpaces sets Spaces.
+func (s *SiteClaims) NameSpaces(spaces []string) {
+	if len(spaces) > maxNamedSpaces {
+		spaces = []string{s.Space}
+	}
+	s.Spaces = spaces
+}
+
+// SiteTokens makes and reads site tokens: JWTs signed with HS256. Their keys are in the store, one for each week, so that every
+// node makes the same token of the same claims on the same day. A node remembers keys for keyTTL.
+type SiteTokens struct {
+	store *store.Store
+	mu    sync.Mutex
+	keys  map[string]siteTokenKey
+}
+
+type siteTokenKey struct {
+	key   []byte
+	until time.Time
+}
+
+const (
+	keyTTL = time.Minute
+	// afterMidnight is how long a token is good for beyond its day, so that one that is made just before midnight has time to be used.
+	afterMidnight = 5 * time.Minute
+	// clockSkew is how far the clocks of nodes may be apart.
+	clockSkew = 5 * time.Minute
+	day       = 24 * time.Hour
+)
+
+// NewSiteTokens builds SiteTokens; it reads the keys when they are needed.
+func NewSiteTokens(st *store.Store) *SiteTokens {
+	return &SiteTokens{store: st, keys: map[string]siteTokenKey{}}
+}
+
+// keyName names the key that signs at a time.
+func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
+
+// Make signs claims, until five minutes past the next midnight (UTC). The same claims make the same text all day.
+func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time) (string, error) {
+	name := keyName(now)
+	key, err := t.key(ctx, name, now)
+	if err != nil {
+		return "", err
+	}
+	claims.Kind = siteTokenKind
+	claims.ExpiresAt = now.UTC().Truncate(day).Add(day + afterMidnight).Unix()
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, &claims)
+	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name} // Without typ, for shortness.
+	text, err := token.SignedString(key)
+	if err != nil {
+		return "", schema.Internal(err)
+	}
+	return text, nil
+}
+
+// read checks a token and gives its claims. The token may alias the request.
+func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (SiteClaims, error) {
+	refused := schema.Unauthorized("the token is not valid")
+	var fault error
+	var claims SiteClaims
+	_, err := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
+	).ParseWithClaims(string(text), &claims, func(token *jwt.Token) (any, error) {
+		name, _ := token.Header["kid"].(string)
+		// Only keys whose tokens can still live are looked up, so made-up names cost nothing.
+		if name != keyName(now.Add(clockSkew)) && name != keyName(now.Add(-day-afterMidnight-clockSkew)) {
+			return nil, jwt.ErrTokenUnverifiable
+		}
+		key, err := t.key(ctx, name, now)
+		fault = err
+		return key, err
+	})
+	switch {
+	case fault != nil:
+		return SiteClaims{}, fault
+	case err != nil || claims.Kind != siteTokenKind:
+		return SiteClaims{}, refused
+	}
+	return claims, nil
+}
+
+// key gives the key of a name, which is one that keyName made.
+func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byte, error) {
+	t.mu.Lock()
+	known, ok := t.keys[name]
+	t.mu.Unlock()
+	if ok && now.Before(known.until) {
+		return known.key, nil
+	}
+	key, err := t.store.SiteTokenKey(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for other, known := range t.keys {
+		if !now.Before(known.until) {
+			delete(t.keys, other)
+		}
+	}
+	t.keys[name] = siteTokenKey{key: key, until: now.Add(keyTTL)}
+	return key, nil
+}
+
+// isSiteToken tells site tokens from stored tokens by their form: three parts, of which the first is a JSON object in base64.
+func isSiteToken(token []byte) bool {
+	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
+}
+
+// SiteClaims is a jwt.Claims: of the registered claims it has only the expiry.
+
+// GetExpirationTime says until when the token is good.
+func (s *SiteClaims) GetExpirationTime() (*jwt.NumericDate, error) {
+	return jwt.NewNumericDate(time.Unix(s.ExpiresAt, 0)), nil
+}
+
+// GetIssuedAt is absent: it would make each token's text another.
+func (s *SiteClaims) GetIssuedAt() (*jwt.NumericDate, error) { return nil, nil }
+
+// GetNotBefore is absent.
+func (s *SiteClaims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil }
+
+// GetIssuer is absent.
+func (s *SiteClaims) GetIssuer() (string, error) { return "", nil }
+
+// GetSubject is absent.
+func (s *SiteClaims) GetSubject() (string, error) { return "", nil }
+
+// GetAudience is absent.
+func (s *SiteClaims) GetAudience() (jwt.ClaimStrings, error) { return nil, nil }

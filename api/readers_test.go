@@ -1,0 +1,278 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// siteToken makes a token for the readers of a site.
+func siteToken(h *apitest.Harness, claims access.SiteClaims) string {
+	h.T.Helper()
+	text, err := access.NewSiteTokens(h.Store).Make(h.T.Context(), claims, time.Now())
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return text
+}
+
+// published publishes a tenant's site and gives the claims of its readers.
+func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
+	h.T.Helper()
+	if _, err := h.Store.PublishSite(h.T.Context(), tenant.Site.ID, true); err != nil {
+		h.T.Fatal(err)
+	}
+	return access.SiteClaims{
+		Organization: tenant.Organization.ID, Site: tenant.Site.ID, Space: tenant.Space.ID, Spaces: []string{tenant.Space.ID},
+	}
+}
+
+// readersMay are the operations that readers of a site may call, so that a mark on a row that should not have it is found.
+var readersMay = []string{
+	"getSiteById", "getSiteStructure", "getSiteRedirectBySource", "getSiteCustomizationById", "getSiteSpaceCustomizationById",
+	"getSpaceById", "getCurrentRevision", "listPages", "getPageById", "getPageByPath", "getRevisionById",
+	"searchSpaceContent", "searchSiteContent", "getLatestOpenAPISpecVersionContent",
+}
+
+// TestSiteTokenReadsItsSite loops over the table: a site token opens the marked rows for its site, and no other row or site.
+func TestSiteTokenReadsItsSite(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	token := siteToken(h, published(h, h.Ours))
+	published(h, h.Theirs)
+	var marked []string
+	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		if op.Scope.Public {
+			return
+		}
+		if !op.Scope.Readers {
+			h.WantError(h.Try(op, h.Ours, token), http.StatusForbidden)
+			return
+		}
+		marked = append(marked, op.ID)
+		path, body := h.Example(op, h.Ours)
+		a := h.Do(op.Method, path, token, body)
+		if a.Status != op.Status {
+			t.Errorf("%d %s, want %d", a.Status, a.Body, op.Status)
+		}
+		for name, user := range h.Ours.Users {
+			if strings.Contains(string(a.Body), user.ID) {
+				t.Errorf("the answer names the %s: %s", name, a.Body)
+			}
+		}
+		foreign, unknown := h.Try(op, h.Theirs, token), h.Try(op, apitest.Ghost(), token)
+		h.WantError(foreign, http.StatusNotFound)
+		if foreign.Status != unknown.Status || string(foreign.Body) != string(unknown.Body) {
+			t.Errorf("foreign %d %s, unknown %d %s", foreign.Status, foreign.Body, unknown.Status, unknown.Body)
+		}
+	})
+	slices.Sort(marked)
+	if want := slices.Sorted(slices.Values(readersMay)); all && !slices.Equal(marked, want) {
+		t.Errorf("readers may call %q, want %q", marked, want)
+	}
+	if h.Intake.Bodies != nil {
+		t.Error("events reached the intake")
+	}
+}
+
+// TestFrontEndTokenOpensEventsAndAddresses loops over the table.
+func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	token := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true, Name: "renderer"})
+	published(h, h.Ours)
+	var may []string
+	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		if op.Scope.Public {
+			return
+		}
+		a := h.Try(op, h.Ours, token)
+		if !op.Scope.FrontEnd {
+			h.WantError(a, http.StatusForbidden)
+			return
+		}
+		may = append(may, op.ID)
+		if a.Status != op.Status {
+			t.Errorf("%d %s, want %d", a.Status, a.Body, op.Status)
+		}
+		if op.Scope.Object != nil { // Their site is not published.
+			h.WantError(h.Try(op, h.Theirs, token), http.StatusNotFound)
+			h.WantError(h.Try(op, apitest.Ghost(), token), http.StatusNotFound)
+			mixed := *h.Theirs
+			mixed.Site = h.Ours.Site
+			h.WantError(h.Try(op, &mixed, token), http.StatusNotFound)
+		}
+	})
+	if slices.Sort(may); all && !slices.Equal(may, []string{"trackEventsInSiteById"}) {
+		t.Errorf("a front end may call %q", may)
+	}
+}
+
+// TestSiteTokensEnd: a site token ends with the publication, with the share link that opened the site, when the site is deleted,
+// when its key changes, and in time.
+func TestSiteTokensEnd(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	ctx := t.Context()
+	claims := published(h, h.Ours)
+	path := "/v1/orgs/" + claims.Organization + "/sites/" + claims.Site
+	// A server remembers a token for a while: each look is with a token that it has not seen.
+	looks := 0
+	status := func(claims access.SiteClaims) int {
+		looks++
+		claims.Claims = map[string]any{"look": looks}
+		return h.Do(http.MethodGet, path, siteToken(h, claims), nil).Status
+	}
+	expect := func(when string, claims access.SiteClaims, want int) {
+		t.Helper()
+		if got := status(claims); got != want {
+			t.Errorf("%s: %d, want %d", when, got, want)
+		}
+	}
+	visibility := func(to string) {
+		t.Helper()
+		if _, err := h.Store.UpdateSite(ctx, claims.Site, store.SiteChange{Visibility: &to}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link, err := h.Store.CreateShareLink(ctx, claims.Site, "Partners")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, foreign := claims, claims
+	shared.ShareLink = link.ID
+	foreign.Organization = h.Theirs.Organization.ID
+	authenticated := claims
+	authenticated.VisitorType = access.VisitorAuthenticated
+	expect("a public site", claims, http.StatusOK)
+	expect("another organization's", foreign, http.StatusUnauthorized)
+	visibility(schema.VisibilityShareLink)
+	expect("a site for share links, without one", claims, http.StatusUnauthorized)
+	expect("a site for share links", shared, http.StatusOK)
+	off := false
+	if _, err := h.Store.UpdateShareLink(ctx, claims.Site, link.ID, store.ShareLinkChange{Active: &off}); err != nil {
+		t.Fatal(err)
+	}
+	expect("the link is off", shared, http.StatusUnauthorized)
+	visibility(schema.VisibilityVisitorAuth)
+	expect("a site for authenticated visitors", claims, http.StatusUnauthorized)
+	expect("an authenticated visitor", authenticated, http.StatusOK)
+	visibility("unlisted")
+	expect("unlisted", claims, http.StatusOK)
+	old := siteToken(h, claims)
+	if err := h.Store.EndSiteTokens(ctx); err != nil {
+		t.Fatal(err)
+	}
+	h.Serve(nil) // It has not read the key yet.
+	if a := h.Do(http.MethodGet, path, old, nil); a.Status != http.StatusUnauthorized {
+		t.Errorf("a token of the key before: %d", a.Status)
+	}
+	expect("a token of the new key", claims, http.StatusOK)
+	if _, err := h.Store.PublishSite(ctx, claims.Site, false); err != nil {
+		t.Fatal(err)
+	}
+	expect("not published", claims, http.StatusUnauthorized)
+	if err := h.Store.DeleteSite(ctx, claims.Site); err != nil {
+		t.Fatal(err)
+	}
+	expect("deleted", claims, http.StatusUnauthorized)
+}
+
+// TestSiteTokenShowsNoDrafts: readers see revisions of the main content and not those of change requests, and of a space nothing
+// about its discussions.
+func TestSiteTokenShowsNoDrafts(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	claims := published(h, h.Ours)
+	token, admin := siteToken(h, claims), h.Ours.Tokens[schema.RoleAdmin]
+	space := "/v1/spaces/" + claims.Space
+	first := h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
+	request := h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, map[string]any{"subject": "Secret plans"})
+	changed := h.Want(http.StatusOK, "POST", space+"/change-requests/"+request["id"].(string)+"/content", admin,
+		`{"changes":[{"operation":"insert_page","title":"Secret","document":{"markdown":"Secret"}}]}`)
+	draft := h.Want(http.StatusOK, "GET", space+"/change-requests/"+request["id"].(string), admin, nil)["revision"].(string)
+	if draft == first {
+		t.Fatalf("%v", changed)
+	}
+	h.WantError(h.Do("GET", space+"/revisions/"+draft, token, nil), http.StatusNotFound)
+	h.WantError(h.Do("GET", space+"/revisions/nothing", token, nil), http.StatusNotFound)
+	h.Want(http.StatusOK, "POST", space+"/change-requests/"+request["id"].(string)+"/merge", admin, nil)
+	shown := h.Want(http.StatusOK, "GET", space, token, nil)
+	merged := h.Want(http.StatusOK, "GET", space+"/revisions/"+shown["revision"].(string), token, nil)
+	if merged["mergedFrom"] != nil || len(merged["parents"].([]any)) != 0 || len(merged["pages"].([]any)) == 0 {
+		t.Errorf("the revision shows %v", merged)
+	}
+	if shown["changeRequests"] != 0.0 || shown["permissions"].(map[string]any)["comment"] != false || shown["permissions"].(map[string]any)["view"] != true {
+		t.Errorf("the space shows %v", shown)
+	}
+	h.Want(http.StatusOK, "GET", space+"/revisions/"+first, token, nil)
+}
+
+// TestSiteTokenMeetsConditions: what a site shows under a condition is there for the visitors who meet it.
+func TestSiteTokenMeetsConditions(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	claims := published(h, h.Ours)
+	admin, site := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+claims.Organization+"/sites/"+claims.Site
+	beta := h.FreshSpace(h.Ours, "Beta").ID
+	added := h.Want(http.StatusCreated, "POST", site+"/site-spaces", admin, map[string]any{"spaceId": beta})
+	h.Want(http.StatusOK, "PATCH", site+"/site-spaces/"+added["id"].(string), admin, map[string]any{"condition": "visitor.claims.beta"})
+	yes := claims
+	yes.Claims = map[string]any{"beta": true}
+	for name, test := range map[string]struct {
+		token string
+		sees  bool
+	}{"claims": {siteToken(h, yes), true}, "no claims": {siteToken(h, claims), false}} {
+		want := http.StatusNotFound
+		if test.sees {
+			want = http.StatusOK
+		}
+		for _, path := range []string{"/v1/spaces/" + beta, "/v1/spaces/" + beta + "/content/pages", site + "/site-spaces/" + added["id"].(string) + "/customization"} {
+			if a := h.Do("GET", path, test.token, nil); a.Status != want {
+				t.Errorf("%s: %s: %d, want %d", name, path, a.Status, want)
+			}
+		}
+		a := h.Do("GET", site+"/structure", test.token, nil)
+		if strings.Contains(string(a.Body), beta) != test.sees || !strings.Contains(string(a.Body), claims.Space) {
+			t.Errorf("%s: %s", name, a.Body)
+		}
+	}
+}
+
+// TestForgedSiteTokens changes tokens in every way that a forger may try.
+func TestForgedSiteTokens(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	claims := published(h, h.Ours)
+	path, good := "/v1/orgs/"+claims.Organization+"/sites/"+claims.Site, siteToken(h, claims)
+	if a := h.Do("GET", path, good, nil); a.Status != http.StatusOK {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	parts := strings.Split(good, ".")
+	none := "eyJhbGciOiJub25lIn0"
+	for name, token := range map[string]string{
+		"no signature": parts[0] + "." + parts[1] + ".", "another signature": parts[0] + "." + parts[1] + "." + strings.Repeat("A", 43),
+		"no algorithm": none + "." + parts[1] + ".", "no payload": parts[0] + ".." + parts[2], "not JSON": "eyJ.eyJ.eyJ",
+		"a changed payload": parts[0] + "." + parts[1][:len(parts[1])-2] + "x." + parts[2],
+	} {
+		if a := h.Do("GET", path, token, nil); a.Status != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	// A key of a week that no token of today has is not looked up, let alone made.
+	var keys int
+	conn := h.Connect()
+	if err := conn.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys); err != nil || keys != 1 {
+		t.Errorf("%d keys, %v", keys, err)
+	}
+}
