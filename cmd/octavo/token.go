@@ -13,9 +13,10 @@ import (
 
 // TokenCmd groups the commands for bearer tokens.
 type TokenCmd struct {
-	Create TokenCreateCmd `cmd:"" help:"Create a token for a user or a site and print it. It is not shown again."`
+	Create TokenCreateCmd `cmd:"" help:"Create a token for a user, a site or a front end and print it. It is not shown again."`
 	List   TokenListCmd   `cmd:"" help:"List tokens, without their secrets."`
 	Revoke TokenRevokeCmd `cmd:"" help:"Revoke a token. Nodes notice within seconds."`
+	Rotate TokenRotateCmd `cmd:"" help:"Make a new key for site tokens, which readers of sites have, and end all of them within about a minute. Front ends get new ones by themselves. The key also changes every week without this."`
 }
 
 // owner names the user or the site that a token belongs to.
@@ -28,6 +29,7 @@ type owner struct {
 type TokenCreateCmd struct {
 	Settings `embed:""`
 	owner    `embed:""`
+	FrontEnd bool          `help:"The token is for a front end that shows sites to readers: it finds every published site and posts its events, and does nothing else." xor:"owner"`
 	Name     string        `help:"What the token is for."`
 	Expires  time.Duration `help:"How long the token is valid, such as 720h. Default: until revoked."`
 	JSON     bool          `help:"Print JSON."`
@@ -36,7 +38,7 @@ type TokenCreateCmd struct {
 // Run creates the token.
 func (c *TokenCreateCmd) Run() error {
 	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
-		want := store.NewToken{User: c.User, SiteID: c.Site, Name: c.Name}
+		want := store.NewToken{User: c.User, SiteID: c.Site, FrontEnd: c.FrontEnd, Name: c.Name}
 		if c.Expires < 0 {
 			return fmt.Errorf("--expires must be positive")
 		}
@@ -74,11 +76,13 @@ func (c *TokenListCmd) Run() error {
 		// Flush returns write errors.
 		_, _ = fmt.Fprintln(w, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE")
 		for _, t := range list {
-			holder := t.UserID
-			if holder == nil {
-				holder = t.SiteID
+			holder := "every published site"
+			if t.UserID != nil {
+				holder = *t.UserID
+			} else if t.SiteID != nil {
+				holder = *t.SiteID
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, *holder, t.Name,
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, holder, t.Name,
 				t.CreatedAt.Format(time.DateTime), day(t.LastUsedAt), tokenState(t, time.Now()))
 		}
 		return w.Flush()
@@ -117,6 +121,22 @@ func (c *TokenRevokeCmd) Run() error {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "Revoked %s.\n", c.ID)
+		return nil
+	})
+}
+
+// TokenRotateCmd is `octavo token rotate`.
+type TokenRotateCmd struct {
+	Settings `embed:""`
+}
+
+// Run ends all site tokens.
+func (c *TokenRotateCmd) Run() error {
+	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+		if err := st.EndSiteTokens(ctx); err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "Site tokens have a new key.")
 		return nil
 	})
 }

@@ -47,6 +47,33 @@ func TestTokens(t *testing.T) {
 		t.Errorf("a site key on another site: %d, want 403 or 404", status)
 	}
 
+	made, err = i.octavo("token", "create", "--front-end", "--name", "renderer", "--expires", "1h", "--json")
+	var frontEnd struct{ ID, Token string }
+	if err != nil || json.Unmarshal([]byte(made), &frontEnd) != nil {
+		t.Fatalf("%v %s", err, made)
+	}
+	if status, _ := i.post(frontEnd.Token, pageView("c")); status != 404 {
+		t.Errorf("a front end posts events of a site that is not published: %d", status)
+	}
+	if status, answer := i.request("POST", "/v1/orgs/"+i.org+"/sites/"+i.site+"/publish", i.token, nil); status != 200 {
+		t.Fatalf("publish: %d %s", status, answer)
+	}
+	i.until("a front end posts events of a published site", func() error {
+		if status, answer := i.post(frontEnd.Token, pageView("c")); status != 204 {
+			return fmt.Errorf("%d %s", status, answer)
+		}
+		return nil
+	})
+	if list, err := i.octavo("token", "list"); err != nil || !strings.Contains(list, "every published site") || !strings.Contains(list, frontEnd.ID) {
+		t.Errorf("token list: %v\n%s", err, list)
+	}
+	if _, err := i.octavo("token", "rotate"); err != nil {
+		t.Error(err)
+	}
+	if _, err := i.octavo("token", "create", "--front-end", "--site", i.site); err == nil {
+		t.Error("a token of two kinds should be refused")
+	}
+
 	list, err := i.octavo("token", "list", "--site", i.site)
 	if err != nil || !strings.Contains(list, key.ID) || strings.Contains(list, key.Token) {
 		t.Fatalf("token list: %v\n%s", err, list)
