@@ -199,7 +199,7 @@ func TestDeleteOrganization(t *testing.T) {
 	gone()
 	after := h.Rows()
 	// Accounts belong to no organization, and secrets to the installation.
-	for _, table := range []string{"users", "tokens", "secrets"} {
+	for _, table := range []string{"users", "tokens", "secrets", "site_token_keys"} {
 		delete(before, table)
 		delete(after, table)
 	}

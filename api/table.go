@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apps"
 	"github.com/octavo-docs/octavo/api/content"
+	"github.com/octavo-docs/octavo/api/dnsproof"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/openapi"
 	"github.com/octavo-docs/octavo/api/frame/rules"
@@ -28,7 +29,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
 		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
 		orgs.Table(d.Store, v, d.Resolver),
-		sites.Table(d.Store, v),
+		sites.Table(d.Store, v, d.Resolver),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
@@ -63,8 +64,8 @@ type Deps struct {
 	Erasures insights.VisitorErasures
 	Metrics  frame.Metrics
 	Log      *slog.Logger
-	// Resolver looks up the records that prove e-mail domains; nil means the host's resolver.
-	Resolver orgs.TXTResolver
+	// Resolver looks up the records that prove e-mail domains and the hostnames of sites; nil means the host's resolver.
+	Resolver dnsproof.Resolver
 	// Outbound says which hosts users may name for us to reach; the zero Policy means the public network.
 	Outbound outbound.Policy
 	// Checks are run by /readyz.

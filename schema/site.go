@@ -17,7 +17,9 @@ type Site struct {
 	Basename        string           `json:"basename,omitempty"`
 	Proxy           *SiteProxy       `json:"proxy,omitempty"`
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
-	URLs            SiteURLs         `json:"urls"`
+	// Hostname is the name of the host at which readers are to find the site. It leads there once it is proved.
+	Hostname string   `json:"hostname,omitempty"`
+	URLs     SiteURLs `json:"urls"`
 }
 
 // SiteFeature is a feature that a plan grants. Octavo has no plans and no restricted features, so the list is empty.

@@ -32,6 +32,15 @@ func (u URLs) App(elements ...string) string { return u.join("/app", elements) }
 // Published returns the url where readers find published content.
 func (u URLs) Published(elements ...string) string { return u.join("/~", elements) }
 
+// PathNames are the segments of the path below which everything is.
+func (u URLs) PathNames() []string {
+	parsed, err := url.Parse(u.base)
+	if err != nil || strings.Trim(parsed.Path, "/") == "" {
+		return nil
+	}
+	return strings.Split(strings.Trim(parsed.Path, "/"), "/")
+}
+
 func (u URLs) join(prefix string, elements []string) string {
 	var b strings.Builder
 	b.WriteString(u.base)

@@ -76,6 +76,8 @@ type SiteChange struct {
 	DefaultSiteSpace   *string
 	DefaultSiteSection *string
 	Proxy              schema.Opt[string]
+	// Hostname is in lower case.
+	Hostname schema.Opt[string]
 }
 
 // UpdateSite changes a site. The default site space is that of the root, or of the section that is the default once the
@@ -100,10 +102,14 @@ func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange
 				return err
 			}
 		}
+		if err := w.mayClaim(change.Hostname.Value); err != nil {
+			return err
+		}
 		row, err = w.q.UpdateSite(ctx, db.UpdateSiteParams{
 			ID: siteID, Title: change.Title, Visibility: change.Visibility, Basename: change.Basename,
 			AdaptiveContent: change.AdaptiveContent, AgentsContext: change.AgentsContext,
 			SetProxy: change.Proxy.Set, Proxy: change.Proxy.Value,
+			SetHostname: change.Hostname.Set, Hostname: change.Hostname.Value,
 		})
 		return interpret(err, "site with this basename")
 	})

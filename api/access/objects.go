@@ -38,7 +38,7 @@ var (
 	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace, findForReader: findSpaceForReader}
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
 	// OnChangeRequest uses the rights on the change request's space.
-	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest}
+	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest, findForReader: findChangeRequestForReader}
 	// OnSharedResource is a resource of an organization that the pages of its sites show, such as an OpenAPI specification.
 	OnSharedResource = &Object{name: "organization", param: "organizationId", find: findOrganization, findForReader: findOrganizationForReader}
 	// OnInsights is a cached site lookup: its result may be as old as Config.AuthTTL.

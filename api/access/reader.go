@@ -13,6 +13,8 @@ import (
 type Reader struct {
 	site     store.SiteRow
 	shareKey string
+	// changeRequest is the draft that the reader previews, if any.
+	changeRequest string
 	// Parts are the site spaces that the reader may see, in the order of the site's structure.
 	Parts    []store.PublishedPart
 	ids      map[string]bool
@@ -112,12 +114,23 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 	case !OpenTo(site.Site, site.ShareLink, claims.VisitorType):
 		return nil, refused
 	}
+	if claims.ChangeRequest != "" {
+		space, err := g.store.Space(ctx, claims.User, claims.Space)
+		if schema.IsCode(err, schema.CodeNotFound) || err == nil && !ContentRights(space.ContentAccess).Has(RightAccess) {
+			return nil, refused
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	principal := store.Principal{
 		// All visitors of a site count together, as they do for one front end.
 		TokenID: "site/" + claims.Site, Kind: schema.TokenReader, SiteID: claims.Site, OrganizationID: claims.Organization,
 		ExpiresAt: time.Unix(claims.ExpiresAt, 0),
 	}
-	return &Session{Principal: principal, Reader: NewReader(site, claims.Claims), use: g.rates.of(principal.TokenID)}, nil
+	reader := NewReader(site, claims.Claims)
+	reader.changeRequest = claims.ChangeRequest
+	return &Session{Principal: principal, Reader: reader, use: g.rates.of(principal.TokenID)}, nil
 }
 
 func findSiteForReader(_ context.Context, _ *Guard, path PathParams, c *Caller) error {
@@ -143,7 +156,7 @@ func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Calle
 	if err != nil {
 		return err
 	}
-	// Readers see what is or was the content of the space, and no drafts.
+	// Readers see what is or was the content of the space, and no drafts but the one that they preview.
 	if revision := path.PathParam("revisionId"); revision != "" && revision != space.Revision {
 		id, ok := pathID(path, "revisionId")
 		if !ok {
@@ -153,12 +166,31 @@ func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Calle
 		if err != nil {
 			return err
 		}
-		if found.Branch != space.ID {
+		if found.Branch != space.ID && found.Branch != c.Reader.changeRequest {
 			return schema.NotFound("revision")
 		}
 	}
 	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Reader: true}}
 	c.Rights = readerRights
+	return nil
+}
+
+func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	if err := findSpaceForReader(ctx, g, path, c); err != nil {
+		return err
+	}
+	id, ok := pathID(path, "changeRequestId")
+	if !ok || c.Reader.changeRequest == "" {
+		return schema.NotFound("change request")
+	}
+	request, err := g.store.ChangeRequest(ctx, c.Space.Space.ID, id)
+	if err != nil {
+		return err
+	}
+	if request.ID != c.Reader.changeRequest {
+		return schema.NotFound("change request")
+	}
+	c.ChangeRequest = &request
 	return nil
 }
 

@@ -27,6 +27,9 @@ type SiteClaims struct {
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends with it.
 	ShareLink string `json:"shareLink,omitempty"`
+	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
+	ChangeRequest string `json:"changeRequest,omitempty"`
+	User          string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
 	// Claims are what is known about the visitor.

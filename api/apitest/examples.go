@@ -24,6 +24,7 @@ var Examples = map[string]example{}
 func init() {
 	for _, add := range []func(){
 		accessExamples,
+		addressExamples,
 		changeRequestExamples,
 		commentsExamples,
 		conflictExamples,
@@ -34,6 +35,7 @@ func init() {
 		eventsExamples,
 		gitExamples,
 		glossaryExamples,
+		hostnameExamples,
 		integrationsExamples,
 		invitesExamples,
 		jobsExamples,

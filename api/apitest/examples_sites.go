@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -27,6 +28,30 @@ func eventsExamples() {
 	Examples["eraseSiteVisitor"] = example{Make: visitor}
 	Examples["getSiteVisitorErasure"] = example{Make: visitor}
 	Examples["updateSiteInsightsSettings"] = example{body: `{"retentionDays":400}`}
+}
+
+func addressExamples() {
+	publish := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		site, err := h.Store.PublishSite(h.T.Context(), tenant.Site.ID, true)
+		Created(h.T, site.ID, err)
+		return nil
+	}
+	const address = "https://docs.example.com/base/~/sites/{siteId}"
+	Examples["getPublishedContentByUrl"] = example{query: "?url=" + address, Make: publish, Needs: access.RightAccess}
+	Examples["resolvePublishedContentByUrl"] = example{body: `{"url":"` + address + `"}`, Make: publish, Needs: access.RightAccess}
+}
+
+func hostnameExamples() {
+	claim := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		name := "docs-" + tenant.Site.ID + ".example.com"
+		_, err := h.Store.UpdateSite(h.T.Context(), tenant.Site.ID, store.SiteChange{Hostname: schema.Some(name)})
+		Created(h.T, name, err)
+		token, err := h.Store.HostnameToken(h.T.Context(), tenant.Site.ID, name)
+		h.DNS.Set("_octavo."+name, "octavo-domain-verification="+Created(h.T, token, err))
+		return nil
+	}
+	Examples["getSiteHostname"] = example{Make: claim}
+	Examples["proveSiteHostname"] = example{Make: claim}
 }
 
 func sitesExamples() {

@@ -40,7 +40,7 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: changeRequestPath, ID: "getChangeRequestById", Tag: tag,
 			Doc:   "Read a change request by its id or its number.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: changeRequestPath, ID: "updateChangeRequestById", Tag: tag,

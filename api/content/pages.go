@@ -52,12 +52,12 @@ func pageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content", ID: "getRevisionOfChangeRequestById", Tag: tag,
 			Doc:   "Read the content of a change request.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.ofRequest),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.ofRequest),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content/pages", ID: "listPagesInChangeRequest", Tag: tag,
 			Doc:   "List the pages of a change request as their tree.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRequest),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRequest),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/content", ID: "updateChangeRequestContent", Tag: tag,

@@ -2,34 +2,21 @@ package orgs
 
 import (
 	"context"
-	"errors"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/dnsproof"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TXTResolver looks up TXT records; *net.Resolver is one.
-type TXTResolver interface {
-	LookupTXT(ctx context.Context, name string) ([]string, error)
-}
-
-// domainLookupTimeout bounds the lookup of one record.
-const domainLookupTimeout = 5 * time.Second
-
-// domainRecordPrefix begins the TXT record that proves ownership of a domain.
-const domainRecordPrefix = "octavo-domain-verification="
-
 // emailDomains are the operations on the domains whose users may join an organization.
 type emailDomains struct {
 	store    *store.Store
-	resolver TXTResolver
+	resolver dnsproof.Resolver
 }
 
 func emailDomainOperations(h *emailDomains) []frame.Operation {
@@ -68,7 +55,7 @@ func (h *emailDomains) prove(ctx context.Context, c *access.Caller, r *proveDoma
 	if err != nil || domain.ProvedAt != nil {
 		return emailDomain(domain), err
 	}
-	if err := h.lookUp(ctx, domain); err != nil {
+	if err := dnsproof.Find(ctx, h.resolver, domainRecord(domain)); err != nil {
 		return schema.EmailDomain{}, err
 	}
 	if err := h.store.ProveDomain(ctx, organization.ID, name, store.ProvedByDNS); err != nil {
@@ -90,25 +77,6 @@ func (h *emailDomains) find(ctx context.Context, organization store.Organization
 	return domains[at], nil
 }
 
-// lookUp refuses a domain without the record that proves it. If the name servers do not answer, we blame the domain,
-// not ourselves.
-func (h *emailDomains) lookUp(ctx context.Context, domain store.EmailDomain) error {
-	ctx, cancel := context.WithTimeout(ctx, domainLookupTimeout)
-	defer cancel()
-	record := domainRecord(domain)
-	// The trailing dot keeps the resolver from applying the host's search list.
-	texts, err := h.resolver.LookupTXT(ctx, record.Name+".")
-	if slices.Contains(texts, record.Value) {
-		return nil
-	}
-	missing := schema.PreconditionFailed("no TXT record of " + record.Name + " is " + record.Value)
-	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && (!ok || !dns.IsNotFound) {
-		missing = schema.PreconditionFailed("the TXT records of " + record.Name + " cannot be looked up now")
-		missing.Cause = err
-	}
-	return missing
-}
-
 func emailDomain(d store.EmailDomain) schema.EmailDomain {
 	return schema.EmailDomain{
 		Object: "email-domain", Domain: d.Domain, Proved: d.ProvedAt != nil, ProvedBy: d.ProvedBy, ProvedAt: schema.UTC(d.ProvedAt),
@@ -117,5 +85,5 @@ func emailDomain(d store.EmailDomain) schema.EmailDomain {
 }
 
 func domainRecord(d store.EmailDomain) schema.DomainRecord {
-	return schema.DomainRecord{Type: "TXT", Name: d.Domain, Value: domainRecordPrefix + d.Token}
+	return schema.DomainRecord{Type: "TXT", Name: d.Domain, Value: dnsproof.Prefix + d.Token}
 }

@@ -3,6 +3,7 @@ package orgs
 import (
 	"slices"
 
+	"github.com/octavo-docs/octavo/api/dnsproof"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
@@ -10,7 +11,7 @@ import (
 )
 
 // Table returns the operations on people and what they belong to.
-func Table(st *store.Store, v view.Presenter, resolver TXTResolver) frame.Table {
+func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		userOperations(&users{store: st, view: v}),
 		organizationOperations(&organizations{store: st, view: v}),

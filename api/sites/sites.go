@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -141,6 +142,8 @@ type updateSiteRequest struct {
 		DefaultSiteSpace   *string            `json:"defaultSiteSpace"`
 		DefaultSiteSection *string            `json:"defaultSiteSection"`
 		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
+		// Hostname is the name of a host at which readers find the site, once it is proved.
+		Hostname schema.Opt[string] `json:"hostname" rules:"len=..253,pattern=hostname"`
 	} `body:"json"`
 }
 
@@ -149,6 +152,10 @@ func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteReque
 	change := store.SiteChange{
 		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
 		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: b.DefaultSiteSection, Proxy: b.Proxy,
+		Hostname: b.Hostname,
+	}
+	if b.Hostname.Value != nil {
+		change.Hostname.Value = new(strings.ToLower(*b.Hostname.Value))
 	}
 	if b.AdaptiveContent != nil {
 		change.AdaptiveContent = b.AdaptiveContent.Enabled

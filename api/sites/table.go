@@ -3,6 +3,8 @@ package sites
 import (
 	"slices"
 
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/dnsproof"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
@@ -11,9 +13,12 @@ import (
 )
 
 // Table returns the operations on sites and their structure.
-func Table(st *store.Store, v view.Presenter) frame.Table {
+func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.Table {
+	all := &sites{store: st, view: v}
 	return frame.Table{Operations: slices.Concat(
-		siteOperations(&sites{store: st, view: v}),
+		siteOperations(all),
+		hostnameRows(&hostnames{store: st, resolver: resolver}),
+		addressRows(&addresses{sites: all, store: st, view: v, tokens: access.NewSiteTokens(st)}),
 		customizationOperations(&customization{store: st}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.CustomizationEnums()}, vocabulary}}
 }

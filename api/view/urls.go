@@ -22,10 +22,13 @@ func (v Presenter) siteURLs(s store.Site) schema.SiteURLs {
 	return urls
 }
 
-// PublishedSite is the URL where readers find a published site: on its configured proxy, or here.
+// PublishedSite is the URL where readers find a published site: on its configured proxy, on its own host, or here.
 func (v Presenter) PublishedSite(s store.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy
+	}
+	if s.HostnameProvedAt != nil && s.Hostname != nil {
+		return "https://" + *s.Hostname
 	}
 	return v.Published("sites", s.ID)
 }

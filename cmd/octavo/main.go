@@ -21,6 +21,7 @@ type commands struct {
 	Seed       SeedCmd       `cmd:"" help:"Write a believable example site's events through the public API."`
 	Token      TokenCmd      `cmd:"" help:"Create, list and revoke tokens."`
 	Org        OrgCmd        `cmd:"" help:"Manage organizations as the operator."`
+	Site       SiteCmd       `cmd:"" help:"The operator's part in the hostnames of sites."`
 	Content    ContentCmd    `cmd:"" help:"Maintain content as the operator."`
 	Jobs       JobsCmd       `cmd:"" help:"List background jobs and retry failed ones."`
 	Migrate    MigrateCmd    `cmd:"" help:"Migrate the databases to this version's schema."`

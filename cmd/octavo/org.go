@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/octavo-docs/octavo/store"
 )
@@ -18,6 +19,30 @@ type ProveDomainCmd struct {
 	Settings     `embed:""`
 	Organization string `arg:"" help:"The organization's id."`
 	Domain       string `arg:"" help:"One of the organization's emailDomains."`
+}
+
+// SiteCmd groups the operator's commands for sites.
+type SiteCmd struct {
+	ProveHostname ProveHostnameCmd `cmd:"" help:"Confirm that a hostname belongs to a site, such as a subdomain of the operator's own, when it cannot be proved by DNS."`
+}
+
+// ProveHostnameCmd is `octavo site prove-hostname`.
+type ProveHostnameCmd struct {
+	Settings `embed:""`
+	Site     string `arg:"" help:"The site's id."`
+	Hostname string `arg:"" help:"The site's hostname."`
+}
+
+// Run proves the hostname.
+func (c *ProveHostnameCmd) Run() error {
+	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+		name := strings.ToLower(c.Hostname)
+		if _, err := st.ProveHostname(ctx, c.Site, name, store.ProvedByOperator); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "%s now leads to the site %s.\n", name, c.Site)
+		return nil
+	})
 }
 
 // Run proves the domain.

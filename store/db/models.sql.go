@@ -439,18 +439,21 @@ type ShareLink struct {
 }
 
 type Site struct {
-	ID              string
-	OrganizationID  string
-	Type            string
-	Title           string
-	Visibility      string
-	Published       bool
-	AgentsContext   string
-	StoreClearIds   bool
-	CreatedAt       time.Time
-	Basename        *string
-	AdaptiveContent *bool
-	Proxy           *string
+	ID               string
+	OrganizationID   string
+	Type             string
+	Title            string
+	Visibility       string
+	Published        bool
+	AgentsContext    string
+	StoreClearIds    bool
+	CreatedAt        time.Time
+	Basename         *string
+	AdaptiveContent  *bool
+	Proxy            *string
+	Hostname         *string
+	HostnameProvedBy *string
+	HostnameProvedAt *time.Time
 }
 
 type SiteRedirect struct {

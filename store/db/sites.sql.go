@@ -52,7 +52,7 @@ func (q *Queries) DeleteSite(ctx context.Context, id string) error {
 }
 
 const insertSite = `-- name: InsertSite :one
-insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy
+insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
 `
 
 type InsertSiteParams struct {
@@ -85,12 +85,15 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		&i.Basename,
 		&i.AdaptiveContent,
 		&i.Proxy,
+		&i.Hostname,
+		&i.HostnameProvedBy,
+		&i.HostnameProvedAt,
 	)
 	return i, err
 }
 
 const listSites = `-- name: ListSites :many
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s
 where s.organization_id = $1
   and s.id > $2::text collate "C"
@@ -149,6 +152,9 @@ func (q *Queries) ListSites(ctx context.Context, arg ListSitesParams) ([]ListSit
 			&i.Site.Basename,
 			&i.Site.AdaptiveContent,
 			&i.Site.Proxy,
+			&i.Site.Hostname,
+			&i.Site.HostnameProvedBy,
+			&i.Site.HostnameProvedAt,
 			&i.SiteSpaces,
 		); err != nil {
 			return nil, err
@@ -162,7 +168,7 @@ func (q *Queries) ListSites(ctx context.Context, arg ListSitesParams) ([]ListSit
 }
 
 const lockSite = `-- name: LockSite :one
-select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy from sites where id = $1 for no key update
+select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at from sites where id = $1 for no key update
 `
 
 // Every change of a site's structure holds this lock until its transaction ends. Others may still insert references to the site.
@@ -182,12 +188,51 @@ func (q *Queries) LockSite(ctx context.Context, id string) (Site, error) {
 		&i.Basename,
 		&i.AdaptiveContent,
 		&i.Proxy,
+		&i.Hostname,
+		&i.HostnameProvedBy,
+		&i.HostnameProvedAt,
+	)
+	return i, err
+}
+
+const proveHostname = `-- name: ProveHostname :one
+update sites set hostname_proved_by = coalesce(hostname_proved_by, $1), hostname_proved_at = coalesce(hostname_proved_at, now())
+where id = $2 and hostname = $3::text
+returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
+`
+
+type ProveHostnameParams struct {
+	ProvedBy *string
+	ID       string
+	Hostname string
+}
+
+// What is proved stays as it is. No row if the site has another name now.
+func (q *Queries) ProveHostname(ctx context.Context, arg ProveHostnameParams) (Site, error) {
+	row := q.db.QueryRow(ctx, proveHostname, arg.ProvedBy, arg.ID, arg.Hostname)
+	var i Site
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Type,
+		&i.Title,
+		&i.Visibility,
+		&i.Published,
+		&i.AgentsContext,
+		&i.StoreClearIds,
+		&i.CreatedAt,
+		&i.Basename,
+		&i.AdaptiveContent,
+		&i.Proxy,
+		&i.Hostname,
+		&i.HostnameProvedBy,
+		&i.HostnameProvedAt,
 	)
 	return i, err
 }
 
 const setSitePublished = `-- name: SetSitePublished :one
-update sites set published = $2 where id = $1 returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy
+update sites set published = $2 where id = $1 returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
 `
 
 type SetSitePublishedParams struct {
@@ -211,12 +256,15 @@ func (q *Queries) SetSitePublished(ctx context.Context, arg SetSitePublishedPara
 		&i.Basename,
 		&i.AdaptiveContent,
 		&i.Proxy,
+		&i.Hostname,
+		&i.HostnameProvedBy,
+		&i.HostnameProvedAt,
 	)
 	return i, err
 }
 
 const siteByID = `-- name: SiteByID :one
-select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy from sites where id = $1
+select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at from sites where id = $1
 `
 
 func (q *Queries) SiteByID(ctx context.Context, id string) (Site, error) {
@@ -235,12 +283,15 @@ func (q *Queries) SiteByID(ctx context.Context, id string) (Site, error) {
 		&i.Basename,
 		&i.AdaptiveContent,
 		&i.Proxy,
+		&i.Hostname,
+		&i.HostnameProvedBy,
+		&i.HostnameProvedAt,
 	)
 	return i, err
 }
 
 const siteForUser = `-- name: SiteForUser :one
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s join memberships m on m.organization_id = s.organization_id
 where s.id = $1 and s.organization_id = $2 and m.user_id = $3
 `
@@ -274,10 +325,25 @@ func (q *Queries) SiteForUser(ctx context.Context, arg SiteForUserParams) (SiteF
 		&i.Site.Basename,
 		&i.Site.AdaptiveContent,
 		&i.Site.Proxy,
+		&i.Site.Hostname,
+		&i.Site.HostnameProvedBy,
+		&i.Site.HostnameProvedAt,
 		&i.Role,
 		&i.SiteSpaces,
 	)
 	return i, err
+}
+
+const siteOfHostname = `-- name: SiteOfHostname :one
+select id from sites where hostname = $1 and hostname_proved_at is not null
+`
+
+// Index: sites_hostname.
+func (q *Queries) SiteOfHostname(ctx context.Context, hostname *string) (string, error) {
+	row := q.db.QueryRow(ctx, siteOfHostname, hostname)
+	var id string
+	err := row.Scan(&id)
+	return id, err
 }
 
 const updateSite = `-- name: UpdateSite :one
@@ -287,9 +353,13 @@ update sites set
     basename = coalesce($3, basename),
     adaptive_content = coalesce($4, adaptive_content),
     agents_context = coalesce($5, agents_context),
-    proxy = case when $6::boolean then $7 else proxy end
-where id = $8
-returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy
+    proxy = case when $6::boolean then $7 else proxy end,
+    hostname = case when $8::boolean then $9 else hostname end,
+    -- Another name must be proved as well.
+    hostname_proved_by = case when $8::boolean and hostname is distinct from $9 then null else hostname_proved_by end,
+    hostname_proved_at = case when $8::boolean and hostname is distinct from $9 then null else hostname_proved_at end
+where id = $10
+returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
 `
 
 type UpdateSiteParams struct {
@@ -300,6 +370,8 @@ type UpdateSiteParams struct {
 	AgentsContext   *string
 	SetProxy        bool
 	Proxy           *string
+	SetHostname     bool
+	Hostname        *string
 	ID              string
 }
 
@@ -313,6 +385,8 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		arg.AgentsContext,
 		arg.SetProxy,
 		arg.Proxy,
+		arg.SetHostname,
+		arg.Hostname,
 		arg.ID,
 	)
 	var i Site
@@ -329,6 +403,9 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		&i.Basename,
 		&i.AdaptiveContent,
 		&i.Proxy,
+		&i.Hostname,
+		&i.HostnameProvedBy,
+		&i.HostnameProvedAt,
 	)
 	return i, err
 }

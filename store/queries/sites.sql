@@ -13,7 +13,11 @@ update sites set
     basename = coalesce(sqlc.narg(basename), basename),
     adaptive_content = coalesce(sqlc.narg(adaptive_content), adaptive_content),
     agents_context = coalesce(sqlc.narg(agents_context), agents_context),
-    proxy = case when sqlc.arg(set_proxy)::boolean then sqlc.narg(proxy) else proxy end
+    proxy = case when sqlc.arg(set_proxy)::boolean then sqlc.narg(proxy) else proxy end,
+    hostname = case when sqlc.arg(set_hostname)::boolean then sqlc.narg(hostname) else hostname end,
+    -- Another name must be proved as well.
+    hostname_proved_by = case when sqlc.arg(set_hostname)::boolean and hostname is distinct from sqlc.narg(hostname) then null else hostname_proved_by end,
+    hostname_proved_at = case when sqlc.arg(set_hostname)::boolean and hostname is distinct from sqlc.narg(hostname) then null else hostname_proved_at end
 where id = sqlc.arg(id)
 returning *;
 
@@ -56,3 +60,13 @@ where s.organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(types)::text[] is null or s.type = any(sqlc.narg(types)))
   and (sqlc.narg(space)::text is null
        or exists (select 1 from site_spaces l where l.site_id = s.id and l.space_id = sqlc.narg(space)));
+
+-- name: SiteOfHostname :one
+-- Index: sites_hostname.
+select id from sites where hostname = $1 and hostname_proved_at is not null;
+
+-- name: ProveHostname :one
+-- What is proved stays as it is. No row if the site has another name now.
+update sites set hostname_proved_by = coalesce(hostname_proved_by, sqlc.arg(proved_by)), hostname_proved_at = coalesce(hostname_proved_at, now())
+where id = sqlc.arg(id) and hostname = sqlc.arg(hostname)::text
+returning *;

@@ -1,0 +1,40 @@
+// Package dnsproof looks for the DNS records with which people prove that a name is theirs. It imports nothing of the API.
+package dnsproof
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Resolver looks up TXT records; *net.Resolver is one.
+type Resolver interface {
+	LookupTXT(ctx context.Context, name string) ([]string, error)
+}
+
+// lookupTimeout bounds the lookup of one record.
+const lookupTimeout = 5 * time.Second
+
+// Prefix begins the text of every record that proves a name.
+const Prefix = "octavo-domain-verification="
+
+// Find refuses a name without the record that proves it. If the name servers do not answer, we blame the name, not ourselves.
+func Find(ctx context.Context, resolver Resolver, record schema.DomainRecord) error {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	// The trailing dot keeps the resolver from applying the host's search list.
+	texts, err := resolver.LookupTXT(ctx, record.Name+".")
+	if slices.Contains(texts, record.Value) {
+		return nil
+	}
+	missing := schema.PreconditionFailed("no TXT record of " + record.Name + " is " + record.Value)
+	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && (!ok || !dns.IsNotFound) {
+		missing = schema.PreconditionFailed("the TXT records of " + record.Name + " cannot be looked up now")
+		missing.Cause = err
+	}
+	return missing
+}

@@ -1,0 +1,69 @@
+package sites
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/dnsproof"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// hostnames are the operations on the names of hosts at which readers find sites. updateSiteById sets a name; TLS and the way to the
+// front end are the proxy's.
+type hostnames struct {
+	store    *store.Store
+	resolver dnsproof.Resolver
+}
+
+func hostnameRows(h *hostnames) []frame.Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}/hostname"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "getSiteHostname", Tag: "sites",
+			Doc:   "Read the hostname that a site claims, with the DNS record that proves it. An addition to the published contract.",
+			Scope: access.Having(access.RightAdmin, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPost, Path: base + "/prove", ID: "proveSiteHostname", Tag: "sites",
+			Doc:   "Look for the DNS record that proves a site's hostname; from then on the name leads to the site. An addition to the published contract.",
+			Scope: access.Having(access.RightAdmin, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.prove),
+		},
+	}
+}
+
+func (h *hostnames) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SiteHostname, error) {
+	return h.resource(ctx, c.Site.Site)
+}
+
+func (h *hostnames) prove(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SiteHostname, error) {
+	claimed, err := h.resource(ctx, c.Site.Site)
+	if err != nil || claimed.Proved {
+		return claimed, err
+	}
+	if err := dnsproof.Find(ctx, h.resolver, claimed.Record); err != nil {
+		return schema.SiteHostname{}, err
+	}
+	site, err := h.store.ProveHostname(ctx, c.Site.Site.ID, claimed.Hostname, store.ProvedByDNS)
+	if err != nil {
+		return schema.SiteHostname{}, err
+	}
+	return h.resource(ctx, site)
+}
+
+// hostnameLabel begins the name of the record: a host that is an alias (CNAME) can have no record of its own.
+const hostnameLabel = "_octavo."
+
+func (h *hostnames) resource(ctx context.Context, site store.Site) (schema.SiteHostname, error) {
+	if site.Hostname == nil {
+		return schema.SiteHostname{}, schema.NotFound("hostname")
+	}
+	token, err := h.store.HostnameToken(ctx, site.ID, *site.Hostname)
+	return schema.SiteHostname{
+		Object: "site-hostname", Hostname: *site.Hostname, Proved: site.HostnameProvedAt != nil,
+		ProvedBy: schema.Or(site.HostnameProvedBy, ""), ProvedAt: schema.UTC(site.HostnameProvedAt),
+		Record: schema.DomainRecord{Type: "TXT", Name: hostnameLabel + *site.Hostname, Value: dnsproof.Prefix + token},
+	}, err
+}

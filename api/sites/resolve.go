@@ -1,0 +1,311 @@
+package sites
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// addresses are the operations that find what published addresses lead to.
+type addresses struct {
+	sites  *sites
+	store  *store.Store
+	view   view.Presenter
+	tokens *access.SiteTokens
+}
+
+func addressRows(h *addresses) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/urls/published", ID: "getPublishedContentByUrl", Tag: "urls",
+			Doc:   "Find what a published address leads to. Deprecated: use resolvePublishedContentByUrl.",
+			Scope: access.AnyUser().OrFrontEnd(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPost, Path: "/urls/published", ID: "resolvePublishedContentByUrl", Tag: "urls",
+			Doc:   "Find what a published address leads to: the site and the part of it, with a token for its readers, or another address. A user finds the sites of the user's organizations.",
+			Scope: access.AnyUser().OrFrontEnd(), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.resolve),
+		},
+	}
+}
+
+type publishedURLRequest struct {
+	URL              *string `query:"url" rules:"required,len=1..2048"`
+	VisitorAuthToken *string `query:"visitorAuthToken" rules:"len=..4096"`
+	RedirectOnError  *bool   `query:"redirectOnError" rules:"default=false"`
+}
+
+func (h *addresses) get(ctx context.Context, c *access.Caller, r *publishedURLRequest) (schema.PublishedURL, error) {
+	return h.find(ctx, c, *r.URL, visitor{token: schema.Or(r.VisitorAuthToken, ""), redirectOnError: schema.Or(r.RedirectOnError, false)})
+}
+
+type resolveURLRequest struct {
+	Body struct {
+		URL             *string `json:"url" rules:"required,len=1..2048"`
+		RedirectOnError *bool   `json:"redirectOnError"`
+		Visitor         *struct {
+			Type           *string        `json:"type"`
+			JWTToken       *string        `json:"jwtToken" rules:"len=..4096"`
+			UnsignedClaims map[string]any `json:"unsignedClaims"`
+		} `json:"visitor"`
+	} `body:"json"`
+}
+
+func (h *addresses) resolve(ctx context.Context, c *access.Caller, r *resolveURLRequest) (schema.PublishedURL, error) {
+	who := visitor{redirectOnError: schema.Or(r.Body.RedirectOnError, false)}
+	if v := r.Body.Visitor; v != nil {
+		who.token, who.unsigned = schema.Or(v.JWTToken, ""), v.UnsignedClaims
+	}
+	return h.find(ctx, c, *r.Body.URL, who)
+}
+
+// nowhere is the answer for an address that leads to nothing the caller may find.
+var nowhere = schema.NotFound("published content")
+
+// find resolves an address: the site by its path, the share key, the section and the site space, then the page's path.
+func (h *addresses) find(ctx context.Context, c *access.Caller, address string, who visitor) (schema.PublishedURL, error) {
+	asked, ok := parseAddress(address)
+	if !ok {
+		return schema.PublishedURL{}, schema.Invalid("url", "must be an absolute http or https address")
+	}
+	id, at, err := h.siteOf(ctx, asked)
+	if err != nil {
+		return schema.PublishedURL{}, err
+	}
+	siteEnd := at
+	var key string
+	if at < len(asked.names) && len(asked.names[at]) > 1 && asked.names[at][0] == '~' {
+		key = asked.names[at][1:]
+		at++
+		siteEnd = at // What a reader with a key sees is below the key.
+	}
+	site, err := h.store.PublishedSite(ctx, id, store.ShareLinkRef{Key: key})
+	if schema.IsCode(err, schema.CodeNotFound) || err == nil && (!site.Site.Published || site.ShareKey != key) {
+		return schema.PublishedURL{}, nowhere
+	}
+	if err == nil {
+		err = h.mayFind(ctx, c, site.Site)
+	}
+	if err != nil {
+		return schema.PublishedURL{}, err
+	}
+	known, err := h.know(ctx, c, site.Site, who)
+	if err != nil || known.login != "" {
+		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: id, Redirect: known.login}, err
+	}
+	if !access.OpenTo(site.Site, site.ShareLink, known.kind) {
+		return schema.PublishedURL{}, nowhere
+	}
+	reader := access.NewReader(site, known.claims)
+	part, ok := walk(reader.Parts, asked.names[at:])
+	if !ok {
+		return schema.PublishedURL{}, nowhere
+	}
+	at += part.segments
+	found := schema.PublishedURL{
+		Organization: site.Site.OrganizationID, Site: id, SiteSection: schema.Or(part.SectionID, ""), SiteSpace: part.ID, Space: part.SpaceID,
+		ShareKey: key, SiteBasePath: asked.prefix(siteEnd), Complete: &part.complete, ContextID: contextID(known.claims),
+	}
+	preview := at
+	claims := access.SiteClaims{
+		Organization: found.Organization, Site: id, SiteSection: found.SiteSection, SiteSpace: part.ID, Space: part.SpaceID,
+		ShareLink: site.ShareLink, VisitorType: known.kind, Claims: known.claims,
+	}
+	if at, err = h.preview(ctx, c, asked, at, &found, &claims); err != nil {
+		return schema.PublishedURL{}, err
+	}
+	found.BasePath, found.Pathname = asked.prefix(at), asked.rest(at)
+	if at < len(asked.path) && at == preview {
+		to, err := h.redirect(ctx, c, site, reader, part.PublishedPart, asked.rest(siteEnd), found.Pathname)
+		if err != nil || to.Redirect != "" {
+			return to, err
+		}
+	}
+	found.CanonicalURL = h.canonical(asked, site, siteEnd, part.PublishedPart, asked.path[at:])
+	claims.NameSpaces(slices.Sorted(maps.Keys(reader.Spaces())))
+	found.APIToken, err = h.tokens.Make(ctx, claims, c.Now)
+	return found, err
+}
+
+// siteOf finds the site of an address by its host, else by its path. at is how many segments lead to the site.
+func (h *addresses) siteOf(ctx context.Context, asked askedAddress) (id string, at int, err error) {
+	id, err = h.store.SiteOfHostname(ctx, asked.host)
+	if err == nil || !schema.IsCode(err, schema.CodeNotFound) {
+		return id, 0, err
+	}
+	id, at, ok := asked.siteByPath(h.view.PathNames())
+	if !ok || !schema.ValidID(id) {
+		return "", 0, nowhere
+	}
+	return id, at, nil
+}
+
+// mayFind refuses a user who may not read the site: to strangers it does not exist.
+func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site store.Site) error {
+	if c.Principal.Kind == schema.TokenFrontEnd {
+		return nil
+	}
+	found, err := h.store.Site(ctx, c.Principal.UserID, site.OrganizationID, site.ID)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return nowhere
+	}
+	if err != nil {
+		return err
+	}
+	return access.RightsOf(access.Access{Role: found.Role}).Require(access.RightAccess, "site")
+}
+
+// preview takes `~/changes/<id>` or `~/revisions/<id>` from the path at segment at, and gives where the page's path begins. Drafts
+// are for those who may read the space itself; an older revision of the main content was once what readers saw.
+func (h *addresses) preview(
+	ctx context.Context, c *access.Caller, asked askedAddress, at int, found *schema.PublishedURL, claims *access.SiteClaims,
+) (int, error) {
+	names := asked.names[at:]
+	if len(names) == 0 || names[0] != "~" {
+		return at, nil
+	}
+	if len(names) < 3 || !schema.ValidID(names[2]) {
+		return at, nowhere
+	}
+	switch names[1] {
+	case "revisions":
+		revision, err := h.store.Revision(ctx, found.Space, names[2])
+		if schema.IsCode(err, schema.CodeNotFound) || err == nil && revision.Branch != found.Space {
+			return at, nowhere
+		}
+		found.Revision = revision.ID
+		return at + 3, err
+	case "changes":
+		if c.Principal.Kind != schema.TokenUser {
+			return at, nowhere
+		}
+		space, err := h.store.Space(ctx, c.Principal.UserID, found.Space)
+		if schema.IsCode(err, schema.CodeNotFound) || err == nil && !access.ContentRights(space.ContentAccess).Has(access.RightAccess) {
+			return at, nowhere
+		}
+		if err != nil {
+			return at, err
+		}
+		request, err := h.store.ChangeRequest(ctx, found.Space, names[2])
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return at, nowhere
+		}
+		found.ChangeRequest = request.ID
+		claims.User, claims.ChangeRequest = c.Principal.UserID, request.ID
+		return at + 3, err
+	}
+	return at, nowhere
+}
+
+// redirect finds the site's redirect of a path below the site, unless there is a page. pathname is the path below the site space.
+func (h *addresses) redirect(
+	ctx context.Context, c *access.Caller, site store.PublishedSite, reader *access.Reader, part store.PublishedPart, source, pathname string,
+) (schema.PublishedURL, error) {
+	row, err := h.store.SiteRedirectBySource(ctx, site.Site.ID, source)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return schema.PublishedURL{}, nil
+	}
+	if err != nil {
+		return schema.PublishedURL{}, err
+	}
+	space, err := h.store.SpaceByID(ctx, part.SpaceID)
+	if err != nil {
+		return schema.PublishedURL{}, err
+	}
+	path, err := url.PathUnescape(pathname)
+	if err != nil {
+		return schema.PublishedURL{}, nil //nolint:nilerr // No page and no redirect has such a path.
+	}
+	if _, err := h.store.PageByPath(ctx, space.ID, space.Revision, path); !schema.IsCode(err, schema.CodeNotFound) {
+		return schema.PublishedURL{}, err
+	}
+	if row.Url != nil {
+		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: site.Site.ID, Redirect: *row.Url}, nil
+	}
+	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &store.SiteAccess{SiteRow: site.Row()}}
+	to, err := h.sites.destination(ctx, &as, redirectResource(row).Destination)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return schema.PublishedURL{}, nil // It leads nowhere now, or not for this reader.
+	}
+	root := siteAddress{h.view.PublishedSite(site.Site)}
+	if site.ShareKey != "" {
+		root.root = sharedRoot(root.root, site.ShareKey)
+	}
+	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
+}
+
+// canonical is the one address of a page, however it was asked for: below the site's published address, without the names of
+// defaults. A site without a host of its own keeps the scheme and the port that were asked, if the host is ours.
+func (h *addresses) canonical(asked askedAddress, site store.PublishedSite, siteEnd int, part store.PublishedPart, page []string) string {
+	root := h.view.PublishedSite(site.Site)
+	if u, err := url.Parse(root); err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
+		root = asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/") // With the key, if there is one.
+	} else if site.ShareKey != "" {
+		root = sharedRoot(root, site.ShareKey)
+	}
+	address := siteAddress{root}.target(canonicalPath(part))
+	for _, segment := range page {
+		address += "/" + segment
+	}
+	return address
+}
+
+// visitor is what a front end says about a visitor.
+type visitor struct {
+	// token is the JWT by which the site's own service vouches for the visitor.
+	token    string
+	unsigned map[string]any
+	// redirectOnError asks to send a visitor whose token is refused to the login.
+	redirectOnError bool
+}
+
+// knownVisitor is what is known about a visitor: claims, and kind as tokens name it. login is set for a visitor who must log in.
+type knownVisitor struct {
+	claims map[string]any
+	kind   string
+	login  string
+}
+
+// unsignedClaims is the claim that has what the visitor says about itself.
+const unsignedClaims = "unsigned"
+
+// longestClaims bounds a visitor's claims as JSON: the token that carries them travels in headers.
+const longestClaims = 2048
+
+// know finds out about a visitor. Sites without adaptive content need to know nothing.
+func (h *addresses) know(_ context.Context, _ *access.Caller, site store.Site, who visitor) (knownVisitor, error) {
+	var known knownVisitor
+	if schema.Or(site.AdaptiveContent, false) && len(who.unsigned) > 0 {
+		known.claims = map[string]any{unsignedClaims: who.unsigned}
+	}
+	if text, err := json.Marshal(known.claims); err != nil || len(text) > longestClaims {
+		return knownVisitor{}, schema.Invalid("visitor.unsignedClaims", "must be at most 2 KiB of JSON, with the claims of the token")
+	}
+	return known, nil
+}
+
+// contextID stands for a visitor's claims.
+func contextID(claims map[string]any) string {
+	if len(claims) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(claims)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

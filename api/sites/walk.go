@@ -1,0 +1,124 @@
+package sites
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/store"
+)
+
+// askedAddress is a published address that somebody asks about.
+type askedAddress struct {
+	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
+	origin, host string
+	// path has the segments as they were sent, names the same without escapes.
+	path, names []string
+}
+
+// parseAddress reads an absolute http(s) address. Its query and fragment say nothing about what it leads to.
+func parseAddress(text string) (askedAddress, bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return askedAddress{}, false
+	}
+	a := askedAddress{origin: u.Scheme + "://" + u.Host, host: strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")}
+	for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
+		name, err := url.PathUnescape(segment)
+		if err != nil {
+			return askedAddress{}, false
+		}
+		if segment != "" {
+			a.path, a.names = append(a.path, segment), append(a.names, name)
+		}
+	}
+	return a, true
+}
+
+// prefix is the path of the first n segments, with a slash at both ends.
+func (a askedAddress) prefix(n int) string {
+	if n == 0 {
+		return "/"
+	}
+	return "/" + strings.Join(a.path[:n], "/") + "/"
+}
+
+// rest is the path of the segments from n on.
+func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:], "/") }
+
+// siteByPath finds the id in <base>/~/sites/<id>; a proxy may have taken the base's path away. n is how many segments lead there.
+func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
+	names := a.names
+	if len(base) > 0 && len(names) > len(base) && slices.Equal(names[:len(base)], base) {
+		names = names[len(base):]
+	}
+	if len(names) < 3 || names[0] != "~" || names[1] != "sites" {
+		return "", 0, false
+	}
+	return names[2], len(a.names) - len(names) + 3, true
+}
+
+// shownPart is the part of a site that a path leads to.
+type shownPart struct {
+	store.PublishedPart
+	// segments is how many segments of the path name the section and the site space.
+	segments int
+	// complete says that no segment after them can name a section or a site space.
+	complete bool
+}
+
+// walk finds the part of a site that a path below the site leads to, among the parts that the reader sees, in their order. A
+// section wins over a site space or a page with its path. The default section and site space need not be named; if the reader
+// does not see the default one, the first that the reader sees takes its place. There is no part if the reader sees none.
+func walk(parts []store.PublishedPart, names []string) (shownPart, bool) {
+	if len(parts) == 0 {
+		return shownPart{}, false
+	}
+	next := func(n int) string { // Paths are never empty.
+		if n < len(names) {
+			return names[n]
+		}
+		return ""
+	}
+	var found shownPart
+	sections := slices.ContainsFunc(parts, func(p store.PublishedPart) bool { return p.SectionID != nil })
+	if sections {
+		at := slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.SectionPath != nil && *p.SectionPath == next(0) })
+		if at >= 0 {
+			found.segments++
+		} else {
+			at = max(0, slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.SectionID != nil && p.SectionDefault }))
+		}
+		section := parts[at].SectionID
+		parts = slices.DeleteFunc(slices.Clone(parts), func(p store.PublishedPart) bool {
+			return section == nil != (p.SectionID == nil) || section != nil && *section != *p.SectionID
+		})
+	}
+	named := found.segments > 0 || !sections
+	at := -1
+	if len(parts) > 1 {
+		at = slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.Path == next(found.segments) })
+	}
+	switch {
+	case at >= 0:
+		found.segments++
+		found.complete = true
+	default:
+		at = max(0, slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.IsDefault }))
+		found.complete = len(names) > found.segments || named && len(parts) == 1
+	}
+	found.PublishedPart = parts[at]
+	return found, true
+}
+
+// canonicalPath is the path of a part below its site.
+func canonicalPath(p store.PublishedPart) []string {
+	var path []string
+	if p.SectionPath != nil {
+		path = sectionPath(*p.SectionPath, p.SectionDefault)
+	}
+	if !p.IsDefault {
+		path = append(path, p.Path)
+	}
+	return path
+}

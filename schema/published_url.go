@@ -1,0 +1,35 @@
+package schema
+
+// PublishedURL is what a published address leads to: content, or another address. Which of the two it is, Redirect says.
+type PublishedURL struct {
+	// Target and Redirect lead elsewhere: to content of this installation or to an external address.
+	Target   string `json:"target,omitempty"`
+	Redirect string `json:"redirect,omitempty"`
+
+	Organization  string `json:"organization,omitempty"`
+	Site          string `json:"site,omitempty"`
+	SiteSection   string `json:"siteSection,omitempty"`
+	SiteSpace     string `json:"siteSpace,omitempty"`
+	Space         string `json:"space,omitempty"`
+	ChangeRequest string `json:"changeRequest,omitempty"`
+	Revision      string `json:"revision,omitempty"`
+	ShareKey      string `json:"shareKey,omitempty"`
+	// Pathname is what remains of the address's path below BasePath, which belongs to the site space. SiteBasePath belongs to the
+	// site. Both begin and end with a slash.
+	Pathname     string `json:"pathname,omitempty"`
+	BasePath     string `json:"basePath,omitempty"`
+	SiteBasePath string `json:"siteBasePath,omitempty"`
+	// Complete says that no path of a section or a site space can follow.
+	Complete *bool `json:"complete,omitempty"`
+	// APIToken is a site token.
+	APIToken string `json:"apiToken,omitempty"`
+	// ContextID changes with what is known about the visitor; it is absent if nothing is.
+	ContextID    string `json:"contextId,omitempty"`
+	CanonicalURL string `json:"canonicalUrl,omitempty"`
+}
+
+// The kinds of addresses that published addresses redirect to.
+const (
+	RedirectTargetContent  = "content"
+	RedirectTargetExternal = "external"
+)
