@@ -57,6 +57,12 @@ type RevisionPage struct {
 	Href   string `json:"href,omitempty"`
 }
 
+// PageMetaLinks are the addresses under which search engines should know a page, and those of its equals in other languages.
+type PageMetaLinks struct {
+	Canonical  ContentRef   `json:"canonical,omitzero"`
+	Alternates []ContentRef `json:"alternates,omitzero"`
+}
+
 // RevisionPageURL is the address of a document page.
 type RevisionPageURL struct {
 	App string `json:"app"`

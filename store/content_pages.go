@@ -28,11 +28,69 @@ func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.
 	if !found {
 		return tree.Placed{}, schema.NotFound("page")
 	}
-	path, err := s.pagePath(ctx, spaceID, revisionID, node)
+	return s.Placed(ctx, spaceID, revisionID, node)
+}
+
+// PageText reads a page of a revision alone, with its text; a page without one has an empty document.
+func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (tree.Node, Text, error) {
+	row, err := s.queries.PageAndDocument(ctx, db.PageAndDocumentParams{SpaceID: spaceID, Revision: revisionID, PageID: id})
+	if err != nil {
+		return tree.Node{}, Text{}, interpret(err, "page")
+	}
+	node, err := readNode(db.PageOfRevisionRow{PageID: row.PageID, ParentID: row.ParentID, Position: row.Position, Slug: row.Slug, Page: row.Page})
+	if err != nil || row.Content == nil {
+		return node, Text{Document: schema.NewDocument()}, err
+	}
+	text, err := fromJSON[Text](row.Content)
+	return node, text, err
+}
+
+// Placed gives a page its path and the pages below it.
+func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tree.Node) (tree.Placed, error) {
+	path, err := s.PathOf(ctx, spaceID, revisionID, node)
 	if err != nil {
 		return tree.Placed{}, err
 	}
 	return s.withPagesBelow(ctx, spaceID, revisionID, node, path)
+}
+
+// PagesAt gives the ids of the pages at paths of a revision, by the path. Paths without a page are left out.
+func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.PagesAtPaths(ctx, db.PagesAtPathsParams{SpaceID: spaceID, Revision: revisionID, Paths: paths})
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	ids := make(map[string]string, len(rows))
+	for _, row := range rows {
+		ids[row.Path] = row.PageID
+	}
+	return ids, nil
+}
+
+// PathsOf gives the paths of pages of a revision by their ids. Pages that are not there, and links, have none.
+func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []string) (map[string]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.SlugsUpOfPages(ctx, db.SlugsUpOfPagesParams{SpaceID: spaceID, Revision: revisionID, Ids: ids})
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	slugs := make(map[string][]string, len(ids))
+	for _, row := range rows {
+		slugs[row.PageID] = append(slugs[row.PageID], row.Slug)
+	}
+	paths := make(map[string]string, len(slugs))
+	for id, up := range slugs {
+		if up[0] != "" {
+			slices.Reverse(up)
+			paths[id] = strings.Join(up, "/")
+		}
+	}
+	return paths, nil
 }
 
 // PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. A path at which no
@@ -72,8 +130,8 @@ func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, 
 	return tree.Placed{Page: &page, Path: path}, nil
 }
 
-// pagePath gives a page's path: the slugs from the root down to it. Links have none.
-func (s *Store) pagePath(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
+// PathOf gives the path of a page that was read from a revision: the slugs from the root down to it. Links have none.
+func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -110,6 +111,30 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		}
 		return list
 	}
+	markdown, above, below := "Text", "Above", "Deep"
+	written, err := store.NewDocument(store.Text{Document: schema.NewDocument(), Markdown: &markdown})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, err := st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: tenant.Space.ID, UserID: admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := st.ChangeContent(ctx, edited, store.ContentChange{
+		UserID: admin, Names: []string{"a", "b"}, Documents: []store.Document{written}, Pages: []tree.Change{
+			tree.Insert{Kind: tree.KindDocument, Ref: "above", Attributes: tree.Attributes{Title: &above}},
+			tree.Insert{Kind: tree.KindDocument, Into: schema.Some("above").Value, Attributes: tree.Attributes{Title: &below, Document: &written.Hash}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := changed.ChangeRequest.Revision
+	tops, err := st.Pages(ctx, tenant.Space.ID, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := tops[len(tops)-1].Pages[0].ID
 	place, body := store.Place{SpaceID: tenant.Space.ID}, store.CommentBody{Sent: []byte(`{"markdown":"a"}`), Made: []byte(`{"nodes":[]}`)}
 	for range 30 {
 		if _, err := st.CreateComment(ctx, store.NewComment{Place: place, UserID: admin, Body: body}); err != nil {
@@ -181,6 +206,35 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 				if err = errors.Join(err, madeErr); string(made) != `{"nodes": []}` {
 					err = errors.Join(err, fmt.Errorf("made %s", made))
 				}
+			}
+			return err
+		}},
+		{"read the text of a page", 1, func() error {
+			_, text, err := st.PageText(ctx, tenant.Space.ID, head, deep)
+			if err == nil && text.Markdown == nil {
+				err = errors.New("no text")
+			}
+			return err
+		}},
+		{"read a page with its text", 3, func() error {
+			node, _, err := st.PageText(ctx, tenant.Space.ID, head, deep)
+			placed, placedErr := st.Placed(ctx, tenant.Space.ID, head, node)
+			if err = errors.Join(err, placedErr); placed.Path != "above/deep" {
+				err = errors.Join(err, fmt.Errorf("path %q", placed.Path))
+			}
+			return err
+		}},
+		{"resolve the links of a page", 1, func() error {
+			found, err := st.PagesAt(ctx, tenant.Space.ID, head, []string{"above/deep", "above", "nothing", "above/nothing"})
+			if len(found) != 2 || found["above/deep"] != deep {
+				err = errors.Join(err, fmt.Errorf("found %v", found))
+			}
+			return err
+		}},
+		{"write the links of a page", 1, func() error {
+			found, err := st.PathsOf(ctx, tenant.Space.ID, head, []string{deep, "nothing"})
+			if len(found) != 1 || found[deep] != "above/deep" {
+				err = errors.Join(err, fmt.Errorf("found %v", found))
 			}
 			return err
 		}},

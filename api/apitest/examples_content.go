@@ -71,9 +71,23 @@ func contentExamples() {
 		id, path, revision := h.MergedPage(tenant)
 		return map[string]string{"pageId": id, "pagePath": path, "revisionId": revision}
 	}
-	for _, id := range []string{"getPageById", "getPageByPath", "getRevisionById"} {
+	for _, id := range []string{
+		"getPageById", "getPageByPath", "getRevisionById", "listPagesInRevisionById", "getPageInRevisionById", "getPageDocumentInRevisionById",
+		"getPageInRevisionByPath", "listRevisionPageMetaLinks", "listSpacePageMetaLinks",
+	} {
 		Examples[id] = example{Make: page}
 	}
+	inRequest := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		made := page(h, tenant)
+		made["changeRequestId"] = h.ChangeRequest(tenant).ID
+		return made
+	}
+	for _, id := range []string{"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks"} {
+		Examples[id] = example{Make: inRequest}
+	}
+	Examples["getDocumentById"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return map[string]string{"documentId": h.writtenPage(tenant)}
+	}}
 	Examples["searchSpaceContent"] = example{query: "?query=hello"}
 	Examples["searchOrganizationContent"] = example{query: "?query=hello"}
 	Examples["searchSiteContent"] = example{body: `{"query":"hello","mode":"all"}`}

@@ -121,6 +121,24 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	return page.ID, page.Slug, merged.Revision
 }
 
+// writtenPage writes a page of a change request, and returns the id of its document.
+func (h *Harness) writtenPage(tenant *storetest.Tenant) (document string) {
+	h.T.Helper()
+	title := "Written"
+	made, err := store.NewDocument(store.Text{Document: schema.NewDocument(schema.Block("paragraph", schema.Text("Written")))})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	_, err = h.Store.ChangeContent(h.T.Context(), h.ChangeRequest(tenant), store.ContentChange{
+		UserID: tenant.Users[schema.RoleAdmin].ID, Documents: []store.Document{made}, Names: []string{"x"},
+		Pages: []tree.Change{tree.Insert{Kind: tree.KindDocument, Attributes: tree.Attributes{Title: &title, Document: &made.Hash}}},
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return made.Hash
+}
+
 // Conflicting creates a change request with a conflict: it and the main content have other titles of a page.
 func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeRequest, conflict string) {
 	h.T.Helper()

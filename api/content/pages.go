@@ -9,8 +9,6 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/markdown"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // pages has the operations on the content of spaces and change requests.
@@ -35,19 +33,14 @@ func pageOperations(h *pages) []frame.Operation {
 			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pages),
 		},
 		{
-			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/page/{pageId}", ID: "getPageById", Tag: tag,
-			Doc:   "Read a page of a space with its text.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pageByID),
-		},
-		{
-			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
-			Doc:   "Read a page of a space by its path, or by one from which a redirect of its Git repository leads: then its path is another one.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
-		},
-		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}", ID: "getRevisionById", Tag: tag,
 			Doc:   "Read a revision of a space or of one of its change requests.",
 			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.revisionByID),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}/pages", ID: "listPagesInRevisionById", Tag: tag,
+			Doc:   "List the pages of a revision as their tree.",
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRevision),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content", ID: "getRevisionOfChangeRequestById", Tag: tag,
@@ -90,6 +83,14 @@ type revisionByIDRequest struct {
 
 func (h *pages) revisionByID(ctx context.Context, c *access.Caller, r *revisionByIDRequest) (schema.Revision, error) {
 	return h.revision(ctx, c, r.RevisionID)
+}
+
+func (h *pages) pagesOfRevision(ctx context.Context, c *access.Caller, r *revisionByIDRequest) (schema.RevisionPages, error) {
+	row, err := h.store.Revision(ctx, c.Space.Space.ID, r.RevisionID)
+	if err != nil {
+		return schema.RevisionPages{}, err
+	}
+	return h.pageTree(ctx, c, row.ID)
 }
 
 func (h *pages) ofRequest(ctx context.Context, c *access.Caller, _ *revisionRequest) (schema.Revision, error) {
@@ -155,59 +156,4 @@ func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string)
 		return schema.RevisionPages{}, err
 	}
 	return schema.RevisionPages{Pages: h.view.Pages(c.Space.Space.ID, pages)}, nil
-}
-
-// pageRequest has the parameters for reading one page. Documents are stored as they are, so there is nothing to evaluate.
-type pageRequest struct {
-	revisionRequest
-	Format    *string `query:"format" rules:"enum=format,default=document"`
-	Evaluated *string `query:"evaluated" rules:"enum=evaluated,default=false"`
-}
-
-type pageByIDRequest struct {
-	pageRequest
-	PageID string `path:"pageId"`
-}
-
-func (h *pages) pageByID(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
-	page, err := h.store.Page(ctx, c.Space.Space.ID, c.Space.Space.Revision, r.PageID)
-	if err != nil {
-		return schema.RevisionPage{}, err
-	}
-	return h.page(ctx, c, &r.pageRequest, page)
-}
-
-type pageByPathRequest struct {
-	pageRequest
-	PagePath string `path:"pagePath"`
-}
-
-func (h *pages) pageByPath(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
-	page, err := h.store.PageByPath(ctx, c.Space.Space.ID, c.Space.Space.Revision, r.PagePath)
-	if err != nil {
-		return schema.RevisionPage{}, err
-	}
-	return h.page(ctx, c, &r.pageRequest, page)
-}
-
-// page presents a page of the current revision with its text.
-func (h *pages) page(ctx context.Context, c *access.Caller, r *pageRequest, page tree.Placed) (schema.RevisionPage, error) {
-	space := c.Space.Space
-	resource := h.view.Page(space.ID, page)
-	if page.Document == "" {
-		return resource, nil
-	}
-	documents, err := h.store.Documents(ctx, space.ID, []string{page.Document})
-	if err != nil {
-		return schema.RevisionPage{}, err
-	}
-	text := documents[page.Document]
-	showKeys(&text.Document)
-	body := schema.DocumentBody(text.Document)
-	if text.Markdown != nil {
-		body = schema.MarkdownBody(*text.Markdown)
-	}
-	body = markdown.Render(body, text.Document, schema.Or(r.Format, markdown.FormatDocument))
-	resource.Markdown, resource.Document = body.Markdown, body.Document
-	return resource, nil
 }

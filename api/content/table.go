@@ -15,12 +15,14 @@ import (
 // be on.
 func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) frame.Table {
 	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)
+	contents := &pages{store: st, view: v, requests: requests, exports: pdfs}
 	return frame.Table{Operations: slices.Concat(
 		spaceOperations(&spaces{store: st, view: v}),
 		changeRequestOperations(requests),
 		conflictOperations(&conflicts{store: st, view: v}),
 		templateOperations(&templates{store: st, view: v}),
-		pageOperations(&pages{store: st, view: v, requests: requests, exports: pdfs}),
+		pageOperations(contents),
+		onePageOperations(contents),
 		exportOperations(pdfs),
 		searchOperations(&searches{store: st, view: v}),
 		commentOperations(&comments{store: st, view: v}),

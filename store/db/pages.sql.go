@@ -353,6 +353,43 @@ func (q *Queries) MergeFiles(ctx context.Context, arg MergeFilesParams) error {
 	return err
 }
 
+const pageAndDocument = `-- name: PageAndDocument :one
+select p.page_id, p.parent_id, p.position, p.slug, p.page, d.content
+from pages_of($1, $2) p
+    left join documents d on d.space_id = $1 and d.hash = p.page ->> 'document'
+where p.page_id = $3::text
+`
+
+type PageAndDocumentParams struct {
+	SpaceID  string
+	Revision string
+	PageID   string
+}
+
+type PageAndDocumentRow struct {
+	PageID   string
+	ParentID string
+	Position string
+	Slug     string
+	Page     []byte
+	Content  []byte
+}
+
+// Index: branch_pages_pkey.
+func (q *Queries) PageAndDocument(ctx context.Context, arg PageAndDocumentParams) (PageAndDocumentRow, error) {
+	row := q.db.QueryRow(ctx, pageAndDocument, arg.SpaceID, arg.Revision, arg.PageID)
+	var i PageAndDocumentRow
+	err := row.Scan(
+		&i.PageID,
+		&i.ParentID,
+		&i.Position,
+		&i.Slug,
+		&i.Page,
+		&i.Content,
+	)
+	return i, err
+}
+
 const pageByPath = `-- name: PageByPath :one
 with recursive down as (
     select (''::text collate "C")::text as page_id, (''::text collate "C")::text as parent_id, (''::text collate "C")::text as position,
@@ -432,6 +469,55 @@ func (q *Queries) PageOfRevision(ctx context.Context, arg PageOfRevisionParams) 
 		&i.Page,
 	)
 	return i, err
+}
+
+const pagesAtPaths = `-- name: PagesAtPaths :many
+with recursive down as (
+    select p.path, string_to_array(p.path, '/') as slugs, (''::text collate "C")::text as page_id, 0 as depth
+    from (select unnest($1::text[])::text as path) p
+    union all
+    select d.path, d.slugs, p.page_id, d.depth + 1
+    from down d cross join lateral (
+        select c.page_id
+        from pages_of($2, $3) c
+        where c.parent_id = d.page_id and c.slug = d.slugs[d.depth + 1]
+        limit 1) p
+    where d.depth < cardinality(d.slugs)
+)
+select path::text as path, page_id from down where depth = cardinality(slugs)
+`
+
+type PagesAtPathsParams struct {
+	Paths    []string
+	SpaceID  string
+	Revision string
+}
+
+type PagesAtPathsRow struct {
+	Path   string
+	PageID string
+}
+
+// The pages that these paths lead to from the root.
+// Index: branch_pages_parent.
+func (q *Queries) PagesAtPaths(ctx context.Context, arg PagesAtPathsParams) ([]PagesAtPathsRow, error) {
+	rows, err := q.db.Query(ctx, pagesAtPaths, arg.Paths, arg.SpaceID, arg.Revision)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PagesAtPathsRow{}
+	for rows.Next() {
+		var i PagesAtPathsRow
+		if err := rows.Scan(&i.Path, &i.PageID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const pagesBelow = `-- name: PagesBelow :many
@@ -762,6 +848,57 @@ func (q *Queries) SlugsUp(ctx context.Context, arg SlugsUpParams) ([]string, err
 			return nil, err
 		}
 		items = append(items, slug)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const slugsUpOfPages = `-- name: SlugsUpOfPages :many
+with recursive up as (
+    select p.page_id, p.parent_id, p.slug, 1 as depth
+    from pages_of($1, $2) p
+    where p.page_id = any($3::text[])
+    union all
+    select u.page_id, p.parent_id, p.slug, u.depth + 1
+    from up u cross join lateral (
+        select a.parent_id, a.slug
+        from pages_of($1, $2) a
+        where a.page_id = u.parent_id
+        limit 1) p
+    where u.depth < 16
+)
+select page_id, slug from up order by page_id, depth
+`
+
+type SlugsUpOfPagesParams struct {
+	SpaceID  string
+	Revision string
+	Ids      []string
+}
+
+type SlugsUpOfPagesRow struct {
+	PageID string
+	Slug   string
+}
+
+// The slugs from each of the pages up to the root, its own first.
+// Index: branch_pages_pkey.
+// Sorts: 16 rows at most for each page.
+func (q *Queries) SlugsUpOfPages(ctx context.Context, arg SlugsUpOfPagesParams) ([]SlugsUpOfPagesRow, error) {
+	rows, err := q.db.Query(ctx, slugsUpOfPages, arg.SpaceID, arg.Revision, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SlugsUpOfPagesRow{}
+	for rows.Next() {
+		var i SlugsUpOfPagesRow
+		if err := rows.Scan(&i.PageID, &i.Slug); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -6,6 +6,13 @@ select p.page_id, p.parent_id, p.position, p.slug, p.page
 from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) p
 where p.page_id = sqlc.arg(page_id)::text;
 
+-- name: PageAndDocument :one
+-- Index: branch_pages_pkey.
+select p.page_id, p.parent_id, p.position, p.slug, p.page, d.content
+from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) p
+    left join documents d on d.space_id = sqlc.arg(space_id) and d.hash = p.page ->> 'document'
+where p.page_id = sqlc.arg(page_id)::text;
+
 -- name: PagesOfRevision :many
 select p.page_id, p.parent_id, p.position, p.slug, p.page
 from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) p;
@@ -50,6 +57,42 @@ with recursive up as (
     where u.depth < 16
 )
 select slug from up order by depth;
+
+-- name: SlugsUpOfPages :many
+-- The slugs from each of the pages up to the root, its own first.
+-- Index: branch_pages_pkey.
+-- Sorts: 16 rows at most for each page.
+with recursive up as (
+    select p.page_id, p.parent_id, p.slug, 1 as depth
+    from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) p
+    where p.page_id = any(sqlc.arg(ids)::text[])
+    union all
+    select u.page_id, p.parent_id, p.slug, u.depth + 1
+    from up u cross join lateral (
+        select a.parent_id, a.slug
+        from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) a
+        where a.page_id = u.parent_id
+        limit 1) p
+    where u.depth < 16
+)
+select page_id, slug from up order by page_id, depth;
+
+-- name: PagesAtPaths :many
+-- The pages that these paths lead to from the root.
+-- Index: branch_pages_parent.
+with recursive down as (
+    select p.path, string_to_array(p.path, '/') as slugs, (''::text collate "C")::text as page_id, 0 as depth
+    from (select unnest(sqlc.arg(paths)::text[])::text as path) p
+    union all
+    select d.path, d.slugs, p.page_id, d.depth + 1
+    from down d cross join lateral (
+        select c.page_id
+        from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) c
+        where c.parent_id = d.page_id and c.slug = d.slugs[d.depth + 1]
+        limit 1) p
+    where d.depth < cardinality(d.slugs)
+)
+select path::text as path, page_id from down where depth = cardinality(slugs);
 
 -- name: PageByPath :one
 -- The page that these slugs lead to from the root.

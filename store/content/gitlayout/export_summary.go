@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
@@ -107,7 +108,7 @@ func (x *exporter) contents(pages []tree.Page, depth int, k *linker) []contents 
 			grouped = false
 		}
 		if at := x.paths[p.ID]; at != "" {
-			c.key, c.dest = at, relativeLink(x.layout.Summary, at)
+			c.key, c.dest = at, content.RelativeLink(x.layout.Summary, at)
 		}
 		if p.Kind == tree.KindLink {
 			c.dest, c.same = x.linkOf(p, k), c.same && sameTarget(was.Target, p.Target)

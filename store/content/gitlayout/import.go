@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/keys"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
@@ -354,7 +355,7 @@ func (m *importer) target(e *Entry) schema.Data {
 // names tells whether a text has one of the names, as they are or as links write them.
 func names(text string, of []string) bool {
 	for _, name := range of {
-		if strings.Contains(text, name) || strings.Contains(text, relativeLink("x", name)) {
+		if strings.Contains(text, name) || strings.Contains(text, content.RelativeLink("x", name)) {
 			return true
 		}
 	}

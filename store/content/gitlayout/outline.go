@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -114,7 +115,7 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 	if it.dest == "" {
 		return b.plain(it, parent, tree.KindDocument)
 	}
-	target, fragment, relative := relativePath(path.Dir(l.Summary), it.dest)
+	target, fragment, relative := content.RelativeTarget(path.Dir(l.Summary), it.dest)
 	if !relative || fragment != "" || !l.isPage(target) || b.seen[target] {
 		if name, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && folder && l.isPage(name) && !b.seen[name] {
 			target = name // a link to a folder is one to its page

@@ -1,7 +1,6 @@
 package gitlayout
 
 import (
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -9,46 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/markdown"
 )
-
-// relativePath resolves a link in a file of a folder to a path of the repository and a fragment; not ok if the link leads
-// elsewhere, or out of the repository.
-func relativePath(folder, link string) (target, fragment string, ok bool) {
-	if link == "" || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "?") || schema.LinkScheme(link) != "" {
-		return "", "", false
-	}
-	link, fragment, _ = strings.Cut(link, "#")
-	link, _, _ = strings.Cut(link, "?")
-	if plain, err := url.PathUnescape(link); err == nil {
-		link = plain
-	}
-	target = path.Join(folder, link)
-	if target == ".." || strings.HasPrefix(target, "../") || target == "." {
-		return "", "", false
-	}
-	return target, fragment, true
-}
-
-// relativeLink writes a link from a file to another one.
-func relativeLink(from, to string) string {
-	dir := path.Dir(from)
-	up := ""
-	for dir != "." && !strings.HasPrefix(to, dir+"/") {
-		dir, up = path.Dir(dir), up+"../"
-	}
-	if dir != "." {
-		to = strings.TrimPrefix(to, dir+"/")
-	}
-	if up == "" && strings.Contains(strings.SplitN(to, "/", 2)[0], ":") {
-		up = "./" // or it would begin with a scheme
-	}
-	names := strings.Split(to, "/")
-	for i, name := range names {
-		names[i] = strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(name))
-	}
-	return up + strings.Join(names, "/")
-}
 
 // linker turns the references of one repository into those of a space, and back.
 type linker struct {
@@ -83,7 +45,7 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	} else if ref["kind"] != "url" {
 		return nil
 	}
-	target, fragment, ok := relativePath(path.Dir(from), link)
+	target, fragment, ok := content.RelativeTarget(path.Dir(from), link)
 	if !ok {
 		return nil
 	}
@@ -106,7 +68,7 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	}
 	_, there := k.layout.files[target]
 	if k.treeURL != "" && (there || k.layout.folders[target+"/"]) {
-		address := strings.TrimSuffix(k.treeURL, "/") + "/" + strings.TrimPrefix(relativeLink("x", target), "./")
+		address := strings.TrimSuffix(k.treeURL, "/") + "/" + strings.TrimPrefix(content.RelativeLink("x", target), "./")
 		if fragment != "" {
 			address += "#" + fragment
 		}
@@ -195,7 +157,7 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 		if !ok {
 			return nil
 		}
-		link = relativeLink(from, at)
+		link = content.RelativeLink(from, at)
 		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
 			link += "#" + anchor
 		}
@@ -205,7 +167,7 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 		if _, elsewhere := ref["space"]; elsewhere || !ok {
 			return nil
 		}
-		link = relativeLink(from, at)
+		link = content.RelativeLink(from, at)
 	default:
 		return nil
 	}

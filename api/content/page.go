@@ -1,0 +1,301 @@
+package content
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/pagelinks"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// onePageOperations are the operations that read one page: of the current content, of a revision and of a change request.
+func onePageOperations(h *pages) []frame.Operation {
+	const tag = "content"
+	inSpace := access.Having(access.RightAccess, access.OnSpace).OrReaders()
+	inRequest := access.Having(access.RightAccess, access.OnChangeRequest).OrReaders()
+	const current, revision = "/spaces/{spaceId}/content", "/spaces/{spaceId}/revisions/{revisionId}"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: current + "/page/{pageId}", ID: "getPageById", Tag: tag,
+			Doc:   "Read a page of a space with its text.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.pageByID),
+		},
+		{
+			Method: http.MethodGet, Path: current + "/page/{pageId}/meta-links", ID: "listSpacePageMetaLinks", Tag: tag,
+			Doc:   "List the canonical and alternate addresses of a page of a space. No page has any in this version.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.metaLinks),
+		},
+		{
+			Method: http.MethodGet, Path: current + "/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
+			Doc:   "Read a page of a space by its path, or by one from which a redirect of its Git repository leads: then its path is another one.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
+		},
+		{
+			Method: http.MethodGet, Path: revision + "/page/{pageId}", ID: "getPageInRevisionById", Tag: tag,
+			Doc:   "Read a page of a revision with its text.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.pageOfRevision),
+		},
+		{
+			Method: http.MethodGet, Path: revision + "/page/{pageId}/document", ID: "getPageDocumentInRevisionById", Tag: tag,
+			Doc:   "Read the text of a page of a revision as a document.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.documentOfRevision),
+		},
+		{
+			Method: http.MethodGet, Path: revision + "/page/{pageId}/meta-links", ID: "listRevisionPageMetaLinks", Tag: tag,
+			Doc:   "List the canonical and alternate addresses of a page of a revision. No page has any in this version.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.metaLinksOfRevision),
+		},
+		{
+			Method: http.MethodGet, Path: revision + "/path/{pagePath}", ID: "getPageInRevisionByPath", Tag: tag, Tail: true,
+			Doc:   "Read a page of a revision by its path.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.pathOfRevision),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content/page/{pageId}", ID: "getPageInChangeRequestById", Tag: tag,
+			Doc:   "Read a page of a change request with its text.",
+			Scope: inRequest, Status: http.StatusOK, Handler: frame.Handle(h.pageOfRequest),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content/page/{pageId}/meta-links", ID: "listChangeRequestPageMetaLinks", Tag: tag,
+			Doc:   "List the canonical and alternate addresses of a page of a change request. No page has any in this version.",
+			Scope: inRequest, Status: http.StatusOK, Handler: frame.Handle(h.metaLinksOfRequest),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content/path/{pagePath}", ID: "getPageInChangeRequestByPath", Tag: tag, Tail: true,
+			Doc:   "Read a page of a change request by its path.",
+			Scope: inRequest, Status: http.StatusOK, Handler: frame.Handle(h.pathOfRequest),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/documents/{documentId}", ID: "getDocumentById", Tag: tag,
+			Doc:   "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
+			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.document),
+		},
+	}
+}
+
+// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or name
+// its id.
+const (
+	refsRelative = "relative"
+	refsStable   = "stable"
+)
+
+// documentRequest has the parameters for reading a document. Documents are stored as they are: there is nothing to evaluate,
+// and reusable contents, which are what could be dereferenced, are not offered.
+type documentRequest struct {
+	Evaluated    *string `query:"evaluated" rules:"enum=evaluated,default=false"`
+	Dereferenced *string `query:"dereferenced" rules:"enum=dereferenced,default=false"`
+}
+
+// pageRequest has the parameters for reading one page.
+type pageRequest struct {
+	revisionRequest
+	documentRequest
+	Format *string `query:"format" rules:"enum=format,default=document"`
+	Refs   *string `query:"format.markdown.refs" rules:"enum=markdownRefs,default=relative"`
+}
+
+type pageByIDRequest struct {
+	pageRequest
+	PageID string `path:"pageId"`
+}
+
+func (h *pages) pageByID(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
+	return h.byID(ctx, c.Space.Space, r)
+}
+
+func (h *pages) pageOfRequest(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
+	return h.byID(ctx, at(c, c.ChangeRequest.Revision), r)
+}
+
+type pageOfRevisionRequest struct {
+	pageByIDRequest
+	RevisionID string `path:"revisionId"`
+}
+
+func (h *pages) pageOfRevision(ctx context.Context, c *access.Caller, r *pageOfRevisionRequest) (schema.RevisionPage, error) {
+	return h.byID(ctx, at(c, r.RevisionID), &r.pageByIDRequest)
+}
+
+// at returns the caller's space as of another revision.
+func at(c *access.Caller, revision string) store.Space {
+	space := c.Space.Space
+	space.Revision = revision
+	return space
+}
+
+func (h *pages) byID(ctx context.Context, space store.Space, r *pageByIDRequest) (schema.RevisionPage, error) {
+	node, text, err := h.store.PageText(ctx, space.ID, space.Revision, r.PageID)
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	page, err := h.store.Placed(ctx, space.ID, space.Revision, node)
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	return h.page(ctx, space, &r.pageRequest, page, text)
+}
+
+type pageByPathRequest struct {
+	pageRequest
+	PagePath string `path:"pagePath"`
+}
+
+func (h *pages) pageByPath(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
+	return h.byPath(ctx, c.Space.Space, r)
+}
+
+func (h *pages) pathOfRequest(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
+	return h.byPath(ctx, at(c, c.ChangeRequest.Revision), r)
+}
+
+type pathOfRevisionRequest struct {
+	pageByPathRequest
+	RevisionID string `path:"revisionId"`
+}
+
+func (h *pages) pathOfRevision(ctx context.Context, c *access.Caller, r *pathOfRevisionRequest) (schema.RevisionPage, error) {
+	return h.byPath(ctx, at(c, r.RevisionID), &r.pageByPathRequest)
+}
+
+func (h *pages) byPath(ctx context.Context, space store.Space, r *pageByPathRequest) (schema.RevisionPage, error) {
+	page, err := h.store.PageByPath(ctx, space.ID, space.Revision, r.PagePath)
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	var text store.Text
+	if page.Document != "" {
+		documents, err := h.store.Documents(ctx, space.ID, []string{page.Document})
+		if err != nil {
+			return schema.RevisionPage{}, err
+		}
+		text = documents[page.Document]
+	}
+	return h.page(ctx, space, &r.pageRequest, page, text)
+}
+
+// page presents a page with its text, if it has one.
+func (h *pages) page(
+	ctx context.Context, space store.Space, r *pageRequest, page tree.Placed, text store.Text,
+) (schema.RevisionPage, error) {
+	resource := h.view.Page(space.ID, page)
+	if page.Document == "" {
+		return resource, nil
+	}
+	showKeys(&text.Document)
+	self := pagelinks.Page{ID: page.ID, Path: page.Path}
+	if schema.Or(r.Format, markdown.FormatDocument) == markdown.FormatDocument {
+		document, err := h.linked(ctx, space, self, text.Document)
+		resource.Document = &document
+		return resource, err
+	}
+	source, err := h.markdown(ctx, space, self, text, schema.Or(r.Refs, refsRelative))
+	resource.Markdown = &source
+	return resource, err
+}
+
+// linked returns a document in which relative links to other pages are references to them, so that a reader who does not know
+// where the page is can follow them. It asks the store only if there are such links.
+func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Page, d schema.Document) (schema.Document, error) {
+	ids, err := h.store.PagesAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
+	if err != nil {
+		return schema.Document{}, err
+	}
+	return pagelinks.ToPages(d, page, ids), nil
+}
+
+// markdown returns the Markdown of a page with its links to other pages in one of the two forms. What the author wrote keeps
+// its bytes but for the links.
+func (h *pages) markdown(ctx context.Context, space store.Space, page pagelinks.Page, text store.Text, refs string) (string, error) {
+	d, err := text.Document, error(nil)
+	if refs == refsStable {
+		d, err = h.linked(ctx, space, page, d)
+	} else {
+		var paths map[string]string
+		paths, err = h.store.PathsOf(ctx, space.ID, space.Revision, pagelinks.Pages(d))
+		d = pagelinks.Relative(d, page, paths)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case text.Markdown == nil:
+		return markdown.Write(d), nil
+	}
+	return markdown.Edit(*text.Markdown, d), nil
+}
+
+type documentOfRevisionRequest struct {
+	documentRequest
+	RevisionID string `path:"revisionId"`
+	PageID     string `path:"pageId"`
+}
+
+func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *documentOfRevisionRequest) (schema.Document, error) {
+	space := at(c, r.RevisionID)
+	node, text, err := h.store.PageText(ctx, space.ID, space.Revision, r.PageID)
+	if err != nil {
+		return schema.Document{}, err
+	}
+	if node.Kind != tree.KindDocument {
+		return schema.Document{}, schema.NotFound("document")
+	}
+	showKeys(&text.Document)
+	page := pagelinks.Page{ID: node.ID, Path: node.Slug}
+	if len(pagelinks.Targets(text.Document, page)) > 0 {
+		if page.Path, err = h.store.PathOf(ctx, space.ID, space.Revision, node); err != nil {
+			return schema.Document{}, err
+		}
+	}
+	return h.linked(ctx, space, page, text.Document)
+}
+
+type documentByIDRequest struct {
+	DocumentID string  `path:"documentId"`
+	Schema     *string `query:"schema" rules:"enum=documentSchema,default=current"`
+}
+
+func (h *pages) document(ctx context.Context, c *access.Caller, r *documentByIDRequest) (schema.Document, error) {
+	documents, err := h.store.Documents(ctx, c.Space.Space.ID, []string{r.DocumentID})
+	if err != nil {
+		return schema.Document{}, err
+	}
+	d := documents[r.DocumentID].Document
+	showKeys(&d)
+	return d, nil
+}
+
+type pageMetaRequest struct {
+	PageID string `path:"pageId"`
+}
+
+type pageMetaOfRevisionRequest struct {
+	pageMetaRequest
+	RevisionID string `path:"revisionId"`
+}
+
+func (h *pages) metaLinks(ctx context.Context, c *access.Caller, r *pageMetaRequest) (schema.PageMetaLinks, error) {
+	return h.metaLinksAt(ctx, c.Space.Space, r)
+}
+
+func (h *pages) metaLinksOfRevision(ctx context.Context, c *access.Caller, r *pageMetaOfRevisionRequest) (schema.PageMetaLinks, error) {
+	return h.metaLinksAt(ctx, at(c, r.RevisionID), &r.pageMetaRequest)
+}
+
+func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pageMetaRequest) (schema.PageMetaLinks, error) {
+	return h.metaLinksAt(ctx, at(c, c.ChangeRequest.Revision), r)
+}
+
+// metaLinksAt answers for a page that there is. Nothing of Octavo gives a page another address: neither can an author set
+// one, nor do spaces know which page of a translation is theirs.
+func (h *pages) metaLinksAt(ctx context.Context, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
+	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
+	if err == nil && !found {
+		err = schema.NotFound("page")
+	}
+	return schema.PageMetaLinks{}, err
+}

@@ -1,0 +1,157 @@
+// Package pagelinks resolves the links between the pages of one revision. A text that was written as files have it links
+// [like this](install.md#linux): readers of documents need the id of the page instead, and readers of Markdown a path that is
+// relative to the page. The package does no I/O: the caller looks up paths and ids.
+package pagelinks
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// maxTargets bounds the look-ups for one document. Links after the first thousand different ones stay as they are.
+const maxTargets = 1000
+
+// Page is the page that a document belongs to.
+type Page struct {
+	ID, Path string
+}
+
+// Targets lists the paths of pages that the relative links of a page may lead to.
+func Targets(d schema.Document, from Page) []string {
+	var targets []string
+	seen := map[string]bool{}
+	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		candidates, _ := candidatesOf(ref, from)
+		for _, candidate := range candidates {
+			if !seen[candidate] && len(seen) < maxTargets {
+				seen[candidate] = true
+				targets = append(targets, candidate)
+			}
+		}
+		return nil
+	})
+	return targets
+}
+
+// ToPages returns the document with the ids of pages in the place of relative links, where ids has the paths. A link to an
+// anchor of the page itself becomes a reference too. The document that it was given stays as it was.
+func ToPages(d schema.Document, from Page, ids map[string]string) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if anchor, own := ownAnchor(ref); own {
+			return valid(map[string]any{"kind": "anchor", "anchor": anchor, "page": from.ID})
+		}
+		candidates, fragment := candidatesOf(ref, from)
+		for _, candidate := range candidates {
+			id, found := ids[candidate]
+			if !found {
+				continue
+			}
+			if fragment != "" {
+				return valid(map[string]any{"kind": "anchor", "anchor": fragment, "page": id})
+			}
+			return map[string]any{"kind": "page", "page": id}
+		}
+		return nil
+	})
+}
+
+// Pages lists the pages of the same space that the document refers to, by their ids.
+func Pages(d schema.Document) []string {
+	var ids []string
+	seen := map[string]bool{}
+	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if id, ok := pageOf(ref); ok && id != "" && !seen[id] && len(seen) < maxTargets {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids
+}
+
+// Relative returns the document with relative links in the place of references to pages, where paths has the ids. They
+// lead to the page as a file: guides/install.md. The document that it was given stays as it was.
+func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		id, ok := pageOf(ref)
+		if !ok {
+			return nil
+		}
+		link := ""
+		switch to, found := paths[id]; {
+		case id == "" || id == from.ID && ref["kind"] == "anchor":
+		case !found || to == "":
+			return nil
+		default:
+			link = content.RelativeLink(from.Path, to+".md")
+		}
+		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
+			link += "#" + anchor
+		}
+		return valid(map[string]any{"kind": "url", "url": link})
+	})
+}
+
+// pageOf gives the page of a reference to a page or an anchor in the same space; "" is the page itself.
+func pageOf(ref map[string]any) (id string, ok bool) {
+	if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "page" && ref["kind"] != "anchor" {
+		return "", false
+	}
+	id, _ = ref["page"].(string)
+	return id, true
+}
+
+func linkOf(ref map[string]any) string {
+	if ref["kind"] != "url" {
+		return ""
+	}
+	link, _ := ref["url"].(string)
+	return link
+}
+
+func ownAnchor(ref map[string]any) (string, bool) {
+	anchor, own := strings.CutPrefix(linkOf(ref), "#")
+	return anchor, own && anchor != ""
+}
+
+// candidatesOf lists the paths of pages that a relative link may mean, the likeliest first. The page may be a file in the
+// folder of the page above it, or a folder of its own; and files may have names that are no slugs yet.
+func candidatesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
+	link := linkOf(ref)
+	if link == "" {
+		return nil, ""
+	}
+	add := func(candidate string) {
+		if candidate != "" && candidate != "." && !slices.Contains(candidates, candidate) {
+			candidates = append(candidates, candidate)
+		}
+	}
+	for _, folder := range []string{path.Dir(from.Path), from.Path} {
+		target, anchor, ok := content.RelativeTarget(folder, link)
+		if !ok {
+			continue
+		}
+		fragment = anchor
+		file := path.Base(target)
+		name := strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".markdown")
+		if name != file && (strings.EqualFold(name, "readme") || strings.EqualFold(name, "index")) {
+			add(path.Dir(target))
+		}
+		add(path.Join(path.Dir(target), name))
+		add(path.Join(path.Dir(target), tree.Slugify(name)))
+	}
+	return candidates, fragment
+}
+
+func valid(ref map[string]any) map[string]any {
+	if len(schema.ContentRefProblems("", ref)) > 0 {
+		return nil
+	}
+	return ref
+}

@@ -1,0 +1,47 @@
+package content
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// RelativeTarget resolves a link in a file of a folder to the path of a file and a fragment; not ok if the link leads
+// elsewhere, or out of the root of all folders.
+func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
+	if link == "" || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "?") || schema.LinkScheme(link) != "" {
+		return "", "", false
+	}
+	link, fragment, _ = strings.Cut(link, "#")
+	link, _, _ = strings.Cut(link, "?")
+	if plain, err := url.PathUnescape(link); err == nil {
+		link = plain
+	}
+	target = path.Join(folder, link)
+	if target == ".." || strings.HasPrefix(target, "../") || target == "." {
+		return "", "", false
+	}
+	return target, fragment, true
+}
+
+// RelativeLink writes a link from a file to another one.
+func RelativeLink(from, to string) string {
+	dir := path.Dir(from)
+	up := ""
+	for dir != "." && !strings.HasPrefix(to, dir+"/") {
+		dir, up = path.Dir(dir), up+"../"
+	}
+	if dir != "." {
+		to = strings.TrimPrefix(to, dir+"/")
+	}
+	if up == "" && strings.Contains(strings.SplitN(to, "/", 2)[0], ":") {
+		up = "./" // or it would begin with a scheme
+	}
+	names := strings.Split(to, "/")
+	for i, name := range names {
+		names[i] = strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(name))
+	}
+	return up + strings.Join(names, "/")
+}
