@@ -82,6 +82,22 @@ func (i SiteItem) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, i.Group)
 }
 
+// EachSiteSpace visits the site spaces of the part, at every level.
+func (i SiteItem) EachSiteSpace(visit func(SiteSpace)) {
+	switch {
+	case i.Space != nil:
+		visit(*i.Space)
+	case i.Section != nil:
+		for _, space := range i.Section.SiteSpaces {
+			visit(space)
+		}
+	case i.Group != nil:
+		for _, child := range i.Group.Children {
+			child.EachSiteSpace(visit)
+		}
+	}
+}
+
 // OpenAPISchema refers to the three resources, which lists return as well.
 func (SiteItem) OpenAPISchema() map[string]any {
 	alternatives := []any{}
@@ -137,4 +153,26 @@ type SiteRedirectDestination struct {
 type SiteRedirectTarget struct {
 	Redirect SiteRedirect `json:"redirect"`
 	Target   string       `json:"target"`
+}
+
+// PublishedSite is all that shows a site.
+type PublishedSite struct {
+	Object         string                  `json:"object"`
+	Site           Site                    `json:"site"`
+	Structure      SiteStructure           `json:"structure"`
+	Customizations PublishedCustomizations `json:"customizations"`
+	Scripts        []SiteScript            `json:"scripts"`
+}
+
+// PublishedCustomizations are the effective settings of a site and of each of its site spaces, by their ids.
+type PublishedCustomizations struct {
+	Site       Customization            `json:"site"`
+	SiteSpaces map[string]Customization `json:"siteSpaces"`
+}
+
+// SiteScript is a script that an integration adds to the pages of a site.
+type SiteScript struct {
+	Script                string `json:"script"`
+	ContentSecurityPolicy string `json:"contentSecurityPolicy,omitempty"`
+	Cookies               bool   `json:"cookies"`
 }

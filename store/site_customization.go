@@ -32,6 +32,28 @@ func (s *Store) SetSiteCustomization(ctx context.Context, siteID string, setting
 	return interpret(err, "site")
 }
 
+// SiteCustomizations reads what a site sets, and what each of its site spaces overrides, by their ids.
+func (s *Store) SiteCustomizations(
+	ctx context.Context, siteID string,
+) (settings schema.Customization, overrides map[string]schema.Customization, err error) {
+	rows, err := s.queries.CustomizationsOfSite(ctx, siteID)
+	if err != nil {
+		return settings, nil, interpret(err, "customizations")
+	}
+	overrides = make(map[string]schema.Customization, len(rows))
+	for _, row := range rows {
+		if row.SiteSpaceID == "" {
+			settings, err = fromJSON[schema.Customization](row.Settings)
+		} else {
+			overrides[row.SiteSpaceID], err = fromJSON[schema.Customization](row.Settings)
+		}
+		if err != nil {
+			return settings, nil, err
+		}
+	}
+	return settings, overrides, nil
+}
+
 // SiteSpaceCustomization reads what a site sets and what one of its site spaces overrides.
 func (s *Store) SiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string,

@@ -158,6 +158,13 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		{"list members", 3, func() error { _, err := st.ListMembers(ctx, org, store.MemberFilter{}, nil, 50); return err }},
 		{"list sections", 3, func() error { _, err := st.ListSections(ctx, site, "", 50); return err }},
 		{"read the structure of a site", 5, func() error { _, err := st.SiteStructure(ctx, site); return err }},
+		{"read the customizations of a site", 1, func() error {
+			_, overrides, err := st.SiteCustomizations(ctx, site)
+			if len(overrides) < len(sections) {
+				err = errors.Join(err, fmt.Errorf("%d site spaces", len(overrides)))
+			}
+			return err
+		}},
 		{"create a site of one space", 7, func() error {
 			_, err := st.CreateSite(ctx, store.NewSite{OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:1]})
 			return err

@@ -23,7 +23,7 @@ type sites struct {
 }
 
 func siteOperations(h *sites) []frame.Operation {
-	return slices.Concat(siteRows(h), siteStructureRows(h), siteSectionRows(h), siteSpaceRows(h), shareLinkRows(h), siteRedirectRows(h))
+	return slices.Concat(siteRows(h), publishedRows(h), siteStructureRows(h), siteSectionRows(h), siteSpaceRows(h), shareLinkRows(h), siteRedirectRows(h))
 }
 
 func siteRows(h *sites) []frame.Operation {

@@ -9,6 +9,41 @@ import (
 	"context"
 )
 
+const customizationsOfSite = `-- name: CustomizationsOfSite :many
+select ''::text as site_space_id, c.settings from site_customizations c where c.site_id = $1
+union all
+select l.id::text, o.overrides
+from site_spaces l left join site_space_customizations o on o.site_space_id = l.id
+where l.site_id = $1
+`
+
+type CustomizationsOfSiteRow struct {
+	SiteSpaceID string
+	Settings    []byte
+}
+
+// What the site sets, and what each of its site spaces overrides; the site's own row has no id.
+// Index: site_spaces_rank (site_id, rank).
+func (q *Queries) CustomizationsOfSite(ctx context.Context, siteID string) ([]CustomizationsOfSiteRow, error) {
+	rows, err := q.db.Query(ctx, customizationsOfSite, siteID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CustomizationsOfSiteRow{}
+	for rows.Next() {
+		var i CustomizationsOfSiteRow
+		if err := rows.Scan(&i.SiteSpaceID, &i.Settings); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteSiteSpaceCustomization = `-- name: DeleteSiteSpaceCustomization :exec
 delete from site_space_customizations o using site_spaces l
 where o.site_space_id = l.id and l.id = $1 and l.site_id = $2

@@ -24,3 +24,12 @@ on conflict (site_space_id) do update set overrides = excluded.overrides, update
 -- name: DeleteSiteSpaceCustomization :exec
 delete from site_space_customizations o using site_spaces l
 where o.site_space_id = l.id and l.id = sqlc.arg(site_space_id) and l.site_id = sqlc.arg(site_id);
+
+-- name: CustomizationsOfSite :many
+-- What the site sets, and what each of its site spaces overrides; the site's own row has no id.
+-- Index: site_spaces_rank (site_id, rank).
+select ''::text as site_space_id, c.settings from site_customizations c where c.site_id = sqlc.arg(site_id)
+union all
+select l.id::text, o.overrides
+from site_spaces l left join site_space_customizations o on o.site_space_id = l.id
+where l.site_id = sqlc.arg(site_id);

@@ -1,0 +1,40 @@
+package sites
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+func publishedRows(h *sites) []frame.Operation {
+	return []frame.Operation{{
+		Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/published", ID: "getPublishedContentSite", Tag: "sites",
+		Doc:   "Read all that shows a site: the site, its structure, and the customization of the site and of each site space.",
+		Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.published),
+	}}
+}
+
+// published answers with as many statements for a site of many site spaces as for one of few. Integrations add no scripts to
+// sites in this version, so there are none.
+func (h *sites) published(ctx context.Context, c *access.Caller, r *structureRequest) (schema.PublishedSite, error) {
+	structure, err := h.structure(ctx, c, r)
+	if err != nil {
+		return schema.PublishedSite{}, err
+	}
+	settings, overrides, err := h.store.SiteCustomizations(ctx, c.Site.Site.ID)
+	if err != nil {
+		return schema.PublishedSite{}, err
+	}
+	own := schema.Merge(schema.DefaultCustomization(), settings)
+	of := make(map[string]schema.Customization, len(overrides))
+	for _, item := range structure.Structure {
+		item.EachSiteSpace(func(space schema.SiteSpace) { of[space.ID] = schema.Merge(own, overrides[space.ID]) })
+	}
+	return schema.PublishedSite{
+		Object: "published-content-site", Site: h.view.Site(c.Site.SiteRow), Structure: structure,
+		Customizations: schema.PublishedCustomizations{Site: own, SiteSpaces: of}, Scripts: []schema.SiteScript{},
+	}, nil
+}
