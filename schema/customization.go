@@ -16,6 +16,7 @@ import (
 // a favicon or a list of links is always set as a whole.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
+	LocalizedTitle       Opt[Localized]            `json:"localizedTitle,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`
 	Styling              Opt[Styling]              `json:"styling,omitzero"`
 	Internationalization Opt[Internationalization] `json:"internationalization,omitzero"`
 	Favicon              Opt[Favicon]              `json:"favicon,omitzero"`
@@ -34,6 +35,7 @@ type Customization struct {
 	Trademark            Opt[Toggle]               `json:"trademark,omitzero"`
 	PrivacyPolicy        Opt[Link]                 `json:"privacyPolicy,omitzero"`
 	SocialPreview        Opt[Link]                 `json:"socialPreview,omitzero"`
+	SocialAccounts       Opt[[]SocialAccount]      `json:"socialAccounts,omitzero" rules:"len=..10"`
 	Insights             Opt[InsightsSettings]     `json:"insights,omitzero"`
 }
 
@@ -50,7 +52,9 @@ type Styling struct {
 	Depth         Opt[string]      `json:"depth,omitzero" rules:"enum=customizationDepth"`
 	Links         Opt[string]      `json:"links,omitzero" rules:"enum=customizationLinks"`
 	Font          Opt[Font]        `json:"font,omitzero"`
+	HeadingFont   Opt[Font]        `json:"headingFont,omitzero"`
 	MonospaceFont Opt[MonoFont]    `json:"monospaceFont,omitzero"`
+	CodeTheme     Opt[CodeThemes]  `json:"codeTheme,omitzero"`
 	Background    Opt[string]      `json:"background,omitzero" rules:"enum=customizationBackground"`
 	Icons         Opt[string]      `json:"icons,omitzero" rules:"enum=customizationIcons"`
 	Sidebar       Opt[Sidebar]     `json:"sidebar,omitzero"`
@@ -61,6 +65,34 @@ type Styling struct {
 type Sidebar struct {
 	Background Opt[string] `json:"background,omitzero" rules:"enum=customizationSidebarBackground"`
 	List       Opt[string] `json:"list,omitzero" rules:"enum=customizationSidebarList"`
+}
+
+// CodeThemes is the group of the colors of code: in blocks of code, and in those of OpenAPI operations.
+type CodeThemes struct {
+	Default Opt[ThemedCode] `json:"default,omitzero"`
+	OpenAPI Opt[ThemedCode] `json:"openapi,omitzero"`
+}
+
+// ThemedCode is a pair of names of color themes, for light and dark mode.
+type ThemedCode struct {
+	Light *string `json:"light" rules:"required,enum=codeTheme"`
+	Dark  *string `json:"dark" rules:"required,enum=codeTheme"`
+}
+
+// Localized has a text in other languages than the default, by the language.
+type Localized map[string]string
+
+// SocialAccount is an account of the site's owner elsewhere, with the places where it is shown.
+type SocialAccount struct {
+	Platform *string        `json:"platform" rules:"required,enum=socialPlatform"`
+	Handle   *string        `json:"handle" rules:"required,len=1..128"`
+	Display  *SocialDisplay `json:"display"`
+}
+
+// SocialDisplay says where a social account is shown.
+type SocialDisplay struct {
+	Footer *bool `json:"footer" rules:"default=true"`
+	Header *bool `json:"header" rules:"default=false"`
 }
 
 // ThemedColor is a pair of colors, for light and dark mode.
@@ -146,6 +178,7 @@ type Header struct {
 // HeaderItem is a link of the header or, if its target is null, a menu of links.
 type HeaderItem struct {
 	Title     *string       `json:"title" rules:"required"`
+	Localized Localized     `json:"localizedTitle,omitempty" keys:"enum=localizedLanguage"`
 	Style     *string       `json:"style,omitempty" rules:"enum=headerItemStyle"`
 	To        *ContentRef   `json:"to"`
 	Links     []ContentLink `json:"links"`
@@ -154,8 +187,9 @@ type HeaderItem struct {
 
 // ContentLink is a title and a target.
 type ContentLink struct {
-	Title *string     `json:"title" rules:"required,len=..64"`
-	To    *ContentRef `json:"to" rules:"required"`
+	Title     *string     `json:"title" rules:"required,len=..64"`
+	Localized Localized   `json:"localizedTitle,omitempty" each:"len=..64" keys:"enum=localizedLanguage"`
+	To        *ContentRef `json:"to" rules:"required"`
 }
 
 // Footer is the group of settings for the bottom of every page.
@@ -167,16 +201,18 @@ type Footer struct {
 
 // FooterGroup is a column of links.
 type FooterGroup struct {
-	Title *string       `json:"title" rules:"required"`
-	Links []ContentLink `json:"links"`
+	Title     *string       `json:"title" rules:"required"`
+	Localized Localized     `json:"localizedTitle,omitempty" keys:"enum=localizedLanguage"`
+	Links     []ContentLink `json:"links"`
 }
 
 // Announcement is a banner. It is a leaf, because nobody wants one message with the style of another.
 type Announcement struct {
-	Enabled *bool        `json:"enabled" rules:"default=true"`
-	Message *string      `json:"message" rules:"required,len=2..128"`
-	Link    *ContentLink `json:"link,omitempty"`
-	Style   *string      `json:"style" rules:"enum=announcementStyle,default=info"`
+	Enabled   *bool        `json:"enabled" rules:"default=true"`
+	Message   *string      `json:"message" rules:"required,len=2..128"`
+	Localized Localized    `json:"localizedMessage,omitempty" each:"len=..128" keys:"enum=localizedLanguage"`
+	Link      *ContentLink `json:"link,omitempty"`
+	Style     *string      `json:"style" rules:"enum=announcementStyle,default=info"`
 }
 
 // Themes is the group of light and dark mode. This is the contract's spelling of toggleable.
@@ -192,8 +228,11 @@ type Toggle struct {
 
 // AISettings is the group of search and assistance. Suggestions are questions that visitors are offered to ask.
 type AISettings struct {
-	Mode        Opt[string]   `json:"mode,omitzero" rules:"enum=aiMode"`
-	Suggestions Opt[[]string] `json:"suggestions,omitzero" rules:"len=..5" each:"len=3..64"`
+	Mode              Opt[string]    `json:"mode,omitzero" rules:"enum=aiMode"`
+	Greeting          Opt[string]    `json:"greeting,omitzero" rules:"len=..256"`
+	LocalizedGreeting Opt[Localized] `json:"localizedGreeting,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`
+	Suggestions       Opt[[]string]  `json:"suggestions,omitzero" rules:"len=..5" each:"len=3..64"`
+	Instructions      Opt[string]    `json:"instructions,omitzero" rules:"len=..10000"`
 }
 
 // GitSettings is the group that says what readers see of the repository.
@@ -201,11 +240,13 @@ type GitSettings struct {
 	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
 }
 
-// PageActions is the group that says what readers may do with a page.
+// PageActions is the group that says what readers may do with a page. The contract has had a switch for each action, and has
+// a list of them now: see Overlay.
 type PageActions struct {
-	ExternalAI Opt[bool] `json:"externalAI,omitzero"`
-	Markdown   Opt[bool] `json:"markdown,omitzero"`
-	MCP        Opt[bool] `json:"mcp,omitzero"`
+	ExternalAI Opt[bool]     `json:"externalAI,omitzero"`
+	Markdown   Opt[bool]     `json:"markdown,omitzero"`
+	MCP        Opt[bool]     `json:"mcp,omitzero"`
+	Items      Opt[[]string] `json:"items,omitzero" rules:"len=..20" each:"enum=pageAction"`
 }
 
 // ExternalLinkSettings is the group that says how external links open.

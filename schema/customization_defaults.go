@@ -5,6 +5,7 @@ package schema
 func DefaultCustomization() Customization {
 	both := func(color string) Opt[ThemedColor] { return Some(ThemedColor{Light: &color, Dark: &color}) }
 	font, monospaceFont := "Inter", "IBMPlexMono"
+	code := func(light, dark string) Opt[ThemedCode] { return Some(ThemedCode{Light: &light, Dark: &dark}) }
 	on, off := Some(Toggle{Enabled: Some(true)}), Some(Toggle{Enabled: Some(false)})
 	return Customization{
 		Styling: Some(Styling{
@@ -12,7 +13,8 @@ func DefaultCustomization() Customization {
 			WarningColor: both("#FE9A00"), DangerColor: both("#FB2C36"), Corners: Some("rounded"), Depth: Some("subtle"),
 			Links: Some("default"), Font: Some(Font{Name: &font}), MonospaceFont: Some(MonoFont{Name: &monospaceFont}),
 			Background: Some("plain"), Icons: Some("regular"), Search: Some("prominent"),
-			Sidebar: Some(Sidebar{Background: Some("default"), List: Some("default")}),
+			CodeTheme: Some(CodeThemes{Default: code("default-light", "default-dark"), OpenAPI: code("default-light", "default-dark")}),
+			Sidebar:   Some(Sidebar{Background: Some("default"), List: Some("default")}),
 		}),
 		Internationalization: Some(Internationalization{Locale: Some("en")}),
 		Favicon:              Some(Favicon{}),
@@ -22,10 +24,11 @@ func DefaultCustomization() Customization {
 		PDF:                  on, Feedback: off, Advanced: off, Pagination: on, Trademark: on,
 		AI:            Some(AISettings{Mode: Some("none")}),
 		Git:           Some(GitSettings{ShowEditLink: Some(false)}),
-		PageActions:   Some(PageActions{ExternalAI: Some(true), Markdown: Some(true), MCP: Some(true)}),
+		PageActions:   Some(PageActions{ExternalAI: Some(true), Markdown: Some(true), MCP: Some(true), Items: Some(defaultPageActions)}),
 		ExternalLinks: Some(ExternalLinkSettings{Target: Some("self")}),
 		PrivacyPolicy: Some(Link{}), SocialPreview: Some(Link{}),
-		Insights: Some(InsightsSettings{TrackingCookie: Some(true)}),
+		SocialAccounts: Some([]SocialAccount{}),
+		Insights:       Some(InsightsSettings{TrackingCookie: Some(true)}),
 	}
 }
 
@@ -40,10 +43,18 @@ func (c *Customization) Normalize() {
 			a.Style = &style
 		}
 	}
+	if accounts := c.SocialAccounts.Value; accounts != nil {
+		for i := range *accounts {
+			(*accounts)[i].normalize()
+		}
+	}
 	if s := c.Styling.Value; s != nil {
 		var own []*FontDefinition
 		if s.Font.Value != nil {
 			own = append(own, s.Font.Value.Own)
+		}
+		if s.HeadingFont.Value != nil {
+			own = append(own, s.HeadingFont.Value.Own)
 		}
 		if s.MonospaceFont.Value != nil {
 			own = append(own, s.MonospaceFont.Value.Own)
@@ -53,5 +64,18 @@ func (c *Customization) Normalize() {
 				f.Custom = &yes
 			}
 		}
+	}
+}
+
+func (a *SocialAccount) normalize() {
+	yes, no := true, false
+	if a.Display == nil {
+		a.Display = &SocialDisplay{}
+	}
+	if a.Display.Footer == nil {
+		a.Display.Footer = &yes
+	}
+	if a.Display.Header == nil {
+		a.Display.Header = &no
 	}
 }

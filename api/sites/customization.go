@@ -61,7 +61,7 @@ type readCustomizationRequest struct {
 
 func (h *customization) get(ctx context.Context, c *access.Caller, _ *readCustomizationRequest) (schema.Customization, error) {
 	settings, err := h.store.SiteCustomization(ctx, c.Site.Site.ID)
-	return schema.Merge(schema.DefaultCustomization(), settings), err
+	return schema.Overlay(schema.DefaultCustomization(), settings), err
 }
 
 type setCustomizationRequest struct {
@@ -87,7 +87,7 @@ func (h *customization) set(ctx context.Context, c *access.Caller, r *setCustomi
 	settings := r.settings()
 	settings.Normalize()
 	err := h.store.SetSiteCustomization(ctx, c.Site.Site.ID, settings)
-	return schema.Merge(schema.DefaultCustomization(), settings), err
+	return schema.Overlay(schema.DefaultCustomization(), settings), err
 }
 
 type readSiteSpaceCustomizationRequest struct {
@@ -130,7 +130,7 @@ func (h *customization) reset(ctx context.Context, c *access.Caller, r *resetCus
 }
 
 func overridden(settings, overrides schema.Customization) schema.Customization {
-	return schema.Merge(schema.Merge(schema.DefaultCustomization(), settings), overrides)
+	return schema.Overlay(schema.Overlay(schema.DefaultCustomization(), settings), overrides)
 }
 
 // customizationProblems checks rules that span several members of a leaf.
@@ -142,7 +142,7 @@ func customizationProblems(settings schema.Customization) []schema.Detail {
 	if f := settings.Favicon.Value; f != nil && f.Unknown() != "" {
 		c.Add("favicon."+frame.Clip(f.Unknown(), frame.LongestName), "is no member of a favicon")
 	}
-	return c.Details
+	return append(c.Details, settings.ActionProblems()...)
 }
 
 // checkOverrides checks what the contract requires of overrides only: groups with a single switch must name it, if only

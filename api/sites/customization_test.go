@@ -1,6 +1,7 @@
 package sites_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"sync"
@@ -17,8 +18,10 @@ var (
 	color       = shape.Text(4, 7)
 	themedColor = shape.Object(shape.Of{"light": color, "dark": color})
 	themedURL   = shape.Object(shape.Of{"light": shape.Text(1, 2048), "dark": shape.Text(1, 2048)})
+	themedCode  = shape.Object(shape.Of{"light": shape.Text(3, 40), "dark": shape.Text(3, 40)})
+	localized   = shape.Object(shape.Of{"fr?": shape.String, "de?": shape.String, "zh-tw?": shape.String})
 	contentRef  = shape.Object(shape.Of{"kind": shape.Text(1, 20), "url?": shape.String, "space?": shape.String, "page?": shape.String, "file?": shape.String, "spec?": shape.String})
-	contentLink = shape.Object(shape.Of{"title": shape.Text(0, 64), "to": contentRef})
+	contentLink = shape.Object(shape.Of{"title": shape.Text(0, 64), "localizedTitle?": localized, "to": contentRef})
 
 	fontDefinition = shape.Object(shape.Of{"id": shape.String, "custom": shape.Boolean, "fontFamily": shape.Text(1, 50),
 		"fontFaces": shape.List(shape.Object(shape.Of{"weight": shape.Count, "sources": shape.List(shape.Object(shape.Of{"url": shape.Text(1, 2048), "format?": shape.One("woff2", "woff")}))}))})
@@ -30,30 +33,34 @@ var (
 			"successColor": themedColor, "warningColor": themedColor, "dangerColor": themedColor, "tint?": shape.Object(shape.Of{"color": themedColor}),
 			"corners": shape.One("straight", "rounded", "circular"), "depth": shape.One("subtle", "flat"), "links": shape.One("default", "accent"),
 			"font": shape.Either(shape.String, fontDefinition), "monospaceFont": shape.Either(shape.String, fontDefinition), "background": shape.One("plain", "match"),
-			"icons":   shape.One("regular", "solid", "duotone", "light", "thin"),
-			"sidebar": shape.Object(shape.Of{"background": shape.One("default", "filled"), "list": shape.One("default", "pill", "line")}),
-			"search":  shape.One("prominent", "subtle"),
+			"icons":        shape.One("regular", "solid", "duotone", "light", "thin"),
+			"sidebar":      shape.Object(shape.Of{"background": shape.One("default", "filled"), "list": shape.One("default", "pill", "line")}),
+			"search":       shape.One("prominent", "subtle"),
+			"headingFont?": shape.Either(shape.String, fontDefinition), "codeTheme": shape.Object(shape.Of{"default": themedCode, "openapi": themedCode}),
 		}),
 		"internationalization": shape.Object(shape.Of{"locale": shape.Text(2, 5)}),
 		"favicon":              shape.Either(shape.Object(shape.Of{"icon": themedURL}), shape.Object(shape.Of{"emoji": shape.Text(1, 50)}), shape.Object(shape.Of{})),
 		"header": shape.Object(shape.Of{
 			"preset": shape.One("default", "bold", "contrast", "custom", "none"), "logo?": themedURL, "backgroundColor?": themedColor,
 			"linkColor?": themedColor, "primaryLink?": contentRef,
-			"links": shape.List(shape.Object(shape.Of{"title": shape.String, "style?": shape.One("link", "button-primary", "button-secondary"),
+			"links": shape.List(shape.Object(shape.Of{"title": shape.String, "localizedTitle?": localized, "style?": shape.One("link", "button-primary", "button-secondary"),
 				"to": shape.Either(contentRef, shape.One(nil)), "links": shape.List(contentLink), "condition?": shape.Text(0, 1024)})),
 		}),
 		"footer": shape.Object(shape.Of{"logo?": themedURL, "copyright?": shape.Text(0, 300),
-			"groups": shape.List(shape.Object(shape.Of{"title": shape.String, "links": shape.List(contentLink)}))}),
-		"announcement?": shape.Object(shape.Of{"enabled": shape.Boolean, "message": shape.Text(2, 128), "link?": contentLink,
+			"groups": shape.List(shape.Object(shape.Of{"title": shape.String, "localizedTitle?": localized, "links": shape.List(contentLink)}))}),
+		"announcement?": shape.Object(shape.Of{"enabled": shape.Boolean, "message": shape.Text(2, 128), "localizedMessage?": localized, "link?": contentLink,
 			"style": shape.One("info", "warning", "danger", "success")}),
 		"themes": shape.Object(shape.Of{"default": shape.One("light", "dark"), "toggeable": shape.Boolean}),
 		"pdf":    shape.Booleans("enabled"), "feedback": shape.Booleans("enabled"), "advancedCustomization": shape.Booleans("enabled"),
-		"ai":  shape.Object(shape.Of{"mode": shape.One("none", "search", "assistant"), "suggestions?": shape.List(shape.Text(3, 64))}),
-		"git": shape.Booleans("showEditLink"), "pageActions": shape.Booleans("externalAI markdown mcp"),
+		"ai": shape.Object(shape.Of{"mode": shape.One("none", "search", "assistant"), "suggestions?": shape.List(shape.Text(3, 64)),
+			"greeting?": shape.Text(0, 256), "localizedGreeting?": localized, "instructions?": shape.Text(0, 10000)}),
+		"git": shape.Booleans("showEditLink"), "pageActions": shape.Object(shape.Of{"externalAI": shape.Boolean, "markdown": shape.Boolean, "mcp": shape.Boolean,
+			"items": shape.List(shape.One("assistant", "external-ai", "markdown", "mcp", "git", "pdf"))}),
 		"externalLinks": shape.Object(shape.Of{"target": shape.One("self", "blank")}),
 		"pagination":    shape.Booleans("enabled"), "trademark": shape.Booleans("enabled"),
 		"privacyPolicy": shape.Object(shape.Of{"url?": shape.Text(1, 2048)}), "socialPreview": shape.Object(shape.Of{"url?": shape.Text(1, 2048)}),
-		"insights": shape.Booleans("trackingCookie"),
+		"insights": shape.Booleans("trackingCookie"), "localizedTitle?": localized,
+		"socialAccounts": shape.List(shape.Object(shape.Of{"platform": shape.Text(3, 20), "handle": shape.Text(1, 128), "display": shape.Booleans("footer header")})),
 	}
 )
 
@@ -294,5 +301,68 @@ func TestBadCustomization(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Errorf("something was stored: %s", diff)
+	}
+}
+
+// newerCustomization has the members that the contract has got since 0.146.
+const newerCustomization = `{"favicon":{},"localizedTitle":{"fr":"Le titre","zh-tw":"x"},"socialAccounts":[{"platform":"github","handle":"acme"},
+		{"platform":"mastodon","handle":"a","display":{"footer":false,"header":true}}],
+	"styling":{"headingFont":"Lato","codeTheme":{"default":{"light":"github-light","dark":"nord"}}},
+	"header":{"links":[{"title":"A","localizedTitle":{"de":"B"},"to":null,"links":[{"title":"C","localizedTitle":{"fr":"D"},"to":{"kind":"page","page":"p"}}]}]},
+	"footer":{"groups":[{"title":"E","localizedTitle":{"fr":"F"},"links":[]}]},"announcement":{"message":"Hello","localizedMessage":{"fr":"Salut"}},
+	"ai":{"greeting":"Hi","localizedGreeting":{"fr":"Salut"},"instructions":"Be short."},"pageActions":{"items":["pdf","git","mcp"]}}`
+
+func TestNewerCustomization(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := h.NewSite(`{}`)
+	siteSpace := s.AddSpace("One", "")
+	set := shape.Want(t, customizationShape, h.Do("PUT", s.Base+"/customization", h.Ours.Tokens[schema.RoleAdmin], newerCustomization).Body)
+	if diff := cmp.Diff(set, s.Ok("GET", "/customization", nil, 200)); diff != "" {
+		t.Error(diff)
+	}
+	encoded, _ := json.Marshal(set)
+	for _, part := range []string{
+		`"localizedTitle":{"fr":"Le titre","zh-tw":"x"}`, `{"display":{"footer":true,"header":false},"handle":"acme","platform":"github"}`, `{"footer":false,"header":true}`,
+		`"headingFont":"Lato"`, `"codeTheme":{"default":{"dark":"nord","light":"github-light"},"openapi":{"dark":"default-dark","light":"default-light"}}`,
+		`"localizedTitle":{"de":"B"}`, `"localizedTitle":{"fr":"D"}`, `"localizedTitle":{"fr":"F"}`, `"localizedMessage":{"fr":"Salut"}`, `"greeting":"Hi"`,
+		`"localizedGreeting":{"fr":"Salut"}`, `"instructions":"Be short."`, `"pageActions":{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true}`,
+		`"git":{"showEditLink":true}`, `"pdf":{"enabled":true}`,
+	} {
+		if !bytes.Contains(encoded, []byte(part)) {
+			t.Errorf("no %s in %s", part, encoded)
+		}
+	}
+	// A site space's switches change the site's list, and its own list the switches.
+	actions := func(patch, want string) {
+		t.Helper()
+		got := s.Ok("PATCH", "/site-spaces/"+siteSpace+"/customization", patch, 200)
+		encoded, _ := json.Marshal([]any{got["pageActions"], got["git"], got["pdf"]})
+		if string(encoded) != want {
+			t.Errorf("%s: %s, want %s", patch, encoded, want)
+		}
+	}
+	actions(`{"pageActions":{"markdown":true,"mcp":false},"git":{"showEditLink":false}}`,
+		`[{"externalAI":false,"items":["pdf","markdown"],"markdown":true,"mcp":false},{"showEditLink":false},{"enabled":true}]`)
+	actions(`{"pageActions":{"markdown":null,"mcp":null,"items":["assistant","external-ai"]},"git":{"showEditLink":null}}`,
+		`[{"externalAI":true,"items":["assistant","external-ai"],"markdown":false,"mcp":false},{"showEditLink":false},{"enabled":false}]`)
+	actions(`{"pageActions":{"items":null}}`,
+		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
+	for body, field := range map[string]string{
+		`{"favicon":{},"pageActions":{"items":["pdf"]},"pdf":{"enabled":false}}`:                             "pdf.enabled",
+		`{"favicon":{},"pageActions":{"items":["mcp"],"markdown":true}}`:                                     "pageActions.markdown",
+		`{"favicon":{},"pageActions":{"items":["x"]}}`:                                                       "pageActions.items[0]",
+		`{"favicon":{},"pageActions":{"items":["pdf","pdf"]}}`:                                               "pageActions.items",
+		`{"favicon":{},"socialAccounts":[{"platform":"myspace","handle":"a"}]}`:                              "socialAccounts[0].platform",
+		`{"favicon":{},"socialAccounts":[{"platform":"github"}]}`:                                            "socialAccounts[0].handle",
+		`{"favicon":{},"styling":{"codeTheme":{"default":{"light":"x","dark":"nord"}}}}`:                     "styling.codeTheme.default.light",
+		`{"favicon":{},"styling":{"headingFont":"Comic"}}`:                                                   "styling.headingFont",
+		`{"favicon":{},"localizedTitle":{"klingon":"x"}}`:                                                    "localizedTitle.klingon",
+		`{"favicon":{},"header":{"links":[{"title":"A","localizedTitle":{"xx":"B"},"to":null,"links":[]}]}}`: "header.links[0].localizedTitle.xx",
+	} {
+		s.Refused("PUT", "/customization", body, 400, field)
+	}
+	if diff := cmp.Diff(set, s.Ok("GET", "/customization", nil, 200)); diff != "" {
+		t.Error(diff)
 	}
 }

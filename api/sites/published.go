@@ -28,10 +28,10 @@ func (h *sites) published(ctx context.Context, c *access.Caller, r *structureReq
 	if err != nil {
 		return schema.PublishedSite{}, err
 	}
-	own := schema.Merge(schema.DefaultCustomization(), settings)
+	own := schema.Overlay(schema.DefaultCustomization(), settings)
 	of := make(map[string]schema.Customization, len(overrides))
 	for _, item := range structure.Structure {
-		item.EachSiteSpace(func(space schema.SiteSpace) { of[space.ID] = schema.Merge(own, overrides[space.ID]) })
+		item.EachSiteSpace(func(space schema.SiteSpace) { of[space.ID] = schema.Overlay(own, overrides[space.ID]) })
 	}
 	return schema.PublishedSite{
 		Object: "published-content-site", Site: h.view.Site(c.Site.SiteRow), Structure: structure,

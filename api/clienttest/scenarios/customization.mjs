@@ -47,7 +47,7 @@ await step('everything is set', async () => {
         announcement: { enabled: true, message: 'Version 2 is here', style: 'success', link: { title: 'Read on', to: { kind: 'url', url: 'https://example.com/2' } } },
         themes: { default: 'dark', toggeable: false },
         pdf: { enabled: false }, feedback: { enabled: true }, ai: { mode: 'assistant', suggestions: ['How do I start?'] },
-        pageActions: { externalAI: false, markdown: true, mcp: false }, externalLinks: { target: 'blank' }, pagination: { enabled: false },
+        pageActions: { externalAI: false, markdown: true, mcp: false, items: ['assistant', 'markdown'] }, externalLinks: { target: 'blank' }, pagination: { enabled: false },
         privacyPolicy: { url: 'https://example.com/privacy' }, socialPreview: { url: 'https://cdn.example.com/social.png' }, insights: { trackingCookie: false },
     };
     const { data: set } = await api.updateSiteCustomizationById(org, docs.id, whole);
