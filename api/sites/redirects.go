@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -93,7 +94,7 @@ func (d *redirectDestination) resource() schema.SiteRedirectDestination {
 	to := schema.SiteRedirectDestination{Kind: *d.Kind}
 	switch *d.Kind {
 	case schema.RedirectToSection:
-		to.SiteSectionID = d.SiteSectionID
+		to.SiteSectionID = sectionOrNone(d.SiteSectionID)
 	case schema.RedirectToSpace:
 		to.SiteSpaceID = d.SiteSpaceID
 	case schema.RedirectToPage:
@@ -182,7 +183,7 @@ func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedir
 		found.Target = *external
 		return found, nil
 	}
-	to, err := h.destination(ctx, c, redirect.Destination)
+	to, err := h.destination(ctx, c, redirectDestinationOf(row))
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
@@ -246,10 +247,17 @@ func (h *sites) closedTo(ctx context.Context, c *access.Caller, space string) (b
 }
 
 func redirectResource(r store.SiteRedirect) schema.SiteRedirect {
-	return schema.SiteRedirect{
-		Object: "site-redirect", ID: r.ID, Source: r.Source,
-		Destination: schema.SiteRedirectDestination{
-			Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
-		},
+	to := redirectDestinationOf(r)
+	if to.SiteSectionID != nil {
+		shown := section.Shown(*to.SiteSectionID)
+		to.SiteSectionID = &shown
+	}
+	return schema.SiteRedirect{Object: "site-redirect", ID: r.ID, Source: r.Source, Destination: to}
+}
+
+// redirectDestinationOf is the destination with the ids as they are stored.
+func redirectDestinationOf(r store.SiteRedirect) schema.SiteRedirectDestination {
+	return schema.SiteRedirectDestination{
+		Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
 	}
 }

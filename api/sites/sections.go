@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -106,7 +107,7 @@ func (r *updateSectionRequest) Validate() []schema.Detail {
 
 func (h *sites) updateSection(ctx context.Context, c *access.Caller, r *updateSectionRequest) (schema.SiteSection, error) {
 	b := &r.Body
-	row, err := h.store.UpdateSection(ctx, c.Site.Site.ID, r.SectionID, store.SectionChange{
+	row, err := h.store.UpdateSection(ctx, c.Site.Site.ID, section.ID(r.SectionID), store.SectionChange{
 		Title: b.Title, Path: b.Path, DefaultSiteSpace: b.DefaultSiteSpace,
 		Condition: conditionOrNone(b.Condition), Icon: b.Icon, Description: b.Description,
 	})
@@ -121,7 +122,7 @@ type sectionRequest struct {
 }
 
 func (h *sites) removeSection(ctx context.Context, c *access.Caller, r *sectionRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSection(ctx, c.Site.Site.ID, r.SectionID)
+	return frame.NoContent{}, h.store.DeleteSection(ctx, c.Site.Site.ID, section.ID(r.SectionID))
 }
 
 type moveSectionRequest struct {
@@ -143,7 +144,7 @@ func (p *sectionPointer) item() *schema.ItemPointer {
 	if p == nil {
 		return nil
 	}
-	return &schema.ItemPointer{Type: schema.SiteItemSection, ID: *p.SiteSection}
+	return &schema.ItemPointer{Type: schema.SiteItemSection, ID: section.ID(*p.SiteSection)}
 }
 
 func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectionRequest) (schema.SiteSection, error) {
@@ -151,12 +152,12 @@ func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectio
 	if p := r.Body.Position; p != nil {
 		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
 	}
-	site := c.Site.Site.ID
-	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSection, ID: r.SectionID}, position)
+	site, id := c.Site.Site.ID, section.ID(r.SectionID)
+	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSection, ID: id}, position)
 	if err != nil {
 		return schema.SiteSection{}, err
 	}
-	row, err := h.store.Section(ctx, site, r.SectionID)
+	row, err := h.store.Section(ctx, site, id)
 	if err != nil {
 		return schema.SiteSection{}, err
 	}
@@ -176,18 +177,18 @@ func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) (schem
 	siteSpace := h.siteSpaceResource(view)
 	return func(row store.SiteSectionRow) (schema.SiteSection, error) {
 		s := row.Section
-		section := schema.SiteSection{
-			Object: "site-section", ID: s.ID, Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
+		resource := schema.SiteSection{
+			Object: "site-section", ID: section.Shown(s.ID), Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
 			Condition: schema.Or(s.Condition, ""), SectionGroup: schema.Or(s.GroupID, ""), Icon: schema.Or(s.Icon, ""),
 			SiteSpaces: make([]schema.SiteSpace, len(row.Spaces)),
 			URLs:       view.published(sectionPath(s.Path, s.IsDefault)),
 		}
 		for i, space := range row.Spaces {
 			var err error
-			if section.SiteSpaces[i], err = siteSpace(space); err != nil {
+			if resource.SiteSpaces[i], err = siteSpace(space); err != nil {
 				return schema.SiteSection{}, err
 			}
 		}
-		return section, nil
+		return resource, nil
 	}
 }

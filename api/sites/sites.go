@@ -151,7 +151,7 @@ func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteReque
 	b := &r.Body
 	change := store.SiteChange{
 		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
-		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: b.DefaultSiteSection, Proxy: b.Proxy,
+		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: sectionOrNone(b.DefaultSiteSection), Proxy: b.Proxy,
 		Hostname: b.Hostname,
 	}
 	if b.Hostname.Value != nil {

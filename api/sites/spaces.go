@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -81,11 +82,20 @@ func (h *sites) addSpace(ctx context.Context, c *access.Caller, r *addSiteSpaceR
 	if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
 		return schema.SiteSpace{}, err
 	}
-	row, err := h.store.AddSiteSpace(ctx, c.Site.Site.ID, *r.Body.SpaceID, r.Body.SectionID)
+	row, err := h.store.AddSiteSpace(ctx, c.Site.Site.ID, *r.Body.SpaceID, sectionOrNone(r.Body.SectionID))
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}
 	return h.oneSiteSpace(ctx, c, row)
+}
+
+// sectionOrNone returns the stored form of an id that a request may leave out.
+func sectionOrNone(sent *string) *string {
+	if sent == nil {
+		return nil
+	}
+	id := section.ID(*sent)
+	return &id
 }
 
 func (h *sites) mayAttachOne(ctx context.Context, c *access.Caller, id string) error {
@@ -189,7 +199,7 @@ func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) (schem
 		}
 		l := row.SiteSpace
 		return schema.SiteSpace{
-			Object: "site-space", ID: l.ID, Path: l.Path, Section: schema.Or(l.SectionID, ""),
+			Object: "site-space", ID: l.ID, Path: l.Path, Section: section.Shown(schema.Or(l.SectionID, "")),
 			Space: space, Title: row.Space.Title, Default: l.IsDefault, Condition: schema.Or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
 			URLs: view.published(siteSpacePath(row)),
 		}, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -133,12 +134,12 @@ func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string
 		if !view.seesSection(s.ID) {
 			continue
 		}
-		section, err := sectionResource(store.SiteSectionRow{Section: s, Spaces: tree.spaces[s.ID]})
+		resource, err := sectionResource(store.SiteSectionRow{Section: s, Spaces: tree.spaces[s.ID]})
 		if err != nil {
 			return nil, err
 		}
 		group := schema.Or(s.GroupID, "")
-		tree.sections[group] = append(tree.sections[group], rankedSection{s.Rank, section})
+		tree.sections[group] = append(tree.sections[group], rankedSection{s.Rank, resource})
 	}
 	return tree, nil
 }
@@ -195,7 +196,11 @@ func (p *itemPointer) item() *schema.ItemPointer {
 	if p == nil {
 		return nil
 	}
-	return &schema.ItemPointer{Type: *p.Type, ID: *p.ID}
+	item := &schema.ItemPointer{Type: *p.Type, ID: *p.ID}
+	if item.Type == schema.SiteItemSection {
+		item.ID = section.ID(item.ID)
+	}
+	return item
 }
 
 func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (schema.SiteItem, error) {
@@ -220,8 +225,8 @@ func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (sch
 		if err != nil {
 			return schema.SiteItem{}, err
 		}
-		section, err := h.oneSection(ctx, c, row)
-		return schema.SiteItem{Section: &section}, err
+		resource, err := h.oneSection(ctx, c, row)
+		return schema.SiteItem{Section: &resource}, err
 	}
 	group, err := h.oneGroup(ctx, c, item.ID)
 	return schema.SiteItem{Group: &group}, err
@@ -251,8 +256,9 @@ type addGroupRequest struct {
 
 func (r *addGroupRequest) Validate() []schema.Detail {
 	var c rules.Checker
-	for i, section := range r.Body.Sections {
-		if slices.Contains(r.Body.Sections[:i], section) {
+	for i, sent := range r.Body.Sections {
+		r.Body.Sections[i] = section.ID(sent)
+		if slices.Contains(r.Body.Sections[:i], r.Body.Sections[i]) {
 			c.Add(fmt.Sprintf("sections[%d]", i), "names a section twice")
 		}
 	}
@@ -303,7 +309,7 @@ type addToGroupRequest struct {
 }
 
 func (h *sites) addToGroup(ctx context.Context, c *access.Caller, r *addToGroupRequest) (schema.SiteSectionGroup, error) {
-	if err := h.store.AddSectionToGroup(ctx, c.Site.Site.ID, r.GroupID, *r.Body.SectionID); err != nil {
+	if err := h.store.AddSectionToGroup(ctx, c.Site.Site.ID, r.GroupID, section.ID(*r.Body.SectionID)); err != nil {
 		return schema.SiteSectionGroup{}, err
 	}
 	return h.oneGroup(ctx, c, r.GroupID)
@@ -315,7 +321,7 @@ type groupSectionRequest struct {
 }
 
 func (h *sites) removeFromGroup(ctx context.Context, c *access.Caller, r *groupSectionRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.RemoveSectionFromGroup(ctx, c.Site.Site.ID, r.GroupID, r.SectionID)
+	return frame.NoContent{}, h.store.RemoveSectionFromGroup(ctx, c.Site.Site.ID, r.GroupID, section.ID(r.SectionID))
 }
 
 // oneGroup answers with the group after a change.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/section"
 )
 
 // decoder turns one request's body into one log message. The strings it reads alias the
@@ -295,6 +296,7 @@ func (d *decoder) location() *insights.Refusal {
 			err = d.enum(&e.DisplayContext, insights.DisplayContexts, "location.displayContext")
 		case "siteSection":
 			err = d.shortStr(&e.Section, "location.siteSection")
+			e.Section = section.ID(e.Section)
 		case "siteSpace":
 			err = d.shortStr(&e.SiteSpace, "location.siteSpace")
 		case "siteShareKey":

@@ -79,7 +79,7 @@ func TestFullEvent(t *testing.T) {
 			"visitorAuthToken":"jwt",
 			"visitorAuthClaims":{"plan":"pro","beta":true,"seats":12.5,"none":null,"org":{"id":"o1","tags":["a", {"b" : 1}],"deep":{"x":"y"}},"plan":"free"}},
 		"location":{"url":"https://d.example/p?utm_source=a%20b&utm_medium=e+mail&utm_campaign=&utm_campaign=x%zz&utm_term=%C3%A9&utm_content=c#utm_content=no",
-			"displayContext":"mcp","siteSection":"sec","siteSpace":"ssp","siteShareKey":"key","space":"spc","revision":"rev","page":"pag"},
+			"displayContext":"mcp","siteSection":"sec_06h03m2k9v0000000000000abc","siteSpace":"ssp","siteShareKey":"key","space":"spc","revision":"rev","page":"pag"},
 		"timestamp":"2024-02-29T23:59:59.9999+01:00"
 	}]}`
 	if err := in.Accept(t.Context(), Site{ID: "site_1", ClearIDs: true}, []byte(body), testClient); err != nil {
@@ -92,7 +92,7 @@ func TestFullEvent(t *testing.T) {
 		"url":      "https://d.example/p?utm_source=a%20b&utm_medium=e+mail&utm_campaign=&utm_campaign=x%zz&utm_term=%C3%A9&utm_content=c#utm_content=no",
 		"referrer": "https://user@www.Search.example:443/?q=😀", "referrer_domain": "search.example",
 		"utm_source": "a b", "utm_medium": "e mail", "utm_campaign": "x%zz", "utm_term": "é", "utm_content": "c",
-		"display_context": insights.Code(4), "site_section": "sec", "site_space": "ssp", "site_share_key": "key",
+		"display_context": insights.Code(4), "site_section": "06h03m2k9v0000000000000abc", "site_space": "ssp", "site_share_key": "key",
 		"space": "spc", "revision": "rev", "page": "pag",
 		"country": "DE", "latitude": float32(52.5), "longitude": float32(13.25),
 		"device": deviceMobile, "browser": browserSafari, "os": osIOS, "language": "de-DE",

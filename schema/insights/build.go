@@ -1,6 +1,7 @@
 package insights
 
 import (
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -56,6 +57,18 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 	}
 	if null == Excluded {
 		c.HasValue = notEmpty(f.Name)
+	}
+	return c
+}
+
+// sectionDimension is a dimension of ids of site sections, which answers show in another form than they are stored in.
+func sectionDimension(name string, f Field, doc string) Column {
+	c := stringDimension(name, AsNull, f, Content, doc)
+	c.Value = sectionValue{textValue{null: true}}
+	c.Texts = func(_ Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
+		id := sqltree.Col(f.Name)
+		shown := sqltree.Call("concat", sqltree.Str(section.Prefix), id)
+		return meets(sqltree.Call("if", sqltree.Call("match", id, sqltree.Str(section.Pattern)), shown, id))
 	}
 	return c
 }

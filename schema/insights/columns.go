@@ -40,8 +40,8 @@ var columns = []Column{
 	storedOnly(stringField(6, "session_id", func(e *Event) string { return e.SessionID }), Personal,
 		"The session id in clear, if the site asks for it."),
 
-	stringDimension("siteSection", AsNull, repeatedField(7, "site_section", func(e *Event) string { return e.Section }), Content,
-		"The site section's id."),
+	sectionDimension("siteSection", repeatedField(7, "site_section", func(e *Event) string { return e.Section }),
+		"The site section's id. Filters may have it with or without its prefix, sec_."),
 	stringDimension("siteSpace", AsNull, repeatedField(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
 		"The site space's id."),
 	stringDimension("siteShareKey", AsNull, stringField(9, "site_share_key", func(e *Event) string { return e.ShareKey }), Content,

@@ -270,6 +270,9 @@ func TestValues(t *testing.T) {
 		{"siteSection", `null`, ""},
 		{"siteSection", ` null `, ""},
 		{"siteSection", `{}`, "!must be a string or null"},
+		{"siteSection", `"06h03m2k9v0000000000000abc"`, "06h03m2k9v0000000000000abc"},
+		{"siteSection", `"sec_06h03m2k9v0000000000000abc"`, "06h03m2k9v0000000000000abc"},
+		{"siteSection", `"sec_else"`, "sec_else"},
 		{"visitorDevice", `"mobile"`, "mobile"},
 		{"visitorDevice", `"Mobile"`, "!must be one of desktop, tablet, mobile, unknown"},
 		{"visitorDevice", `""`, "!must be one of desktop, tablet, mobile, unknown"},
@@ -336,5 +339,18 @@ func TestLinkKindsOfTheContract(t *testing.T) {
 	}
 	if got := c.Value.Shape(); got != "one of "+strings.Join(published, ", ") {
 		t.Errorf("values %q", got)
+	}
+}
+
+// TestSectionsAreShown writes ids of sections as answers show them.
+func TestSectionsAreShown(t *testing.T) {
+	t.Parallel()
+	column, _ := ByName("siteSection")
+	for stored, want := range map[string]string{
+		"06h03m2k9v0000000000000abc": `"sec_06h03m2k9v0000000000000abc"`, "sitesc_Ab3dE": `"sitesc_Ab3dE"`, "": "null",
+	} {
+		if got := string(column.Value.Append(nil, &stored)); got != want {
+			t.Errorf("%q: %s, want %s", stored, got, want)
+		}
 	}
 }

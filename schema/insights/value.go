@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -119,6 +120,22 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 		return append(dst, "null"...)
 	}
 	return AppendText(dst, s)
+}
+
+// sectionValue is the id of a site section: read in both of its forms, and shown in one.
+type sectionValue struct{ textValue }
+
+func (v sectionValue) Parse(raw jsontext.Value) (any, error) {
+	value, err := v.textValue.Parse(raw)
+	if text, ok := value.(string); ok {
+		value = section.ID(text)
+	}
+	return value, err
+}
+
+func (v sectionValue) Append(dst []byte, scanned any) []byte {
+	shown := section.Shown(*scanned.(*string))
+	return v.textValue.Append(dst, &shown)
 }
 
 // enumValue is a word of a closed set; with empty, also "".

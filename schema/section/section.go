@@ -1,0 +1,41 @@
+// Package section has the two forms of the ids of site sections. They are stored as they are made; answers show them with
+// a prefix, because front ends use them as identifiers in style sheets, which cannot begin with a digit. Requests, filters
+// and events may have either form. The package imports nothing of this module.
+package section
+
+import "strings"
+
+// Prefix is what Shown adds to the ids that Pattern matches, as a regular expression.
+const (
+	Prefix  = "sec_"
+	Pattern = "^[0-9a-v]{26}$"
+)
+
+// Shown returns an id as answers show it. Text that is no id of this service stays as it is.
+func Shown(id string) string {
+	if !made(id) {
+		return id
+	}
+	return Prefix + id
+}
+
+// ID returns the id as it is stored that a request means.
+func ID(sent string) string {
+	if id, shown := strings.CutPrefix(sent, Prefix); shown && made(id) {
+		return id
+	}
+	return sent
+}
+
+// made reports whether this service made the id.
+func made(id string) bool {
+	if len(id) != 26 {
+		return false
+	}
+	for i := range len(id) {
+		if c := id[i]; (c < '0' || c > '9') && (c < 'a' || c > 'v') {
+			return false
+		}
+	}
+	return true
+}
