@@ -47,8 +47,9 @@ func (q *Queries) DocumentsByHash(ctx context.Context, arg DocumentsByHashParams
 
 const dropUnnamedFiles = `-- name: DropUnnamedFiles :exec
 delete from files f where f.space_id = $1 and f.hash = any($2::text[]) and not exists (
-    select from revisions r join branch_files b on b.branch = r.branch
-    where r.space_id = $1 and b.hash = f.hash
+    select from branch_files b
+    where b.hash = f.hash and exists (select from revisions r where r.branch = b.branch and r.space_id = $1)
+    offset 0
 )
 `
 
@@ -57,7 +58,7 @@ type DropUnnamedFilesParams struct {
 	Hashes  []string
 }
 
-// Of some contents those that no file of the space has.
+// Of some contents those that no file of the space has. The offset lets each be looked for by its hash.
 // Index: files_pkey.
 func (q *Queries) DropUnnamedFiles(ctx context.Context, arg DropUnnamedFilesParams) error {
 	_, err := q.db.Exec(ctx, dropUnnamedFiles, arg.SpaceID, arg.Hashes)

@@ -16,8 +16,10 @@ create table git_redirects (
 
 -- A file that a repository no longer has, and no page names, is part of the revisions before `until`.
 alter table branch_files add column until integer not null default 2147483647;
+create index branch_files_hash on branch_files (hash);
 
 -- +goose Down
+drop index branch_files_hash;
 alter table branch_files drop column until;
 drop table git_redirects;
 drop index git_operations_open;

@@ -14,11 +14,12 @@ where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
 insert into files (space_id, hash, content) values ($1, $2, $3) on conflict do nothing;
 
 -- name: DropUnnamedFiles :exec
--- Of some contents those that no file of the space has.
+-- Of some contents those that no file of the space has. The offset lets each be looked for by its hash.
 -- Index: files_pkey.
 delete from files f where f.space_id = sqlc.arg(space_id) and f.hash = any(sqlc.arg(hashes)::text[]) and not exists (
-    select from revisions r join branch_files b on b.branch = r.branch
-    where r.space_id = sqlc.arg(space_id) and b.hash = f.hash
+    select from branch_files b
+    where b.hash = f.hash and exists (select from revisions r where r.branch = b.branch and r.space_id = sqlc.arg(space_id))
+    offset 0
 );
 
 -- name: FileByHash :one
