@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // maxRedirect bounds the path that a redirect leads from, like that of a redirect of a site.
@@ -48,7 +50,7 @@ func redirectSource(source string) (string, bool) {
 func (m *importer) redirectTarget(target string) (string, bool) {
 	l := m.layout
 	target = strings.TrimSpace(target)
-	file, _, ok := relativePath(strings.TrimSuffix(l.Root, "/"), strings.TrimLeft(target, "/"))
+	file, _, ok := content.RelativeTarget(strings.TrimSuffix(l.Root, "/"), strings.TrimLeft(target, "/"))
 	if trimmed := strings.Trim(target, "/"); trimmed == "" || trimmed == "." {
 		file, ok = l.Readme, target != ""
 	}
