@@ -50,6 +50,7 @@ func hostnameExamples() {
 		h.DNS.Set("_octavo."+name, "octavo-domain-verification="+Created(h.T, token, err))
 		return nil
 	}
+	Examples["updateSitePublishingAuthById"] = example{body: `{"backend":"custom","fallbackURL":"https://login.example.com/"}`}
 	Examples["getSiteHostname"] = example{Make: claim}
 	Examples["proveSiteHostname"] = example{Make: claim}
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -102,7 +103,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	if err != nil {
 		return schema.PublishedURL{}, err
 	}
-	known, err := h.know(ctx, c, site.Site, who)
+	known, err := h.know(ctx, site.Site, who, c.Now)
 	if err != nil || known.login != "" {
 		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: id, Redirect: known.login}, err
 	}
@@ -263,46 +264,12 @@ func (h *addresses) canonical(asked askedAddress, site store.PublishedSite, site
 	return address
 }
 
-// visitor is what a front end says about a visitor.
-type visitor struct {
-	// token is the JWT by which the site's own service vouches for the visitor.
-	token    string
-	unsigned map[string]any
-	// redirectOnError asks to send a visitor whose token is refused to the login.
-	redirectOnError bool
-}
-
-// knownVisitor is what is known about a visitor: claims, and kind as tokens name it. login is set for a visitor who must log in.
-type knownVisitor struct {
-	claims map[string]any
-	kind   string
-	login  string
-}
-
-// unsignedClaims is the claim that has what the visitor says about itself.
-const unsignedClaims = "unsigned"
-
-// longestClaims bounds a visitor's claims as JSON: the token that carries them travels in headers.
-const longestClaims = 2048
-
-// know finds out about a visitor. Sites without adaptive content need to know nothing.
-func (h *addresses) know(_ context.Context, _ *access.Caller, site store.Site, who visitor) (knownVisitor, error) {
-	var known knownVisitor
-	if schema.Or(site.AdaptiveContent, false) && len(who.unsigned) > 0 {
-		known.claims = map[string]any{unsignedClaims: who.unsigned}
-	}
-	if text, err := json.Marshal(known.claims); err != nil || len(text) > longestClaims {
-		return knownVisitor{}, schema.Invalid("visitor.unsignedClaims", "must be at most 2 KiB of JSON, with the claims of the token")
-	}
-	return known, nil
-}
-
 // contextID stands for a visitor's claims.
 func contextID(claims map[string]any) string {
 	if len(claims) == 0 {
 		return ""
 	}
-	text, err := json.Marshal(claims)
+	text, err := json.Marshal(claims, json.Deterministic(true))
 	if err != nil {
 		return ""
 	}

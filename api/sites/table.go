@@ -17,6 +17,7 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.
 	all := &sites{store: st, view: v}
 	return frame.Table{Operations: slices.Concat(
 		siteOperations(all),
+		visitorAuthRows(&visitorAuth{store: st}),
 		hostnameRows(&hostnames{store: st, resolver: resolver}),
 		addressRows(&addresses{sites: all, store: st, view: v, tokens: access.NewSiteTokens(st)}),
 		customizationOperations(&customization{store: st}),

@@ -8,13 +8,14 @@ import (
 // vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
-		"siteType":        schema.SiteTypes(),
-		"siteVisibility":  schema.SiteVisibilities(),
-		"agentsContext":   schema.AgentsContexts(),
-		"siteItem":        schema.SiteItemTypes(),
-		"siteItemSection": {schema.SiteItemSection},
-		"siteItemSpace":   {schema.SiteItemSpace},
-		"redirectKind":    schema.RedirectKinds(),
+		"siteType":           schema.SiteTypes(),
+		"siteVisibility":     schema.SiteVisibilities(),
+		"agentsContext":      schema.AgentsContexts(),
+		"siteItem":           schema.SiteItemTypes(),
+		"siteItemSection":    {schema.SiteItemSection},
+		"siteItemSpace":      {schema.SiteItemSpace},
+		"visitorAuthBackend": {schema.VisitorAuthCustom},
+		"redirectKind":       schema.RedirectKinds(),
 	},
 	Patterns: map[string]rules.Pattern{
 		// One segment of an address. A leading "~" marks a share key there, and "." and ".." would be normalized away.

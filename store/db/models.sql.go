@@ -509,6 +509,13 @@ type SiteSpace struct {
 	Rank      string
 }
 
+type SiteVisitorAuth struct {
+	SiteID      string
+	Key         []byte
+	FallbackUrl *string
+	UpdatedAt   time.Time
+}
+
 type Space struct {
 	ID                  string
 	OrganizationID      string

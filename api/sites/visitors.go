@@ -1,0 +1,144 @@
+package sites
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// visitorAuth are the operations on how a site knows its visitors.
+type visitorAuth struct {
+	store *store.Store
+}
+
+func visitorAuthRows(h *visitorAuth) []frame.Operation {
+	const base, tag = "/orgs/{organizationId}/sites/{siteId}/publishing/auth", "site-publishing-auth"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "getSitePublishingAuthById", Tag: tag,
+			Doc:   "Read how a site knows its visitors: the key that its own service signs their tokens with, and where they log in.",
+			Scope: access.Having(access.RightAdmin, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: base, ID: "updateSitePublishingAuthById", Tag: tag,
+			Doc:   "Set where the visitors of a site log in.",
+			Scope: access.Having(access.RightAdmin, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodPost, Path: base + "/regenerate", ID: "regenerateSitePublishingAuthById", Tag: tag,
+			Doc:   "Give a site a new key for its visitors' tokens. Those signed with the one before are refused from then on.",
+			Scope: access.Having(access.RightAdmin, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.renew),
+		},
+	}
+}
+
+func publishingAuth(auth store.VisitorAuth, err error) (schema.SitePublishingAuth, error) {
+	return schema.SitePublishingAuth{
+		Object: "publishing-auth", Backend: schema.VisitorAuthCustom, PrivateKey: auth.Key, FallbackURL: auth.FallbackURL,
+	}, err
+}
+
+func (h *visitorAuth) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SitePublishingAuth, error) {
+	return publishingAuth(h.store.EnsureVisitorAuth(ctx, c.Site.Site.ID))
+}
+
+type updatePublishingAuthRequest struct {
+	Body struct {
+		Backend     *string            `json:"backend" rules:"enum=visitorAuthBackend"`
+		FallbackURL schema.Opt[string] `json:"fallbackURL" rules:"len=..2048,pattern=plainURL"`
+	} `body:"json"`
+}
+
+func (h *visitorAuth) update(ctx context.Context, c *access.Caller, r *updatePublishingAuthRequest) (schema.SitePublishingAuth, error) {
+	if !r.Body.FallbackURL.Set {
+		return publishingAuth(h.store.EnsureVisitorAuth(ctx, c.Site.Site.ID))
+	}
+	return publishingAuth(h.store.SetVisitorFallback(ctx, c.Site.Site.ID, r.Body.FallbackURL.Value))
+}
+
+func (h *visitorAuth) renew(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SitePublishingAuth, error) {
+	return publishingAuth(h.store.RenewVisitorKey(ctx, c.Site.Site.ID))
+}
+
+// visitor is what a front end says about a visitor.
+type visitor struct {
+	// token is the JWT by which the site's own service vouches for the visitor.
+	token    string
+	unsigned map[string]any
+	// redirectOnError asks to send a visitor whose token is refused to the login.
+	redirectOnError bool
+}
+
+// knownVisitor is what is known about a visitor: claims, and kind as tokens name it. login is set for a visitor who must log in.
+type knownVisitor struct {
+	claims map[string]any
+	kind   string
+	login  string
+}
+
+// unsignedClaims is the claim that has what the visitor says about itself; a signed one of this name does not count.
+const unsignedClaims = "unsigned"
+
+// longestClaims bounds a visitor's claims as JSON: the token that carries them travels in headers.
+const longestClaims = 2048
+
+// know finds out about a visitor of a site. A site that is for authenticated visitors sends others to the login; without one, and
+// on other sites if the front end did not ask to be redirected, a bad token is refused.
+func (h *addresses) know(ctx context.Context, site store.Site, who visitor, now time.Time) (knownVisitor, error) {
+	var known knownVisitor
+	adaptive, closed := schema.Or(site.AdaptiveContent, false), site.Visibility == schema.VisibilityVisitorAuth
+	var auth store.VisitorAuth
+	if closed || adaptive && who.token != "" {
+		var err error
+		if auth, err = h.store.VisitorAuth(ctx, site.ID); err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+			return knownVisitor{}, err
+		}
+		claims, good := checkVisitor(who.token, auth.Key, now)
+		switch {
+		case good:
+			known.claims, known.kind = claims, access.VisitorAuthenticated
+		case auth.FallbackURL != "" && (who.redirectOnError || closed && who.token == ""):
+			return knownVisitor{login: auth.FallbackURL}, nil
+		case who.token != "":
+			return knownVisitor{}, schema.Invalid("visitor.jwtToken", "is not valid")
+		}
+	}
+	if adaptive && len(who.unsigned) > 0 {
+		if known.claims == nil {
+			known.claims = map[string]any{}
+		}
+		known.claims[unsignedClaims] = who.unsigned
+	}
+	if text, err := json.Marshal(known.claims); err != nil || len(text) > longestClaims {
+		return knownVisitor{}, schema.Invalid("visitor", "must have at most 2 KiB of claims")
+	}
+	return known, nil
+}
+
+// checkVisitor checks a visitor's token and gives its claims, without those that are about the token. The algorithm is ours to say.
+func checkVisitor(token, key string, now time.Time) (map[string]any, bool) {
+	if token == "" || key == "" {
+		return nil, false
+	}
+	claims := jwt.MapClaims{}
+	_, err := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
+	).ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return []byte(key), nil })
+	if err != nil {
+		return nil, false
+	}
+	// They change with every token, and the site token must not.
+	for _, name := range []string{"exp", "iat", "nbf", "jti", unsignedClaims} {
+		delete(claims, name)
+	}
+	return claims, true
+}
