@@ -64,16 +64,27 @@ type OpenAPISpecVersionURLs struct {
 	Location string `json:"location"`
 }
 
-// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification by path. There is only one,
-// because a specification is sent as one document. URL is the address where the document came from or is now.
+// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification, as the parser of renderers
+// lists them. There is only one, because a specification is sent as one document. URL is the older name of urls.source.
 type OpenAPISpecContent struct {
-	Filesystem map[string]OpenAPISpecFile `json:"filesystem"`
-	URL        string                     `json:"url"`
+	Filesystem []OpenAPISpecFile      `json:"filesystem"`
+	URL        string                 `json:"url"`
+	URLs       OpenAPISpecContentURLs `json:"urls"`
 }
 
-// OpenAPISpecFile is one file as JSON, converted if it was YAML.
+// OpenAPISpecContentURLs are the address where the document came from or is now, and the one where anybody finds it, if any.
+type OpenAPISpecContentURLs struct {
+	Source string  `json:"source"`
+	Public *string `json:"public"`
+}
+
+// OpenAPISpecFile is one file as JSON, converted if it was YAML. References are the other files that it names.
 type OpenAPISpecFile struct {
-	Content jsontext.Value `json:"content"`
+	Dir           string         `json:"dir"`
+	Filename      string         `json:"filename"`
+	IsEntrypoint  bool           `json:"isEntrypoint"`
+	References    []string       `json:"references"`
+	Specification jsontext.Value `json:"specification"`
 }
 
 // OpenAPIEnums has the closed sets of specifications by the names that their rules use.

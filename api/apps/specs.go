@@ -239,12 +239,16 @@ func (h *specs) content(
 }
 
 func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecContent, error) {
-	version, err := h.read(ctx, c, slug, id)
+	row, err := h.store.OpenAPISpecVersion(ctx, c.Organization.Organization.ID, slug, id)
 	if err != nil {
 		return schema.OpenAPISpecContent{}, err
 	}
-	document, err := h.store.OpenAPISpecDocument(ctx, version.ID)
+	document, err := h.store.OpenAPISpecDocument(ctx, row.ID)
+	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
 	return schema.OpenAPISpecContent{
-		Filesystem: map[string]schema.OpenAPISpecFile{"/openapi.json": {Content: document}}, URL: version.URL,
+		Filesystem: []schema.OpenAPISpecFile{{
+			Dir: "./", Filename: "openapi.json", IsEntrypoint: true, References: []string{}, Specification: document,
+		}},
+		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: row.SourceUrl},
 	}, err
 }

@@ -81,6 +81,12 @@ export const exceptions = [
         },
     },
     {
+        name: 'openapi-filesystem',
+        seed: 'OpenAPI content: what renderers parse is the list of files of their parser (spec/renderer.md)',
+        reason: 'the document types filesystem as an object, which an array is in JavaScript but not in JSON schema',
+        patch: (schemas) => { schemas.OpenAPISpecContent.properties.filesystem = { type: 'array', items: { type: 'object' } }; },
+    },
+    {
         name: 'plain-object-type',
         seed: 'Endpoints, Site insights: visitor-segments answer `claims: map`',
         reason: 'PlainObject has no type, so that a string, number, boolean or array in it is valid for two alternatives of its oneOf '

@@ -65,7 +65,8 @@ await step('one site space overrides some of it', async () => {
     const site = await ofSite();
     assert.deepEqual(merged, {
         ...site, title: 'API', styling: { ...site.styling, theme: 'bold', primaryColor: color('#ff0000', '#00ff00') },
-        pdf: { enabled: false }, footer: { ...site.footer, copyright: '© API' },
+        pdf: { enabled: false }, pageActions: { ...site.pageActions, items: site.pageActions.items.filter((item) => item !== 'pdf') },
+        footer: { ...site.footer, copyright: '© API' },
     });
     assert.deepEqual(await ofVariant(), merged);
     assert.equal((await ofSite()).title, 'Docs');
