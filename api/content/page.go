@@ -212,7 +212,8 @@ func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Pa
 // markdown returns the Markdown of a page with its links to other pages in one of the two forms. What the author wrote keeps
 // its bytes but for the links.
 func (h *pages) markdown(ctx context.Context, space store.Space, page pagelinks.Page, text store.Text, refs string) (string, error) {
-	d, err := text.Document, error(nil)
+	var err error
+	d := text.Document
 	if refs == refsStable {
 		d, err = h.linked(ctx, space, page, d)
 	} else {
