@@ -41,9 +41,12 @@ func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
 var readersMay = []string{
 	"getSiteById", "getSiteStructure", "getSiteRedirectBySource", "getSiteCustomizationById", "getSiteSpaceCustomizationById",
 	"getSpaceById", "getCurrentRevision", "listPages", "getPageById", "getPageByPath", "getRevisionById",
-	"searchSpaceContent", "searchSiteContent",
+	"searchSpaceContent", "searchSiteContent", "getPublishedContentSite",
+	"listPagesInRevisionById", "getPageInRevisionById", "getPageInRevisionByPath", "getPageDocumentInRevisionById",
+	"listSpacePageMetaLinks", "listRevisionPageMetaLinks",
 	// With a token for the preview of the change request.
 	"getChangeRequestById", "getRevisionOfChangeRequestById", "listPagesInChangeRequest", "getLatestOpenAPISpecVersionContent",
+	"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks",
 }
 
 // TestSiteTokenReadsItsSite loops over the table: a site token opens the marked rows for its site, and no other row or site.

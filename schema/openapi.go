@@ -74,8 +74,8 @@ type OpenAPISpecContent struct {
 
 // OpenAPISpecContentURLs are the address where the document came from or is now, and the one where anybody finds it, if any.
 type OpenAPISpecContentURLs struct {
-	Source string  `json:"source"`
-	Public *string `json:"public"`
+	Source string      `json:"source"`
+	Public Opt[string] `json:"public"`
 }
 
 // OpenAPISpecFile is one file as JSON, converted if it was YAML. References are the other files that it names.

@@ -249,6 +249,6 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		Filesystem: []schema.OpenAPISpecFile{{
 			Dir: "./", Filename: "openapi.json", IsEntrypoint: true, References: []string{}, Specification: document,
 		}},
-		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: row.SourceUrl},
+		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
 	}, err
 }

@@ -72,8 +72,9 @@ func onePageOperations(h *pages) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/documents/{documentId}", ID: "getDocumentById", Tag: tag,
-			Doc:   "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
-			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.document),
+			Doc: "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
+			// Not for readers: a space's documents are those of its drafts as well.
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.document),
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -117,7 +118,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	}
 	at += part.segments
 	found := schema.PublishedURL{
-		Organization: site.Site.OrganizationID, Site: id, SiteSection: schema.Or(part.SectionID, ""), SiteSpace: part.ID, Space: part.SpaceID,
+		Organization: site.Site.OrganizationID, Site: id, SiteSection: section.Shown(schema.Or(part.SectionID, "")), SiteSpace: part.ID, Space: part.SpaceID,
 		ShareKey: key, SiteBasePath: asked.prefix(siteEnd), Complete: &part.complete, ContextID: contextID(known.claims),
 	}
 	preview := at
