@@ -103,8 +103,7 @@ func TestCache(t *testing.T) {
 			t.Logf("all: %d bytes, one file: %d bytes", whole, n)
 			want["new.md"], want["folder1/copy.md"] = "# New\n", want["folder2/page2.md"]
 			delete(want, "folder2/page2.md")
-			tip = f.Files("a.git", "main", want, tip)
-			tip = f.Files("a.git", "main", want, tip)
+			f.Files("a.git", "main", want, tip)
 			look("moved", 5)
 			// Another history, with a file that was there before.
 			want["new.md"] = "# Forced\n"
@@ -235,7 +234,7 @@ func TestCacheScope(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
 		line := fmt.Sprintf("%s refs/heads/main\x00shallow thin-pack\n", secret)
-		fmt.Fprintf(w, "001e# service=git-upload-pack\n0000%04x%s0000", len(line)+4, line)
+		_, _ = fmt.Fprintf(w, "001e# service=git-upload-pack\n0000%04x%s0000", len(line)+4, line)
 		return true
 	}
 	hostile := remoteOf(f, "b.git", "main")
