@@ -80,7 +80,7 @@ func onePageOperations(h *pages) []frame.Operation {
 }
 
 // The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or name
-// its id.
+// its id. Without one they are as they were written, so that an editor can write back what it has read.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -98,7 +98,7 @@ type pageRequest struct {
 	revisionRequest
 	documentRequest
 	Format *string `query:"format" rules:"enum=format,default=document"`
-	Refs   *string `query:"format.markdown.refs" rules:"enum=markdownRefs,default=relative"`
+	Refs   *string `query:"format.markdown.refs" rules:"enum=markdownRefs"`
 }
 
 type pageByIDRequest struct {
@@ -195,7 +195,7 @@ func (h *pages) page(
 		resource.Document = &document
 		return resource, err
 	}
-	source, err := h.markdown(ctx, space, self, text, schema.Or(r.Refs, refsRelative))
+	source, err := h.markdown(ctx, space, self, text, schema.Or(r.Refs, ""))
 	resource.Markdown = &source
 	return resource, err
 }
@@ -210,14 +210,15 @@ func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Pa
 	return pagelinks.ToPages(d, page, ids), nil
 }
 
-// markdown returns the Markdown of a page with its links to other pages in one of the two forms. What the author wrote keeps
+// markdown returns the Markdown of a page with its links to other pages in the form that was asked for, if any. What the author wrote keeps
 // its bytes but for the links.
 func (h *pages) markdown(ctx context.Context, space store.Space, page pagelinks.Page, text store.Text, refs string) (string, error) {
 	var err error
 	d := text.Document
-	if refs == refsStable {
+	switch refs {
+	case refsStable:
 		d, err = h.linked(ctx, space, page, d)
-	} else {
+	case refsRelative:
 		var paths map[string]string
 		paths, err = h.store.PathsOf(ctx, space.ID, space.Revision, pagelinks.Pages(d))
 		d = pagelinks.Relative(d, page, paths)
