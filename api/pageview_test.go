@@ -72,7 +72,20 @@ func TestPageView(t *testing.T) {
 	if at := h.Want(http.StatusOK, "GET", revision+"/path/guides", token, nil); at["id"] != id("guides") {
 		t.Errorf("%v", at)
 	}
-	h.WantError(h.Do("GET", site+"/redirect?source=/nowhere", token, nil), http.StatusNotFound)
+	nowhere := h.Do("GET", site+"/redirect?source=/nowhere", token, nil)
+	h.WantError(nowhere, http.StatusNotFound)
+	// Front ends keep answers by these names, and refusals only for a moment.
+	for name, want := range map[string]string{"X-Gitbook-Cache-Tag": "site:" + claims.Site, "Cache-Control": "private, max-age=5"} {
+		if got := nowhere.Header.Get(name); got != want {
+			t.Errorf("a refusal has %s %q, want %q", name, got, want)
+		}
+	}
+	if got := document.Header.Get("X-Gitbook-Cache-Tag"); got != "space:"+claims.Space {
+		t.Errorf("a document has the tags %q", got)
+	}
+	if got := h.Do("GET", space, admin, nil).Header.Get("X-Gitbook-Cache-Tag"); got != "" {
+		t.Errorf("a user's answer has the tags %q", got)
+	}
 
 	event := map[string]any{"events": []any{map[string]any{
 		"type": "page_view", "session": map[string]any{"sessionId": "s", "visitorId": "v"},

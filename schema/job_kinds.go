@@ -92,3 +92,22 @@ func (j RenderPDF) JobKind() JobKind {
 func (j RenderPDF) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}
 }
+
+// RevalidateFrontEnds tells the front ends of an organization's sites what has changed.
+type RevalidateFrontEnds struct {
+	Organization string `json:"organization"`
+}
+
+// Kind is the name of the kind.
+func (RevalidateFrontEnds) Kind() string { return "revalidate_front_ends" }
+
+// JobKind is the kind's row.
+func (j RevalidateFrontEnds) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Tells the front ends of sites what has changed, so that readers see it.",
+		Order: NewestJob, Workers: 1, Attempts: 12, Timeout: 5 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j RevalidateFrontEnds) Subject() JobSubject { return JobSubject{Organization: j.Organization} }

@@ -10,6 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
+// DefaultAuthTTL is the AuthTTL of configurations that name none.
+const DefaultAuthTTL = 5 * time.Second
+
 // Config holds the operator's settings.
 type Config struct {
 	// Listen is the address to serve on, `host:port`.
@@ -19,7 +22,7 @@ type Config struct {
 	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 	// AuthTTL is how long the answer about a token or an insights site is cached, and so the longest time for which a
-	// revoked token is still accepted. 0 means 5 s.
+	// revoked token is still accepted. 0 means DefaultAuthTTL.
 	AuthTTL time.Duration
 	// AuthEntries bounds the cache of tokens, and separately that of insights sites. 0 means 65,536.
 	AuthEntries int
@@ -58,7 +61,7 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.AuthTTL = cmp.Or(c.AuthTTL, 5*time.Second)
+	c.AuthTTL = cmp.Or(c.AuthTTL, DefaultAuthTTL)
 	c.AuthEntries = cmp.Or(c.AuthEntries, 1<<16)
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)

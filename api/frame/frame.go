@@ -114,6 +114,9 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 		f.log.Debug("request", "request_id", c.RequestID(), "operation", rt.op.ID, "status", ctx.Response.StatusCode(),
 			"duration", time.Since(c.Now))
 	}
+	if c.Reader != nil {
+		tagAnswer(c, err)
+	}
 	f.end(c, rt.op.ID)
 }
 

@@ -49,6 +49,9 @@ type Config struct {
 	// Poll is how often to look for jobs whose notification was lost, and for sequences that wait for their turn; 0
 	// means 1 s.
 	Poll time.Duration
+	// Settle is how old a change must be before front ends hear of it: older than what any node still answers from memory. 0 means
+	// at once.
+	Settle time.Duration
 	// LostAfter is how long a node must be without its lock before its jobs are lost; 0 means 10 s.
 	LostAfter time.Duration
 	// Pause is the time between two attempts; nil means one that grows from a second to an hour.
@@ -187,13 +190,16 @@ func outcome(event *river.Event) schema.JobState {
 	}
 }
 
-// tend does what river leaves to others: sequences, and the jobs of nodes that ended.
+// tend does what river leaves to others: sequences, the jobs of nodes that ended, and changes that front ends must hear of.
 func (r *Runner) tend(ctx context.Context) {
 	tick := time.NewTicker(r.cfg.Poll)
 	defer tick.Stop()
 	lost, looked := map[string]time.Time{}, time.Time{}
 	for {
 		err := r.deps.Store.PromoteJobs(ctx)
+		if err == nil && r.deps.FrontEnds != nil {
+			err = r.deps.Store.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
+		}
 		if now := time.Now(); err == nil && now.Sub(looked) >= r.cfg.LostAfter/4 {
 			looked = now
 			if err = r.live(ctx); err == nil {

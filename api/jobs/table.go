@@ -17,6 +17,7 @@ func Kinds() []Kind {
 		kind(clusterConversations),
 		kind(syncGit),
 		kind(renderPDF),
+		kind(revalidateFrontEnds),
 	}
 }
 
@@ -27,6 +28,8 @@ type Deps struct {
 	Git *gitsync.Client
 	// Renderer makes PDFs; nil if there is none.
 	Renderer Renderer
+	// FrontEnds hear of what has changed; nil if there are none.
+	FrontEnds FrontEnds
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/revalidation"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -72,6 +73,9 @@ type Settings struct {
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) of proxies whose X-Forwarded-For header is trusted."`
 
 	OutboundAllow []string `env:"OCTAVO_OUTBOUND_ALLOW" help:"Hosts, IP addresses and networks (CIDR) that users' addresses, such as those of Git repositories, may lead to although they are not on the public network. Link-local addresses and the metadata services of clouds stay closed."`
+
+	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds. Their hosts may be on a private network."`
+	FrontEndSecret string   `env:"OCTAVO_FRONT_END_SECRET" secret:"" help:"Secret that the front ends know (their GITBOOK_SECRET), with which they are told of changes. Without one, they are told without a signature."`
 
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, with bursts of twice as many. 0: no limit."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events. 0: no limit."`
@@ -202,6 +206,9 @@ func (s *Settings) Validate() error {
 	if _, err := s.outbound(); err != nil {
 		return err
 	}
+	if _, err := s.frontEnds(); err != nil {
+		return err
+	}
 	_, err := s.proxies()
 	return err
 }
@@ -270,6 +277,28 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 		return policy, fmt.Errorf("OCTAVO_OUTBOUND_ALLOW: %w", err)
 	}
 	return policy, nil
+}
+
+// frontEnds calls the front ends that the operator names, and so opens; nil if there are none.
+func (s *Settings) frontEnds() (*revalidation.Client, error) {
+	addresses, err := revalidation.ParseFrontEnds(s.FrontEnds)
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_FRONT_ENDS: %w", err)
+	}
+	if len(addresses) == 0 {
+		return nil, nil //nolint:nilnil // None is no error.
+	}
+	var hosts []string
+	for _, address := range addresses {
+		hosts = append(hosts, address.Hostname())
+	}
+	policy, err := outbound.ParsePolicy(hosts)
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_FRONT_ENDS: %w", err)
+	}
+	return revalidation.New(revalidation.Config{
+		Guard: outbound.New(outbound.Config{Policy: policy}), FrontEnds: addresses, Secret: s.FrontEndSecret,
+	}), nil
 }
 
 func (s *Settings) proxies() ([]netip.Prefix, error) {

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
@@ -68,9 +69,16 @@ func (n *node) startJobs(ctx context.Context) error {
 		CacheDir: gitCacheDir(n.settings), CacheBytes: n.settings.GitCache,
 		Warn: func(err error) { n.log.Warn("Cannot keep what was fetched of a Git repository.", "error", err) },
 	})
+	frontEnds, err := n.settings.frontEnds()
+	if err != nil {
+		return err
+	}
+	deps := jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer()}
+	if frontEnds != nil { // a nil *Client in an interface would not be nil
+		deps.FrontEnds = frontEnds
+	}
 	runner, err := jobs.New(jobs.Config{
-		Deps: jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer()}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
-		Grace: n.settings.StopTimeout / 3,
+		Deps: deps, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs, Grace: n.settings.StopTimeout / 3, Settle: frame.DefaultAuthTTL,
 	})
 	if err != nil {
 		return err

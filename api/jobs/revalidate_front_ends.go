@@ -1,0 +1,31 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// FrontEnds are told what has changed. An error is a text for users.
+type FrontEnds interface {
+	Revalidate(ctx context.Context, tags []string) error
+}
+
+// revalidateFrontEnds tells changes until there are none. One that was told and could not be forgotten is told again.
+func revalidateFrontEnds(ctx context.Context, d Deps, args schema.RevalidateFrontEnds) error {
+	if d.FrontEnds == nil {
+		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no OCTAVO_FRONT_ENDS"})
+	}
+	for {
+		changes, err := d.Store.FrontEndChanges(ctx, args.Organization)
+		if err != nil || len(changes.Tags) == 0 {
+			return err
+		}
+		if err := d.FrontEnds.Revalidate(ctx, changes.Tags); err != nil {
+			return &schema.Error{Code: schema.CodeUnavailable, Message: err.Error(), Cause: err}
+		}
+		if err := d.Store.ForgetFrontEndChanges(ctx, changes); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+const (
+	// frontEndBatch bounds what one statement reads of changes.
+	frontEndBatch = 1000
+	// frontEndChangeKept is how long a change waits for front ends that cannot be reached, or that nobody has configured.
+	frontEndChangeKept = 7 * 24 * time.Hour
+)
+
+// AskForRevalidation asks for a job for each organization that has changed, before a time, something that its sites show.
+func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{Before: before, Size: frontEndBatch})
+		if err != nil {
+			return interpret(err, "changes")
+		}
+		for _, id := range organizations {
+			if err := enqueue(ctx, q, schema.RevalidateFrontEnds{Organization: id}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// FrontEndChanges are changes that front ends have not been told yet.
+type FrontEndChanges struct {
+	// Tags name what has changed, each once.
+	Tags []string
+	ids  []int64
+}
+
+// FrontEndChanges reads a batch of an organization's changes. A space that changed has changed the sites that show it, which
+// name its newest revision.
+func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (FrontEndChanges, error) {
+	rows, err := s.queries.FrontEndChanges(ctx, db.FrontEndChangesParams{OrganizationID: organizationID, Limit: frontEndBatch})
+	if err != nil {
+		return FrontEndChanges{}, interpret(err, "changes")
+	}
+	var changes FrontEndChanges
+	var spaces []string
+	for _, row := range rows {
+		changes.ids, changes.Tags = append(changes.ids, row.ID), append(changes.Tags, row.Tag)
+		if space, ok := strings.CutPrefix(row.Tag, schema.SpaceTag("")); ok && schema.ValidID(space) {
+			spaces = append(spaces, space)
+		}
+	}
+	if len(spaces) > 0 {
+		sites, err := s.queries.SitesOfSpaces(ctx, spaces)
+		if err != nil {
+			return FrontEndChanges{}, interpret(err, "sites")
+		}
+		for _, site := range sites {
+			changes.Tags = append(changes.Tags, schema.SiteTag(site))
+		}
+	}
+	slices.Sort(changes.Tags)
+	changes.Tags = slices.Compact(changes.Tags)
+	return changes, nil
+}
+
+// ForgetFrontEndChanges ends the wait of changes that all front ends know.
+func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChanges) error {
+	return interpret(s.queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
+}
+
+// DeleteOldFrontEndChanges deletes changes that nobody was told for a week, a bounded number at a time. more reports whether
+// something may be left.
+func (s *Store) DeleteOldFrontEndChanges(ctx context.Context) (more bool, err error) {
+	n, err := s.queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{
+		Before: time.Now().Add(-frontEndChangeKept), Size: frontEndBatch,
+	})
+	return n == frontEndBatch, interpret(err, "changes")
+}

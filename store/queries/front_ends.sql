@@ -1,0 +1,31 @@
+-- name: AskAboutChanges :many
+-- Marks the changes that are old enough and gives whose they are. Nodes that ask at the same time share them.
+-- Index: front_end_changes_new.
+-- Sorts: a batch.
+with taken as (
+    select n.id from front_end_changes n where not n.asked and n.at < sqlc.arg(before) order by n.at limit sqlc.arg(size)
+    for update skip locked
+), marked as (
+    update front_end_changes c set asked = true from taken where c.id = taken.id returning c.organization_id
+)
+select distinct organization_id from marked order by organization_id;
+
+-- name: FrontEndChanges :many
+-- What front ends are to be told, a batch of an organization's, the oldest first.
+-- Index: front_end_changes_asked.
+select id, tag from front_end_changes where organization_id = $1 and asked order by id limit $2;
+
+-- name: SitesOfSpaces :many
+-- The sites that show one of the spaces.
+-- Index: site_spaces_once (space_id, site_id).
+-- Sorts: the sites of a batch of changes.
+select distinct site_id from site_spaces where space_id = any(sqlc.arg(spaces)::text[]) order by site_id;
+
+-- name: ForgetFrontEndChanges :exec
+delete from front_end_changes where id = any(sqlc.arg(ids)::bigint[]);
+
+-- name: DeleteOldFrontEndChanges :execrows
+-- Index: front_end_changes_at.
+delete from front_end_changes where id = any(array(
+    select o.id from front_end_changes o where o.at < sqlc.arg(before) order by o.at limit sqlc.arg(size)
+));
