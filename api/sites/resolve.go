@@ -131,12 +131,13 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	}
 	found.BasePath, found.Pathname = asked.prefix(at), asked.rest(at)
 	if at < len(asked.path) && at == preview {
-		to, err := h.redirect(ctx, c, site, reader, part.PublishedPart, asked.rest(siteEnd), found.Pathname)
+		source := asked.rest(siteEnd)
+		to, err := h.redirect(ctx, c, site, reader, part.PublishedPart, h.root(asked, site, siteEnd), source, found.Pathname)
 		if err != nil || to.Redirect != "" {
 			return to, err
 		}
 	}
-	found.CanonicalURL = h.canonical(asked, site, siteEnd, part.PublishedPart, asked.path[at:])
+	found.CanonicalURL = canonical(h.root(asked, site, siteEnd), part.PublishedPart, asked.path[at:])
 	claims.NameSpaces(slices.Sorted(maps.Keys(reader.Spaces())))
 	found.APIToken, err = h.tokens.Make(ctx, claims, c.Now)
 	return found, err
@@ -214,7 +215,8 @@ func (h *addresses) preview(
 
 // redirect finds the site's redirect of a path below the site, unless there is a page. pathname is the path below the site space.
 func (h *addresses) redirect(
-	ctx context.Context, c *access.Caller, site store.PublishedSite, reader *access.Reader, part store.PublishedPart, source, pathname string,
+	ctx context.Context, c *access.Caller, site store.PublishedSite, reader *access.Reader, part store.PublishedPart,
+	root siteAddress, source, pathname string,
 ) (schema.PublishedURL, error) {
 	row, err := h.store.SiteRedirectBySource(ctx, site.Site.ID, source)
 	if schema.IsCode(err, schema.CodeNotFound) {
@@ -242,23 +244,25 @@ func (h *addresses) redirect(
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return schema.PublishedURL{}, nil // It leads nowhere now, or not for this reader.
 	}
-	root := siteAddress{h.view.PublishedSite(site.Site)}
-	if site.ShareKey != "" {
-		root.root = sharedRoot(root.root, site.ShareKey)
-	}
 	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
 }
 
-// canonical is the one address of a page, however it was asked for: below the site's published address, without the names of
-// defaults. A site without a host of its own keeps the scheme and the port that were asked, if the host is ours.
-func (h *addresses) canonical(asked askedAddress, site store.PublishedSite, siteEnd int, part store.PublishedPart, page []string) string {
+// root is a site's published address, with the key of a share link. A site without a host of its own keeps the scheme and the port
+// that were asked, if the host is ours.
+func (h *addresses) root(asked askedAddress, site store.PublishedSite, siteEnd int) siteAddress {
 	root := h.view.PublishedSite(site.Site)
 	if u, err := url.Parse(root); err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
-		root = asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/") // With the key, if there is one.
-	} else if site.ShareKey != "" {
-		root = sharedRoot(root, site.ShareKey)
+		return siteAddress{asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/")} // With the key, if there is one.
 	}
-	address := siteAddress{root}.target(canonicalPath(part))
+	if site.ShareKey != "" {
+		return siteAddress{sharedRoot(root, site.ShareKey)}
+	}
+	return siteAddress{root}
+}
+
+// canonical is the one address of a page, however it was asked for: below the site's root, without the names of defaults.
+func canonical(root siteAddress, part store.PublishedPart, page []string) string {
+	address := root.target(canonicalPath(part))
 	for _, segment := range page {
 		address += "/" + segment
 	}

@@ -215,6 +215,11 @@ func TestResolveRedirects(t *testing.T) {
 	if found := resolved(h, token, address+"/old"); found["target"] != "content" || found["redirect"] != address || found["apiToken"] != nil {
 		t.Errorf("%v", found)
 	}
+	// As the front end asks, which leaves ports out: an address with the port would lead past it.
+	asked := "http://docs.example.com:8443" + strings.TrimPrefix(address, "https://docs.example.com")
+	if found := resolved(h, token, asked+"/old"); found["redirect"] != asked {
+		t.Errorf("%v", found)
+	}
 	if found := resolved(h, token, address+"/away"); found["target"] != "external" || found["redirect"] != "https://example.com/x" {
 		t.Errorf("%v", found)
 	}
