@@ -47,6 +47,12 @@ func (h *sites) address(ctx context.Context, site store.Site, shareKey *string) 
 // sharedRoot returns the address of a site with the key that opens it.
 func sharedRoot(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
+// isShareKey reports whether a segment of an address is a share key. Front ends keep what they serve themselves, such as icons
+// and the search index, below ~gitbook of every part.
+func isShareKey(segment string) bool {
+	return len(segment) > 1 && segment[0] == '~' && segment != "~gitbook"
+}
+
 // siteView is a site as the caller sees it: its address, and the caller's rights on each of its spaces.
 type siteView struct {
 	siteAddress

@@ -89,7 +89,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	}
 	siteEnd := at
 	var key string
-	if at < len(asked.names) && len(asked.names[at]) > 1 && asked.names[at][0] == '~' {
+	if at < len(asked.names) && isShareKey(asked.names[at]) {
 		key = asked.names[at][1:]
 		at++
 		siteEnd = at // What a reader with a key sees is below the key.

@@ -118,6 +118,10 @@ func TestResolveSections(t *testing.T) {
 	if root["complete"] != false || root["siteSection"] == nil || root["space"] != h.Ours.Space.ID {
 		t.Errorf("the root: %v", root)
 	}
+	// What the front end itself serves is of the default part, and its name is no share key.
+	if icon := resolved(h, token, address+"/~gitbook/icon"); icon["complete"] != true || icon["siteSpace"] != root["siteSpace"] || icon["pathname"] != "/~gitbook/icon" {
+		t.Errorf("the icon: %v", icon)
+	}
 	reference := resolved(h, token, address+"/reference")
 	if reference["complete"] != false || reference["siteSection"] != section["id"] || !strings.HasSuffix(reference["basePath"].(string), "/reference/") {
 		t.Errorf("the section: %v", reference)
