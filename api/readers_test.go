@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -125,6 +126,39 @@ func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 	if slices.Sort(may); all && !slices.Equal(may, []string{"getPublishedContentByUrl", "resolvePublishedContentByUrl", "trackEventsInSiteById"}) {
 		t.Errorf("a front end may call %q", may)
 	}
+}
+
+// TestWhoPostsEvents: a front end posts for every published site and no other, a site key for its own site, and readers for none.
+func TestWhoPostsEvents(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
+	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true, Name: "renderer"})
+	reader := siteToken(h, published(h, h.Ours))
+	expect := func(who, token string, ours, theirs int) {
+		t.Helper()
+		for tenant, want := range map[*storetest.Tenant]int{h.Ours: ours, h.Theirs: theirs} {
+			before := len(h.Intake.Sites)
+			a := h.Do(http.MethodPost, "/v1/orgs/"+tenant.Organization.ID+"/sites/"+tenant.Site.ID+"/insights/events", token, `{"events":[]}`)
+			if a.Status != want {
+				t.Errorf("%s, %s: %d %s, want %d", who, tenant.Organization.Title, a.Status, a.Body, want)
+			}
+			if taken := h.Intake.Sites[before:]; (len(taken) == 1 && taken[0].SiteID == tenant.Site.ID) != (want == http.StatusNoContent) {
+				t.Errorf("%s, %s: the intake has %v", who, tenant.Organization.Title, taken)
+			}
+		}
+	}
+	expect("reader", reader, http.StatusForbidden, http.StatusForbidden)
+	expect("nobody", "", http.StatusUnauthorized, http.StatusUnauthorized)
+	expect("front end", frontEnd, http.StatusNoContent, http.StatusNotFound)
+	published(h, h.Theirs)
+	expect("reader", reader, http.StatusForbidden, http.StatusForbidden)
+	expect("front end, both published", frontEnd, http.StatusNoContent, http.StatusNoContent)
+	expect("site key", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
+	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	expect("front end, one unpublished", frontEnd, http.StatusNotFound, http.StatusNoContent)
+	expect("site key, unpublished", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
 }
 
 // TestSiteTokensEnd: a site token ends with the publication, with the share link that opened the site, when the site is deleted,
