@@ -51,16 +51,18 @@ type fakeIntake struct {
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
+	// Unknown is how many events of each request are refused alone.
+	Unknown int
 }
 
-func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
+func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Bodies, f.Sites, f.From = append(f.Bodies, string(body)), append(f.Sites, site), append(f.From, from)
 	if f.Run != nil {
-		return f.Run(body)
+		err = f.Run(body)
 	}
-	return nil
+	return f.Unknown, err
 }
 
 type fakeInsights struct{}

@@ -57,7 +57,9 @@ func TestFrameAllocatesNothing(t *testing.T) {
 
 type discard struct{}
 
-func (discard) Accept(context.Context, schema.EventSite, []byte, schema.ClientInfo) error { return nil }
+func (discard) Accept(context.Context, schema.EventSite, []byte, schema.ClientInfo) (int, error) {
+	return 0, nil
+}
 
 // BenchmarkFrame measures an event request's whole way through the frame, without the intake.
 func BenchmarkFrame(b *testing.B) {

@@ -16,7 +16,7 @@ var (
 	headerAllowOrigin   = []byte("Access-Control-Allow-Origin")
 	anyOrigin           = []byte("*")
 	headerExposeHeaders = []byte("Access-Control-Expose-Headers")
-	exposedHeaders      = []byte("X-Request-Id, Retry-After")
+	exposedHeaders      = []byte("X-Request-Id, Retry-After, Octavo-Events-Refused")
 )
 
 // preflight answers a browser's CORS preflight request.
@@ -28,7 +28,7 @@ func (f *frame) preflight(method string) fasthttp.RequestHandler {
 		ctx.Response.Header.Set("Allow", methods)
 		ctx.Response.Header.Set("Access-Control-Allow-Methods", methods)
 		ctx.Response.Header.Set("Access-Control-Allow-Headers",
-			"Authorization, Content-Type, Content-Encoding, Idempotency-Key, X-Request-Id")
+			"Authorization, Content-Type, Content-Encoding, Idempotency-Key, Prefer, X-Request-Id")
 		ctx.Response.Header.Set("Access-Control-Max-Age", "86400")
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 		f.end(c, noOperation)

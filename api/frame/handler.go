@@ -24,8 +24,8 @@ type Handler struct {
 	invoke   func(ctx context.Context, rt *route, c *call) error
 }
 
-// NoContent is the response type of operations that answer 204.
-type NoContent struct{}
+// NoContent is the response type of operations that answer 204. Header, mostly nil, has headers of its own.
+type NoContent struct{ Header map[string]string }
 
 // Encoded is a response that is already encoded, as JSON unless it names another type, with its own headers. The frame
 // copies Body before the call ends.
@@ -108,7 +108,10 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
 	case NoContent:
-		return func(_ *route, c *call, _ Resp) error {
+		return func(_ *route, c *call, resp Resp) error {
+			for name, value := range any(resp).(NoContent).Header {
+				c.http.Response.Header.Set(name, value)
+			}
 			c.http.SetStatusCode(http.StatusNoContent)
 			return nil
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// EventIntake accepts the events of a request. It returns when either all of them are safe or none is. body is the decoded JSON
-// text and belongs to the caller: implementations must copy what they keep.
+// EventIntake accepts the events of a request. It returns when either all of them are safe or none is, except for the unknown ones
+// that from lets it refuse alone. body is the decoded JSON text and belongs to the caller: implementations must copy what they keep.
 type EventIntake interface {
-	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error
+	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
 }
 
 // EventBalances reports what became of each site's events.
@@ -81,19 +81,6 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Scope: access.Having(access.RightAdmin, access.OnInsights), Status: http.StatusOK, Handler: frame.Handle(h.balance),
 		},
 	}
-}
-
-type trackEventsRequest struct {
-	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
-	Body           []byte  `body:"raw"`
-}
-
-func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEventsRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.intake.Accept(ctx, c.EventSite, r.Body, schema.ClientInfo{
-		IP: c.IP, Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
-		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
-		AnyPast: c.Principal.Kind == schema.TokenUser,
-	})
 }
 
 // questionRequest is what requests to query events have in common.

@@ -13,6 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/insights"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 func TestEventsGoToTheIntake(t *testing.T) {
@@ -49,6 +51,49 @@ func TestEventsGoToTheIntake(t *testing.T) {
 		t.Errorf("%d, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
 	}
 	h.WantError(h.Do("POST", events, h.Ours.SiteKey, `{"events":[]}`, "Idempotency-Key", strings.Repeat("x", 256)), 400)
+}
+
+// TestUnknownEventsAreRefusedAlone: a client may ask that events of unknown types are refused alone; front ends need not.
+func TestUnknownEventsAreRefusedAlone(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true})
+	for name, c := range map[string]struct {
+		token, prefer    string
+		unknown          int
+		alone            bool
+		applied, refused string
+	}{
+		"site key":                  {h.Ours.SiteKey, "", 0, false, "", ""},
+		"site key, lenient":         {h.Ours.SiteKey, "handling=lenient", 0, true, "handling=lenient", ""},
+		"site key, some refused":    {h.Ours.SiteKey, `respond-async, HANDLING="Lenient"; x=1, handling=strict`, 3, true, "handling=lenient", "3"},
+		"site key, strict":          {h.Ours.SiteKey, "handling=strict", 0, false, "", ""},
+		"site key, another":         {h.Ours.SiteKey, "handling, return=minimal", 0, false, "", ""},
+		"user, lenient":             {h.Ours.Tokens[schema.RoleAdmin], "handling=lenient", 0, true, "handling=lenient", ""},
+		"front end":                 {frontEnd, "", 0, true, "", ""},
+		"front end, some refused":   {frontEnd, "", 2, true, "", "2"},
+		"front end, asks":           {frontEnd, "handling=lenient", 2, true, "handling=lenient", "2"},
+		"front end, strict":         {frontEnd, "handling=strict", 0, false, "", ""},
+		"front end, something else": {frontEnd, "return=minimal", 0, true, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.Intake.Unknown = c.unknown
+			a := h.Do("POST", h.EventsPath(), c.token, `{"events":[]}`, "Prefer", c.prefer)
+			from := h.Intake.From[len(h.Intake.From)-1]
+			if a.Status != 204 || len(a.Body) != 0 || from.KnownTypes != c.alone {
+				t.Errorf("%d %s, alone %v", a.Status, a.Body, from.KnownTypes)
+			}
+			if applied, refused := a.Header.Get("Preference-Applied"), a.Header.Get("Octavo-Events-Refused"); applied != c.applied || refused != c.refused {
+				t.Errorf("applied %q, refused %q", applied, refused)
+			}
+			if exposed := a.Header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Octavo-Events-Refused") {
+				t.Errorf("pages may read %q", exposed)
+			}
+		})
+	}
 }
 
 func TestQuestionsGoToInsights(t *testing.T) {

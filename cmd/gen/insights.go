@@ -77,7 +77,7 @@ func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 // reasons writes the table of reasons why events are refused.
 func reasons(b *bytes.Buffer) error {
 	b.WriteString("# Why an event is refused\n\n" + notice)
-	b.WriteString("A request is accepted as a whole or not at all. The label is the `reason` label of `octavo_intake_requests_refused_total`.\n\n")
+	b.WriteString("A request is accepted as a whole or not at all, except that events of unknown types may be refused alone. The label is the `reason` label of `octavo_intake_requests_refused_total`.\n\n")
 	b.WriteString("| reason | status | try again | when |\n|---|---|---|---|\n")
 	for _, r := range insights.Reasons {
 		again := "no"

@@ -22,16 +22,21 @@ const comeBack = time.Second
 
 type eventIntake struct{ intake *intake.Intake }
 
-func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
-	err := a.intake.Accept(ctx, intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, intake.Client{
+func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error) {
+	to, client := intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, intake.Client{
 		IP: from.IP, Now: from.Now, IdempotencyKey: from.IdempotencyKey, AnyPast: from.AnyPast,
-	})
+	}
+	if from.KnownTypes {
+		unknown, err = a.intake.AcceptKnown(ctx, to, body, client)
+	} else {
+		err = a.intake.Accept(ctx, to, body, client)
+	}
 	if err == nil {
-		return nil
+		return unknown, nil
 	}
 	refused, ok := errors.AsType[*insights.Refusal](err)
 	if !ok {
-		return err
+		return 0, err
 	}
 	e := &schema.Error{Code: schema.Code(refused.Reason.Status), Message: refused.Message, Cause: refused.Cause}
 	if refused.Field != "" {
@@ -40,7 +45,7 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	if refused.Reason.Retryable {
 		e.RetryAfter = comeBack
 	}
-	return e
+	return 0, e
 }
 
 // eventBalances answers balances from the counters of this process, which began

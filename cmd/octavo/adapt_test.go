@@ -34,13 +34,33 @@ func TestSiteKeyMaxPast(t *testing.T) {
 		{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/"}},
 		{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/"},"timestamp":"2020-01-01T00:00:00Z"}]}`)
 	from := schema.ClientInfo{Now: time.Now()}
-	err = eventIntake{in}.Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from)
+	_, err = eventIntake{in}.Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from)
 	refused, ok := errors.AsType[*schema.Error](err)
 	if !ok || refused.Code != 400 || len(refused.Details) != 1 || refused.Details[0].Field != "events[1].timestamp" || log.appended != 0 {
 		t.Errorf("%+v, %d appended; want a 400 that names events[1].timestamp, and nothing", err, log.appended)
 	}
 	from.AnyPast = true
-	if err := (eventIntake{in}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); err != nil || log.appended != 1 {
+	if _, err := (eventIntake{in}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); err != nil || log.appended != 1 {
 		t.Errorf("an import: %v, %d appended", err, log.appended)
+	}
+}
+
+// TestUnknownTypesAlone: the adapter refuses events of unknown types alone only for those who ask.
+func TestUnknownTypesAlone(t *testing.T) {
+	t.Parallel()
+	log := &countingLog{}
+	registry := prometheus.NewRegistry()
+	in, err := intake.New(intake.Config{Log: log, Balances: balance.NewSites(registry), HashKey: [16]byte{1}}, intake.NewMetrics(registry))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(`{"events":[{"type":"new"},` + pageView("v") + `]}`)
+	from := schema.ClientInfo{Now: time.Now()}
+	if unknown, err := (eventIntake{in}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); !schema.IsCode(err, 400) || unknown != 0 || log.appended != 0 {
+		t.Errorf("%d, %v, %d appended", unknown, err, log.appended)
+	}
+	from.KnownTypes = true
+	if unknown, err := (eventIntake{in}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); err != nil || unknown != 1 || log.appended != 1 {
+		t.Errorf("%d, %v, %d appended", unknown, err, log.appended)
 	}
 }

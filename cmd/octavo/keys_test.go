@@ -131,7 +131,7 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 func (n *keyNode) post(t *testing.T, site, key, visitor string) int {
 	t.Helper()
 	body := []byte(`{"events":[` + pageView(visitor) + `]}`)
-	err := eventIntake{n.Intake}.Accept(t.Context(), schema.EventSite{SiteID: site}, body,
+	_, err := eventIntake{n.Intake}.Accept(t.Context(), schema.EventSite{SiteID: site}, body,
 		schema.ClientInfo{IP: netip.MustParseAddr("198.51.100.9"), Now: time.Now(), IdempotencyKey: key})
 	if err == nil {
 		return 204

@@ -33,6 +33,22 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestUnknownTypesDoNotAllocate: what nobody stores costs no more than what is stored.
+func TestUnknownTypesDoNotAllocate(t *testing.T) {
+	in := newTestIntake(t, discardLog{}, nil)
+	unknown := ingesttest.Event("new", `"new":[{"a":1}]`)
+	body := []byte(ingesttest.Events(unknown, ingesttest.Event("page_view", ""), unknown))
+	accept := func() {
+		if n, err := in.AcceptKnown(t.Context(), testSite, body, testClient); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	accept()
+	if n := testing.AllocsPerRun(200, accept); n > 0 {
+		t.Errorf("%v allocations for each request, want 0", n)
+	}
+}
+
 func TestLocateDoesNotAllocate(t *testing.T) {
 	p := openPlaces(t, city)
 	ip := netip.MustParseAddr("1.2.3.4")

@@ -12,8 +12,10 @@ import (
 // body or its own scratch; the encoder copies them. Decoders are reused.
 type decoder struct {
 	scanner
-	index   int // of the current event
-	current int // the position of its first byte, or outside
+	index   int  // of the current event
+	current int  // the position of its first byte, or outside
+	known   bool // whether events of unknown types are refused alone
+	unknown int  // how many there were
 	event   insights.Event
 	sent    sent
 	target  target
@@ -44,6 +46,7 @@ const maxPooled = 1 << 20
 func getDecoder(body []byte) *decoder {
 	d := decoders.Get().(*decoder)
 	d.data, d.pos, d.index, d.current = body, 0, 0, outside
+	d.known, d.unknown = false, 0
 	return d
 }
 
@@ -139,11 +142,12 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 			return insights.Refuse(insights.TooManyEvents, "events", "has more than "+itoa(in.cfg.MaxEvents)+" events: send them in several requests")
 		}
 		d.begin()
-		if err := d.decodeEvent(allowed); err != nil {
+		if err := d.decodeEvent(allowed); err == nil {
+			d.enrich(in, site, who, client, now)
+			d.encoder.Add(&d.event)
+		} else if err = d.refusedAlone(err); err != nil {
 			return err
 		}
-		d.enrich(in, site, who, client, now)
-		d.encoder.Add(&d.event)
 		d.index++
 		d.current = outside
 	}
@@ -174,7 +178,7 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 			var word string
 			if err = d.shortStr(&word, "type"); err == nil && word != "" {
 				if e.Type, ok = insights.EventTypes.Code(word); !ok {
-					return d.fail(insights.UnknownType, "type", "must be one of "+wordList(insights.EventTypes))
+					return d.unknownType()
 				}
 			}
 		case "session":

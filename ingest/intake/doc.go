@@ -3,6 +3,7 @@
 // message. Accept returns once the message is durable.
 //
 //   - scan.go reads JSON, decode.go the request and its events
+//   - unknown.go skips events of types that only newer senders know
 //   - validate*.go checks what was sent, enrich*.go adds what follows from it
 //   - admission.go bounds what is in flight
 //   - keys.go makes requests with an Idempotency-Key safe to repeat

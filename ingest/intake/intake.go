@@ -72,55 +72,71 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 //
 // Accept reads body until it returns, and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
+	_, err := in.take(ctx, site, body, client, false)
+	return err
+}
+
+// AcceptKnown is Accept for senders that may know more types of events than we do. It
+// refuses events of unknown types alone and returns how many those were.
+func (in *Intake) AcceptKnown(ctx context.Context, site Site, body []byte, client Client) (unknown int, err error) {
+	return in.take(ctx, site, body, client, true)
+}
+
+func (in *Intake) take(ctx context.Context, site Site, body []byte, client Client, known bool) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
 	// A body that finds no room is not read, not even to count its events: refusals must
 	// not take the time that the node is short of.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		in.metrics.refused[err.Reason].requests.Inc()
 		a.RefuseUnread(err.Reason)
-		return err
+		return 0, err
 	}
 	defer in.admission.leave(&a.InFlight, len(body))
-	if count, err := in.accept(ctx, a, site, body, client); err != nil {
-		in.metrics.refuse(err.Reason, count)
-		a.Refuse(err.Reason, count)
-		return err
-	}
-	return nil
-}
-
-// accept takes in an admitted request. It returns the number of its events, which it has
-// counted as received.
-func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client) (int, *insights.Refusal) {
 	d := getDecoder(body)
 	defer putDecoder(d)
+	d.known = known
+	if count, err := in.accept(ctx, a, site, body, client, d); err != nil {
+		in.metrics.refuse(err.Reason, count)
+		a.Refuse(err.Reason, count)
+		return 0, err
+	}
+	if d.unknown > 0 {
+		in.metrics.refused[insights.UnknownType].events.Add(float64(d.unknown))
+		a.Refuse(insights.UnknownType, d.unknown)
+	}
+	return d.unknown, nil
+}
+
+// accept takes in an admitted request. If it refuses the request, it returns the number
+// of its events. It has counted them, and those of unknown types, as received.
+func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client, d *decoder) (all int, refused *insights.Refusal) {
 	err := d.request(in, site, client)
 	count := d.encoder.Len()
-	if err != nil {
-		count = d.refusedEvents(err)
+	if all = count + d.unknown; err != nil {
+		all = d.refusedEvents(err)
 	}
-	a.Received.Add(uint64(count))
+	a.Received.Add(uint64(all))
 	if err != nil {
-		return count, err
+		return all, err
 	}
 	if count > 0 {
 		if client.IdempotencyKey != "" && in.cfg.Keys != nil {
 			repeated, err := in.appendOnce(ctx, site.ID, client.IdempotencyKey, body, d)
 			if err != nil {
-				return count, err
+				return all, err
 			}
 			if repeated {
 				a.Repeated.Add(uint64(count))
-				return count, nil
+				return all, nil
 			}
 		} else if err := in.cfg.Log.Append(ctx, site.ID, eventlog.AnyPartition, d.encoder.Bytes()); err != nil {
-			return count, asError(err)
+			return all, asError(err)
 		}
 	}
 	a.Accepted.Add(uint64(count))
 	in.metrics.accepted.Add(float64(count))
 	in.metrics.requests.Inc()
-	return count, nil
+	return all, nil
 }
 
 // asError makes any Appender's error a refusal.

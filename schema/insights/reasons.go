@@ -15,7 +15,7 @@ var (
 	TooManyEvents   = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}
 	MissingField    = &Reason{"missing_field", 400, false, "A required field is absent or null."}
 	InvalidField    = &Reason{"invalid_field", 400, false, "A field has the wrong type, or a value that is not allowed."}
-	UnknownType     = &Reason{"unknown_type", 400, false, "The event's type is unknown."}
+	UnknownType     = &Reason{"unknown_type", 400, false, "The event's type is unknown. To a front end, and to a client that asks with `Prefer: handling=lenient`, such an event alone is refused, and the answer is 204."}
 	TooLong         = &Reason{"too_long", 400, false, "A field has more bytes or members than allowed."}
 	InFuture        = &Reason{"in_future", 400, false, "The timestamp is further in the future than clocks differ."}
 	TooOld          = &Reason{"too_old", 400, false, "The timestamp is older than a site's key may post. A user's token may post it."}

@@ -27,6 +27,11 @@ type answerDescribed interface {
 	OpenAPIAnswer() jsonschema.Dict
 }
 
+// headersDescribed is a request type whose function answers with headers of its own, and which describes them.
+type headersDescribed interface {
+	OpenAPIHeaders() jsonschema.Dict
+}
+
 // Document returns the OpenAPI 3.1 document of the table, as JSON. It derives requests from their rules and answers
 // from their types; none of it is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
@@ -150,6 +155,9 @@ func (d *writer) success(op *frame.Operation, status int) (jsonschema.Dict, erro
 	response := op.Handler.Response
 	switch {
 	case status == http.StatusNoContent:
+		if d, ok := reflect.New(op.Handler.Request).Interface().(headersDescribed); ok {
+			out["headers"] = d.OpenAPIHeaders()
+		}
 		return out, nil
 	case len(op.Produces) > 0:
 		media := jsonschema.Dict{}

@@ -1,0 +1,53 @@
+package insights
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+type trackEventsRequest struct {
+	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
+	// Prefer with handling=lenient (RFC 7240) asks to refuse events of unknown types alone.
+	Prefer []string `header:"Prefer"`
+	Body   []byte   `body:"raw"`
+}
+
+// headerRefused says how many events of an accepted request were refused. It is absent if none was.
+const headerRefused = "Octavo-Events-Refused"
+
+func (trackEventsRequest) OpenAPIHeaders() jsonschema.Dict {
+	return jsonschema.Dict{
+		headerRefused: jsonschema.Dict{
+			"description": "How many events were refused because their types are unknown: only to front ends and with `Prefer: handling=lenient`; otherwise such an event refuses the request.",
+			"schema":      jsonschema.Dict{"type": "integer"},
+		},
+		"Preference-Applied": jsonschema.Dict{"description": "`handling=lenient` if Prefer asked for it.", "schema": jsonschema.Text()},
+	}
+}
+
+func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEventsRequest) (answer frame.NoContent, err error) {
+	handling := frame.Preference(r.Prefer, "handling")
+	lenient := handling == "lenient"
+	unknown, err := h.intake.Accept(ctx, c.EventSite, r.Body, schema.ClientInfo{
+		IP: c.IP, Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
+		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
+		AnyPast: c.Principal.Kind == schema.TokenUser,
+		// Front ends are upgraded before us, or after, and cannot ask.
+		KnownTypes: lenient || c.Principal.Kind == schema.TokenFrontEnd && handling != "strict",
+	})
+	if err == nil && (lenient || unknown > 0) {
+		answer.Header = map[string]string{}
+		if lenient {
+			answer.Header["Preference-Applied"] = "handling=lenient"
+		}
+		if unknown > 0 {
+			answer.Header[headerRefused] = strconv.Itoa(unknown)
+		}
+	}
+	return answer, err
+}

@@ -1,0 +1,58 @@
+package intake
+
+import "github.com/octavo-docs/octavo/schema/insights"
+
+// unknownType refuses the current event. If that is refused alone, nobody reads why.
+func (d *decoder) unknownType() *insights.Refusal {
+	if d.known {
+		return unknownAlone
+	}
+	return d.fail(insights.UnknownType, "type", "must be one of "+wordList(insights.EventTypes))
+}
+
+var unknownAlone = &insights.Refusal{Reason: insights.UnknownType}
+
+// refusedAlone counts the current event and skips it if its type is unknown and such
+// events are refused alone. It does so whatever else is wrong with the event: the rest may
+// be as new as the type. Otherwise it returns why the request is refused.
+func (d *decoder) refusedAlone(err *insights.Refusal) *insights.Refusal {
+	if !d.known || err.Reason == insights.NotJSON {
+		return err
+	}
+	d.pos, d.scratch = d.current, d.scratch[:0]
+	if !d.take('{') {
+		return err
+	}
+	unknown := false
+	for first := true; ; first = false {
+		more, ok := d.more(first, '}')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			break
+		}
+		name, ok := d.key()
+		if !ok {
+			return d.syntax("")
+		}
+		if name != "type" || d.peek() != '"' {
+			if !d.skip(3) {
+				return d.syntax("")
+			}
+			continue
+		}
+		word, ok := d.scanner.str()
+		if !ok {
+			return d.syntax("")
+		}
+		if _, known := insights.EventTypes.Code(word); !known && word != "" && len(word) <= maxID {
+			unknown = true
+		}
+	}
+	if !unknown {
+		return err
+	}
+	d.unknown++
+	return nil
+}
