@@ -23,6 +23,8 @@ type ClientInfo struct {
 	IdempotencyKey string
 	// AnyPast says that the caller may post events of any past time, which is an import. Other callers post recent events only.
 	AnyPast bool
+	// MaxEvents bounds the events of the request, if that is less than the intake's own bound. 0 means no bound.
+	MaxEvents int
 	// KnownTypes says that the client may know newer types of events: those of unknown types are refused alone.
 	KnownTypes bool
 }

@@ -18,8 +18,10 @@ type Site struct {
 	Proxy           *SiteProxy       `json:"proxy,omitempty"`
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
 	// Hostname is the name of the host at which readers are to find the site. It leads there once it is proved.
-	Hostname string   `json:"hostname,omitempty"`
-	URLs     SiteURLs `json:"urls"`
+	Hostname string `json:"hostname,omitempty"`
+	// AnonymousEvents says that events are taken from senders without a token.
+	AnonymousEvents bool     `json:"anonymousEvents"`
+	URLs            SiteURLs `json:"urls"`
 }
 
 // SiteFeature is a feature that a plan grants. Octavo has no plans and no restricted features, so the list is empty.

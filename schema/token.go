@@ -11,12 +11,14 @@ import (
 type TokenKind string
 
 // The kinds of tokens. A user token acts as its user. A site key may only post that site's events. A front-end token finds every
-// published site by its address and posts its events. A site token reads one published site; it is signed and not stored.
+// published site by its address and posts its events. A site token reads one published site; it is signed and not stored. Callers
+// without a token are of a kind of their own, for the operations that admit them.
 const (
 	TokenUser     TokenKind = "user"
 	TokenSite     TokenKind = "site"
 	TokenFrontEnd TokenKind = "front-end"
 	TokenReader   TokenKind = "reader"
+	TokenNone     TokenKind = "none"
 )
 
 // TokenPrefix starts every token that we make, so that scanners for leaked secrets recognize it.

@@ -77,7 +77,8 @@ type SiteChange struct {
 	DefaultSiteSection *string
 	Proxy              schema.Opt[string]
 	// Hostname is in lower case.
-	Hostname schema.Opt[string]
+	Hostname        schema.Opt[string]
+	AnonymousEvents *bool
 }
 
 // UpdateSite changes a site. The default site space is that of the root, or of the section that is the default once the
@@ -109,7 +110,7 @@ func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange
 			ID: siteID, Title: change.Title, Visibility: change.Visibility, Basename: change.Basename,
 			AdaptiveContent: change.AdaptiveContent, AgentsContext: change.AgentsContext,
 			SetProxy: change.Proxy.Set, Proxy: change.Proxy.Value,
-			SetHostname: change.Hostname.Set, Hostname: change.Hostname.Value,
+			SetHostname: change.Hostname.Set, Hostname: change.Hostname.Value, AnonymousEvents: change.AnonymousEvents,
 		})
 		return interpret(err, "site with this basename")
 	})

@@ -29,7 +29,7 @@ type Session struct {
 func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*Session, error) {
 	token, ok := BearerToken(header)
 	if !ok {
-		return nil, g.refuseToken(ip, now, "a bearer token is required")
+		return nil, g.refuseToken(ip, now, noToken)
 	}
 	signed := isSiteToken(token)
 	if !signed && !schema.ValidToken(token) {
@@ -43,7 +43,7 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 		if signed {
 			find = func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
 		}
-		s, err = g.load(ctx, hash, ip, now, find)
+		s, err = loadCounted(ctx, g.addresses, g.tokens, hash, ip, now, find)
 	case err != nil:
 		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
 			err = limited
@@ -72,21 +72,24 @@ func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
 	return schema.Unauthorized(why)
 }
 
-// load finds out about a token. A valid token does not count against its address.
-func (g *Guard) load(
-	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find func(context.Context) (*Session, error),
-) (*Session, error) {
-	counted := !g.tokens.wasGood(hash)
+// noToken is the answer to who needs a token and has none.
+const noToken = "a bearer token is required"
+
+// loadCounted finds out about what a caller claims, such as a token. Claims that are good do not count against the caller's address.
+func loadCounted[K comparable, V any](
+	ctx context.Context, addresses *addressLimits, cache *ttlCache[K, V], key K, ip netip.Addr, now time.Time, find func(context.Context) (V, error),
+) (value V, err error) {
+	counted := !cache.wasGood(key)
 	if counted {
-		if err := g.addresses.takeWrongToken(ip, now); err != nil {
-			return nil, err
+		if err := addresses.takeWrongToken(ip, now); err != nil {
+			return value, err
 		}
 	}
-	s, err := g.tokens.load(ctx, hash, now, find)
+	value, err = cache.load(ctx, key, now, find)
 	if counted && !schema.IsCode(err, schema.CodeUnauthorized) {
-		g.addresses.giveBackWrongToken(ip)
+		addresses.giveBackWrongToken(ip)
 	}
-	return s, err
+	return value, err
 }
 
 // stored finds the session of a token that the store knows.

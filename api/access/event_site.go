@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// eventSiteKey identifies a site and who asks for it: a user, or a token without a user, that is the site's own key or a front
-// end's token.
+// eventSiteKey identifies a site and who asks for it: a user, a token without a user, that is the site's own key or a front end's
+// token, or a caller without a token.
 type eventSiteKey struct {
 	kind                     schema.TokenKind
 	user, organization, site string
@@ -21,8 +21,8 @@ type eventSiteGrant struct {
 	rights Rights
 }
 
-func newEventSites(cfg Config) (*ttlCache[eventSiteKey, eventSiteGrant], error) {
-	return newTTLCache[eventSiteKey, eventSiteGrant](cfg.AuthEntries, cfg.AuthTTL, func(k eventSiteKey) string {
+func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGrant], error) {
+	return newTTLCache[eventSiteKey, eventSiteGrant](min(entries, cfg.AuthEntries), cfg.AuthTTL, func(k eventSiteKey) string {
 		return string(k.kind) + "/" + k.user + "/" + k.organization + "/" + k.site
 	})
 }
@@ -76,6 +76,15 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		site, err := st.SiteByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
+		}
+		found.Site = site
+	case schema.TokenNone:
+		site, err := st.SiteByID(ctx, key.site)
+		if err != nil {
+			return eventSiteGrant{}, err
+		}
+		if !site.AnonymousEvents || site.OrganizationID != key.organization {
+			return eventSiteGrant{}, schema.NotFound("site")
 		}
 		found.Site = site
 	default:

@@ -29,6 +29,8 @@ type Guard struct {
 	store  *store.Store
 	tokens *ttlCache[schema.TokenHash, *Session]
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
+	// open are the sites that take events without a token.
+	open *ttlCache[eventSiteKey, eventSiteGrant]
 	uses   *useRecorder
 	rates  *rateLimits
 	// addresses limits the work done before a token is known to be valid.
@@ -40,11 +42,12 @@ type Guard struct {
 // NewGuard builds a Guard; Run records the use of tokens.
 func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	g := &Guard{store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st)}
-	var errs [4]error
+	var errs [5]error
 	g.tokens, errs[0] = newTTLCache[schema.TokenHash, *Session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
 		return string(h[:])
 	})
-	g.sites, errs[1] = newEventSites(cfg)
+	g.sites, errs[1] = newEventSites(cfg.AuthEntries, cfg)
+	g.open, errs[4] = newEventSites(openSites, cfg)
 	g.rates, errs[2] = newRateLimits(cfg)
 	g.addresses, errs[3] = newAddressLimits(cfg)
 	if err := errors.Join(errs[:]...); err != nil {
@@ -121,6 +124,8 @@ func (s Scope) admit(kind schema.TokenKind) error {
 			return schema.Forbidden("a site token may only read what its site shows")
 		}
 		return nil
+	case schema.TokenNone:
+		return schema.Unauthorized(noToken) // [Guard.AdmitNobody] admits these callers.
 	default:
 		return schema.Forbidden("this version does not support this kind of token")
 	}

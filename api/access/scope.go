@@ -27,6 +27,8 @@ type Scope struct {
 	FrontEnd bool
 	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
 	Readers bool
+	// Nobody also admits callers without a token, for a site that takes events from them.
+	Nobody bool
 	// OrGone returns success for an object that does not exist.
 	OrGone bool
 }
@@ -65,6 +67,12 @@ func (s Scope) OrReaders() Scope {
 	return s
 }
 
+// OrNobody also admits callers without a token, for a site that takes events from them.
+func (s Scope) OrNobody() Scope {
+	s.Nobody = true
+	return s
+}
+
 // OrAlreadyGone is for operations that delete the object of the scope: deleting what does not exist succeeds.
 func (s Scope) OrAlreadyGone() Scope {
 	s.OrGone = true
@@ -86,7 +94,7 @@ func (s Scope) String() string {
 	for _, other := range []struct {
 		admitted bool
 		name     string
-	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}} {
+	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}, {s.Nobody, "anybody, if the site has anonymousEvents"}} {
 		if other.admitted {
 			name += " or " + other.name
 		}
@@ -114,6 +122,8 @@ func (s Scope) Check(path string) error {
 		return errors.New("a site key opens a site's insights only")
 	case s.FrontEnd && s.Object != nil && s.Object != OnInsights:
 		return errors.New("a front end's token opens the insights of sites only")
+	case s.Nobody && (s.Object != OnInsights || s.Right != RightView):
+		return errors.New("callers without a token have rights on nothing but the insights of a site")
 	case s.Readers && (s.Object == nil || s.Object.findForReader == nil || !readerRights.Has(s.Right)):
 		return errors.New("a site's readers may only read the site and what it shows")
 	}

@@ -14,7 +14,14 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	if op.Scope.Public {
 		return f.guard.TakePublic(c.IP, c.Now)
 	}
-	session, err := f.guard.Authenticate(ctx, c.http.Request.Header.Peek("Authorization"), c.IP, c.Now)
+	authorization := c.http.Request.Header.Peek("Authorization")
+	if len(authorization) == 0 && op.Scope.Nobody {
+		if err := f.guard.AdmitNobody(ctx, c, &c.Caller); err != nil {
+			return err
+		}
+		return f.guard.TakePublic(c.IP, c.Now)
+	}
+	session, err := f.guard.Authenticate(ctx, authorization, c.IP, c.Now)
 	if err != nil {
 		return err
 	}

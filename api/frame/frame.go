@@ -131,8 +131,10 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	var err error
 	if ctx.Request.Header.ContentLength() > rt.op.BodyLimit {
 		err = tooLarge(rt.op)
+	} else if authorization := ctx.Request.Header.Peek("Authorization"); len(authorization) == 0 && rt.op.Scope.Nobody {
+		err = f.guard.AdmitNobody(f.base, c, &c.Caller)
 	} else if !rt.op.Scope.Public {
-		_, err = f.guard.Authenticate(f.base, ctx.Request.Header.Peek("Authorization"), c.IP, c.Now)
+		_, err = f.guard.Authenticate(f.base, authorization, c.IP, c.Now)
 	}
 	if err != nil {
 		f.refuse(c, rt.op.ID, schema.AsError(err))

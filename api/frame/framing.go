@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -41,22 +43,64 @@ var framingFaults = map[byte]error{
 	verdictVersion:        errors.New("the HTTP version is neither 1.0 nor 1.1"),
 }
 
-// headersReceived inspects a request between its headers and its body. A caller without a token is answered at once: an
-// announced body is neither awaited nor read.
-func headersReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	verdict := framingVerdict(h)
-	if verdict == 0 {
-		if length := h.ContentLength(); length != 0 && length != -2 && !plausibleToken(h.Peek("Authorization")) {
-			verdict = verdictUnread
+// headersReceived makes the hook that inspects a request between its headers and its body. A caller without a token is
+// answered at once: an announced body is neither awaited nor read. Where some such callers are admitted, the first byte
+// of the body is awaited, and the rest is read once the frame has admitted the caller, as with a token.
+func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	open := openPaths(routes)
+	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+		verdict := framingVerdict(h)
+		if verdict == 0 {
+			if length := h.ContentLength(); length != 0 && length != -2 {
+				if token := h.Peek("Authorization"); !plausibleToken(token) && (len(token) > 0 || !open.have(h)) {
+					verdict = verdictUnread
+				}
+			}
+		}
+		if verdict != 0 {
+			h.SetMethodBytes(append([]byte{0, verdict}, h.Method()...))
+			h.SetContentLength(0)
+			h.Del("Expect")
+			h.SetConnectionClose()
+		}
+		return fasthttp.RequestConfig{}
+	}
+}
+
+// openOperations are the operations that admit some callers without a token: by method, their paths as segments, of
+// which parameters are empty.
+type openOperations map[string][][]string
+
+func openPaths(routes []*route) openOperations {
+	open := openOperations{}
+	for _, rt := range routes {
+		if rt.op.Scope.Nobody {
+			path := PathParam.ReplaceAllString("v1"+rt.op.Path, "")
+			open[rt.op.Method] = append(open[rt.op.Method], strings.Split(path, "/"))
 		}
 	}
-	if verdict != 0 {
-		h.SetMethodBytes(append([]byte{0, verdict}, h.Method()...))
-		h.SetContentLength(0)
-		h.Del("Expect")
-		h.SetConnectionClose()
-	}
-	return fasthttp.RequestConfig{}
+	return open
+}
+
+func (o openOperations) have(h *fasthttp.RequestHeader) bool {
+	path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
+	return slices.ContainsFunc(o[string(h.Method())], func(segments []string) bool {
+		rest := path
+		for _, segment := range segments {
+			if len(rest) == 0 || rest[0] != '/' {
+				return false
+			}
+			end := bytes.IndexByte(rest[1:], '/') + 1
+			if end == 0 {
+				end = len(rest)
+			}
+			if segment != "" && segment != string(rest[1:end]) {
+				return false
+			}
+			rest = rest[end:]
+		}
+		return len(rest) == 0
+	})
 }
 
 func framingVerdict(h *fasthttp.RequestHeader) byte {

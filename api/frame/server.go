@@ -52,7 +52,7 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded)
 	s.http = &fasthttp.Server{
 		Handler:        s.leaving(s.framed(s.router(routes, f.serve).Handler)),
-		HeaderReceived: headersReceived,
+		HeaderReceived: headersReceived(routes),
 		ExpectHandler:  s.mayContinue(s.router(routes, f.continues).Handler),
 		ConnState:      connState,
 		ErrorHandler:   f.malformed,

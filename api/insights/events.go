@@ -30,16 +30,23 @@ func (trackEventsRequest) OpenAPIHeaders() jsonschema.Dict {
 	}
 }
 
+// eventsOfNobody bounds the events of a request without a token: limits by address count requests.
+const eventsOfNobody = 500
+
 func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEventsRequest) (answer frame.NoContent, err error) {
 	handling := frame.Preference(r.Prefer, "handling")
 	lenient := handling == "lenient"
-	unknown, err := h.intake.Accept(ctx, c.EventSite, r.Body, schema.ClientInfo{
+	from := schema.ClientInfo{
 		IP: c.IP, Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
 		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
 		// Front ends are upgraded before us, or after, and cannot ask.
 		KnownTypes: lenient || c.Principal.Kind == schema.TokenFrontEnd && handling != "strict",
-	})
+	}
+	if c.Principal.Kind == schema.TokenNone {
+		from.MaxEvents = eventsOfNobody
+	}
+	unknown, err := h.intake.Accept(ctx, c.EventSite, r.Body, from)
 	if err == nil && (lenient || unknown > 0) {
 		answer.Header = map[string]string{}
 		if lenient {

@@ -59,7 +59,7 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: base + "/events", ID: "trackEventsInSiteById", Tag: "insights", Rate: access.RateEvents,
 			Doc:   "Take in visitor events; an answer of 204 means that every one of them is stored durably.",
-			Scope: access.Having(access.RightView, access.OnInsights).OrSiteKey().OrFrontEnd(), Status: http.StatusNoContent,
+			Scope: access.Having(access.RightView, access.OnInsights).OrSiteKey().OrFrontEnd().OrNobody(), Status: http.StatusNoContent,
 			BodyLimit: EventBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, CORS: true, Handler: frame.Handle(h.track),
 		},
 		reportOperation[aggregateRequest](h, query.Aggregate, "aggregateSiteEvents", "Aggregate a site's events."),

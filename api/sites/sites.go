@@ -144,6 +144,8 @@ type updateSiteRequest struct {
 		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
 		// Hostname is the name of a host at which readers find the site, once it is proved.
 		Hostname schema.Opt[string] `json:"hostname" rules:"len=..253,pattern=hostname"`
+		// AnonymousEvents takes events from senders without a token, whose requests are limited by address.
+		AnonymousEvents *bool `json:"anonymousEvents"`
 	} `body:"json"`
 }
 
@@ -152,7 +154,7 @@ func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteReque
 	change := store.SiteChange{
 		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
 		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: sectionOrNone(b.DefaultSiteSection), Proxy: b.Proxy,
-		Hostname: b.Hostname,
+		Hostname: b.Hostname, AnonymousEvents: b.AnonymousEvents,
 	}
 	if b.Hostname.Value != nil {
 		change.Hostname.Value = new(strings.ToLower(*b.Hostname.Value))

@@ -129,6 +129,10 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	if !client.AnyPast {
 		allowed.earliest, allowed.past = now-in.cfg.MaxPast.Milliseconds(), in.cfg.MaxPast
 	}
+	most := in.cfg.MaxEvents
+	if client.MaxEvents > 0 {
+		most = min(most, client.MaxEvents)
+	}
 	for first := true; ; first = false {
 		more, ok := d.more(first, ']')
 		if !ok {
@@ -138,8 +142,8 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 			return nil
 		}
 		d.current = d.pos
-		if d.index == in.cfg.MaxEvents {
-			return insights.Refuse(insights.TooManyEvents, "events", "has more than "+itoa(in.cfg.MaxEvents)+" events: send them in several requests")
+		if d.index == most {
+			return insights.Refuse(insights.TooManyEvents, "events", "has more than "+itoa(most)+" events: send them in several requests")
 		}
 		d.begin()
 		if err := d.decodeEvent(allowed); err == nil {

@@ -35,6 +35,8 @@ type Client struct {
 	IdempotencyKey string
 	// AnyPast lifts the limit of Config.MaxPast.
 	AnyPast bool
+	// MaxEvents bounds the request's events, if it is less than Config.MaxEvents; 0 does not.
+	MaxEvents int
 }
 
 // Intake takes events in.

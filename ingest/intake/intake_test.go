@@ -292,6 +292,11 @@ func TestTooManyEvents(t *testing.T) {
 	if err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(e, e, e)), testClient); err != nil {
 		t.Fatal(err)
 	}
+	fewer := testClient
+	fewer.MaxEvents = 2
+	if err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(e, e, e)), fewer); ingesttest.ReasonOf(err) != insights.TooManyEvents {
+		t.Errorf("more events than the client may send: %v", err)
+	}
 	err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(e, e, e, e)), testClient)
 	if r := ingesttest.ReasonOf(err); r != insights.TooManyEvents || len(log.Messages) != 1 {
 		t.Errorf("got %v with %d messages", err, len(log.Messages))

@@ -454,6 +454,7 @@ type Site struct {
 	Hostname         *string
 	HostnameProvedBy *string
 	HostnameProvedAt *time.Time
+	AnonymousEvents  bool
 }
 
 type SiteRedirect struct {

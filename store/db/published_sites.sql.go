@@ -63,7 +63,7 @@ func (q *Queries) PublishedParts(ctx context.Context, siteID string) ([]Publishe
 }
 
 const publishedSite = `-- name: PublishedSite :one
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, l.id as share_link, l.key as share_key
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, s.anonymous_events, l.id as share_link, l.key as share_key
 from sites s
     left join share_links l on l.site_id = s.id and l.active
         and (l.id = $1::text or l.key = $2::text)
@@ -103,6 +103,7 @@ func (q *Queries) PublishedSite(ctx context.Context, arg PublishedSiteParams) (P
 		&i.Site.Hostname,
 		&i.Site.HostnameProvedBy,
 		&i.Site.HostnameProvedAt,
+		&i.Site.AnonymousEvents,
 		&i.ShareLink,
 		&i.ShareKey,
 	)

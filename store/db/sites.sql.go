@@ -52,7 +52,7 @@ func (q *Queries) DeleteSite(ctx context.Context, id string) error {
 }
 
 const insertSite = `-- name: InsertSite :one
-insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
+insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at, anonymous_events
 `
 
 type InsertSiteParams struct {
@@ -88,12 +88,13 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		&i.Hostname,
 		&i.HostnameProvedBy,
 		&i.HostnameProvedAt,
+		&i.AnonymousEvents,
 	)
 	return i, err
 }
 
 const listSites = `-- name: ListSites :many
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, s.anonymous_events, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s
 where s.organization_id = $1
   and s.id > $2::text collate "C"
@@ -155,6 +156,7 @@ func (q *Queries) ListSites(ctx context.Context, arg ListSitesParams) ([]ListSit
 			&i.Site.Hostname,
 			&i.Site.HostnameProvedBy,
 			&i.Site.HostnameProvedAt,
+			&i.Site.AnonymousEvents,
 			&i.SiteSpaces,
 		); err != nil {
 			return nil, err
@@ -168,7 +170,7 @@ func (q *Queries) ListSites(ctx context.Context, arg ListSitesParams) ([]ListSit
 }
 
 const lockSite = `-- name: LockSite :one
-select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at from sites where id = $1 for no key update
+select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at, anonymous_events from sites where id = $1 for no key update
 `
 
 // Every change of a site's structure holds this lock until its transaction ends. Others may still insert references to the site.
@@ -191,6 +193,7 @@ func (q *Queries) LockSite(ctx context.Context, id string) (Site, error) {
 		&i.Hostname,
 		&i.HostnameProvedBy,
 		&i.HostnameProvedAt,
+		&i.AnonymousEvents,
 	)
 	return i, err
 }
@@ -198,7 +201,7 @@ func (q *Queries) LockSite(ctx context.Context, id string) (Site, error) {
 const proveHostname = `-- name: ProveHostname :one
 update sites set hostname_proved_by = coalesce(hostname_proved_by, $1), hostname_proved_at = coalesce(hostname_proved_at, now())
 where id = $2 and hostname = $3::text
-returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
+returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at, anonymous_events
 `
 
 type ProveHostnameParams struct {
@@ -227,12 +230,13 @@ func (q *Queries) ProveHostname(ctx context.Context, arg ProveHostnameParams) (S
 		&i.Hostname,
 		&i.HostnameProvedBy,
 		&i.HostnameProvedAt,
+		&i.AnonymousEvents,
 	)
 	return i, err
 }
 
 const setSitePublished = `-- name: SetSitePublished :one
-update sites set published = $2 where id = $1 returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
+update sites set published = $2 where id = $1 returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at, anonymous_events
 `
 
 type SetSitePublishedParams struct {
@@ -259,12 +263,13 @@ func (q *Queries) SetSitePublished(ctx context.Context, arg SetSitePublishedPara
 		&i.Hostname,
 		&i.HostnameProvedBy,
 		&i.HostnameProvedAt,
+		&i.AnonymousEvents,
 	)
 	return i, err
 }
 
 const siteByID = `-- name: SiteByID :one
-select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at from sites where id = $1
+select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at, anonymous_events from sites where id = $1
 `
 
 func (q *Queries) SiteByID(ctx context.Context, id string) (Site, error) {
@@ -286,12 +291,13 @@ func (q *Queries) SiteByID(ctx context.Context, id string) (Site, error) {
 		&i.Hostname,
 		&i.HostnameProvedBy,
 		&i.HostnameProvedAt,
+		&i.AnonymousEvents,
 	)
 	return i, err
 }
 
 const siteForUser = `-- name: SiteForUser :one
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, s.anonymous_events, m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s join memberships m on m.organization_id = s.organization_id
 where s.id = $1 and s.organization_id = $2 and m.user_id = $3
 `
@@ -328,6 +334,7 @@ func (q *Queries) SiteForUser(ctx context.Context, arg SiteForUserParams) (SiteF
 		&i.Site.Hostname,
 		&i.Site.HostnameProvedBy,
 		&i.Site.HostnameProvedAt,
+		&i.Site.AnonymousEvents,
 		&i.Role,
 		&i.SiteSpaces,
 	)
@@ -353,13 +360,14 @@ update sites set
     basename = coalesce($3, basename),
     adaptive_content = coalesce($4, adaptive_content),
     agents_context = coalesce($5, agents_context),
-    proxy = case when $6::boolean then $7 else proxy end,
-    hostname = case when $8::boolean then $9 else hostname end,
+    anonymous_events = coalesce($6, anonymous_events),
+    proxy = case when $7::boolean then $8 else proxy end,
+    hostname = case when $9::boolean then $10 else hostname end,
     -- Another name must be proved as well.
-    hostname_proved_by = case when $8::boolean and hostname is distinct from $9 then null else hostname_proved_by end,
-    hostname_proved_at = case when $8::boolean and hostname is distinct from $9 then null else hostname_proved_at end
-where id = $10
-returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at
+    hostname_proved_by = case when $9::boolean and hostname is distinct from $10 then null else hostname_proved_by end,
+    hostname_proved_at = case when $9::boolean and hostname is distinct from $10 then null else hostname_proved_at end
+where id = $11
+returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy, hostname, hostname_proved_by, hostname_proved_at, anonymous_events
 `
 
 type UpdateSiteParams struct {
@@ -368,6 +376,7 @@ type UpdateSiteParams struct {
 	Basename        *string
 	AdaptiveContent *bool
 	AgentsContext   *string
+	AnonymousEvents *bool
 	SetProxy        bool
 	Proxy           *string
 	SetHostname     bool
@@ -383,6 +392,7 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		arg.Basename,
 		arg.AdaptiveContent,
 		arg.AgentsContext,
+		arg.AnonymousEvents,
 		arg.SetProxy,
 		arg.Proxy,
 		arg.SetHostname,
@@ -406,6 +416,7 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		&i.Hostname,
 		&i.HostnameProvedBy,
 		&i.HostnameProvedAt,
+		&i.AnonymousEvents,
 	)
 	return i, err
 }

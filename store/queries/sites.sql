@@ -13,6 +13,7 @@ update sites set
     basename = coalesce(sqlc.narg(basename), basename),
     adaptive_content = coalesce(sqlc.narg(adaptive_content), adaptive_content),
     agents_context = coalesce(sqlc.narg(agents_context), agents_context),
+    anonymous_events = coalesce(sqlc.narg(anonymous_events), anonymous_events),
     proxy = case when sqlc.arg(set_proxy)::boolean then sqlc.narg(proxy) else proxy end,
     hostname = case when sqlc.arg(set_hostname)::boolean then sqlc.narg(hostname) else hostname end,
     -- Another name must be proved as well.

@@ -96,6 +96,9 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 		out["security"] = []any{}
 	} else {
 		out["description"] = "Who may: " + op.Scope.String() + "."
+		if op.Scope.Nobody {
+			out["security"] = []any{jsonschema.Dict{"token": []any{}}, jsonschema.Dict{}}
+		}
 	}
 	params, body, err := d.request(op)
 	if err != nil {

@@ -1,0 +1,43 @@
+package access
+
+import (
+	"context"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// openSites bounds the sites without tokens that are remembered, apart from those of callers with one: made-up names must not push
+// theirs out.
+const openSites = 1 << 12
+
+// nobody is the principal of all callers without a token. Together they take as much memory for bodies as one token.
+var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
+
+// AdmitNobody admits a caller without a token to a site that takes events from such callers. For all others the answer is that
+// of a missing token, so that nobody learns which sites there are. Asking the store counts against the caller's address, unless the
+// site was open recently.
+func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
+	// These strings may alias the request: cache lookups only compare them, and they are cloned before they are stored.
+	key := eventSiteKey{kind: schema.TokenNone, organization: path.PathParam("organizationId"), site: path.PathParam("siteId")}
+	grant, err, known := g.open.peek(key, c.Now)
+	switch {
+	case !known && (!schema.ValidID(key.organization) || !schema.ValidID(key.site)), known && err != nil:
+		return g.refuseToken(c.IP, c.Now, noToken)
+	case !known:
+		key.organization, key.site = strings.Clone(key.organization), strings.Clone(key.site)
+		grant, err = loadCounted(ctx, g.addresses, g.open, key, c.IP, c.Now, func(ctx context.Context) (eventSiteGrant, error) {
+			grant, err := loadEventSite(ctx, g.store, key)
+			if schema.IsCode(err, schema.CodeNotFound) {
+				err = schema.Unauthorized(noToken)
+			}
+			return grant, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.Principal, c.EventSite, c.Rights = nobody, grant.site, grant.rights
+	return nil
+}
