@@ -111,15 +111,30 @@ type RevisionPages struct {
 
 // SearchPageResult is a page found by a search.
 type SearchPageResult struct {
-	ID    string          `json:"id"`
-	Title string          `json:"title"`
-	Path  string          `json:"path"`
-	URLs  RevisionPageURL `json:"urls"`
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Path        string `json:"path"`
+	// Score is higher the better the page matches.
+	Score float64 `json:"score"`
+	// Rank is the place of the page among all that were found, from 1.
+	Rank int64 `json:"rank"`
+	// Ancestors are the pages above it, from the top.
+	Ancestors []SearchAncestor `json:"ancestors"`
+	URLs      RevisionPageURL  `json:"urls"`
+}
+
+// SearchAncestor is a page above one that was found.
+type SearchAncestor struct {
+	Title string `json:"title"`
 }
 
 // SearchSpaceResult is a space in which a search found pages, with the best ones.
 type SearchSpaceResult struct {
-	ID    string             `json:"id"`
-	Title string             `json:"title"`
+	Type  string `json:"type" rules:"enum=searchResultType"`
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Score is that of the best page.
+	Score float64            `json:"score"`
 	Pages []SearchPageResult `json:"pages"`
 }

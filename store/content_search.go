@@ -12,12 +12,17 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// FoundPage is a page that a search found. Rank is higher the better it matches.
+// FoundPage is a page that a search found. Rank is higher the better it matches. Number is its place among the pages of all spaces,
+// from 1; a search of one space leaves it to the caller, who knows how many came before.
 type FoundPage struct {
-	PageID string
-	Title  string
-	Path   string
-	Rank   float32
+	PageID      string
+	Title       string
+	Description string
+	Path        string
+	Rank        float32
+	Number      int64
+	// Ancestors are the titles of the pages above it, from the top.
+	Ancestors []string
 }
 
 // FoundSpace is a space in which a search found pages, with the best of them.
@@ -54,7 +59,11 @@ func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *C
 	var total int64
 	pages := make([]FoundPage, len(found))
 	for i, row := range found {
-		total, pages[i] = row.Total, FoundPage{PageID: row.PageID, Title: row.Title, Path: row.Path, Rank: row.Rank}
+		total = row.Total
+		pages[i] = FoundPage{PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank}
+	}
+	if err := s.placeFound(ctx, []FoundSpace{{SpaceID: spaceID, Pages: pages}}); err != nil {
+		return Page[FoundPage]{}, err
 	}
 	return pageOf(pages, size, total), nil
 }
@@ -74,13 +83,14 @@ func (s *Store) SearchOrganization(
 }
 
 // SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all that are not hidden. Defaults are
-// those of the sections alone, with Current in the place of its section's.
+// those of the sections alone, with Current in the place of its section's. Without is a site space not to search in.
 type SiteSearch struct {
 	OrganizationID string
 	SiteID         string
 	SiteSpaces     []string
 	Defaults       bool
 	Current        *string
+	Without        *string
 	// Shown are the site spaces that a reader of the site may see; nil for a member.
 	Shown []string
 }
@@ -94,7 +104,7 @@ func (s *Store) SearchSite(
 	}
 	rows, err := s.planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
 		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
-		Defaults: in.Defaults, Current: in.Current, Shown: in.Shown,
+		Defaults: in.Defaults, Current: in.Current, Without: in.Without, Shown: in.Shown,
 	})
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
@@ -132,10 +142,49 @@ func (s *Store) searchSpaces(
 			found = append(found, FoundSpace{SpaceID: row.SpaceID, Title: titles[row.SpaceID], Best: row.Best})
 		}
 		space := &found[len(found)-1]
-		space.Pages = append(space.Pages, FoundPage{PageID: row.PageID, Title: row.Title, Path: row.Path})
+		space.Pages = append(space.Pages, FoundPage{
+			PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank, Number: row.Number,
+		})
 		total = row.Total
 	}
+	if err := s.placeFound(ctx, found); err != nil {
+		return Page[FoundSpace]{}, err
+	}
 	return pageOf(found, size, total), nil
+}
+
+// placeFound gives the pages their ancestors. It asks the database only for pages that have some. Titles are those of the newest
+// revision, which may be ahead of the index.
+func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
+	var above db.TitlesAboveParams
+	for _, space := range spaces {
+		for _, page := range space.Pages {
+			if strings.Contains(page.Path, "/") {
+				above.Spaces, above.Pages = append(above.Spaces, space.SpaceID), append(above.Pages, page.PageID)
+			}
+		}
+	}
+	if len(above.Pages) == 0 {
+		return nil
+	}
+	rows, err := s.queries.TitlesAbove(ctx, above)
+	if err != nil {
+		return interpret(err, "pages")
+	}
+	type ref struct{ space, page string }
+	titles := make(map[ref][]string, len(above.Pages))
+	for _, row := range rows {
+		at := ref{row.SpaceID, row.PageID}
+		titles[at] = append(titles[at], row.Title)
+	}
+	for _, space := range spaces {
+		for i := range space.Pages {
+			page := &space.Pages[i]
+			page.Ancestors = titles[ref{space.SpaceID, page.PageID}]
+			slices.Reverse(page.Ancestors)
+		}
+	}
+	return nil
 }
 
 // spacesOf makes one type of the rows of queries that have the same columns.

@@ -469,7 +469,7 @@ func TestSearch(t *testing.T) {
 	request := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, request.ID,
 		`{"operation":"insert_page","title":"Installing","ref":"i","document":{"markdown":"Run the **command** twice."}}`,
-		`{"operation":"insert_page","title":"Commands","into":"i","document":{"markdown":"What to install."}}`,
+		`{"operation":"insert_page","title":"Commands","into":"i","description":"How it is done.","document":{"markdown":"What to install."}}`,
 		`{"operation":"insert_page","title":"Secret command","noIndex":true}`,
 		`{"operation":"insert_page","title":"Über uns","document":{"markdown":"Wir sind viele."}}`,
 	)
@@ -509,11 +509,20 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	a := h.Do("GET", search+"command&limit=1", h.Ours.Tokens[schema.RoleRead], nil)
-	shape.Want(t, shape.ListOf(shape.Of{"id": shape.ID, "title": shape.Text(1, 100), "path": shape.Text(1, 100), "urls": pageURL}), a.Body)
+	foundPage := shape.Of{
+		"id": shape.ID, "title": shape.Text(1, 100), "description": shape.Text(0, 100), "path": shape.Text(1, 100), "score": shape.Score,
+		"rank": shape.Count, "ancestors": shape.List(shape.Object(shape.Of{"title": shape.Text(1, 100)})), "urls": pageURL,
+	}
+	shape.Want(t, shape.ListOf(foundPage), a.Body)
 	first := apitest.Decode[schema.List[schema.SearchPageResult]](h, a)
 	second := apitest.Ask[schema.List[schema.SearchPageResult]](h, schema.RoleRead, "GET", search+"command&limit=1&page="+first.Next.Page, nil, 200)
 	if second.Next != nil || len(second.Items) != 1 || second.Items[0].Title != "Installing" || first.Items[0].Title != "Commands" {
 		t.Errorf("%+v %+v", first, second)
+	}
+	below, top := first.Items[0], second.Items[0]
+	if below.Rank != 1 || top.Rank != 2 || below.Score <= top.Score || below.Description != "How it is done." ||
+		len(below.Ancestors) != 1 || below.Ancestors[0].Title != "Installing" || len(top.Ancestors) != 0 {
+		t.Errorf("%+v %+v", below, top)
 	}
 	for _, bad := range []string{"/v1/spaces/" + h.Ours.Space.ID + "/search", search + strings.Repeat("x", 513)} {
 		if e := h.WantError(h.Do("GET", bad, h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest); e.Details[0].Field != "query" {
@@ -525,7 +534,9 @@ func TestSearch(t *testing.T) {
 	h.RunJobs()
 	organization := "/v1/orgs/" + h.Ours.Organization.ID + "/search?query="
 	a = h.Do("GET", organization+"command", h.Ours.Tokens[schema.RoleRead], nil)
-	shape.Want(t, shape.ListOf(shape.Of{"id": shape.ID, "title": shape.Text(1, 100), "pages": shape.List(anyObject)}), a.Body)
+	shape.Want(t, shape.ListOf(shape.Of{
+		"type": shape.One("space"), "id": shape.ID, "title": shape.Text(1, 100), "score": shape.Score, "pages": shape.List(shape.Object(foundPage)),
+	}), a.Body)
 	if spaces := apitest.Decode[schema.List[schema.SearchSpaceResult]](h, a); len(spaces.Items) != 1 || spaces.Count != 1 || len(spaces.Items[0].Pages) != 2 {
 		t.Errorf("%s", a.Body)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -47,17 +48,27 @@ type searchRequest struct {
 
 func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest) (schema.List[schema.SearchPageResult], error) {
 	space := c.Space.Space.ID
-	return frame.ListKeyed(ctx, fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 2,
+	return frame.ListKeyed(ctx, fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 3,
 		func(after []string, size int) (store.Page[store.FoundPage], error) {
 			position, err := store.ParseCursor[float32](after)
 			if err != nil {
 				return store.Page[store.FoundPage]{}, err
 			}
-			return h.store.SearchSpace(ctx, space, *r.Query, position, size)
+			before := int64(0)
+			if after != nil {
+				if before, err = strconv.ParseInt(after[2], 10, 32); err != nil || before < 0 {
+					return store.Page[store.FoundPage]{}, schema.Invalid("page", "is not a page of this list")
+				}
+			}
+			found, err := h.store.SearchSpace(ctx, space, *r.Query, position, size)
+			for i := range found.Rows {
+				found.Rows[i].Number = before + int64(i) + 1
+			}
+			return found, err
 		},
 		func(p store.FoundPage) schema.SearchPageResult { return h.view.FoundPage(space, p) },
 		func(p store.FoundPage) []string {
-			return store.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys()
+			return append(store.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys(), strconv.FormatInt(p.Number, 10))
 		})
 }
 
@@ -82,25 +93,25 @@ func (h *searches) spaces(
 			}
 			return search(position, size)
 		},
-		func(s store.FoundSpace) schema.SearchSpaceResult {
-			result := schema.SearchSpaceResult{ID: s.SpaceID, Title: s.Title, Pages: make([]schema.SearchPageResult, len(s.Pages))}
-			for i, page := range s.Pages {
-				result.Pages[i] = h.view.FoundPage(s.SpaceID, page)
-			}
-			return result
-		},
+		h.view.FoundSpace,
 		func(s store.FoundSpace) []string {
 			return store.Cursor[float32]{Key: s.Best, ID: s.SpaceID}.Keys()
 		})
 }
 
 // The values of a site search's `mode`: the site spaces that a visitor sees first, with the current one in the place of another of
-// its section; the current one alone; those that are named; all.
+// its section; the older name of that, which must say which one is current; those that are named; all.
 const (
 	searchDefault  = "default"
 	searchCurrent  = "current"
 	searchSpecific = "specific"
 	searchAll      = "all"
+)
+
+// The values of `restrictTo`: of the site spaces of the mode default, the current one or the others.
+const (
+	searchCurrentOnly = "currentSiteSpace"
+	searchOthers      = "otherSiteSpaces"
 )
 
 // searchSiteRequest has the members of both forms of the body: with a scope, and the older one without.
@@ -118,6 +129,7 @@ type searchSiteRequest struct {
 type searchSiteScope struct {
 	Mode             *string  `json:"mode" rules:"required,enum=searchScopeMode"`
 	CurrentSiteSpace *string  `json:"currentSiteSpace"`
+	RestrictTo       *string  `json:"restrictTo" rules:"enum=searchRestriction"`
 	SiteSpaceIDs     []string `json:"siteSpaceIds" rules:"len=..1000"`
 }
 
@@ -128,6 +140,11 @@ func (r *searchSiteRequest) Validate() []schema.Detail {
 	case b.Scope != nil:
 		if *b.Scope.Mode == searchSpecific && b.Scope.SiteSpaceIDs == nil {
 			c.Add("scope.siteSpaceIds", "is required for the mode "+searchSpecific)
+		}
+		if b.Scope.RestrictTo != nil && *b.Scope.Mode != searchDefault {
+			c.Add("scope.restrictTo", "goes with the mode "+searchDefault+" only")
+		} else if b.Scope.RestrictTo != nil && b.Scope.CurrentSiteSpace == nil {
+			c.Add("scope.currentSiteSpace", "is required with restrictTo")
 		}
 	case schema.Or(b.Mode, "") == searchSpecific && b.SiteSpaceIDs == nil:
 		c.Add("siteSpaceIds", "is required for the mode "+searchSpecific)
@@ -144,20 +161,50 @@ func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
 	switch {
 	case b.Scope != nil && *b.Scope.Mode == searchDefault:
 		in.Defaults, in.Current = true, b.Scope.CurrentSiteSpace
+		switch schema.Or(b.Scope.RestrictTo, "") {
+		case searchCurrentOnly:
+			in.SiteSpaces = []string{*in.Current}
+		case searchOthers:
+			in.Without = in.Current
+		}
 	case b.Scope != nil && *b.Scope.Mode == searchSpecific:
 		in.SiteSpaces = b.Scope.SiteSpaceIDs
 	case b.Scope != nil:
 	case schema.Or(b.Mode, "") == searchCurrent:
-		in.SiteSpaces = []string{*b.SiteSpaceID}
+		in.Defaults, in.Current = true, b.SiteSpaceID
 	case schema.Or(b.Mode, "") == searchSpecific || b.Mode == nil && b.SiteSpaceIDs != nil:
 		in.SiteSpaces = b.SiteSpaceIDs
 	}
 	return in
 }
 
+// current checks that the site has the site space that a search is made from, as far as the caller may know.
+func (h *searches) current(ctx context.Context, c *access.Caller, r *searchSiteRequest, id string) error {
+	known := c.Reader != nil && c.Reader.SeesSiteSpace(id)
+	if c.Reader == nil {
+		_, err := h.store.SiteSpace(ctx, c.Site.Site.ID, id)
+		if known = err == nil; err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+			return err
+		}
+	}
+	switch {
+	case known:
+		return nil
+	case r.Body.Scope != nil:
+		return schema.Invalid("scope.currentSiteSpace", "is no site space of this site")
+	}
+	return schema.Invalid("siteSpaceId", "is no site space of this site")
+}
+
 func (h *searches) site(ctx context.Context, c *access.Caller, r *searchSiteRequest) (schema.List[schema.SearchSpaceResult], error) {
 	in := r.in(c.Site.Site.OrganizationID, c.Site.Site.ID)
-	name := fmt.Sprintf("search site %s %q %q %t %q", in.SiteID, *r.Body.Query, in.SiteSpaces, in.Defaults, schema.Or(in.Current, ""))
+	if in.Current != nil {
+		if err := h.current(ctx, c, r, *in.Current); err != nil {
+			return schema.List[schema.SearchSpaceResult]{}, err
+		}
+	}
+	name := fmt.Sprintf("search site %s %q %q %t %q %q", in.SiteID, *r.Body.Query, in.SiteSpaces, in.Defaults,
+		schema.Or(in.Current, ""), schema.Or(in.Without, ""))
 	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
 	if c.Reader != nil {
 		in.Shown = c.Reader.SiteSpaces()

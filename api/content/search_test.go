@@ -60,10 +60,14 @@ func TestSearchSite(t *testing.T) {
 		list := apitest.Ask[schema.List[schema.SearchSpaceResult]](h, role, "POST", site.Base+"/search", body, 200)
 		var found []string
 		for _, space := range list.Items {
-			if len(space.Pages) != 1 || space.Pages[0].Title != "Wombats of "+space.Title || space.ID != spaces[space.Title].ID {
+			if len(space.Pages) != 1 || space.Score <= 1 || space.Score != space.Pages[0].Score || space.Pages[0].Title != "Wombats of "+space.Title || space.ID != spaces[space.Title].ID {
 				t.Errorf("%+v", space)
 			}
 			found = append(found, space.Title)
+			// All of the pages match alike, so that the numbers go with the list.
+			if got := space.Pages[0].Rank; got != int64(len(found)) {
+				t.Errorf("%v: page %d has the rank %d", body, len(found), got)
+			}
 		}
 		if list.Count != int64(len(found)) {
 			t.Errorf("%v: count %d of %q", body, list.Count, found)
@@ -76,7 +80,8 @@ func TestSearchSite(t *testing.T) {
 	}{
 		{map[string]any{}, "A A2 B"},
 		{map[string]any{"mode": "all"}, "A A2 B"},
-		{map[string]any{"mode": "current", "siteSpaceId": siteSpaces["A2"]}, "A2"},
+		{map[string]any{"mode": "current", "siteSpaceId": siteSpaces["A2"]}, "A2 B"},
+		{map[string]any{"mode": "current", "siteSpaceId": siteSpaces["B"]}, "A B"},
 		{map[string]any{"mode": "specific", "siteSpaceIds": []string{siteSpaces["A2"], siteSpaces["B"], "nothing"}}, "A2 B"},
 		{map[string]any{"siteSpaceIds": []string{siteSpaces["A"]}}, "A"},
 		{map[string]any{"mode": "specific", "siteSpaceIds": []string{}}, ""},
@@ -85,6 +90,9 @@ func TestSearchSite(t *testing.T) {
 		{map[string]any{"scope": map[string]any{"mode": "default"}}, "A B"},
 		{map[string]any{"scope": map[string]any{"mode": "default", "currentSiteSpace": siteSpaces["A"]}}, "A B"},
 		{map[string]any{"scope": map[string]any{"mode": "default", "currentSiteSpace": siteSpaces["A2"]}}, "A2 B"},
+		{map[string]any{"scope": map[string]any{"mode": "default", "currentSiteSpace": siteSpaces["A2"], "restrictTo": "currentSiteSpace"}}, "A2"},
+		{map[string]any{"scope": map[string]any{"mode": "default", "currentSiteSpace": siteSpaces["A2"], "restrictTo": "otherSiteSpaces"}}, "B"},
+		{map[string]any{"scope": map[string]any{"mode": "default", "currentSiteSpace": siteSpaces["B"], "restrictTo": "otherSiteSpaces"}}, "A"},
 	} {
 		if got := search(schema.RoleRead, test.body); got != test.want {
 			t.Errorf("%v: %q, want %q", test.body, got, test.want)
@@ -97,7 +105,14 @@ func TestSearchSite(t *testing.T) {
 		"siteSpaceIds":       `{"query":"x","mode":"specific"}`,
 		"scope.mode":         `{"query":"x","scope":{}}`,
 		"scope.siteSpaceIds": `{"query":"x","scope":{"mode":"specific"}}`,
+		// An unknown site space, and values of restrictTo that cannot be kept.
+		"siteSpaceId ":            `{"query":"x","mode":"current","siteSpaceId":"nothing"}`,
+		"scope.currentSiteSpace":  `{"query":"x","scope":{"mode":"default","currentSiteSpace":"nothing"}}`,
+		"scope.currentSiteSpace ": `{"query":"x","scope":{"mode":"default","restrictTo":"otherSiteSpaces"}}`,
+		"scope.restrictTo":        `{"query":"x","scope":{"mode":"default","currentSiteSpace":"x","restrictTo":"some"}}`,
+		"scope.restrictTo ":       `{"query":"x","scope":{"mode":"all","restrictTo":"otherSiteSpaces"}}`,
 	} {
+		field = strings.TrimSpace(field)
 		if e := h.WantError(h.Do("POST", site.Base+"/search", site.Token, body), http.StatusBadRequest); e.Details[0].Field != field {
 			t.Errorf("%s: %+v", body, e)
 		}
@@ -118,7 +133,7 @@ func TestSearchSite(t *testing.T) {
 			t.Errorf("%s: %q, want %q", role, got, want)
 		}
 	}
-	if got := search(schema.RoleRead, map[string]any{"mode": "current", "siteSpaceId": siteSpaces["A"]}); got != "" {
+	if got := search(schema.RoleRead, map[string]any{"mode": "specific", "siteSpaceIds": []string{siteSpaces["A"]}}); got != "" {
 		t.Errorf("found in a closed space: %q", got)
 	}
 	organization := "/v1/orgs/" + h.Ours.Organization.ID + "/search?query=wombat"

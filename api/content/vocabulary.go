@@ -36,6 +36,8 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"reviewStatus":                schema.ReviewStatuses(),
 			"translationStatus":           schema.TranslationStatuses(),
 			"glossaryOperation":           schema.GlossaryOperations(),
+			"searchRestriction":           {searchCurrentOnly, searchOthers},
+			"searchResultType":            {"space"},
 			"searchMode":                  {searchCurrent, searchSpecific, searchAll},
 			"searchScopeMode":             {searchDefault, searchSpecific, searchAll},
 		},

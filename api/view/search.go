@@ -1,10 +1,34 @@
 package view
 
 import (
+	"math"
+
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageResult {
-	return schema.SearchPageResult{ID: p.PageID, Title: p.Title, Path: p.Path, URLs: v.pageURLs(space, p.PageID)}
+// FoundSpace presents a space in which a search found pages.
+func (v Presenter) FoundSpace(s store.FoundSpace) schema.SearchSpaceResult {
+	result := schema.SearchSpaceResult{
+		Type: "space", ID: s.SpaceID, Title: s.Title, Score: score(s.Best), Pages: make([]schema.SearchPageResult, len(s.Pages)),
+	}
+	for i, page := range s.Pages {
+		result.Pages[i] = v.FoundPage(s.SpaceID, page)
+	}
+	return result
 }
+
+// FoundPage presents a page that a search found.
+func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageResult {
+	result := schema.SearchPageResult{
+		ID: p.PageID, Title: p.Title, Description: p.Description, Path: p.Path, Score: score(p.Rank), Rank: p.Number,
+		Ancestors: make([]schema.SearchAncestor, len(p.Ancestors)), URLs: v.pageURLs(space, p.PageID),
+	}
+	for i, title := range p.Ancestors {
+		result.Ancestors[i] = schema.SearchAncestor{Title: title}
+	}
+	return result
+}
+
+// score writes a rank with the six digits that it has: more would be noise of the conversion.
+func score(rank float32) float64 { return math.Round(float64(rank)*1e6) / 1e6 }

@@ -534,7 +534,7 @@ with top as materialized (
      limit $3)
 )
 select (select count(*) from search_pages m where m.words @@ ($1::text)::tsquery)::bigint as total,
-       p.page_id, p.title, p.path, l.rank::real as rank
+       p.page_id, p.title, p.path, p.description, l.rank::real as rank
 from listed l join search_pages p on p.space_id = $2::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
 limit $3
@@ -551,11 +551,12 @@ type SearchSpaceParams struct {
 }
 
 type SearchSpaceRow struct {
-	Total  int64
-	PageID string
-	Title  string
-	Path   string
-	Rank   float32
+	Total       int64
+	PageID      string
+	Title       string
+	Path        string
+	Description string
+	Rank        float32
 }
 
 // The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
@@ -587,6 +588,7 @@ func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]Sea
 			&i.PageID,
 			&i.Title,
 			&i.Path,
+			&i.Description,
 			&i.Rank,
 		); err != nil {
 			return nil, err
@@ -604,16 +606,16 @@ with scopes as (
     select unnest($1::text[]) as space_id, unnest($2::text[])::tsquery as query,
            unnest($3::text[])::tsquery as exact
 ), top as materialized (
-    select s.space_id, t.page_id, t.title, t.path, t.rank
+    select s.space_id, t.page_id, t.title, t.path, t.description, t.rank
     from scopes s cross join lateral (
-        select p.page_id, p.title, p.path,
+        select p.page_id, p.title, p.path, p.description,
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = $4::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
         where p.top @@ s.query
         limit 100) t
 ), others as materialized (
-    select s.space_id, p.page_id, p.title, p.path,
+    select s.space_id, p.page_id, p.title, p.path, p.description,
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
             + 0.02 / (1 + char_length(p.title)))::real as rank
     from scopes s cross join lateral (
@@ -622,18 +624,23 @@ with scopes as (
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), ranked as materialized (
-    select f.space_id, f.page_id, f.title, f.path, f.rank,
+    select f.space_id, f.page_id, f.title, f.path, f.description, f.rank,
            row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by f.space_id) as best
-    from (select space_id, page_id, title, path, rank from top union all select space_id, page_id, title, path, rank from others) f
+    from (select space_id, page_id, title, path, description, rank from top union all select space_id, page_id, title, path, description, rank from others) f
+), shown as materialized (
+    select r.space_id, r.page_id, r.title, r.path, r.description, r.rank, r.place, r.best,
+           row_number() over (order by r.rank desc, r.space_id, r.page_id) as number
+    from ranked r where r.place <= 10
 ), found as (
-    select r.space_id, r.best from ranked r
+    select r.space_id, r.best from shown r
     where r.place = 1 and (-r.best, r.space_id) > ($5::real, $6::text collate "C")
     order by -r.best, r.space_id
     limit $7
 )
-select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
-from found f join ranked r on r.space_id = f.space_id and r.place <= 10
+select (select count(*) from shown where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path,
+       r.description, r.rank::real as rank, r.number::bigint as number, r.best::real as best
+from found f join shown r on r.space_id = f.space_id
 order by -r.best, r.space_id, r.place
 `
 
@@ -648,16 +655,20 @@ type SearchSpacesParams struct {
 }
 
 type SearchSpacesRow struct {
-	Total   int64
-	SpaceID string
-	PageID  string
-	Title   string
-	Path    string
-	Best    float32
+	Total       int64
+	SpaceID     string
+	PageID      string
+	Title       string
+	Path        string
+	Description string
+	Rank        float32
+	Number      int64
+	Best        float32
 }
 
 // The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
-// space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten.
+// space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
+// is its place among those that are shown of all spaces.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]SearchSpacesRow, error) {
@@ -683,6 +694,9 @@ func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]S
 			&i.PageID,
 			&i.Title,
 			&i.Path,
+			&i.Description,
+			&i.Rank,
+			&i.Number,
 			&i.Best,
 		); err != nil {
 			return nil, err
@@ -787,10 +801,11 @@ where s.id in (
     from site_spaces l left join site_spaces c on c.site_id = l.site_id and c.id = $4::text
     where l.site_id = $5
       and ($6::text[] is null or l.id = any($6::text[]))
+      and l.id is distinct from $7::text
       and case
-          when $7::text[] is not null then l.id = any($7::text[])
+          when $8::text[] is not null then l.id = any($8::text[])
           when l.id = c.id then true
-          when $8::boolean then l.is_default and (c.id is null or l.section_id is distinct from c.section_id)
+          when $9::boolean then l.is_default and (c.id is null or l.section_id is distinct from c.section_id)
           else not l.hidden
       end)
 `
@@ -802,6 +817,7 @@ type SearchedSpacesOfSiteParams struct {
 	Current        *string
 	SiteID         string
 	Shown          []string
+	Without        *string
 	SiteSpaces     []string
 	Defaults       bool
 }
@@ -823,6 +839,7 @@ func (q *Queries) SearchedSpacesOfSite(ctx context.Context, arg SearchedSpacesOf
 		arg.Current,
 		arg.SiteID,
 		arg.Shown,
+		arg.Without,
 		arg.SiteSpaces,
 		arg.Defaults,
 	)
@@ -908,6 +925,58 @@ func (q *Queries) Stems(ctx context.Context, arg StemsParams) ([]StemsRow, error
 			&i.Known,
 			&i.Stem,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const titlesAbove = `-- name: TitlesAbove :many
+with recursive up as (
+    select p.branch, p.page_id, p.parent_id, ''::text as title, 0 as depth
+    from (select unnest($1::text[]) as space_id, unnest($2::text[]) as page_id) f cross join lateral (
+        select b.branch, b.page_id, b.parent_id from branch_pages b
+        where b.branch = f.space_id and b.page_id = f.page_id and b.until = 2147483647
+        limit 1) p
+    union all
+    select u.branch, u.page_id, p.parent_id, p.title, u.depth + 1
+    from up u cross join lateral (
+        select b.parent_id, coalesce(b.page ->> 'title', '') as title from branch_pages b
+        where b.branch = u.branch and b.page_id = u.parent_id and b.until = 2147483647
+        limit 1) p
+    where u.depth < 16
+)
+select branch::text as space_id, page_id::text as page_id, title::text as title from up where depth > 0 order by branch, page_id, depth
+`
+
+type TitlesAboveParams struct {
+	Spaces []string
+	Pages  []string
+}
+
+type TitlesAboveRow struct {
+	SpaceID string
+	PageID  string
+	Title   string
+}
+
+// The titles of the pages above pages of the main content of spaces, the nearest first.
+// Index: branch_pages_pkey.
+// Sorts: 16 rows at most for each page.
+func (q *Queries) TitlesAbove(ctx context.Context, arg TitlesAboveParams) ([]TitlesAboveRow, error) {
+	rows, err := q.db.Query(ctx, titlesAbove, arg.Spaces, arg.Pages)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TitlesAboveRow{}
+	for rows.Next() {
+		var i TitlesAboveRow
+		if err := rows.Scan(&i.SpaceID, &i.PageID, &i.Title); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

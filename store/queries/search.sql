@@ -148,6 +148,7 @@ where s.id in (
     from site_spaces l left join site_spaces c on c.site_id = l.site_id and c.id = sqlc.narg(current)::text
     where l.site_id = sqlc.arg(site_id)
       and (sqlc.narg(shown)::text[] is null or l.id = any(sqlc.narg(shown)::text[]))
+      and l.id is distinct from sqlc.narg(without)::text
       and case
           when sqlc.narg(site_spaces)::text[] is not null then l.id = any(sqlc.narg(site_spaces)::text[])
           when l.id = c.id then true
@@ -216,30 +217,31 @@ with top as materialized (
      limit sqlc.arg(page_size))
 )
 select (select count(*) from search_pages m where m.words @@ (sqlc.arg(query)::text)::tsquery)::bigint as total,
-       p.page_id, p.title, p.path, l.rank::real as rank
+       p.page_id, p.title, p.path, p.description, l.rank::real as rank
 from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
 limit sqlc.arg(page_size);
 
 -- name: SearchSpaces :many
 -- The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
--- space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten.
+-- space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
+-- is its place among those that are shown of all spaces.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with scopes as (
     select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
            unnest(sqlc.arg(exacts)::text[])::tsquery as exact
 ), top as materialized (
-    select s.space_id, t.page_id, t.title, t.path, t.rank
+    select s.space_id, t.page_id, t.title, t.path, t.description, t.rank
     from scopes s cross join lateral (
-        select p.page_id, p.title, p.path,
+        select p.page_id, p.title, p.path, p.description,
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
         where p.top @@ s.query
         limit 100) t
 ), others as materialized (
-    select s.space_id, p.page_id, p.title, p.path,
+    select s.space_id, p.page_id, p.title, p.path, p.description,
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
             + 0.02 / (1 + char_length(p.title)))::real as rank
     from scopes s cross join lateral (
@@ -248,19 +250,44 @@ with scopes as (
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), ranked as materialized (
-    select f.space_id, f.page_id, f.title, f.path, f.rank,
+    select f.space_id, f.page_id, f.title, f.path, f.description, f.rank,
            row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by f.space_id) as best
     from (select * from top union all select * from others) f
+), shown as materialized (
+    select r.space_id, r.page_id, r.title, r.path, r.description, r.rank, r.place, r.best,
+           row_number() over (order by r.rank desc, r.space_id, r.page_id) as number
+    from ranked r where r.place <= 10
 ), found as (
-    select r.space_id, r.best from ranked r
+    select r.space_id, r.best from shown r
     where r.place = 1 and (-r.best, r.space_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
     order by -r.best, r.space_id
     limit sqlc.arg(page_size)
 )
-select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
-from found f join ranked r on r.space_id = f.space_id and r.place <= 10
+select (select count(*) from shown where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path,
+       r.description, r.rank::real as rank, r.number::bigint as number, r.best::real as best
+from found f join shown r on r.space_id = f.space_id
 order by -r.best, r.space_id, r.place;
+
+-- name: TitlesAbove :many
+-- The titles of the pages above pages of the main content of spaces, the nearest first.
+-- Index: branch_pages_pkey.
+-- Sorts: 16 rows at most for each page.
+with recursive up as (
+    select p.branch, p.page_id, p.parent_id, ''::text as title, 0 as depth
+    from (select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(pages)::text[]) as page_id) f cross join lateral (
+        select b.branch, b.page_id, b.parent_id from branch_pages b
+        where b.branch = f.space_id and b.page_id = f.page_id and b.until = 2147483647
+        limit 1) p
+    union all
+    select u.branch, u.page_id, p.parent_id, p.title, u.depth + 1
+    from up u cross join lateral (
+        select b.parent_id, coalesce(b.page ->> 'title', '') as title from branch_pages b
+        where b.branch = u.branch and b.page_id = u.parent_id and b.until = 2147483647
+        limit 1) p
+    where u.depth < 16
+)
+select branch::text as space_id, page_id::text as page_id, title::text as title from up where depth > 0 order by branch, page_id, depth;
 
 -- name: PurgeSearchPages :execrows
 delete from search_pages where (space_id, page_id) in (

@@ -172,6 +172,14 @@ func Count(v any) error {
 	return nil
 }
 
+// Score is how well something matches: higher is better, without a bound.
+func Score(v any) error {
+	if n, ok := v.(float64); !ok || n < 0 {
+		return fmt.Errorf("%#v is no score", v)
+	}
+	return nil
+}
+
 func Boolean(v any) error {
 	if _, ok := v.(bool); !ok {
 		return fmt.Errorf("%#v is no boolean", v)
