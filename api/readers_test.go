@@ -44,10 +44,11 @@ var readersMay = []string{
 	"getSpaceById", "getCurrentRevision", "listPages", "getPageById", "getPageByPath", "getRevisionById",
 	"searchSpaceContent", "searchSiteContent", "getPublishedContentSite",
 	"listPagesInRevisionById", "getPageInRevisionById", "getPageInRevisionByPath", "getPageDocumentInRevisionById",
-	"listSpacePageMetaLinks", "listRevisionPageMetaLinks",
+	"listSpacePageMetaLinks", "listRevisionPageMetaLinks", "getRevisionSemanticChanges",
 	// With a token for the preview of the change request.
 	"getChangeRequestById", "getRevisionOfChangeRequestById", "listPagesInChangeRequest", "getLatestOpenAPISpecVersionContent",
 	"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks",
+	"getChangeRequestChanges",
 }
 
 // TestSiteTokenReadsItsSite loops over the table: a site token opens the marked rows for its site, and no other row or site.

@@ -15,7 +15,7 @@ func changeRequestExamples() {
 	Examples["updateChangeRequestById"] = example{body: `{"subject":"Better","status":"open"}`, Make: request}
 	for _, id := range []string{
 		"getChangeRequestById", "mergeChangeRequest", "updateChangeRequest", "getChangeRequestPDF", "getRevisionOfChangeRequestById",
-		"listPagesInChangeRequest",
+		"listPagesInChangeRequest", "getChangeRequestChanges",
 	} {
 		Examples[id] = example{Make: request}
 	}
@@ -73,7 +73,7 @@ func contentExamples() {
 	}
 	for _, id := range []string{
 		"getPageById", "getPageByPath", "getRevisionById", "listPagesInRevisionById", "getPageInRevisionById", "getPageDocumentInRevisionById",
-		"getPageInRevisionByPath", "listRevisionPageMetaLinks", "listSpacePageMetaLinks",
+		"getPageInRevisionByPath", "listRevisionPageMetaLinks", "listSpacePageMetaLinks", "getRevisionSemanticChanges",
 	} {
 		Examples[id] = example{Make: page}
 	}

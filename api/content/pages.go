@@ -132,22 +132,24 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
 		}
 	}
-	if c.Reader != nil { // The history and its authors are none of a reader's business.
+	if c.Reader != nil { // The history is none of a reader's business.
 		revision.Parents = []string{}
-		return revision, nil
 	}
-	if row.ChangeRequestID != nil {
-		request, err := h.store.ChangeRequest(ctx, space.ID, *row.ChangeRequestID)
-		if err != nil {
-			return schema.Revision{}, err
-		}
-		from, err := h.requests.resource(ctx, store.ChangeRequestRow{ChangeRequest: request, Head: space.Revision})
-		if err != nil {
-			return schema.Revision{}, err
-		}
-		revision.MergedFrom = &from
+	revision.MergedFrom, err = h.mergedFrom(ctx, c, row)
+	return revision, err
+}
+
+// mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.
+func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
+	if row.ChangeRequestID == nil || c.Reader != nil {
+		return nil, nil //nolint:nilnil // The member is optional.
 	}
-	return revision, nil
+	request, err := h.store.ChangeRequest(ctx, c.Space.Space.ID, *row.ChangeRequestID)
+	if err != nil {
+		return nil, err
+	}
+	from, err := h.requests.resource(ctx, store.ChangeRequestRow{ChangeRequest: request, Head: c.Space.Space.Revision})
+	return &from, err
 }
 
 func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string) (schema.RevisionPages, error) {

@@ -23,6 +23,7 @@ func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) fram
 		templateOperations(&templates{store: st, view: v}),
 		pageOperations(contents),
 		onePageOperations(contents),
+		comparisonOperations(contents),
 		exportOperations(pdfs),
 		searchOperations(&searches{store: st, view: v}),
 		commentOperations(&comments{store: st, view: v}),

@@ -23,6 +23,7 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"pageKind":                    tree.Kinds(),
 			"contentOperation":            contentOperationNames(),
 			"revisionType":                schema.RevisionTypes(),
+			"revisionChangeType":          schema.RevisionChangeTypes(),
 			"changeRequestStatus":         schema.ChangeRequestStatuses(),
 			"settableChangeRequestStatus": schema.SettableChangeRequestStatuses(),
 			"changeRequestOrder":          {orderByUpdate, orderByCreation},

@@ -1,0 +1,78 @@
+package schema
+
+// The types of changes between two revisions.
+const (
+	PageCreated = "page_created"
+	PageEdited  = "page_edited"
+	PageDeleted = "page_deleted"
+	PageMoved   = "page_moved"
+	FileCreated = "file_created"
+	FileDeleted = "file_deleted"
+)
+
+// RevisionChangeTypes are the values of a change's `type`.
+func RevisionChangeTypes() []string {
+	return []string{PageCreated, PageEdited, PageDeleted, PageMoved, FileCreated, FileDeleted}
+}
+
+// RevisionChanges is what a revision, or a change request, has changed. More counts the changes beyond the limit.
+type RevisionChanges struct {
+	MergedFrom *ChangeRequest   `json:"mergedFrom,omitzero"`
+	Changes    []RevisionChange `json:"changes"`
+	More       int              `json:"more,omitzero"`
+}
+
+// RevisionChange is a change of a page or of a file. The contract says which members a type has; the others are absent.
+type RevisionChange struct {
+	Type       string             `json:"type" rules:"enum=revisionChangeType"`
+	Page       *ChangedPage       `json:"page,omitzero"`
+	Attributes *ChangedAttributes `json:"attributes,omitzero"`
+	Parent     *ChangedParent     `json:"parent,omitzero"`
+	File       *ChangedFile       `json:"file,omitzero"`
+}
+
+// ChangedPage is a page as the revision has it, or, if it was deleted, as the one before had it. Links have no path.
+type ChangedPage struct {
+	ID    string `json:"id"`
+	Type  string `json:"type" rules:"enum=pageKind"`
+	Title string `json:"title"`
+	Path  string `json:"path,omitempty"`
+}
+
+// ChangedAttributes are those of an edited page that are others now. A page without any has changed in what the contract has no
+// attribute for, such as whether it is hidden.
+type ChangedAttributes struct {
+	Title       *ChangedText   `json:"title,omitzero"`
+	Description *ChangedText   `json:"description,omitzero"`
+	Slug        *ChangedText   `json:"slug,omitzero"`
+	Emoji       *ChangedText   `json:"emoji,omitzero"`
+	Document    *ChangedText   `json:"document,omitzero"`
+	Target      *ChangedTarget `json:"target,omitzero"`
+}
+
+// ChangedText is a text as it was and as it is. Empty ones are absent.
+type ChangedText struct {
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// ChangedTarget is where a link led, and where it leads.
+type ChangedTarget struct {
+	Before Data `json:"before,omitzero"`
+	After  Data `json:"after,omitzero"`
+}
+
+// ChangedParent is the page above one that was moved; absent is the root. Both are the same if only the order of the pages below it
+// has changed.
+type ChangedParent struct {
+	Before *ChangedPage `json:"before,omitzero"`
+	After  *ChangedPage `json:"after,omitzero"`
+}
+
+// ChangedFile is a file that was added or removed.
+type ChangedFile struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	ContentType string `json:"contentType"`
+	DownloadURL string `json:"downloadURL"`
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// changesBatch is the number of pages of which both states are in memory while two revisions are compared.
+const changesBatch = 1000
+
+// Change is a page or a file that two revisions do not have alike.
+type Change struct {
+	Type string
+	// Page is as the later revision has it, or, if it was deleted, as the earlier one did.
+	Page tree.Placed
+	// Before is an edited page as it was.
+	Before tree.Page
+	// From and To are the pages above one that was moved; nil is the root.
+	From, To *tree.Placed
+	// File is in Revision.
+	File     File
+	Revision string
+}
+
+// RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All that the
+// first revision of a space has is new.
+func (s *Store) RevisionChanges(ctx context.Context, r Revision, most int) ([]Change, int, error) {
+	c := comparison{s: s, ctx: ctx, to: r, most: most}
+	if len(r.Parents) > 0 {
+		var err error
+		if c.from, err = s.Revision(ctx, r.SpaceID, r.Parents[0]); err != nil {
+			return nil, 0, err
+		}
+	}
+	return c.run()
+}
+
+// RequestChanges lists what a change request has changed of the main content that it starts from, as RevisionChanges does.
+func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, most int) ([]Change, int, error) {
+	found, err := revisions(ctx, s.queries, request.SpaceID, baseOf(request), request.Revision)
+	if err != nil {
+		return nil, 0, err
+	}
+	c := comparison{s: s, ctx: ctx, from: found[baseOf(request)], to: found[request.Revision], most: most}
+	return c.run()
+}
+
+// comparison is of two revisions of a space, for as long as one call lasts. from is empty for none.
+type comparison struct {
+	s        *Store
+	ctx      context.Context
+	from, to Revision
+	most     int
+	list     []Change
+	more     int
+}
+
+func (c *comparison) run() ([]Change, int, error) {
+	for _, step := range []func() error{c.pages, c.files, c.parents, c.paths} {
+		if err := step(); err != nil {
+			return nil, 0, err
+		}
+	}
+	return c.list, c.more, nil
+}
+
+func (c *comparison) add(change Change) {
+	if len(c.list) < c.most {
+		c.list = append(c.list, change)
+	} else {
+		c.more++
+	}
+}
+
+// pages compares the pages that may differ, in the order of their ids.
+func (c *comparison) pages() error {
+	ids, err := c.changed()
+	if err != nil {
+		return err
+	}
+	slices.Sort(ids)
+	for batch := range slices.Chunk(slices.Compact(ids), changesBatch) {
+		was, err := c.read(c.from, batch)
+		if err != nil {
+			return err
+		}
+		is, err := c.read(c.to, batch)
+		if err != nil {
+			return err
+		}
+		for _, id := range batch {
+			c.page(was[id], is[id])
+		}
+	}
+	return nil
+}
+
+func (c *comparison) changed() ([]string, error) {
+	if c.from.ID != "" {
+		return changedPages(c.ctx, c.s.queries, c.from, c.to)
+	}
+	nodes, err := pagesOf(c.ctx, c.s.queries, c.to.SpaceID, c.to.ID)
+	return tree.Differences(nil, nodes), err
+}
+
+// read reads pages of a revision, by id.
+func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, error) {
+	if r.ID == "" {
+		return nil, nil
+	}
+	side := mergeSide{from: pageSource{ctx: c.ctx, q: c.s.queries, spaceID: r.SpaceID, revisionID: r.ID}, pages: map[string]*tree.Node{}}
+	return side.pages, side.fill(ids)
+}
+
+func (c *comparison) page(was, is *tree.Node) {
+	switch {
+	case was == nil && is == nil:
+		return
+	case was == nil:
+		c.add(Change{Type: schema.PageCreated, Page: tree.Placed{Page: &is.Page}})
+		return
+	case is == nil:
+		c.add(Change{Type: schema.PageDeleted, Page: tree.Placed{Page: &was.Page}})
+		return
+	}
+	stayed := *was
+	stayed.Parent, stayed.Position = is.Parent, is.Position
+	if !stayed.Same(*is) {
+		c.add(Change{Type: schema.PageEdited, Page: tree.Placed{Page: &is.Page}, Before: was.Page})
+	}
+	if was.Parent != is.Parent || was.Position != is.Position {
+		c.add(Change{Type: schema.PageMoved, Page: tree.Placed{Page: &is.Page}, From: above(was), To: above(is)})
+	}
+}
+
+// above is the page above another, of which only the id is known yet.
+func above(n *tree.Node) *tree.Placed {
+	if n.Parent == "" {
+		return nil
+	}
+	return &tree.Placed{Page: &tree.Page{ID: n.Parent}}
+}
+
+// files compares the files. One never changes: a new content is another file.
+func (c *comparison) files() error {
+	was, err := c.s.Files(c.ctx, c.to.SpaceID, c.from.ID)
+	if err != nil {
+		return err
+	}
+	is, err := c.s.Files(c.ctx, c.to.SpaceID, c.to.ID)
+	if err != nil {
+		return err
+	}
+	gone := make(map[string]bool, len(was))
+	for _, file := range was {
+		gone[file.ID] = true
+	}
+	for _, file := range is {
+		if !gone[file.ID] {
+			c.add(Change{Type: schema.FileCreated, File: file, Revision: c.to.ID})
+		}
+		delete(gone, file.ID)
+	}
+	for _, file := range was {
+		if gone[file.ID] {
+			c.add(Change{Type: schema.FileDeleted, File: file, Revision: c.from.ID})
+		}
+	}
+	return nil
+}
+
+// each visits the listed pages, and those above the moved ones, with the revision that they are of.
+func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
+	for i := range c.list {
+		change := &c.list[i]
+		switch change.Type {
+		case schema.PageCreated, schema.PageEdited, schema.PageMoved:
+			visit(c.to, &change.Page, false)
+		case schema.PageDeleted:
+			visit(c.from, &change.Page, false)
+		}
+		if change.Type != schema.PageMoved {
+			continue
+		}
+		if change.From != nil {
+			visit(c.from, change.From, true)
+		}
+		if change.To != nil {
+			visit(c.to, change.To, true)
+		}
+	}
+}
+
+// parents reads the pages above the moved ones.
+func (c *comparison) parents() error {
+	ids := map[string][]string{}
+	c.each(func(r Revision, p *tree.Placed, parent bool) {
+		if parent {
+			ids[r.ID] = append(ids[r.ID], p.ID)
+		}
+	})
+	for _, r := range []Revision{c.from, c.to} {
+		if len(ids[r.ID]) == 0 {
+			continue
+		}
+		nodes, err := c.read(r, distinct(ids[r.ID]))
+		if err != nil {
+			return err
+		}
+		c.each(func(of Revision, p *tree.Placed, parent bool) {
+			if n := nodes[p.ID]; parent && of.ID == r.ID && n != nil {
+				p.Page = &n.Page
+			}
+		})
+	}
+	return nil
+}
+
+// paths gives the listed pages their paths.
+func (c *comparison) paths() error {
+	ids := map[string][]string{}
+	c.each(func(r Revision, p *tree.Placed, _ bool) { ids[r.ID] = append(ids[r.ID], p.ID) })
+	for _, r := range []Revision{c.from, c.to} {
+		paths, err := c.s.PathsOf(c.ctx, c.to.SpaceID, r.ID, distinct(ids[r.ID]))
+		if err != nil {
+			return err
+		}
+		c.each(func(of Revision, p *tree.Placed, _ bool) {
+			if of.ID == r.ID {
+				p.Path = paths[p.ID]
+			}
+		})
+	}
+	return nil
+}
