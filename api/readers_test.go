@@ -45,6 +45,7 @@ var readersMay = []string{
 	"searchSpaceContent", "searchSiteContent", "getPublishedContentSite",
 	"listPagesInRevisionById", "getPageInRevisionById", "getPageInRevisionByPath", "getPageDocumentInRevisionById",
 	"listSpacePageMetaLinks", "listRevisionPageMetaLinks", "getRevisionSemanticChanges",
+	"getEmbedByUrlInSpace",
 	// With a token for the preview of the change request.
 	"getChangeRequestById", "getRevisionOfChangeRequestById", "listPagesInChangeRequest", "getLatestOpenAPISpecVersionContent",
 	"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks",

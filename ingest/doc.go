@@ -15,6 +15,7 @@
 //   - eventgen: made-up events, for octavo seed and the benchmarks
 //   - conversations, openapi: what is made of conversations and OpenAPI texts
 //   - gitsync: files from and to Git repositories over http
+//   - embed: what pages on the web call themselves
 //   - outbound: the only way to hosts that users name
 //   - ingesttest: what their tests share
 //

@@ -88,6 +88,9 @@ func contentExamples() {
 	Examples["getDocumentById"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		return map[string]string{"documentId": h.writtenPage(tenant)}
 	}}
+	// Nothing is at port 22: no test reaches into the network.
+	Examples["getEmbedByUrlInSpace"] = example{query: "?url=http://a.example:22/"}
+	Examples["getEmbedByUrl"] = example{query: "?url=http://a.example:22/"}
 	Examples["searchSpaceContent"] = example{query: "?query=hello"}
 	Examples["searchOrganizationContent"] = example{query: "?query=hello"}
 	Examples["searchSiteContent"] = example{body: `{"query":"hello","mode":"all"}`}

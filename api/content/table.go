@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on collections, spaces and their content. repositories says which hosts Git repositories may
-// be on.
-func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) frame.Table {
+// Table returns the operations on collections, spaces and their content. policy says which hosts users may name: those of Git
+// repositories and of embedded pages.
+func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
 	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)
 	contents := &pages{store: st, view: v, requests: requests, exports: pdfs}
 	return frame.Table{Operations: slices.Concat(
@@ -24,6 +24,7 @@ func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) fram
 		pageOperations(contents),
 		onePageOperations(contents),
 		comparisonOperations(contents),
+		embedOperations(newEmbeds(policy)),
 		exportOperations(pdfs),
 		searchOperations(&searches{store: st, view: v}),
 		commentOperations(&comments{store: st, view: v}),
@@ -33,5 +34,5 @@ func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) fram
 		collectionOperations(&collections{store: st, view: v}),
 		collectionAccessOperations(&collectionAccess{store: st, view: v}),
 		gitOperations(&gitSync{store: st}),
-	), Vocabularies: []rules.Vocabulary{{Enums: schema.GitEnums()}, vocabulary(repositories)}}
+	), Vocabularies: []rules.Vocabulary{{Enums: schema.GitEnums()}, vocabulary(policy)}}
 }

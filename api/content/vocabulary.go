@@ -23,6 +23,7 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"pageKind":                    tree.Kinds(),
 			"contentOperation":            contentOperationNames(),
 			"revisionType":                schema.RevisionTypes(),
+			"embedType":                   {schema.EmbedLink},
 			"revisionChangeType":          schema.RevisionChangeTypes(),
 			"changeRequestStatus":         schema.ChangeRequestStatuses(),
 			"settableChangeRequestStatus": schema.SettableChangeRequestStatuses(),
