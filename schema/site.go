@@ -19,8 +19,8 @@ type Site struct {
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
 	// Hostname is the name of the host at which readers are to find the site. It leads there once it is proved.
 	Hostname string `json:"hostname,omitempty"`
-	// AnonymousEvents says that events are taken from senders without a token.
-	AnonymousEvents bool     `json:"anonymousEvents"`
+	// AnonymousEvents says that events are taken from senders without a token. Like all additions, it is absent where it is off.
+	AnonymousEvents bool     `json:"anonymousEvents,omitzero"`
 	URLs            SiteURLs `json:"urls"`
 }
 
