@@ -17,6 +17,8 @@ type EventSite struct {
 type ClientInfo struct {
 	// IP is the address of the client. It determines the country and is then dropped.
 	IP netip.Addr
+	// Place is where a sender whom we trust says that the client is.
+	Place Place
 	// Now is the time when the request arrived.
 	Now time.Time
 	// IdempotencyKey keeps a retry of the same request from storing events twice. It is empty if the request has none.
@@ -27,6 +29,14 @@ type ClientInfo struct {
 	MaxEvents int
 	// KnownTypes says that the client may know newer types of events: those of unknown types are refused alone.
 	KnownTypes bool
+}
+
+// Place is a place on earth, as far as it is known.
+type Place struct {
+	// Country is an ISO 3166-1 alpha-2 code in upper case, or empty.
+	Country             string
+	Latitude, Longitude float32
+	HasPoint            bool
 }
 
 // QueryOrigin says who queries the events of which site.

@@ -30,9 +30,9 @@ type Guard struct {
 	tokens *ttlCache[schema.TokenHash, *Session]
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
 	// open are the sites that take events without a token.
-	open *ttlCache[eventSiteKey, eventSiteGrant]
-	uses   *useRecorder
-	rates  *rateLimits
+	open  *ttlCache[eventSiteKey, eventSiteGrant]
+	uses  *useRecorder
+	rates *rateLimits
 	// addresses limits the work done before a token is known to be valid.
 	addresses *addressLimits
 	// siteTokens reads the tokens of sites' readers.

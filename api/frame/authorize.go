@@ -26,6 +26,10 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 		return err
 	}
 	c.Principal, c.Reader = &session.Principal, session.Reader
+	if c.Principal.Kind == schema.TokenFrontEnd {
+		c.IP, _ = clientIP(c.http, f.proxies, true)
+		c.trusted = true
+	}
 	if err := f.limit(op.Rate, session, c); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
 //	header:"Idempotency-Key" a header
+//	trusted:"X-Location-Country" a header of trusted proxies and front ends; what does not hold one text is as good as none
 //	body:"json"              the body, decoded; with ",optional" it may be absent
 //	body:"raw"               the body as it is, without its encoding; invalid once the function has returned
 //
@@ -143,11 +144,12 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 // paramSource is a place that a parameter can come from, with its tag. The values alias the request.
 type paramSource struct {
 	Tag  string
+	In   string // in the OpenAPI document
 	read func(c *call, name string) [][]byte
 }
 
 var ParamSources = []paramSource{
-	{"path", func(c *call, name string) [][]byte {
+	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
 			// This is not valid text either, which is what the caller of read checks for.
@@ -155,8 +157,18 @@ var ParamSources = []paramSource{
 		}
 		return [][]byte{value}
 	}},
-	{"query", func(c *call, name string) [][]byte { return c.http.QueryArgs().PeekMulti(name) }},
-	{"header", func(c *call, name string) [][]byte { return c.http.Request.Header.PeekAll(name) }},
+	{"query", "query", func(c *call, name string) [][]byte { return c.http.QueryArgs().PeekMulti(name) }},
+	{"header", "header", func(c *call, name string) [][]byte { return c.http.Request.Header.PeekAll(name) }},
+	{"trusted", "header", func(c *call, name string) [][]byte {
+		if !c.trusted {
+			return nil
+		}
+		values := c.http.Request.Header.PeekAll(name)
+		if len(values) != 1 || !validText(values) {
+			return nil
+		}
+		return values
+	}},
 }
 
 // bind fills the request. It collects the problems of all parameters before it looks at the body.

@@ -53,6 +53,7 @@ type call struct {
 	received      int
 	readTimeout   time.Duration
 	gone          bool // The client has closed the connection: see watched.
+	trusted       bool // Whether we believe what the sender says of its client: a trusted proxy or a front end.
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {
@@ -181,7 +182,9 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	c := f.calls.Get().(*call)
 	c.http = ctx
 	c.idBuffer = f.ids.append(c.idBuffer[:0], ctx.Request.Header.Peek("X-Request-Id"))
-	c.Begin(c.idBuffer, ctx.Conn(), clientIP(ctx, f.proxies), ctx.Time())
+	ip, trusted := clientIP(ctx, f.proxies, false)
+	c.trusted = trusted
+	c.Begin(c.idBuffer, ctx.Conn(), ip, ctx.Time())
 	ctx.Response.Header.SetCanonical(headerRequestID, c.idBuffer)
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -21,14 +22,20 @@ func TestClientIP(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
+		// What a front end has instead comes after a slash.
 		{"203.0.113.9", nil, "203.0.113.9"},
-		{"203.0.113.9", []string{"1.1.1.1"}, "203.0.113.9"},
+		{"203.0.113.9", []string{"1.1.1.1"}, "203.0.113.9/1.1.1.1"},
+		{"203.0.113.9", []string{"6.6.6.6, 1.1.1.1"}, "203.0.113.9/1.1.1.1"},
+		{"203.0.113.9", []string{"6.6.6.6", "10.1.1.1"}, "203.0.113.9/6.6.6.6"},
+		{"203.0.113.9", []string{"junk"}, "203.0.113.9"},
+		{"10.1.1.1", []string{"1.1.1.1, 203.0.113.9"}, "203.0.113.9/1.1.1.1"},
+		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1, 203.0.113.9, 10.2.2.2"}, "203.0.113.9/1.1.1.1"},
 		{"10.1.1.1", nil, "10.1.1.1"},
 		{"10.1.1.1", []string{"1.1.1.1"}, "1.1.1.1"},
 		{"::ffff:10.1.1.1", []string{"::ffff:1.1.1.1"}, "1.1.1.1"},
-		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1"}, "1.1.1.1"},
-		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1, 10.2.2.2"}, "1.1.1.1"},
-		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1", "10.2.2.2"}, "1.1.1.1"},
+		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1"}, "1.1.1.1/6.6.6.6"},
+		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1, 10.2.2.2"}, "1.1.1.1/6.6.6.6"},
+		{"10.1.1.1", []string{"6.6.6.6, 1.1.1.1", "10.2.2.2"}, "1.1.1.1/6.6.6.6"},
 		{"fd00::1", []string{"2001:db8::5 ,fd00::2"}, "2001:db8::5"},
 		{"10.1.1.1", []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3"},
 		{"10.1.1.1", []string{"junk"}, "10.1.1.1"},
@@ -40,8 +47,16 @@ func TestClientIP(t *testing.T) {
 		for _, line := range test.forwarded {
 			ctx.Request.Header.Add("X-Forwarded-For", line)
 		}
-		if got := clientIP(ctx, trusted); got != netip.MustParseAddr(test.want) {
-			t.Errorf("%+v: %s", test, got)
+		want, frontEnd, other := strings.Cut(test.want, "/")
+		got, believed := clientIP(ctx, trusted, false)
+		if got != netip.MustParseAddr(want) || believed != access.Trusted(netip.MustParseAddr(test.peer).Unmap(), trusted) {
+			t.Errorf("%+v: %s, trusted %v", test, got, believed)
+		}
+		if !other {
+			frontEnd = want
+		}
+		if got, _ := clientIP(ctx, trusted, true); got != netip.MustParseAddr(frontEnd) {
+			t.Errorf("%+v: %s for a front end", test, got)
 		}
 	}
 }

@@ -50,31 +50,37 @@ func saneRequestID(id []byte) bool {
 	return true
 }
 
-// clientIP finds the client's address. It reads X-Forwarded-For from the right, where the nearest proxy wrote, and only
-// as far as the addresses are trusted: anything further left may be forged.
-func clientIP(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
-	var ip netip.Addr
+// clientIP finds the client's address, and whether the peer is trusted to say it. It reads X-Forwarded-For from the
+// right, where the nearest proxy wrote, and only as far as the addresses are trusted: anything further left may be forged.
+// A front end speaks for its visitors from whatever address it has: it counts as one more trusted address.
+func clientIP(ctx *fasthttp.RequestCtx, proxies []netip.Prefix, frontEnd bool) (ip netip.Addr, trusted bool) {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()
 	}
-	if len(trusted) == 0 || !access.Trusted(ip, trusted) {
-		return ip
+	trusted = access.Trusted(ip, proxies)
+	if !trusted && !frontEnd {
+		return ip, false
 	}
+	known := trusted
 	forwarded := ctx.Request.Header.PeekAll("X-Forwarded-For")
 	for i := len(forwarded) - 1; i >= 0; i-- {
 		list := forwarded[i]
 		for len(list) > 0 {
+			if !known {
+				if !frontEnd {
+					return ip, trusted
+				}
+				frontEnd = false
+			}
 			cut := bytes.LastIndexByte(list, ',')
 			hop, err := netip.ParseAddr(string(bytes.TrimSpace(list[cut+1:])))
 			if err != nil {
-				return ip
+				return ip, trusted
 			}
 			ip = hop.Unmap()
-			if !access.Trusted(ip, trusted) {
-				return ip
-			}
+			known = access.Trusted(ip, proxies)
 			list = list[:max(cut, 0)]
 		}
 	}
-	return ip
+	return ip, trusted
 }

@@ -14,7 +14,11 @@ type trackEventsRequest struct {
 	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
 	// Prefer with handling=lenient (RFC 7240) asks to refuse events of unknown types alone.
 	Prefer []string `header:"Prefer"`
-	Body   []byte   `body:"raw"`
+	// Where a sender whom we trust says that its visitor is.
+	Country   string `trusted:"X-Location-Country"`
+	Latitude  string `trusted:"X-Location-Latitude"`
+	Longitude string `trusted:"X-Location-Longitude"`
+	Body      []byte `body:"raw"`
 }
 
 // headerRefused says how many events of an accepted request were refused. It is absent if none was.
@@ -37,7 +41,7 @@ func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEven
 	handling := frame.Preference(r.Prefer, "handling")
 	lenient := handling == "lenient"
 	from := schema.ClientInfo{
-		IP: c.IP, Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
+		IP: c.IP, Place: statedPlace(r.Country, r.Latitude, r.Longitude), Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
 		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
 		// Front ends are upgraded before us, or after, and cannot ask.

@@ -96,6 +96,63 @@ func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 	}
 }
 
+// TestPlacesAreStated: trusted proxies and front ends say where visitors are; what they say wrong is unknown, and what others say
+// is not heard.
+func TestPlacesAreStated(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	behind := h.In(t)
+	behind.Serve(nil, func(c *frame.Config, _ *api.Deps) {
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true})
+	post := func(h *apitest.Harness, token string, header ...string) schema.ClientInfo {
+		t.Helper()
+		a := h.Do("POST", h.EventsPath(), token, `{"events":[]}`, append(header, "X-Forwarded-For", "198.51.100.7")...)
+		if a.Status != 204 {
+			t.Fatalf("%v: %d %s", header, a.Status, a.Body)
+		}
+		return h.Intake.From[len(h.Intake.From)-1]
+	}
+	berlin := schema.Place{Country: "DE", Latitude: 52.5, Longitude: 13.25, HasPoint: true}
+	said := []string{"x-location-country", "de", "x-location-latitude", "52.5", "x-location-longitude", "13.25", "x-location-continent", "EU"}
+	for name, c := range map[string]struct {
+		h     *apitest.Harness
+		token string
+		place schema.Place
+		ip    string
+	}{
+		"front end":               {h, frontEnd, berlin, "198.51.100.7"},
+		"front end, trusted":      {behind, frontEnd, berlin, "198.51.100.7"},
+		"site key":                {h, h.Ours.SiteKey, schema.Place{}, "127.0.0.1"},
+		"user":                    {h, h.Ours.Tokens[schema.RoleAdmin], schema.Place{}, "127.0.0.1"},
+		"site key, trusted proxy": {behind, h.Ours.SiteKey, berlin, "198.51.100.7"},
+		"a user, trusted proxy":   {behind, h.Ours.Tokens[schema.RoleAdmin], berlin, "198.51.100.7"},
+	} {
+		if from := post(c.h, c.token, said...); from.Place != c.place || from.IP.String() != c.ip {
+			t.Errorf("%s: %+v of %s", name, from.Place, from.IP)
+		}
+	}
+	for country, want := range map[string]string{
+		"DE": "DE", "gb": "GB", "UK": "GB", "XK": "XK", "XX": "", "T1": "", "ZZ": "", "D": "", "DEU": "", "": "", "\xff\xfe": "", "276": "", "EU": "", "DE, FR": "",
+	} {
+		if got := post(h, frontEnd, "X-Location-Country", country).Place; got != (schema.Place{Country: want}) {
+			t.Errorf("country %q: %+v", country, got)
+		}
+	}
+	for _, degrees := range [][2]string{{"91", "0"}, {"0", "181"}, {"-90.1", "0"}, {"NaN", "0"}, {"0", "Inf"}, {"52.5", ""}, {"", "13"}, {"1e400", "0"}, {"52,5", "13"}, {strings.Repeat("1", 1000), "0"}} {
+		if got := post(h, frontEnd, "X-Location-Country", "DE", "X-Location-Latitude", degrees[0], "X-Location-Longitude", degrees[1]).Place; got != (schema.Place{Country: "DE"}) {
+			t.Errorf("%q: %+v", degrees, got)
+		}
+	}
+	if got := post(h, frontEnd, "X-Location-Latitude", "-90", "X-Location-Longitude", "180").Place; got != (schema.Place{Latitude: -90, Longitude: 180, HasPoint: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestQuestionsGoToInsights(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

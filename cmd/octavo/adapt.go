@@ -25,6 +25,7 @@ type eventIntake struct{ intake *intake.Intake }
 func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error) {
 	to, client := intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, intake.Client{
 		IP: from.IP, Now: from.Now, IdempotencyKey: from.IdempotencyKey, AnyPast: from.AnyPast, MaxEvents: from.MaxEvents,
+		Place: intake.Place(from.Place),
 	}
 	if from.KnownTypes {
 		unknown, err = a.intake.AcceptKnown(ctx, to, body, client)

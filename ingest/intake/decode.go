@@ -343,6 +343,10 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	e.Device, e.Browser, e.OS, e.Bot = a.device, a.browser, a.os, a.bot
 	d.campaign()
 	e.ReferrerDomain = d.host(e.Referrer, true)
+	if place := &client.Place; place.Country != "" || place.HasPoint {
+		e.Country, e.Latitude, e.Longitude, e.HasPoint = place.Country, place.Latitude, place.Longitude, place.HasPoint
+		return
+	}
 	if in.cfg.Places == nil {
 		return
 	}

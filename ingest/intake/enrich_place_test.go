@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
 // The parts of a MaxMind database that these tests need: see the "MaxMind DB
@@ -91,6 +93,38 @@ func TestPlaces(t *testing.T) {
 			}
 			if _, ok := p.Locate(netip.MustParseAddr("2001:db8::1")); ok {
 				t.Errorf("%s: found an IPv6 address", name)
+			}
+		})
+	}
+}
+
+// TestStatedPlace: what a trusted sender says of its client's place counts before what addresses say, whole.
+func TestStatedPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stated  Place
+		session string
+		country any
+		point   bool
+	}{
+		"nothing":              {Place{}, "", "FR", false},
+		"nothing, own address": {Place{}, `,"ip":"203.0.113.7"`, "DE", true},
+		"a country":            {Place{Country: "IT"}, "", "IT", false},
+		"and an own address":   {Place{Country: "IT"}, `,"ip":"203.0.113.7"`, "IT", false},
+		"a point":              {Place{Latitude: 1, Longitude: 2, HasPoint: true}, "", nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := &ingesttest.MemoryLog{}
+			client := testClient
+			client.Place = c.stated
+			event := ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s"`+c.session+`}`)
+			if err := newTestIntake(t, log, nil).Accept(t.Context(), testSite, []byte(ingesttest.Events(event, event)), client); err != nil {
+				t.Fatal(err)
+			}
+			for _, got := range ingesttest.RowsOf(t, log.Messages[0]) {
+				if _, point := got["latitude"]; got["country"] != c.country || point != c.point {
+					t.Errorf("%v", got)
+				}
 			}
 		})
 	}

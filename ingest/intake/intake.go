@@ -31,6 +31,8 @@ type Site struct {
 type Client struct {
 	IP  netip.Addr // used for events without session.ip, then dropped
 	Now time.Time  // when the request arrived
+	// Place is where a trusted sender says that the client is; no address is looked up then.
+	Place Place
 	// IdempotencyKey makes repeats of the request store nothing; "" is none.
 	IdempotencyKey string
 	// AnyPast lifts the limit of Config.MaxPast.

@@ -60,7 +60,7 @@ var columns = []Column{
 	storedOnly(repeatedField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
 	stringDimension("visitorGeoCountry", AsNull, repeatedField(14, "country", func(e *Event) string { return e.Country }), Coarse,
-		"Country of the IP address (ISO 3166-1 alpha-2), if a geolocation database is configured.").ofVisit(),
+		"Country of the visitor (ISO 3166-1 alpha-2): what a trusted sender says, or that of the IP address if a geolocation database is configured.").ofVisit(),
 	{
 		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Null: AsNull, Extra: extraPrecision, Privacy: Coarse, Visit: []string{"latitude", "longitude"},
 		Fields: []Field{

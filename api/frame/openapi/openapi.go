@@ -225,7 +225,7 @@ func (d *writer) request(op *frame.Operation) (params []any, body jsonschema.Dic
 			}
 			for _, source := range frame.ParamSources {
 				if name, ok := f.Tag.Lookup(source.Tag); ok {
-					add(name, source.Tag, r.Required || source.Tag == "path", of)
+					add(name, source.In, r.Required || source.Tag == "path", of)
 				}
 			}
 		}

@@ -1,0 +1,33 @@
+package insights
+
+import (
+	"strconv"
+
+	"golang.org/x/text/language"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// statedPlace is where the sender says that its visitor is. It knows no better than the network around it: what is not a
+// country or a pair of degrees is unknown, and no mistake of the visitor's. Events have no continent: the country tells it.
+func statedPlace(country, latitude, longitude string) (place schema.Place) {
+	if len(country) == 2 {
+		if region, err := language.ParseRegion(country); err == nil && region.IsCountry() {
+			place.Country = region.Canonicalize().String()
+		}
+	}
+	north, ok := degrees(latitude, 90)
+	east, ok2 := degrees(longitude, 180)
+	if ok && ok2 {
+		place.Latitude, place.Longitude, place.HasPoint = north, east, true
+	}
+	return place
+}
+
+func degrees(text string, most float64) (float32, bool) {
+	if text == "" || len(text) > 32 {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	return float32(value), err == nil && value >= -most && value <= most
+}
