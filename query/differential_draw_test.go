@@ -113,7 +113,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	var r naiveRequest
 	dimensions := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool { return naiveMetrics[s] != nil })
 	// Time and metrics more often than their share.
-	popular := append(slices.Clone(naiveNames), "datetime", "datetime", "eventsCount", "visitorsCount", "sessionsCount", "visitorClaimProperty", "bounceRate", "entryPage")
+	popular := append(slices.Clone(naiveNames), "datetime", "datetime", "eventsCount", "visitorsCount", "sessionsCount", "peopleCount", "visitorClaimProperty", "bounceRate", "entryPage")
 	for range rapid.IntRange(0, 3).Draw(t, "selects") {
 		r.Select = append(r.Select, drawRef(t, "select", popular))
 	}
@@ -162,7 +162,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		}
 	}
 	if rapid.Bool().Draw(t, "ordered") {
-		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}, {Column: "bounceRate"}, {Column: "sessionDuration"}}
+		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "peopleCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}, {Column: "bounceRate"}, {Column: "sessionDuration"}}
 		for _, c := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
 			ref := naiveRef{Column: c.column}
 			column, _ := insights.ByName(c.column)

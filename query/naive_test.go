@@ -299,6 +299,7 @@ type naiveGroup struct {
 	values             []naiveValue
 	events             int64
 	sessions, visitors map[uint64]bool
+	people             map[uint64]bool
 	feedback           [3]int64 // ok, good, bad
 	ask                [2]int64 // positive, negative
 	whole              map[naiveVisit]*naiveSession
@@ -309,6 +310,7 @@ var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
 	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.sessions))), float64(len(g.sessions)) },
 	"visitorsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.visitors))), float64(len(g.visitors)) },
+	"peopleCount":   func(g *naiveGroup) (any, float64) { return count(int64(len(g.people))), float64(len(g.people)) },
 	"pageFeedbackRating": func(g *naiveGroup) (any, float64) {
 		return map[string]any{"ok": count(g.feedback[0]), "good": count(g.feedback[1]), "bad": count(g.feedback[2])}, float64(g.feedback[1] - g.feedback[2])
 	},
@@ -333,6 +335,13 @@ func (g *naiveGroup) add(n *naive, e *insights.Event) {
 	v := naiveVisit{e.Visitor, e.Session}
 	g.whole[v] = n.sessions[v]
 	g.sessions[e.Session], g.visitors[e.Visitor] = true, true
+	switch insights.EventTypes.Word(e.Type) {
+	case "page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request":
+	default:
+		if context := insights.DisplayContexts.Word(e.DisplayContext); context != "server" && context != "mcp" {
+			g.people[e.Visitor] = true
+		}
+	}
 	if insights.EventTypes.Word(e.Type) == "page_post_feedback" {
 		switch insights.FeedbackRatings.Word(e.FeedbackRating) {
 		case "ok":

@@ -137,50 +137,70 @@ const TotalsExactly = 1 << 14
 // to 16,384, (20) up to 32,768, and uniq has 32-bit hashes. So the bounded form
 // keeps the first 65,537 values beside a sketch of 2^19 registers, whose
 // standard error is 0.14 %. TestUniquesBound checks it on the engine.
-func uniques(column string) func(Arguments, Env) sqltree.Expr {
-	return func(_ Arguments, env Env) sqltree.Expr {
-		c := sqltree.Col(column)
-		sketch := func(bits int64) sqltree.Expr {
-			return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c)
-		}
-		switch {
-		case env.States:
-			return sqltree.Parametric("uniqCombined64Merge", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, sqltree.Col(stateOf(column)))
-		case env.Counting == CountExact:
-			return sqltree.Call("uniqExact", c)
-		case env.Counting != CountBounded:
-			return sketch(sketchBits[env.Counting])
-		}
-		kept := sqltree.Call("length", sqltree.Parametric("groupUniqArray", []sqltree.Expr{sqltree.Int(UniquesBound + 1)}, c))
-		return sqltree.Call("if", sqltree.Bin(sqltree.Le, kept, sqltree.Int(UniquesBound)),
-			kept, sketch(19))
+//
+// Of a column with counters, only rows with such events count.
+func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
+	sketch := func(bits int64) sqltree.Expr {
+		return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c.counted(env))
 	}
+	switch {
+	case env.States:
+		return sqltree.Parametric("uniqCombined64Merge", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, sqltree.Col(c.state()))
+	case env.Counting == CountExact:
+		return sqltree.Call("uniqExact", c.counted(env))
+	case env.Counting != CountBounded:
+		return sketch(sketchBits[env.Counting])
+	}
+	kept := sqltree.Call("length", sqltree.Parametric("groupUniqArray", []sqltree.Expr{sqltree.Int(UniquesBound + 1)}, c.counted(env)))
+	return sqltree.Call("if", sqltree.Bin(sqltree.Le, kept, sqltree.Int(UniquesBound)),
+		kept, sketch(19))
+}
+
+// counted is what a unique column counts the values of. Aggregate functions skip nulls, and
+// of nothing but nulls they make null; no hash is 0.
+func (c *Column) counted(env Env) sqltree.Expr {
+	value := sqltree.Col(c.Visit[0])
+	if len(c.Counters) == 0 {
+		return value
+	}
+	return sqltree.Call("nullIf", sqltree.Call("if", c.Counters[0].has(env), value, sqltree.Int(0)), sqltree.Int(0))
 }
 
 // sketchBits is how many registers a sketch has, as a power of two.
 var sketchBits = map[Counting]int64{CountSketched: 15, CountTotals: 19}
 
-func stateOf(column string) string { return column + "_state" }
+// state names what a unique column's values are aggregated to.
+func (c *Column) state() string {
+	if len(c.Counters) > 0 {
+		return c.Counters[0].Name + "_state"
+	}
+	return c.Visit[0] + "_state"
+}
 
 // States are what events are aggregated to, so that a measure of many can be counted
 // from that of parts of them: with Env.States the measure reads them. Different values
 // must be counted with a sketch.
 func (c *Column) States(env Env) (states []sqltree.Aliased) {
+	if c.Unique {
+		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, c.counted(env))
+		return append(states, sqltree.Aliased{Expr: sketch, As: c.state()})
+	}
 	for _, counter := range c.Counters {
 		states = append(states, sqltree.Aliased{Expr: counter.count(env), As: counter.Name})
-	}
-	if c.Unique {
-		column := c.Visit[0]
-		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, sqltree.Col(column))
-		states = append(states, sqltree.Aliased{Expr: sketch, As: stateOf(column)})
 	}
 	return states
 }
 
-// uniqueCount is the metric of a column's different values.
-func uniqueCount(name, doc, column string) Column {
-	c := metric(name, numberValue{}, comparison, doc, nil)
-	c.Unique, c.Expr, c.Visit = true, uniques(column), []string{column}
+// uniqueCount is the metric of a column's different values, in events of the kind of the
+// counter if there is one.
+func uniqueCount(name, doc, column string, counters ...*Counter) Column {
+	c := metric(name, numberValue{}, comparison, doc, nil, counters...)
+	c.Unique, c.Visit = true, []string{column}
+	of := c
+	c.Expr = of.uniques
+	if len(counters) > 0 {
+		c.Expr = func(a Arguments, env Env) sqltree.Expr { return sqltree.Call("ifNull", of.uniques(a, env), sqltree.Int(0)) }
+	}
 	return c
 }
 

@@ -42,6 +42,47 @@ var (
 	askCounters      = []*Counter{askCounter("ask_up", sqltree.Gt, "greater"), askCounter("ask_down", sqltree.Lt, "less")}
 )
 
+// People counts events that a visitor's browser sent, and not a server: for a program
+// that read a page, or for nobody in particular. Servers make up a visitor for each.
+var People = &Counter{Name: "number_of_people_events", is: func() sqltree.Expr {
+	all := sqltree.Not(onServers(sqltree.Col("display_context")))
+	for _, typ := range serverTypes {
+		all = sqltree.AllOf(all, sqltree.Bin(sqltree.Ne, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ))))
+	}
+	return all
+}}
+
+// serverTypes are the types of events that only servers send; others they send in
+// serverContexts.
+var (
+	serverTypes = []Code{
+		EventTypes.codeOf("page_markdown_request"), EventTypes.codeOf("agent_feedback"), EventTypes.codeOf("llms_request"),
+		EventTypes.codeOf("mcp_request"), EventTypes.codeOf("rss_request"),
+	}
+	serverContexts = []Code{DisplayContexts.codeOf("server"), DisplayContexts.codeOf("mcp")}
+)
+
+func onServers(context sqltree.Expr) sqltree.Expr {
+	list := make([]sqltree.Expr, len(serverContexts))
+	for i, code := range serverContexts {
+		list[i] = sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", context), sqltree.Int(int64(code)))
+	}
+	return sqltree.AnyOf(list...)
+}
+
+// ofPeople is OfVisit of People: the visits' events agree on the display context.
+func ofPeople(types []Code) sqltree.Expr {
+	var number sqltree.Expr
+	if types == nil {
+		all, _ := Events.OfVisit(nil)
+		servers, _ := Events.OfVisit(serverTypes)
+		number = sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, all, servers))
+	} else {
+		number, _ = Events.OfVisit(slices.DeleteFunc(slices.Clone(types), func(typ Code) bool { return slices.Contains(serverTypes, typ) }))
+	}
+	return sqltree.Call("if", onServers(VisitColumn("display_context")), sqltree.Call("toUInt64", sqltree.Int(0)), number)
+}
+
 // feedbackCounter works by codes: sqltree.Str takes constants only.
 func feedbackCounter(rating string) *Counter {
 	typ, code := EventTypes.codeOf("page_post_feedback"), FeedbackRatings.codeOf(rating)
@@ -76,6 +117,14 @@ func (c *Counter) count(env Env) sqltree.Expr {
 	return sqltree.Call("countIf", c.is())
 }
 
+// has is "the row has such an event".
+func (c *Counter) has(env Env) sqltree.Expr {
+	if env.Visits {
+		return sqltree.Bin(sqltree.Gt, sqltree.Col(c.Name), sqltree.Int(0))
+	}
+	return c.is()
+}
+
 // OfEvent is the number of such events in a row of the events table: 0 or 1.
 func (c *Counter) OfEvent() sqltree.Expr {
 	if c.is == nil {
@@ -89,6 +138,8 @@ func (c *Counter) OfEvent() sqltree.Expr {
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
+	case c == People:
+		return ofPeople(types), true
 	case types == nil, c.typ != 0 && slices.Contains(types, c.typ):
 		return read(c.state), true
 	case c == Events:
