@@ -199,7 +199,9 @@ func uniqueCount(name, doc, column string, counters ...*Counter) Column {
 	of := c
 	c.Expr = of.uniques
 	if len(counters) > 0 {
-		c.Expr = func(a Arguments, env Env) sqltree.Expr { return sqltree.Call("ifNull", of.uniques(a, env), sqltree.Int(0)) }
+		c.Expr = func(a Arguments, env Env) sqltree.Expr {
+			return sqltree.Call("ifNull", of.uniques(a, env), sqltree.Int(0))
+		}
 	}
 	return c
 }
