@@ -11,6 +11,7 @@ type Revision struct {
 	Pages            []RevisionPage    `json:"pages"`
 	Files            []RevisionFile    `json:"files"`
 	ReusableContents []ReusableContent `json:"reusableContents"`
+	Tags             []RevisionTag     `json:"tags"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	URLs             RevisionURLs      `json:"urls"`
 	// MergedFrom is the change request that was merged.
@@ -104,6 +105,12 @@ type ReusableContent struct {
 	Title string `json:"title"`
 }
 
+// RevisionTag is a tag that pages can have. Octavo has none, so the lists are empty.
+type RevisionTag struct {
+	Slug  string `json:"slug"`
+	Label string `json:"label"`
+}
+
 // RevisionPages is the answer that lists pages as a tree.
 type RevisionPages struct {
 	Pages []RevisionPage `json:"pages"`
@@ -119,9 +126,21 @@ type SearchPageResult struct {
 	Score float64 `json:"score"`
 	// Rank is the place of the page among all that were found, from 1.
 	Rank int64 `json:"rank"`
+	// Sections are those in which the words are. Only the best pages have some.
+	Sections []SearchSectionResult `json:"sections,omitzero"`
 	// Ancestors are the pages above it, from the top.
 	Ancestors []SearchAncestor `json:"ancestors"`
 	URLs      RevisionPageURL  `json:"urls"`
+}
+
+// SearchSectionResult is a section of a page found by a search. Body is an excerpt.
+type SearchSectionResult struct {
+	ID    string          `json:"id"`
+	Title string          `json:"title"`
+	Path  string          `json:"path"`
+	Score float64         `json:"score"`
+	Body  string          `json:"body"`
+	URLs  RevisionPageURL `json:"urls"`
 }
 
 // SearchAncestor is a page above one that was found.

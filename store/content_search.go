@@ -23,6 +23,9 @@ type FoundPage struct {
 	Number      int64
 	// Ancestors are the titles of the pages above it, from the top.
 	Ancestors []string
+	// Sections are those that have words of the search, if it is one of the best pages.
+	Sections []FoundSection
+	document string
 }
 
 // FoundSpace is a space in which a search found pages, with the best of them.
@@ -60,9 +63,9 @@ func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *C
 	pages := make([]FoundPage, len(found))
 	for i, row := range found {
 		total = row.Total
-		pages[i] = FoundPage{PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank}
+		pages[i] = FoundPage{PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank, document: row.Document}
 	}
-	if err := s.placeFound(ctx, []FoundSpace{{SpaceID: spaceID, Pages: pages}}); err != nil {
+	if err := s.describeFound(ctx, []FoundSpace{{SpaceID: spaceID, Pages: pages}}, search); err != nil {
 		return Page[FoundPage]{}, err
 	}
 	return pageOf(pages, size, total), nil
@@ -144,47 +147,14 @@ func (s *Store) searchSpaces(
 		space := &found[len(found)-1]
 		space.Pages = append(space.Pages, FoundPage{
 			PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank, Number: row.Number,
+			document: row.Document,
 		})
 		total = row.Total
 	}
-	if err := s.placeFound(ctx, found); err != nil {
+	if err := s.describeFound(ctx, found, search); err != nil {
 		return Page[FoundSpace]{}, err
 	}
 	return pageOf(found, size, total), nil
-}
-
-// placeFound gives the pages their ancestors. It asks the database only for pages that have some. Titles are those of the newest
-// revision, which may be ahead of the index.
-func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
-	var above db.TitlesAboveParams
-	for _, space := range spaces {
-		for _, page := range space.Pages {
-			if strings.Contains(page.Path, "/") {
-				above.Spaces, above.Pages = append(above.Spaces, space.SpaceID), append(above.Pages, page.PageID)
-			}
-		}
-	}
-	if len(above.Pages) == 0 {
-		return nil
-	}
-	rows, err := s.queries.TitlesAbove(ctx, above)
-	if err != nil {
-		return interpret(err, "pages")
-	}
-	type ref struct{ space, page string }
-	titles := make(map[ref][]string, len(above.Pages))
-	for _, row := range rows {
-		at := ref{row.SpaceID, row.PageID}
-		titles[at] = append(titles[at], row.Title)
-	}
-	for _, space := range spaces {
-		for i := range space.Pages {
-			page := &space.Pages[i]
-			page.Ancestors = titles[ref{space.SpaceID, page.PageID}]
-			slices.Reverse(page.Ancestors)
-		}
-	}
-	return nil
 }
 
 // spacesOf makes one type of the rows of queries that have the same columns.
@@ -201,6 +171,8 @@ type searchPlan struct {
 	// title is what a page is called that is the one.
 	title                   string
 	spaces, queries, exacts []string
+	// matchers find in the texts of each space what the queries look for.
+	matchers map[string]words.Matcher
 }
 
 // search reads a query with the dictionaries and the vocabularies of spaces.
@@ -226,11 +198,12 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	if err != nil {
 		return searchPlan{}, err
 	}
-	plan := searchPlan{title: strings.ToLower(strings.TrimSpace(content.Clean(text)))}
+	plan := searchPlan{title: strings.ToLower(strings.TrimSpace(content.Clean(text))), matchers: make(map[string]words.Matcher, len(spaces))}
 	for _, space := range spaces {
 		compiled := query.Compile(words.Scope(space.Number), stems[space.Dictionary], meant)
 		plan.spaces, plan.queries = append(plan.spaces, space.ID), append(plan.queries, compiled.All)
 		plan.exacts = append(plan.exacts, compiled.Exact)
+		plan.matchers[space.ID] = query.Matcher(stems[space.Dictionary], meant)
 	}
 	return plan, nil
 }

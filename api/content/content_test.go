@@ -61,7 +61,7 @@ func pageShape(body shape.Of) func(v any) error {
 var revisionShape = shape.Of{
 	"object": shape.One("revision"), "id": shape.ID, "type": shape.One("edits", "merge", "update"), "parents": shape.List(shape.ID), "pages": pagesShape,
 	"files":            shape.List(shape.Object(shape.Of{"id": shape.ID, "name": shape.Text(1, 256), "contentType": shape.Text(3, 128), "downloadURL": shape.URI, "size": shape.Count})),
-	"reusableContents": shape.List(shape.ID), "createdAt": shape.Timestamp, "urls": shape.Object(shape.Of{"app": shape.URI, "published?": shape.URI, "public?": shape.URI}),
+	"reusableContents": shape.List(shape.ID), "tags": shape.List(shape.ID), "createdAt": shape.Timestamp, "urls": shape.Object(shape.Of{"app": shape.URI, "published?": shape.URI, "public?": shape.URI}),
 	"mergedFrom?": shape.Object(changeRequestShape),
 }
 
@@ -469,7 +469,7 @@ func TestSearch(t *testing.T) {
 	request := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, request.ID,
 		`{"operation":"insert_page","title":"Installing","ref":"i","document":{"markdown":"Run the **command** twice."}}`,
-		`{"operation":"insert_page","title":"Commands","into":"i","description":"How it is done.","document":{"markdown":"What to install."}}`,
+		`{"operation":"insert_page","title":"Commands","into":"i","description":"How it is done.","document":{"markdown":"What to install.\n\n## Flags\n\nFlags of each command, and a long text about what they do, which flag is the right one in which case, and why commands have flags at all."}}`,
 		`{"operation":"insert_page","title":"Secret command","noIndex":true}`,
 		`{"operation":"insert_page","title":"Über uns","document":{"markdown":"Wir sind viele."}}`,
 	)
@@ -512,6 +512,9 @@ func TestSearch(t *testing.T) {
 	foundPage := shape.Of{
 		"id": shape.ID, "title": shape.Text(1, 100), "description": shape.Text(0, 100), "path": shape.Text(1, 100), "score": shape.Score,
 		"rank": shape.Count, "ancestors": shape.List(shape.Object(shape.Of{"title": shape.Text(1, 100)})), "urls": pageURL,
+		"sections?": shape.List(shape.Object(shape.Of{
+			"id": shape.Text(1, 100), "title": shape.Text(1, 100), "path": shape.Text(1, 100), "score": shape.Score, "body": shape.Text(1, 220), "urls": pageURL,
+		})),
 	}
 	shape.Want(t, shape.ListOf(foundPage), a.Body)
 	first := apitest.Decode[schema.List[schema.SearchPageResult]](h, a)
@@ -523,6 +526,14 @@ func TestSearch(t *testing.T) {
 	if below.Rank != 1 || top.Rank != 2 || below.Score <= top.Score || below.Description != "How it is done." ||
 		len(below.Ancestors) != 1 || below.Ancestors[0].Title != "Installing" || len(top.Ancestors) != 0 {
 		t.Errorf("%+v %+v", below, top)
+	}
+	flags := apitest.Ask[schema.List[schema.SearchPageResult]](h, schema.RoleRead, "GET", search+"command", nil, 200).Items[0].Sections
+	if len(flags) != 1 || flags[0].Title != "Flags" || flags[0].Path != "installing/commands#flags" || flags[0].Score != below.Score ||
+		!strings.HasPrefix(flags[0].Body, "Flags of each command, and a long text") || !strings.HasSuffix(flags[0].URLs.App, below.ID+"#flags") {
+		t.Errorf("%+v", flags)
+	}
+	if top.Sections != nil {
+		t.Errorf("sections of a page without headings: %+v", top.Sections)
 	}
 	for _, bad := range []string{"/v1/spaces/" + h.Ours.Space.ID + "/search", search + strings.Repeat("x", 513)} {
 		if e := h.WantError(h.Do("GET", bad, h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest); e.Details[0].Field != "query" {

@@ -118,7 +118,8 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	urls := h.view.SpaceURLs(space)
 	revision := schema.Revision{
 		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.view.Pages(space.ID, pages),
-		Files: make([]schema.RevisionFile, len(files)), ReusableContents: []schema.ReusableContent{}, CreatedAt: row.CreatedAt.UTC(),
+		Files: make([]schema.RevisionFile, len(files)), ReusableContents: []schema.ReusableContent{}, Tags: []schema.RevisionTag{},
+		CreatedAt: row.CreatedAt.UTC(),
 		URLs: schema.RevisionURLs{
 			App: h.view.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
 		},

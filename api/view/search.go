@@ -2,6 +2,7 @@ package view
 
 import (
 	"math"
+	"net/url"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -23,6 +24,13 @@ func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageR
 	result := schema.SearchPageResult{
 		ID: p.PageID, Title: p.Title, Description: p.Description, Path: p.Path, Score: score(p.Rank), Rank: p.Number,
 		Ancestors: make([]schema.SearchAncestor, len(p.Ancestors)), URLs: v.pageURLs(space, p.PageID),
+	}
+	for _, section := range p.Sections {
+		urls := result.URLs
+		urls.App += "#" + url.PathEscape(section.Anchor)
+		result.Sections = append(result.Sections, schema.SearchSectionResult{
+			ID: p.PageID + "#" + section.Anchor, Title: section.Title, Path: p.Path + "#" + section.Anchor, Score: score(section.Rank), Body: section.Excerpt, URLs: urls,
+		})
 	}
 	for i, title := range p.Ancestors {
 		result.Ancestors[i] = schema.SearchAncestor{Title: title}

@@ -134,6 +134,48 @@ func (q *Queries) DocumentSizes(ctx context.Context, arg DocumentSizesParams) ([
 	return items, nil
 }
 
+const foundDocuments = `-- name: FoundDocuments :many
+select f.space_id::text as space_id, d.hash, d.content
+from (select unnest($1::text[]) as space_id, unnest($2::text[]) as hash) f cross join lateral (
+    select w.hash, w.content from documents w
+    where w.space_id = f.space_id and w.hash = f.hash and octet_length(w.content) <= $3::integer
+    limit 1) d
+`
+
+type FoundDocumentsParams struct {
+	Spaces []string
+	Hashes []string
+	Most   int32
+}
+
+type FoundDocumentsRow struct {
+	SpaceID string
+	Hash    string
+	Content []byte
+}
+
+// Documents of pages of several spaces, without the large ones.
+// Index: documents_pkey.
+func (q *Queries) FoundDocuments(ctx context.Context, arg FoundDocumentsParams) ([]FoundDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, foundDocuments, arg.Spaces, arg.Hashes, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FoundDocumentsRow{}
+	for rows.Next() {
+		var i FoundDocumentsRow
+		if err := rows.Scan(&i.SpaceID, &i.Hash, &i.Content); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const indexedPages = `-- name: IndexedPages :many
 select page_id, title, path, description, document from search_pages
 where space_id = $1 and page_id = any($2::text[])
@@ -534,7 +576,7 @@ with top as materialized (
      limit $3)
 )
 select (select count(*) from search_pages m where m.words @@ ($1::text)::tsquery)::bigint as total,
-       p.page_id, p.title, p.path, p.description, l.rank::real as rank
+       p.page_id, p.title, p.path, p.description, p.document, l.rank::real as rank
 from listed l join search_pages p on p.space_id = $2::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
 limit $3
@@ -556,6 +598,7 @@ type SearchSpaceRow struct {
 	Title       string
 	Path        string
 	Description string
+	Document    string
 	Rank        float32
 }
 
@@ -589,6 +632,7 @@ func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]Sea
 			&i.Title,
 			&i.Path,
 			&i.Description,
+			&i.Document,
 			&i.Rank,
 		); err != nil {
 			return nil, err
@@ -606,16 +650,16 @@ with scopes as (
     select unnest($1::text[]) as space_id, unnest($2::text[])::tsquery as query,
            unnest($3::text[])::tsquery as exact
 ), top as materialized (
-    select s.space_id, t.page_id, t.title, t.path, t.description, t.rank
+    select s.space_id, t.page_id, t.title, t.path, t.description, t.document, t.rank
     from scopes s cross join lateral (
-        select p.page_id, p.title, p.path, p.description,
+        select p.page_id, p.title, p.path, p.description, p.document,
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = $4::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
         where p.top @@ s.query
         limit 100) t
 ), others as materialized (
-    select s.space_id, p.page_id, p.title, p.path, p.description,
+    select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
             + 0.02 / (1 + char_length(p.title)))::real as rank
     from scopes s cross join lateral (
@@ -624,12 +668,12 @@ with scopes as (
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), ranked as materialized (
-    select f.space_id, f.page_id, f.title, f.path, f.description, f.rank,
+    select f.space_id, f.page_id, f.title, f.path, f.description, f.document, f.rank,
            row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by f.space_id) as best
-    from (select space_id, page_id, title, path, description, rank from top union all select space_id, page_id, title, path, description, rank from others) f
+    from (select space_id, page_id, title, path, description, document, rank from top union all select space_id, page_id, title, path, description, document, rank from others) f
 ), shown as materialized (
-    select r.space_id, r.page_id, r.title, r.path, r.description, r.rank, r.place, r.best,
+    select r.space_id, r.page_id, r.title, r.path, r.description, r.document, r.rank, r.place, r.best,
            row_number() over (order by r.rank desc, r.space_id, r.page_id) as number
     from ranked r where r.place <= 10
 ), found as (
@@ -639,7 +683,7 @@ with scopes as (
     limit $7
 )
 select (select count(*) from shown where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path,
-       r.description, r.rank::real as rank, r.number::bigint as number, r.best::real as best
+       r.description, r.document, r.rank::real as rank, r.number::bigint as number, r.best::real as best
 from found f join shown r on r.space_id = f.space_id
 order by -r.best, r.space_id, r.place
 `
@@ -661,6 +705,7 @@ type SearchSpacesRow struct {
 	Title       string
 	Path        string
 	Description string
+	Document    string
 	Rank        float32
 	Number      int64
 	Best        float32
@@ -695,6 +740,7 @@ func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]S
 			&i.Title,
 			&i.Path,
 			&i.Description,
+			&i.Document,
 			&i.Rank,
 			&i.Number,
 			&i.Best,

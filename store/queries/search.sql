@@ -217,7 +217,7 @@ with top as materialized (
      limit sqlc.arg(page_size))
 )
 select (select count(*) from search_pages m where m.words @@ (sqlc.arg(query)::text)::tsquery)::bigint as total,
-       p.page_id, p.title, p.path, p.description, l.rank::real as rank
+       p.page_id, p.title, p.path, p.description, p.document, l.rank::real as rank
 from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
 limit sqlc.arg(page_size);
@@ -232,16 +232,16 @@ with scopes as (
     select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
            unnest(sqlc.arg(exacts)::text[])::tsquery as exact
 ), top as materialized (
-    select s.space_id, t.page_id, t.title, t.path, t.description, t.rank
+    select s.space_id, t.page_id, t.title, t.path, t.description, t.document, t.rank
     from scopes s cross join lateral (
-        select p.page_id, p.title, p.path, p.description,
+        select p.page_id, p.title, p.path, p.description, p.document,
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
         where p.top @@ s.query
         limit 100) t
 ), others as materialized (
-    select s.space_id, p.page_id, p.title, p.path, p.description,
+    select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
             + 0.02 / (1 + char_length(p.title)))::real as rank
     from scopes s cross join lateral (
@@ -250,12 +250,12 @@ with scopes as (
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), ranked as materialized (
-    select f.space_id, f.page_id, f.title, f.path, f.description, f.rank,
+    select f.space_id, f.page_id, f.title, f.path, f.description, f.document, f.rank,
            row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by f.space_id) as best
     from (select * from top union all select * from others) f
 ), shown as materialized (
-    select r.space_id, r.page_id, r.title, r.path, r.description, r.rank, r.place, r.best,
+    select r.space_id, r.page_id, r.title, r.path, r.description, r.document, r.rank, r.place, r.best,
            row_number() over (order by r.rank desc, r.space_id, r.page_id) as number
     from ranked r where r.place <= 10
 ), found as (
@@ -265,9 +265,18 @@ with scopes as (
     limit sqlc.arg(page_size)
 )
 select (select count(*) from shown where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path,
-       r.description, r.rank::real as rank, r.number::bigint as number, r.best::real as best
+       r.description, r.document, r.rank::real as rank, r.number::bigint as number, r.best::real as best
 from found f join shown r on r.space_id = f.space_id
 order by -r.best, r.space_id, r.place;
+
+-- name: FoundDocuments :many
+-- Documents of pages of several spaces, without the large ones.
+-- Index: documents_pkey.
+select f.space_id::text as space_id, d.hash, d.content
+from (select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(hashes)::text[]) as hash) f cross join lateral (
+    select w.hash, w.content from documents w
+    where w.space_id = f.space_id and w.hash = f.hash and octet_length(w.content) <= sqlc.arg(most)::integer
+    limit 1) d;
 
 -- name: TitlesAbove :many
 -- The titles of the pages above pages of the main content of spaces, the nearest first.

@@ -1,0 +1,39 @@
+package content
+
+import (
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Section is what is below a heading of a page, up to the next one.
+type Section struct {
+	// Anchor is that of the heading.
+	Anchor string
+	Title  string
+	// Lines are the text without formatting, a line per block.
+	Lines []string
+}
+
+// Sections cuts a document at its headings. What is before the first one is in no section, and neither are headings within other
+// blocks: their text is part of the section around them.
+func Sections(d schema.Document) (list []Section) {
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		if strings.HasPrefix(n.Type, "heading-") {
+			anchor, _ := n.Meta["id"].(string)
+			list = append(list, Section{Anchor: anchor, Title: InlineText(n.Nodes)})
+			continue
+		}
+		if len(list) == 0 {
+			continue
+		}
+		var b strings.Builder
+		plainBlock(&b, n)
+		if text := strings.TrimSuffix(b.String(), "\n"); text != "" {
+			last := &list[len(list)-1]
+			last.Lines = append(last.Lines, strings.Split(text, "\n")...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package words
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Matcher tells which words of a query a text has, for showing where in a page they are. It knows the stems of the query's words, not
+// those of the text's, and takes a word that begins with a stem for one of it. What is found at all, Postgres decides.
+type Matcher struct{ terms []matchTerm }
+
+// matchTerm is a word of a query. The text has one of words, a word that is little longer than one of stems, or one that begins with
+// one of beginnings.
+type matchTerm struct{ words, stems, beginnings []string }
+
+// A word that is taken for one of a stem has at most maxSuffix letters more, and the stem at least minStem.
+const (
+	maxSuffix = 6
+	minStem   = 4
+)
+
+// Matcher makes the matcher of a query's words that say something, but for those that must not be there. meant has what misspelled
+// words stand for.
+func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
+	for _, t := range q.terms {
+		for i, token := range t.tokens {
+			stem, known := stems[token.Lower]
+			if t.without || token.Lower != "" && known && stem == "" {
+				continue
+			}
+			term := matchTerm{words: append([]string{token.Folded}, meant[token.Folded]...)}
+			if !t.phrase {
+				term.stems = []string{token.Folded, stems.stem(token)}
+				if t.begins && i == len(t.tokens)-1 || token.Lower == "" && single(token) {
+					term.beginnings = []string{token.Folded}
+				}
+			}
+			m.terms = append(m.terms, term)
+		}
+	}
+	return m
+}
+
+// Terms is the number of words that are looked for.
+func (m Matcher) Terms() int { return len(m.terms) }
+
+// Count is the number of the query's words that a text has, of its first most words. Most texts have none, which is found out
+// without cutting them into words.
+func (m Matcher) Count(text string, most int) (count int) {
+	folded := fold(strings.ToLower(norm.NFKC.String(text)))
+	var tokens []Token
+	for i := range m.terms {
+		term := &m.terms[i]
+		if !term.within(folded) {
+			continue
+		}
+		if tokens == nil {
+			tokens = Tokens(text, most)
+		}
+		if slices.ContainsFunc(tokens, func(t Token) bool { return term.is(t.Folded) }) {
+			count++
+		}
+	}
+	return count
+}
+
+// within reports whether a text can have a word that the term is.
+func (t *matchTerm) within(folded string) bool {
+	in := func(part string) bool { return part != "" && strings.Contains(folded, part) }
+	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) || slices.ContainsFunc(t.beginnings, in)
+}
+
+func (t *matchTerm) is(word string) bool {
+	return slices.Contains(t.words, word) ||
+		slices.ContainsFunc(t.stems, func(stem string) bool {
+			return len(stem) >= minStem && len(word) <= len(stem)+maxSuffix && strings.HasPrefix(word, stem)
+		}) ||
+		slices.ContainsFunc(t.beginnings, func(beginning string) bool { return strings.HasPrefix(word, beginning) })
+}

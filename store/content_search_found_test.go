@@ -1,0 +1,71 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestFoundSections: the best pages of an answer have the sections with the words, those with most of them first.
+func TestFoundSections(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	s := newSearched(t, st, storetest.NewTenant(t, st, "t"))
+	long := strings.Repeat("many words before it ", 30)
+	texts := map[string]string{
+		"Animals": "Wombats.\n\n## Food\n\nGrass.\n\n## Wombats\n\nThey dig.\n\n## Homes\n\nNothing here.\n\n" + long + "wombat burrows are long " + long +
+			"\n\n## Burrows\n\nOf a wombat: burrows.",
+		"Large": "## Wombat burrows\n\n" + strings.Repeat("x ", 50_000),
+		"Plain": "Wombat burrows without a heading.",
+	}
+	for i := range 12 {
+		texts[fmt.Sprintf("Wombat burrows %d", i)] = "## Section\n\nA wombat."
+	}
+	for title, text := range texts {
+		s.pending = append(s.pending, tree.Insert{
+			Kind: tree.KindDocument, Ref: title, Attributes: tree.Attributes{Title: &title, Document: s.document(text)},
+		})
+	}
+	s.merge()
+	s.index()
+	page, err := st.SearchSpace(t.Context(), s.space, "burrows wombat", nil, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sectioned := 0
+	for i, row := range page.Rows {
+		if len(row.Sections) > 0 {
+			sectioned++
+			if i >= 10 {
+				t.Errorf("%s, the page %d, has sections", row.Title, i+1)
+			}
+		}
+	}
+	if sectioned == 0 || len(page.Rows) != len(texts) {
+		t.Errorf("%d pages, %d with sections", len(page.Rows), sectioned)
+	}
+	only, err := st.SearchSpace(t.Context(), s.space, "burrows wombat -section", nil, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range only.Rows {
+		switch row.Title {
+		case "Animals":
+			if len(row.Sections) != 3 || row.Sections[0].Anchor != "homes" || row.Sections[1].Anchor != "burrows" || row.Sections[2].Anchor != "wombats" {
+				t.Fatalf("%+v", row.Sections)
+			}
+			homes, wombats := row.Sections[0], row.Sections[2]
+			if !strings.HasPrefix(homes.Excerpt, "… many words before it many words before it wombat") || !strings.Contains(homes.Excerpt, "wombat burrows") ||
+				!strings.HasSuffix(homes.Excerpt, "…") || homes.Rank != row.Rank || wombats.Rank != row.Rank/2 || wombats.Excerpt != "They dig." {
+				t.Errorf("%+v", row.Sections)
+			}
+		default:
+			if row.Sections != nil {
+				t.Errorf("%s: %+v", row.Title, row.Sections)
+			}
+		}
+	}
+}
