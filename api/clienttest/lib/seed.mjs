@@ -87,6 +87,16 @@ export const exceptions = [
         patch: (schemas) => { schemas.OpenAPISpecContent.properties.filesystem = { type: 'array', items: { type: 'object' } }; },
     },
     {
+        name: 'change-attributes',
+        seed: 'Changes of revisions: what the published client reads',
+        reason: 'the attributes of an edited page are oneOf those of a document, a group and a link, which share title, slug and emoji: '
+            + 'as published, no page could have been renamed',
+        patch: (schemas) => {
+            const { attributes } = schemas.RevisionSemanticChangePageEdited.properties;
+            schemas.RevisionSemanticChangePageEdited.properties.attributes = { anyOf: attributes.oneOf };
+        },
+    },
+    {
         name: 'plain-object-type',
         seed: 'Endpoints, Site insights: visitor-segments answer `claims: map`',
         reason: 'PlainObject has no type, so that a string, number, boolean or array in it is valid for two alternatives of its oneOf '
