@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +13,10 @@ import (
 // TestFoundSections: the best pages of an answer have the sections with the words, those with most of them first.
 func TestFoundSections(t *testing.T) {
 	t.Parallel()
-	st := storetest.New(t)
-	s := newSearched(t, st, storetest.NewTenant(t, st, "t"))
+	url := storetest.URL(t)
+	tenant := storetest.NewTenant(t, storetest.Open(t, url), "t")
+	st, sent := counted(t, url)
+	s := newSearched(t, st, tenant)
 	long := strings.Repeat("many words before it ", 30)
 	texts := map[string]string{
 		"Animals": "Wombats.\n\n## Food\n\nGrass.\n\n## Wombats\n\nThey dig.\n\n## Homes\n\nNothing here.\n\n" + long + "wombat burrows are long " + long +
@@ -21,22 +24,31 @@ func TestFoundSections(t *testing.T) {
 		"Large": "## Wombat burrows\n\n" + strings.Repeat("x ", 50_000),
 		"Plain": "Wombat burrows without a heading.",
 	}
+	s.pending = append(s.pending, tree.Insert{Kind: tree.KindDocument, Ref: "Top", Attributes: tree.Attributes{Title: new("Top")}})
 	for i := range 12 {
 		texts[fmt.Sprintf("Wombat burrows %d", i)] = "## Section\n\nA wombat."
 	}
 	for title, text := range texts {
 		s.pending = append(s.pending, tree.Insert{
-			Kind: tree.KindDocument, Ref: title, Attributes: tree.Attributes{Title: &title, Document: s.document(text)},
+			Kind: tree.KindDocument, Ref: title, Into: new("Top"), Attributes: tree.Attributes{Title: &title, Document: s.document(text)},
 		})
 	}
 	s.merge()
 	s.index()
+	before := sent.n.Load()
 	page, err := st.SearchSpace(t.Context(), s.space, "burrows wombat", nil, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The space, stems, known words, pages, the pages above those, and documents.
+	if n := sent.n.Load() - before; n != 6 {
+		t.Errorf("a search takes %d statements", n)
+	}
 	sectioned := 0
 	for i, row := range page.Rows {
+		if !slices.Equal(row.Ancestors, []string{"Top"}) {
+			t.Errorf("%s is below %q", row.Title, row.Ancestors)
+		}
 		if len(row.Sections) > 0 {
 			sectioned++
 			if i >= 10 {
