@@ -150,6 +150,9 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 	return key, nil
 }
 
+// PlausibleToken reports whether a text could be a token. Site tokens name their spaces, so they may be longer than stored tokens.
+func PlausibleToken(token []byte) bool { return isSiteToken(token) || schema.ValidToken(token) }
+
 // isSiteToken tells site tokens from stored tokens by their form: three parts, of which the first is a JSON object in base64.
 func isSiteToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2

@@ -11,7 +11,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/octavo-docs/octavo/api/access"
-	"github.com/octavo-docs/octavo/schema"
 )
 
 // By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
@@ -140,7 +139,7 @@ func hasName(line []byte, name string) bool {
 // plausibleToken reports whether an Authorization header holds what could be a token.
 func plausibleToken(header []byte) bool {
 	token, ok := access.BearerToken(header)
-	return ok && schema.ValidToken(token)
+	return ok && access.PlausibleToken(token)
 }
 
 // Limits on reading the rest of an unwanted body so that the connection can be kept. A client refused with a small body

@@ -145,6 +145,21 @@ func TestResolveSections(t *testing.T) {
 	}
 }
 
+// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens, and its bearer may send a body.
+func TestReadersOfManySpacesSearch(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	site, address, token := publicSite(h)
+	for _, title := range []string{"One", "Two", "Three", "Four", "Five"} {
+		h.Want(http.StatusCreated, "POST", site+"/site-spaces", h.Ours.Tokens[schema.RoleAdmin], map[string]any{"spaceId": h.FreshSpace(h.Ours, title).ID})
+	}
+	reader := resolved(h, token, address)["apiToken"].(string)
+	if len(reader) <= 512 {
+		t.Fatalf("the token has only %d bytes", len(reader))
+	}
+	h.Want(http.StatusOK, "POST", site+"/search", reader, map[string]any{"query": "hello", "mode": "all"})
+}
+
 // TestResolveShareLinks: a site for share links is there for those with a key, in all its addresses.
 func TestResolveShareLinks(t *testing.T) {
 	t.Parallel()
