@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 )
@@ -87,6 +88,8 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 		if !keys.Complete(text.Document) {
 			keys.Assign(&text.Document, nil)
 		}
+		// A search finds whole pages; what only some visitors see of them is in no excerpt.
+		text.Document.Nodes = markdown.ForVisitor(text.Document.Nodes, func(string) bool { return false })
 		page.Sections = sectionsWith(content.Sections(text.Document), search.matchers[page.in], page.Rank)
 	}
 	return nil

@@ -20,6 +20,7 @@ type Reader struct {
 	ids      map[string]bool
 	spaces   map[string]bool
 	sections map[string]bool
+	claims   map[string]any
 }
 
 // Site is the reader's site.
@@ -58,7 +59,9 @@ func (r *Reader) Spaces() map[string]store.ContentAccess {
 // NewReader decides what a published site shows to somebody who has come in. A part with a condition, of its own or of its
 // section, is shown to those whose claims meet it.
 func NewReader(site store.PublishedSite, claims map[string]any) *Reader {
-	r := &Reader{site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}}
+	r := &Reader{
+		site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}, claims: claims,
+	}
 	for _, part := range site.Parts {
 		if !allows(part.SectionCondition, claims) || !allows(part.Condition, claims) {
 			continue
@@ -71,6 +74,9 @@ func NewReader(site store.PublishedSite, claims map[string]any) *Reader {
 	}
 	return r
 }
+
+// Allows reports whether what is known about the reader meets a condition of the content. One that cannot be read lets nobody through.
+func (r *Reader) Allows(condition string) bool { return allows(&condition, r.claims) }
 
 // allows evaluates a condition. One that cannot be read, which only another version could have stored, lets nobody through.
 func allows(text *string, claims map[string]any) bool {

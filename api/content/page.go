@@ -86,8 +86,8 @@ const (
 	refsStable   = "stable"
 )
 
-// documentRequest has the parameters for reading a document. Documents are stored as they are: there is nothing to evaluate,
-// and reusable contents, which are what could be dereferenced, are not offered.
+// documentRequest has the parameters for reading a document. Conditions are evaluated for readers in any case, and for users never;
+// reusable contents, which are what could be dereferenced, are not offered.
 type documentRequest struct {
 	Evaluated    *string `query:"evaluated" rules:"enum=evaluated,default=false"`
 	Dereferenced *string `query:"dereferenced" rules:"enum=dereferenced,default=false"`
@@ -107,11 +107,11 @@ type pageByIDRequest struct {
 }
 
 func (h *pages) pageByID(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
-	return h.byID(ctx, c.Space.Space, r)
+	return h.byID(ctx, c, c.Space.Space.Revision, r)
 }
 
 func (h *pages) pageOfRequest(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
-	return h.byID(ctx, at(c, c.ChangeRequest.Revision), r)
+	return h.byID(ctx, c, c.ChangeRequest.Revision, r)
 }
 
 type pageOfRevisionRequest struct {
@@ -120,7 +120,7 @@ type pageOfRevisionRequest struct {
 }
 
 func (h *pages) pageOfRevision(ctx context.Context, c *access.Caller, r *pageOfRevisionRequest) (schema.RevisionPage, error) {
-	return h.byID(ctx, at(c, r.RevisionID), &r.pageByIDRequest)
+	return h.byID(ctx, c, r.RevisionID, &r.pageByIDRequest)
 }
 
 // at returns the caller's space as of another revision.
@@ -130,7 +130,8 @@ func at(c *access.Caller, revision string) store.Space {
 	return space
 }
 
-func (h *pages) byID(ctx context.Context, space store.Space, r *pageByIDRequest) (schema.RevisionPage, error) {
+func (h *pages) byID(ctx context.Context, c *access.Caller, revision string, r *pageByIDRequest) (schema.RevisionPage, error) {
+	space := at(c, revision)
 	node, text, err := h.store.PageText(ctx, space.ID, space.Revision, r.PageID)
 	if err != nil {
 		return schema.RevisionPage{}, err
@@ -139,7 +140,7 @@ func (h *pages) byID(ctx context.Context, space store.Space, r *pageByIDRequest)
 	if err != nil {
 		return schema.RevisionPage{}, err
 	}
-	return h.page(ctx, space, &r.pageRequest, page, text)
+	return h.page(ctx, c, space, &r.pageRequest, page, text)
 }
 
 type pageByPathRequest struct {
@@ -148,11 +149,11 @@ type pageByPathRequest struct {
 }
 
 func (h *pages) pageByPath(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
-	return h.byPath(ctx, c.Space.Space, r)
+	return h.byPath(ctx, c, c.Space.Space.Revision, r)
 }
 
 func (h *pages) pathOfRequest(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
-	return h.byPath(ctx, at(c, c.ChangeRequest.Revision), r)
+	return h.byPath(ctx, c, c.ChangeRequest.Revision, r)
 }
 
 type pathOfRevisionRequest struct {
@@ -161,10 +162,11 @@ type pathOfRevisionRequest struct {
 }
 
 func (h *pages) pathOfRevision(ctx context.Context, c *access.Caller, r *pathOfRevisionRequest) (schema.RevisionPage, error) {
-	return h.byPath(ctx, at(c, r.RevisionID), &r.pageByPathRequest)
+	return h.byPath(ctx, c, r.RevisionID, &r.pageByPathRequest)
 }
 
-func (h *pages) byPath(ctx context.Context, space store.Space, r *pageByPathRequest) (schema.RevisionPage, error) {
+func (h *pages) byPath(ctx context.Context, c *access.Caller, revision string, r *pageByPathRequest) (schema.RevisionPage, error) {
+	space := at(c, revision)
 	page, err := h.store.PageByPath(ctx, space.ID, space.Revision, r.PagePath)
 	if err != nil {
 		return schema.RevisionPage{}, err
@@ -177,18 +179,19 @@ func (h *pages) byPath(ctx context.Context, space store.Space, r *pageByPathRequ
 		}
 		text = documents[page.Document]
 	}
-	return h.page(ctx, space, &r.pageRequest, page, text)
+	return h.page(ctx, c, space, &r.pageRequest, page, text)
 }
 
 // page presents a page with its text, if it has one.
 func (h *pages) page(
-	ctx context.Context, space store.Space, r *pageRequest, page tree.Placed, text store.Text,
+	ctx context.Context, c *access.Caller, space store.Space, r *pageRequest, page tree.Placed, text store.Text,
 ) (schema.RevisionPage, error) {
 	resource := h.view.Page(space.ID, page)
 	if page.Document == "" {
 		return resource, nil
 	}
 	showKeys(&text.Document)
+	adapt(&text.Document, c)
 	self := pagelinks.Page{ID: page.ID, Path: page.Path}
 	if schema.Or(r.Format, markdown.FormatDocument) == markdown.FormatDocument {
 		document, err := h.linked(ctx, space, self, text.Document)
@@ -198,6 +201,13 @@ func (h *pages) page(
 	source, err := h.markdown(ctx, space, self, text, schema.Or(r.Refs, ""))
 	resource.Markdown = &source
 	return resource, err
+}
+
+// adapt leaves out the conditional blocks that a site's reader is not to see. Users see all of them: they write them.
+func adapt(d *schema.Document, c *access.Caller) {
+	if c.Reader != nil {
+		d.Nodes = markdown.ForVisitor(d.Nodes, c.Reader.Allows)
+	}
 }
 
 // linked returns a document in which relative links to other pages are references to them, so that a reader who does not know
@@ -248,6 +258,7 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 		return schema.Document{}, schema.NotFound("document")
 	}
 	showKeys(&text.Document)
+	adapt(&text.Document, c)
 	page := pagelinks.Page{ID: node.ID, Path: node.Slug}
 	if len(pagelinks.Targets(text.Document, page)) > 0 {
 		if page.Path, err = h.store.PathOf(ctx, space.ID, space.Revision, node); err != nil {
