@@ -197,9 +197,15 @@ func TestDeleteOrganization(t *testing.T) {
 		}
 	}
 	gone()
+	var told bool // What front ends are to hear of it is left until they have.
+	err := conn.QueryRow(t.Context(), "select exists (select from front_end_changes where organization_id = $1 and tag = $2)",
+		tenant.Organization.ID, schema.SiteTag(tenant.Site.ID)).Scan(&told)
+	if err != nil || !told {
+		t.Errorf("front ends do not hear that the site is gone: %v", err)
+	}
 	after := h.Rows()
 	// Accounts belong to no organization, and secrets to the installation.
-	for _, table := range []string{"users", "tokens", "secrets", "site_token_keys"} {
+	for _, table := range []string{"users", "tokens", "secrets", "site_token_keys", "front_end_changes"} {
 		delete(before, table)
 		delete(after, table)
 	}
