@@ -85,6 +85,11 @@ BENCH_CONTENT_FLAGS ?=
 bench-content: engines ## import, merge, paths and search in spaces of up to 50,000 pages, into bench/results/
 	go run ./bench/run --rows content $(BENCH_CONTENT_FLAGS)
 
+BENCH_VIEWS_FLAGS ?=
+.PHONY: bench-views
+bench-views: engines ## 50 page views a second of a site of 1,000 pages, as a front end makes them, into bench/results/
+	go run ./bench/run --rows pageviews $(BENCH_VIEWS_FLAGS)
+
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential

@@ -15,6 +15,8 @@ type Reader struct {
 	shareKey string
 	// changeRequest is the draft that the reader previews, if any.
 	changeRequest string
+	// user is the user who got the token, if one did: drafts that the user may read, the reader may preview.
+	user string
 	// Parts are the site spaces that the reader may see, in the order of the site's structure.
 	Parts    []store.PublishedPart
 	ids      map[string]bool
@@ -135,7 +137,7 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 		ExpiresAt: time.Unix(claims.ExpiresAt, 0),
 	}
 	reader := NewReader(site, claims.Claims)
-	reader.changeRequest = claims.ChangeRequest
+	reader.changeRequest, reader.user = claims.ChangeRequest, claims.User
 	return &Session{Principal: principal, Reader: reader, use: g.rates.of(principal.TokenID)}, nil
 }
 
@@ -172,8 +174,10 @@ func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Calle
 		if err != nil {
 			return err
 		}
-		if found.Branch != space.ID && found.Branch != c.Reader.changeRequest {
-			return schema.NotFound("revision")
+		if found.Branch != space.ID {
+			if err := g.mayPreview(ctx, c.Reader, space.ID, found.Branch, "revision"); err != nil {
+				return err
+			}
 		}
 	}
 	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Reader: true}}
@@ -186,18 +190,34 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 		return err
 	}
 	id, ok := pathID(path, "changeRequestId")
-	if !ok || c.Reader.changeRequest == "" {
+	if !ok || c.Reader.changeRequest == "" && c.Reader.user == "" {
 		return schema.NotFound("change request")
 	}
 	request, err := g.store.ChangeRequest(ctx, c.Space.Space.ID, id)
 	if err != nil {
 		return err
 	}
-	if request.ID != c.Reader.changeRequest {
-		return schema.NotFound("change request")
+	if err := g.mayPreview(ctx, c.Reader, c.Space.Space.ID, request.ID, "change request"); err != nil {
+		return err
 	}
 	c.ChangeRequest = &request
 	return nil
+}
+
+// mayPreview refuses a draft unless the token names it, or names none and the user who got it may read the space now. what is what
+// the refusal does not find.
+func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
+	if draft == r.changeRequest {
+		return nil
+	}
+	if r.user == "" || r.changeRequest != "" {
+		return schema.NotFound(what)
+	}
+	found, err := g.store.Space(ctx, r.user, space)
+	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !ContentRights(found.ContentAccess).Has(RightAccess) {
+		return schema.NotFound(what)
+	}
+	return err
 }
 
 func findOrganizationForReader(_ context.Context, _ *Guard, path PathParams, c *Caller) error {

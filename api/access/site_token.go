@@ -29,7 +29,9 @@ type SiteClaims struct {
 	ShareLink string `json:"shareLink,omitempty"`
 	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
 	ChangeRequest string `json:"changeRequest,omitempty"`
-	User          string `json:"user,omitempty"`
+	// User is the user who asked for the token, if no front end did. A token without ChangeRequest previews the drafts that the user
+	// may read.
+	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
 	// Claims are what is known about the visitor.

@@ -124,7 +124,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	preview := at
 	claims := access.SiteClaims{
 		Organization: found.Organization, Site: id, SiteSection: found.SiteSection, SiteSpace: part.ID, Space: part.SpaceID,
-		ShareLink: site.ShareLink, VisitorType: known.kind, Claims: known.claims,
+		ShareLink: site.ShareLink, User: c.Principal.UserID, VisitorType: known.kind, Claims: known.claims,
 	}
 	if at, err = h.preview(ctx, c, asked, at, &found, &claims); err != nil {
 		return schema.PublishedURL{}, err
@@ -207,7 +207,7 @@ func (h *addresses) preview(
 			return at, nowhere
 		}
 		found.ChangeRequest = request.ID
-		claims.User, claims.ChangeRequest = c.Principal.UserID, request.ID
+		claims.ChangeRequest = request.ID
 		return at + 3, err
 	}
 	return at, nowhere

@@ -218,6 +218,48 @@ func TestResolvePreviews(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", token, map[string]any{"url": address + "/~/revisions/" + draft}), http.StatusNotFound)
 }
 
+// TestPreviewsOfMembers: the token that a member gets for a site opens the drafts of its spaces as long as the member may read them. So
+// front ends, which ask for what is before /~/changes alone, show them; also at their addresses for previews.
+func TestPreviewsOfMembers(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	_, address, frontEnd := publicSite(h)
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	request := h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, map[string]any{"subject": "Plans"})["id"].(string)
+	h.ChangeContent(schema.RoleAdmin, request, `{"operation":"insert_page","title":"Plans","slug":"plans","document":{"markdown":"Secret"}}`)
+	draft := h.Want(http.StatusOK, "GET", space+"/change-requests/"+request, admin, nil)["revision"].(string)
+	theirs := "/v1/spaces/" + h.Theirs.Space.ID + "/change-requests/" + h.ChangeRequest(h.Theirs).ID
+	check := func(token string, want int) {
+		t.Helper()
+		for _, path := range []string{
+			space + "/change-requests/" + request, space + "/change-requests/" + request + "/changes?limit=100",
+			space + "/revisions/" + draft + "?metadata=true", space + "/revisions/" + draft + "/path/plans",
+		} {
+			if a := h.Do("GET", path, token, nil); a.Status != want {
+				t.Errorf("%s: %d %s, want %d", path, a.Status, a.Body, want)
+			}
+		}
+		for path, want := range map[string]int{space + "/change-requests/" + request + "/comments": http.StatusForbidden, theirs: http.StatusNotFound} {
+			if a := h.Do("GET", path, token, nil); a.Status != want {
+				t.Errorf("%s: %d %s, want %d", path, a.Status, a.Body, want)
+			}
+		}
+	}
+	at := "https://previews.example.com/preview/" + h.Ours.Site.ID
+	found := resolved(h, admin, at+"/plans")
+	if found["siteBasePath"] != "/preview/"+h.Ours.Site.ID+"/" || found["pathname"] != "/plans" {
+		t.Errorf("%v", found)
+	}
+	check(found["apiToken"].(string), http.StatusOK)
+	check(resolved(h, admin, address)["apiToken"].(string), http.StatusOK)
+	check(resolved(h, frontEnd, at)["apiToken"].(string), http.StatusNotFound)
+	reader := resolved(h, h.Ours.Tokens[schema.RoleRead], at)["apiToken"].(string)
+	check(reader, http.StatusOK)
+	h.CloseSpace(h.Ours.Space.ID)
+	check(reader, http.StatusNotFound)
+	h.WantError(h.Do("POST", "/v1/urls/published", h.Theirs.Tokens[schema.RoleAdmin], map[string]any{"url": at}), http.StatusNotFound)
+}
+
 // TestResolveRedirects: a redirect leads on where there is no page.
 func TestResolveRedirects(t *testing.T) {
 	t.Parallel()

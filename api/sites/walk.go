@@ -46,16 +46,19 @@ func (a askedAddress) prefix(n int) string {
 // rest is the path of the segments from n on.
 func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:], "/") }
 
-// siteByPath finds the id in <base>/~/sites/<id>; a proxy may have taken the base's path away. n is how many segments lead there.
+// siteByPath finds the id in <base>/~/sites/<id>; a proxy may have taken the base's path away. Front ends have previews of a site at
+// /preview/<id>. n is how many segments lead there.
 func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	names := a.names
 	if len(base) > 0 && len(names) > len(base) && slices.Equal(names[:len(base)], base) {
 		names = names[len(base):]
 	}
-	if len(names) < 3 || names[0] != "~" || names[1] != "sites" {
-		return "", 0, false
+	for _, lead := range [][]string{{"~", "sites"}, {"preview"}} {
+		if n := len(lead); len(names) > n && slices.Equal(names[:n], lead) {
+			return names[n], len(a.names) - len(names) + n + 1, true
+		}
 	}
-	return names[2], len(a.names) - len(names) + 3, true
+	return "", 0, false
 }
 
 // shownPart is the part of a site that a path leads to.

@@ -46,6 +46,7 @@ var parts = []part{
 	{"catchup", "api", true, false, (*bench).catchupRow},
 	{"layouts", allRoles, true, true, (*bench).layoutRows},
 	{contentPart, allRoles, true, true, (*bench).contentRows},
+	{pageViewsPart, allRoles, true, true, (*bench).pageViewRows},
 	{queryPart, "", true, true, (*bench).queryRows},
 }
 

@@ -20,7 +20,7 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
-	Rows        []string `help:"Rows to measure. Default: all but layouts, content and query." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts,content,query"`
+	Rows        []string `help:"Rows to measure. Default: all but layouts, content, pageviews and query." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts,content,pageviews,query"`
 	Layout      int      `help:"Events in each table of the row layouts. 0: the default."`
 	Compare     []string `sep:";" help:"Names of the layouts that the row layouts compares with today's, separated by semicolons. Default: all."`
 	Data        string   `help:"Folder with the data of the row query, which an interrupted run continues. Default: bench/.data." type:"path"`
@@ -58,6 +58,8 @@ type scale struct {
 	pdfPages     int           // pages of the space that is rendered as a PDF
 	mergeSpace   int           // pages of the space that edits are merged into
 	largeSpace   int           // pages of the space in which pages are read and searched
+	viewedPages  int           // pages of the site of which pages are viewed
+	views        time.Duration // the load of page views
 	layoutEvents int           // events in each table of the row layouts
 	backlog      int           // events that the sink drains per round
 	fresh        time.Duration
@@ -73,12 +75,12 @@ var (
 	fullScale = scale{
 		rounds: 5, catchups: 5, layoutEvents: 10_000_000, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, crowd: time.Minute, every: 1, colds: 1000, bodies: 24, connection: 256,
-		imports: []int{2_000, 20_000}, pdfPages: 300, mergeSpace: 10_000, largeSpace: 50_000,
+		imports: []int{2_000, 20_000}, pdfPages: 300, mergeSpace: 10_000, largeSpace: 50_000, viewedPages: 1_000, views: 30 * time.Second,
 	}
 	quickScale = scale{
 		rounds: 2, catchups: 1, layoutEvents: 50_000, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, crowd: time.Second, every: 17, colds: 2, bodies: 2, connection: 32,
-		imports: []int{200, 1000}, pdfPages: 20, mergeSpace: 500, largeSpace: 2_000,
+		imports: []int{200, 1000}, pdfPages: 20, mergeSpace: 500, largeSpace: 2_000, viewedPages: 100, views: time.Second,
 	}
 )
 
