@@ -25,6 +25,7 @@ func Edit(original string, edited schema.Document) string {
 	if !ok || source != original {
 		return Write(edited) + finalNewline(original)
 	}
+	edited = withoutBrokenTags(edited)
 	want := edited.Nodes
 	kept := matchUnits(units, want)
 	for _, margin := range []int{0, 1} {
@@ -34,6 +35,31 @@ func Edit(original string, edited schema.Document) string {
 		}
 	}
 	return Write(edited) + finalNewline(original)
+}
+
+// withoutBrokenTags leaves out the tags that are kept as paragraphs, which show nothing, if the rest would read as other blocks with
+// them: when an edit has taken the end of one, those that are left may join.
+func withoutBrokenTags(d schema.Document) schema.Document {
+	tag := func(n schema.Node) bool {
+		_, ok := readTagLine([]byte(keptSource(&n)))
+		return ok && len(content.Plain(schema.NewDocument(n))) == 0
+	}
+	if !slices.ContainsFunc(d.Nodes, tag) || showsSame(d, d) {
+		return d
+	}
+	bare := d
+	bare.Nodes = slices.DeleteFunc(slices.Clone(d.Nodes), tag)
+	if len(bare.Nodes) > 0 && showsSame(bare, d) {
+		return bare
+	}
+	return d
+}
+
+// showsSame reports whether a document that is written and read again shows the text of another one.
+func showsSame(written, d schema.Document) bool {
+	again, err := Read(Write(written))
+	words := func(d schema.Document) []string { return strings.Fields(content.Plain(d)) }
+	return err == nil && strings.Join(words(again), "") == strings.Join(words(d), "")
 }
 
 // expected returns what reading the result must give: the blocks that are kept, and the others in the form in which Read
