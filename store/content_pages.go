@@ -13,10 +13,20 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Pages reads all pages of a revision, as their tree.
+// Pages reads all pages of a revision, as their tree. It is shared: nobody changes it.
 func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.Page, error) {
+	if t := s.trees.of(spaceID, revisionID); t != nil {
+		return t.pages, nil
+	}
 	nodes, err := pagesOf(ctx, s.queries, spaceID, revisionID)
-	return tree.Nest(nodes, ""), err
+	if err != nil {
+		return nil, err
+	}
+	t := newKeptTree(tree.Nest(nodes, ""))
+	if len(nodes) > 0 { // Else the revision may be one that there is not yet.
+		s.trees.keep(spaceID, revisionID, t)
+	}
+	return t.pages, nil
 }
 
 // Page reads a page of a revision with the pages below it.
@@ -47,6 +57,11 @@ func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (t
 
 // Placed gives a page its path and the pages below it.
 func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tree.Node) (tree.Placed, error) {
+	if t := s.trees.of(spaceID, revisionID); t != nil {
+		if page, ok := t.byID[node.ID]; ok {
+			return page, nil
+		}
+	}
 	path, err := s.PathOf(ctx, spaceID, revisionID, node)
 	if err != nil {
 		return tree.Placed{}, err
@@ -58,6 +73,9 @@ func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tre
 func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
+	}
+	if t := s.trees.of(spaceID, revisionID); t != nil {
+		return t.idsAt(paths), nil
 	}
 	rows, err := s.queries.PagesAtPaths(ctx, db.PagesAtPathsParams{SpaceID: spaceID, Revision: revisionID, Paths: paths})
 	if err != nil {
@@ -74,6 +92,9 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
+	}
+	if t := s.trees.of(spaceID, revisionID); t != nil {
+		return t.pathsOf(ids), nil
 	}
 	rows, err := s.queries.SlugsUpOfPages(ctx, db.SlugsUpOfPagesParams{SpaceID: spaceID, Revision: revisionID, Ids: ids})
 	if err != nil {
@@ -99,6 +120,11 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.
 		return tree.Placed{}, schema.NotFound("page")
+	}
+	if t := s.trees.of(spaceID, revisionID); t != nil {
+		if page, ok := t.byID[t.byPath[strings.Join(slugs, "/")]]; ok {
+			return page, nil
+		}
 	}
 	row, err := s.queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -134,6 +160,9 @@ func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, 
 func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
+	}
+	if t := s.trees.of(spaceID, revisionID); t != nil {
+		return t.byID[node.ID].Path, nil
 	}
 	slugs, err := s.queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: spaceID, Revision: revisionID, PageID: node.ID})
 	slices.Reverse(slugs)

@@ -3,9 +3,12 @@ package store
 import (
 	"embed"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 //go:embed db/*.sql.go
@@ -96,3 +99,23 @@ func Room(order []int64, at, n int) (positions []int64, fits bool) {
 	}
 	return s.room(at, n)
 }
+
+// KeptPages bounds what KeptTrees keeps.
+const KeptPages = keptPages
+
+// KeptTrees lets a test keep trees.
+type KeptTrees struct{ *keptTrees }
+
+func NewKeptTrees() KeptTrees { return KeptTrees{newKeptTrees()} }
+
+// Keep keeps a tree of n pages, and gives how many pages are kept then.
+func (k KeptTrees) Keep(revision string, n int) int {
+	pages := make([]tree.Page, n)
+	for i := range pages {
+		pages[i].ID = strconv.Itoa(i)
+	}
+	k.keep("", revision, newKeptTree(pages))
+	return k.pages
+}
+
+func (k KeptTrees) Has(revision string) bool { return k.of("", revision) != nil }

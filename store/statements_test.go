@@ -59,7 +59,8 @@ func counted(t *testing.T, url string) (*store.Store, *statements) {
 func TestOperationsTakeFewStatements(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	tenant := storetest.NewTenant(t, storetest.Open(t, url), "acme")
+	other := storetest.Open(t, url)
+	tenant := storetest.NewTenant(t, other, "acme")
 	st, sent := counted(t, url)
 	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
 	viewer := store.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
@@ -130,7 +131,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := changed.ChangeRequest.Revision
-	tops, err := st.Pages(ctx, tenant.Space.ID, head)
+	tops, err := other.Pages(ctx, tenant.Space.ID, head) // st does not know the tree yet
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,6 +243,16 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			found, err := st.PathsOf(ctx, tenant.Space.ID, head, []string{deep, "nothing"})
 			if len(found) != 1 || found[deep] != "above/deep" {
 				err = errors.Join(err, fmt.Errorf("found %v", found))
+			}
+			return err
+		}},
+		{"read the pages of a revision", 1, func() error { _, err := st.Pages(ctx, tenant.Space.ID, head); return err }},
+		{"read the pages of a revision again", 0, func() error { _, err := st.Pages(ctx, tenant.Space.ID, head); return err }},
+		{"read a page of them with its text", 1, func() error {
+			node, _, err := st.PageText(ctx, tenant.Space.ID, head, deep)
+			placed, placedErr := st.Placed(ctx, tenant.Space.ID, head, node)
+			if err = errors.Join(err, placedErr); placed.Path != "above/deep" {
+				err = errors.Join(err, fmt.Errorf("path %q", placed.Path))
 			}
 			return err
 		}},

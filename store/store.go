@@ -23,6 +23,7 @@ type Store struct {
 	// inviteLifetime is how long new invites are good for; 0 is without end.
 	inviteLifetime time.Duration
 	quotas         Quotas
+	trees          *keptTrees
 }
 
 // The rows as Postgres holds them. What a caller may do with one is up to package api.
@@ -40,7 +41,7 @@ func New(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas}, nil
+	return &Store{config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas, trees: newKeptTrees()}, nil
 }
 
 // Start opens the pool and waits for the first answer. It does not migrate: see Migrate.

@@ -484,7 +484,7 @@ with recursive down as (
         limit 1) p
     where d.depth < cardinality(d.slugs)
 )
-select path::text as path, page_id from down where depth = cardinality(slugs)
+select path::text as path, page_id from down where depth = cardinality(slugs) and depth > 0
 `
 
 type PagesAtPathsParams struct {

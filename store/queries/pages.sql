@@ -92,7 +92,7 @@ with recursive down as (
         limit 1) p
     where d.depth < cardinality(d.slugs)
 )
-select path::text as path, page_id from down where depth = cardinality(slugs);
+select path::text as path, page_id from down where depth = cardinality(slugs) and depth > 0;
 
 -- name: PageByPath :one
 -- The page that these slugs lead to from the root.
