@@ -15,7 +15,7 @@ import (
 
 // Pages reads all pages of a revision, as their tree. It is shared: nobody changes it.
 func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.Page, error) {
-	if t := s.trees.of(spaceID, revisionID); t != nil {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.pages, nil
 	}
 	nodes, err := pagesOf(ctx, s.queries, spaceID, revisionID)
@@ -24,7 +24,7 @@ func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.P
 	}
 	t := newKeptTree(tree.Nest(nodes, ""))
 	if len(nodes) > 0 { // Else the revision may be one that there is not yet.
-		s.trees.keep(spaceID, revisionID, t)
+		s.trees.keep(treeKey{spaceID, revisionID}, t)
 	}
 	return t.pages, nil
 }
@@ -57,7 +57,7 @@ func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (t
 
 // Placed gives a page its path and the pages below it.
 func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tree.Node) (tree.Placed, error) {
-	if t := s.trees.of(spaceID, revisionID); t != nil {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		if page, ok := t.byID[node.ID]; ok {
 			return page, nil
 		}
@@ -74,7 +74,7 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	if t := s.trees.of(spaceID, revisionID); t != nil {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.idsAt(paths), nil
 	}
 	rows, err := s.queries.PagesAtPaths(ctx, db.PagesAtPathsParams{SpaceID: spaceID, Revision: revisionID, Paths: paths})
@@ -93,7 +93,7 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if t := s.trees.of(spaceID, revisionID); t != nil {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.pathsOf(ids), nil
 	}
 	rows, err := s.queries.SlugsUpOfPages(ctx, db.SlugsUpOfPagesParams{SpaceID: spaceID, Revision: revisionID, Ids: ids})
@@ -121,7 +121,7 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.
 		return tree.Placed{}, schema.NotFound("page")
 	}
-	if t := s.trees.of(spaceID, revisionID); t != nil {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		if page, ok := t.byID[t.byPath[strings.Join(slugs, "/")]]; ok {
 			return page, nil
 		}
@@ -161,7 +161,7 @@ func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tre
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
 	}
-	if t := s.trees.of(spaceID, revisionID); t != nil {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.byID[node.ID].Path, nil
 	}
 	slugs, err := s.queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: spaceID, Revision: revisionID, PageID: node.ID})

@@ -104,9 +104,9 @@ func Room(order []int64, at, n int) (positions []int64, fits bool) {
 const KeptPages = keptPages
 
 // KeptTrees lets a test keep trees.
-type KeptTrees struct{ *keptTrees }
+type KeptTrees struct{ *kept[treeKey, *keptTree] }
 
-func NewKeptTrees() KeptTrees { return KeptTrees{newKeptTrees()} }
+func NewKeptTrees() KeptTrees { return KeptTrees{newKept[treeKey, *keptTree](keptPages)} }
 
 // Keep keeps a tree of n pages, and gives how many pages are kept then.
 func (k KeptTrees) Keep(revision string, n int) int {
@@ -114,8 +114,11 @@ func (k KeptTrees) Keep(revision string, n int) int {
 	for i := range pages {
 		pages[i].ID = strconv.Itoa(i)
 	}
-	k.keep("", revision, newKeptTree(pages))
-	return k.pages
+	k.keep(treeKey{"", revision}, newKeptTree(pages))
+	return k.size
 }
 
-func (k KeptTrees) Has(revision string) bool { return k.of("", revision) != nil }
+func (k KeptTrees) Has(revision string) bool {
+	_, ok := k.get(treeKey{"", revision})
+	return ok
+}

@@ -12,35 +12,61 @@ import (
 type PublishedPart = db.PublishedPartsRow
 
 // PublishedSite is a site with its site spaces, in the order of its structure. Whether it is published, and to whom, is for
-// the caller to decide.
+// the caller to decide. Callers share the parts: nobody changes them.
 type PublishedSite struct {
 	Site Site
 	// ShareLink and ShareKey are the id and the key of the active share link that was asked for; empty if there is none.
 	ShareLink, ShareKey string
-	Parts               []PublishedPart
+	// Redirects reports whether the site has any.
+	Redirects bool
+	Parts     []PublishedPart
 }
 
 // Row is the site as resources of sites show it.
 func (p *PublishedSite) Row() SiteRow { return SiteRow{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
-// ShareLinkRef names a share link by its id or by its key; both empty name none.
-type ShareLinkRef struct{ ID, Key string }
+// PublishedRef names a site by its id, or by a host name in lower case that it has proved. It may name one of the site's share links,
+// by its id or by its key.
+type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
 
-// PublishedSite reads a site for its readers.
-func (s *Store) PublishedSite(ctx context.Context, siteID string, link ShareLinkRef) (PublishedSite, error) {
-	params := db.PublishedSiteParams{ID: siteID}
-	if link.ID != "" {
-		params.ShareLink = &link.ID
-	}
-	if link.Key != "" {
-		params.ShareKey = &link.Key
-	}
-	row, err := s.queries.PublishedSite(ctx, params)
+// keptParts bounds the parts of all sites that are kept, which take some 500 bytes each.
+const keptParts = 50_000
+
+// keptSite is a site as of a version.
+type keptSite struct {
+	version string
+	site    Site
+	parts   []PublishedPart
+}
+
+func (k *keptSite) size() int { return 1 + len(k.parts) }
+
+// PublishedSite reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that has changed.
+func (s *Store) PublishedSite(ctx context.Context, ref PublishedRef) (PublishedSite, error) {
+	now, err := s.queries.PublishedVersion(ctx, db.PublishedVersionParams{
+		ID: unlessEmpty(ref.Site), Hostname: unlessEmpty(ref.Hostname), ShareLink: unlessEmpty(ref.ShareLink), ShareKey: unlessEmpty(ref.ShareKey),
+	})
 	if err != nil {
 		return PublishedSite{}, interpret(err, "site")
 	}
-	parts, err := s.queries.PublishedParts(ctx, siteID)
+	k, ok := s.sites.get(now.ID)
+	if !ok || k.version != now.Version {
+		// What is read now may be newer than the version. Then the next reader finds another version, and reads it again.
+		if k, err = s.readPublished(ctx, now.ID, now.Version); err != nil {
+			return PublishedSite{}, err
+		}
+		s.sites.keep(now.ID, k)
+	}
 	return PublishedSite{
-		Site: row.Site, ShareLink: schema.Or(row.ShareLink, ""), ShareKey: schema.Or(row.ShareKey, ""), Parts: parts,
-	}, interpret(err, "site")
+		Site: k.site, ShareLink: schema.Or(now.ShareLink, ""), ShareKey: schema.Or(now.ShareKey, ""), Redirects: now.HasRedirects, Parts: k.parts,
+	}, nil
+}
+
+func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSite, error) {
+	site, err := s.queries.SiteByID(ctx, id)
+	if err != nil {
+		return nil, interpret(err, "site")
+	}
+	parts, err := s.queries.PublishedParts(ctx, id)
+	return &keptSite{version: version, site: site, parts: parts}, interpret(err, "site")
 }

@@ -27,12 +27,6 @@ func (w *structure) mayClaim(hostname *string) error {
 	return nil
 }
 
-// SiteOfHostname finds the site that has proved a name, which is in lower case.
-func (s *Store) SiteOfHostname(ctx context.Context, hostname string) (string, error) {
-	id, err := s.queries.SiteOfHostname(ctx, &hostname)
-	return id, interpret(err, "site")
-}
-
 // HostnameToken is what a TXT record must hold to prove a site's claim to a name. It is made of the site: nobody can use the record
 // that another one published.
 func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (string, error) {

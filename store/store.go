@@ -23,7 +23,9 @@ type Store struct {
 	// inviteLifetime is how long new invites are good for; 0 is without end.
 	inviteLifetime time.Duration
 	quotas         Quotas
-	trees          *keptTrees
+	// trees are those of the revisions, and sites the published sites, that were read last.
+	trees *kept[treeKey, *keptTree]
+	sites *kept[string, *keptSite]
 }
 
 // The rows as Postgres holds them. What a caller may do with one is up to package api.
@@ -41,7 +43,10 @@ func New(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas, trees: newKeptTrees()}, nil
+	return &Store{
+		config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas,
+		trees: newKept[treeKey, *keptTree](keptPages), sites: newKept[string, *keptSite](keptParts),
+	}, nil
 }
 
 // Start opens the pool and waits for the first answer. It does not migrate: see Migrate.

@@ -36,6 +36,14 @@ func deref[T any](p *T) T {
 	return *p
 }
 
+// unlessEmpty gives nil for an empty text.
+func unlessEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
 // distinct gives each id once. It never gives nil, which Postgres takes for an unknown array.
 func distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))

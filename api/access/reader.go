@@ -111,7 +111,7 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 	if err != nil {
 		return nil, err
 	}
-	site, err := g.store.PublishedSite(ctx, claims.Site, store.ShareLinkRef{ID: claims.ShareLink})
+	site, err := g.store.PublishedSite(ctx, store.PublishedRef{Site: claims.Site, ShareLink: claims.ShareLink})
 	switch {
 	case schema.IsCode(err, schema.CodeNotFound):
 		return nil, refused

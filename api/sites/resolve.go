@@ -83,18 +83,8 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	if !ok {
 		return schema.PublishedURL{}, schema.Invalid("url", "must be an absolute http or https address")
 	}
-	id, at, err := h.siteOf(ctx, asked)
-	if err != nil {
-		return schema.PublishedURL{}, err
-	}
-	siteEnd := at
-	var key string
-	if at < len(asked.names) && isShareKey(asked.names[at]) {
-		key = asked.names[at][1:]
-		at++
-		siteEnd = at // What a reader with a key sees is below the key.
-	}
-	site, err := h.store.PublishedSite(ctx, id, store.ShareLinkRef{Key: key})
+	site, key, at, err := h.siteOf(ctx, asked)
+	siteEnd := at // What a reader with a key sees is below the key.
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && (!site.Site.Published || site.ShareKey != key) {
 		return schema.PublishedURL{}, nowhere
 	}
@@ -106,7 +96,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	}
 	known, err := h.know(ctx, site.Site, who, c.Now)
 	if err != nil || known.login != "" {
-		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: id, Redirect: known.login}, err
+		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: site.Site.ID, Redirect: known.login}, err
 	}
 	if !access.OpenTo(site.Site, site.ShareLink, known.kind) {
 		return schema.PublishedURL{}, nowhere
@@ -118,19 +108,19 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	}
 	at += part.segments
 	found := schema.PublishedURL{
-		Organization: site.Site.OrganizationID, Site: id, SiteSection: section.Shown(schema.Or(part.SectionID, "")), SiteSpace: part.ID, Space: part.SpaceID,
+		Organization: site.Site.OrganizationID, Site: site.Site.ID, SiteSection: section.Shown(schema.Or(part.SectionID, "")), SiteSpace: part.ID, Space: part.SpaceID,
 		ShareKey: key, SiteBasePath: asked.prefix(siteEnd), Complete: &part.complete, ContextID: contextID(known.claims),
 	}
 	preview := at
 	claims := access.SiteClaims{
-		Organization: found.Organization, Site: id, SiteSection: found.SiteSection, SiteSpace: part.ID, Space: part.SpaceID,
+		Organization: found.Organization, Site: found.Site, SiteSection: found.SiteSection, SiteSpace: part.ID, Space: part.SpaceID,
 		ShareLink: site.ShareLink, User: c.Principal.UserID, VisitorType: known.kind, Claims: known.claims,
 	}
 	if at, err = h.preview(ctx, c, asked, at, &found, &claims); err != nil {
 		return schema.PublishedURL{}, err
 	}
 	found.BasePath, found.Pathname = asked.prefix(at), asked.rest(at)
-	if at < len(asked.path) && at == preview {
+	if site.Redirects && at < len(asked.path) && at == preview {
 		source := asked.rest(siteEnd)
 		to, err := h.redirect(ctx, c, site, reader, part.PublishedPart, h.root(asked, site, siteEnd), source, found.Pathname)
 		if err != nil || to.Redirect != "" {
@@ -143,17 +133,21 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	return found, err
 }
 
-// siteOf finds the site of an address by its host, else by its path. at is how many segments lead to the site.
-func (h *addresses) siteOf(ctx context.Context, asked askedAddress) (id string, at int, err error) {
-	id, err = h.store.SiteOfHostname(ctx, asked.host)
-	if err == nil || !schema.IsCode(err, schema.CodeNotFound) {
-		return id, 0, err
+// siteOf finds the site of an address by its host, else by its path, with the share key that the address has. at is how many segments
+// lead to the site and name the key.
+func (h *addresses) siteOf(ctx context.Context, asked askedAddress) (site store.PublishedSite, key string, at int, err error) {
+	key, at = asked.shareKey(0)
+	site, err = h.store.PublishedSite(ctx, store.PublishedRef{Hostname: asked.host, ShareKey: key})
+	if !schema.IsCode(err, schema.CodeNotFound) {
+		return site, key, at, err
 	}
-	id, at, ok := asked.siteByPath(h.view.PathNames())
+	id, n, ok := asked.siteByPath(h.view.PathNames())
 	if !ok || !schema.ValidID(id) {
-		return "", 0, nowhere
+		return site, "", 0, nowhere
 	}
-	return id, at, nil
+	key, at = asked.shareKey(n)
+	site, err = h.store.PublishedSite(ctx, store.PublishedRef{Site: id, ShareKey: key})
+	return site, key, at, err
 }
 
 // mayFind refuses a user who may not read the site: to strangers it does not exist.

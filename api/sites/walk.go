@@ -61,6 +61,14 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
+// shareKey is the key of a share link that segment n is; key is empty if it is none. next is the segment after it.
+func (a askedAddress) shareKey(n int) (key string, next int) {
+	if n < len(a.names) && isShareKey(a.names[n]) {
+		return a.names[n][1:], n + 1
+	}
+	return "", n
+}
+
 // shownPart is the part of a site that a path leads to.
 type shownPart struct {
 	store.PublishedPart

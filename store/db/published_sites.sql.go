@@ -62,50 +62,53 @@ func (q *Queries) PublishedParts(ctx context.Context, siteID string) ([]Publishe
 	return items, nil
 }
 
-const publishedSite = `-- name: PublishedSite :one
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, s.anonymous_events, l.id as share_link, l.key as share_key
+const publishedVersion = `-- name: PublishedVersion :one
+select s.id, l.id as share_link, l.key as share_key,
+       exists (select 1 from site_redirects r where r.site_id = s.id) as has_redirects,
+       (s.xmin::text
+           || '|' || coalesce((select string_agg(p.xmin::text, ',' order by p.rank) from site_spaces p where p.site_id = s.id), '')
+           || '|' || coalesce((select string_agg(c.xmin::text, ',' order by c.rank) from site_sections c where c.site_id = s.id), ''))::text as version
 from sites s
     left join share_links l on l.site_id = s.id and l.active
         and (l.id = $1::text or l.key = $2::text)
-where s.id = $3
+where s.id = coalesce($3::text,
+    (select h.id from sites h where h.hostname = $4::text and h.hostname_proved_at is not null))
 `
 
-type PublishedSiteParams struct {
+type PublishedVersionParams struct {
 	ShareLink *string
 	ShareKey  *string
-	ID        string
+	ID        *string
+	Hostname  *string
 }
 
-type PublishedSiteRow struct {
-	Site      Site
-	ShareLink *string
-	ShareKey  *string
+type PublishedVersionRow struct {
+	ID           string
+	ShareLink    *string
+	ShareKey     *string
+	HasRedirects bool
+	Version      string
 }
 
-// The site with the share link that a caller has: by its id, or by its key.
+// Which site a caller names, by its id or by its proved hostname, with the share link that the caller has, by its id or by its key.
+// Each change of what its row and PublishedParts say gives it another version: Postgres writes a new row with the number of the
+// transaction that wrote it.
 // Index: sites_pkey.
-func (q *Queries) PublishedSite(ctx context.Context, arg PublishedSiteParams) (PublishedSiteRow, error) {
-	row := q.db.QueryRow(ctx, publishedSite, arg.ShareLink, arg.ShareKey, arg.ID)
-	var i PublishedSiteRow
+// Sorts: the parts of one site.
+func (q *Queries) PublishedVersion(ctx context.Context, arg PublishedVersionParams) (PublishedVersionRow, error) {
+	row := q.db.QueryRow(ctx, publishedVersion,
+		arg.ShareLink,
+		arg.ShareKey,
+		arg.ID,
+		arg.Hostname,
+	)
+	var i PublishedVersionRow
 	err := row.Scan(
-		&i.Site.ID,
-		&i.Site.OrganizationID,
-		&i.Site.Type,
-		&i.Site.Title,
-		&i.Site.Visibility,
-		&i.Site.Published,
-		&i.Site.AgentsContext,
-		&i.Site.StoreClearIds,
-		&i.Site.CreatedAt,
-		&i.Site.Basename,
-		&i.Site.AdaptiveContent,
-		&i.Site.Proxy,
-		&i.Site.Hostname,
-		&i.Site.HostnameProvedBy,
-		&i.Site.HostnameProvedAt,
-		&i.Site.AnonymousEvents,
+		&i.ID,
 		&i.ShareLink,
 		&i.ShareKey,
+		&i.HasRedirects,
+		&i.Version,
 	)
 	return i, err
 }

@@ -1,11 +1,19 @@
--- name: PublishedSite :one
--- The site with the share link that a caller has: by its id, or by its key.
+-- name: PublishedVersion :one
+-- Which site a caller names, by its id or by its proved hostname, with the share link that the caller has, by its id or by its key.
+-- Each change of what its row and PublishedParts say gives it another version: Postgres writes a new row with the number of the
+-- transaction that wrote it.
 -- Index: sites_pkey.
-select sqlc.embed(s), l.id as share_link, l.key as share_key
+-- Sorts: the parts of one site.
+select s.id, l.id as share_link, l.key as share_key,
+       exists (select 1 from site_redirects r where r.site_id = s.id) as has_redirects,
+       (s.xmin::text
+           || '|' || coalesce((select string_agg(p.xmin::text, ',' order by p.rank) from site_spaces p where p.site_id = s.id), '')
+           || '|' || coalesce((select string_agg(c.xmin::text, ',' order by c.rank) from site_sections c where c.site_id = s.id), ''))::text as version
 from sites s
     left join share_links l on l.site_id = s.id and l.active
         and (l.id = sqlc.narg(share_link)::text or l.key = sqlc.narg(share_key)::text)
-where s.id = sqlc.arg(id);
+where s.id = coalesce(sqlc.narg(id)::text,
+    (select h.id from sites h where h.hostname = sqlc.narg(hostname)::text and h.hostname_proved_at is not null));
 
 -- name: PublishedParts :many
 -- What decides which part of a site an address leads to.
