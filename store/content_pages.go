@@ -114,8 +114,9 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 	return paths, nil
 }
 
-// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. A path at which no
-// page is may be one that a redirect of the space's Git repository leads from: then the page has another path than the one asked for.
+// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. If there is no page
+// at the path, it is the one that a redirect of the space's Git repository leads to, or else the one that was there last before it
+// was renamed or moved: then the page has another path than the one asked for.
 func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.
@@ -129,6 +130,9 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 	row, err := s.queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
 	if errors.Is(err, pgx.ErrNoRows) {
 		id, err := s.queries.GitRedirect(ctx, db.GitRedirectParams{SpaceID: spaceID, Source: strings.Join(slugs, "/")})
+		if errors.Is(err, pgx.ErrNoRows) && len(slugs) <= tree.MaxDepth {
+			id, err = s.queries.FormerPage(ctx, db.FormerPageParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
+		}
 		if err != nil {
 			return tree.Placed{}, interpret(err, "page")
 		}

@@ -32,7 +32,7 @@ func onePageOperations(h *pages) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: current + "/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
-			Doc:   "Read a page of a space by its path, or by one from which a redirect of its Git repository leads: then its path is another one.",
+			Doc:   "Read a page of a space by its path, by a former path, or by one from which a redirect of its Git repository leads: then its path is another one.",
 			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
 		},
 		{
@@ -52,7 +52,7 @@ func onePageOperations(h *pages) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: revision + "/path/{pagePath}", ID: "getPageInRevisionByPath", Tag: tag, Tail: true,
-			Doc:   "Read a page of a revision by its path.",
+			Doc:   "Read a page of a revision by its path, or by a former path of it.",
 			Scope: inSpace, Status: http.StatusOK, Handler: frame.Handle(h.pathOfRevision),
 		},
 		{
@@ -67,7 +67,7 @@ func onePageOperations(h *pages) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content/path/{pagePath}", ID: "getPageInChangeRequestByPath", Tag: tag, Tail: true,
-			Doc:   "Read a page of a change request by its path.",
+			Doc:   "Read a page of a change request by its path, or by a former path of it.",
 			Scope: inRequest, Status: http.StatusOK, Handler: frame.Handle(h.pathOfRequest),
 		},
 		{

@@ -100,7 +100,7 @@ func TestPagesOfRevisions(t *testing.T) {
 		old + "/page/nothing", old + "/page/nothing/document", old + "/page/nothing/meta-links", old + "/path/guides/begin", old + "/path/", old + "/path/%ff",
 		space + "/revisions/nothing/page/" + start, space + "/revisions/nothing/pages", space + "/revisions/nothing/path/guides", space + "/revisions/nothing/page/" + start + "/document",
 		old + "/page/" + link + "/document", old + "/page/" + tree[0].ID + "/document",
-		space + "/documents/nothing", theirs + "/path/guides/start", theirs + "/page/nothing",
+		space + "/documents/nothing", theirs + "/path/guides/end", theirs + "/page/nothing",
 	} {
 		h.WantError(h.Do("GET", nothing, h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 	}

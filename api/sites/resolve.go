@@ -227,7 +227,9 @@ func (h *addresses) redirect(
 	if err != nil {
 		return schema.PublishedURL{}, nil //nolint:nilerr // No page and no redirect has such a path.
 	}
-	if _, err := h.store.PageByPath(ctx, space.ID, space.Revision, path); !schema.IsCode(err, schema.CodeNotFound) {
+	path = strings.Trim(path, "/")
+	// A page that was at the path once does not count: the site's redirect says where to go instead.
+	if pages, err := h.store.PagesAt(ctx, space.ID, space.Revision, []string{path}); err != nil || pages[path] != "" {
 		return schema.PublishedURL{}, err
 	}
 	if row.Url != nil {

@@ -294,4 +294,12 @@ func TestResolveRedirects(t *testing.T) {
 	if found := resolved(h, token, address+"/elsewhere"); found["pathname"] != "/elsewhere" {
 		t.Errorf("%v", found)
 	}
+	// Where a page was once, the site's redirect says where to go.
+	page := h.Want(http.StatusOK, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/path/here", admin, nil)["id"].(string)
+	request = h.Want(http.StatusCreated, "POST", "/v1/spaces/"+h.Ours.Space.ID+"/change-requests", admin, nil)["id"].(string)
+	h.ChangeContent(schema.RoleAdmin, request, `{"operation":"update_page","page":"`+page+`","slug":"there"}`)
+	h.Want(http.StatusOK, "POST", "/v1/spaces/"+h.Ours.Space.ID+"/change-requests/"+request+"/merge", admin, nil)
+	if found := resolved(h, token, address+"/here"); found["redirect"] != "https://example.com/x" {
+		t.Errorf("%v", found)
+	}
 }

@@ -1,0 +1,105 @@
+package content_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// TestMovedPages: the paths that a page has had lead to it for as long as no other page takes them.
+func TestMovedPages(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	space := "/v1/spaces/" + h.Ours.Space.ID
+	change := func(changes ...string) (revision string) {
+		t.Helper()
+		request := h.ChangeRequest(h.Ours)
+		h.ChangeContent(schema.RoleEdit, request.ID, changes...)
+		return h.MergeNow(request.ID).Revision
+	}
+	leads := func(at, path, id, now string) {
+		t.Helper()
+		a := h.Do("GET", at+"/path/"+path, h.Ours.Tokens[schema.RoleRead], nil)
+		if id == "" {
+			h.WantError(a, http.StatusNotFound)
+			return
+		}
+		page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", at+"/path/"+path, nil, http.StatusOK)
+		if page.ID != id || page.Path != now {
+			t.Errorf("%s leads to %s at %q, want %s at %q", path, page.ID, page.Path, id, now)
+		}
+	}
+	current := space + "/content"
+	first := change(
+		`{"operation":"insert_page","type":"group","title":"Guides","ref":"g"}`,
+		`{"operation":"insert_page","into":"g","title":"Install"}`,
+		`{"operation":"insert_page","title":"Start"}`,
+		`{"operation":"insert_page","title":"Help"}`)
+	tree := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", space+"/revisions/"+first+"/pages", nil, 200).Pages
+	guides, install, start, help := tree[0].ID, tree[0].Pages[0].ID, tree[1].ID, tree[2].ID
+	set := func(page, slug string) string {
+		return fmt.Sprintf(`{"operation":"update_page","page":%q,"slug":%q}`, page, slug)
+	}
+
+	// A page, the group above it, and both.
+	change(set(install, "setup"))
+	leads(current, "guides/install", install, "guides/setup")
+	second := change(set(guides, "manuals"))
+	leads(current, "guides/install", install, "manuals/setup")
+	leads(current, "guides%2Fsetup", install, "manuals/setup")
+	leads(current, "/guides/", guides, "manuals")
+	// Moved out of the group, which is then deleted.
+	change(`{"operation":"update_page","page":"`+install+`","into":null}`, `{"operation":"delete_page","page":"`+guides+`"}`)
+	for _, path := range []string{"guides/install", "guides/setup", "manuals/setup", "setup"} {
+		leads(current, path, install, "setup")
+	}
+	for _, path := range []string{"guides", "manuals", "guides/start", "nothing", "setup/install", "install"} {
+		leads(current, path, "", "")
+	}
+
+	// Each revision has the paths up to it.
+	leads(space+"/revisions/"+first, "guides/setup", "", "")
+	leads(space+"/revisions/"+first, "guides/install", install, "guides/install")
+	leads(space+"/revisions/"+second, "guides/install", install, "manuals/setup")
+	leads(space+"/revisions/"+second, "setup", "", "")
+
+	// Of two pages that had a path, the last one, as long as it is there; the page that has it now comes first.
+	change(set(start, "begin"))
+	change(set(help, "start"))
+	leads(current, "start", help, "start")
+	change(set(help, "aid"))
+	leads(current, "start", help, "aid")
+	change(`{"operation":"delete_page","page":"` + help + `"}`)
+	leads(current, "start", start, "begin")
+	change(set(start, "start"))
+	leads(current, "start", start, "start")
+	leads(current, "begin", start, "start")
+
+	// In a change request, until it is merged, for itself alone.
+	draft := h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, draft.ID, set(start, "first"), `{"operation":"insert_page","title":"Begin"}`)
+	theirs := h.RequestPath(draft.ID) + "/content"
+	leads(theirs, "start", start, "first")
+	leads(theirs, "guides/install", install, "setup")
+	if page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", theirs+"/path/begin", nil, http.StatusOK); page.ID == start {
+		t.Error("the new page does not win")
+	}
+	leads(current, "first", "", "")
+	leads(current, "begin", start, "start")
+
+	// However often a page was edited since.
+	edited := h.ChangeRequest(h.Ours)
+	for i := range 5 {
+		h.ChangeContent(schema.RoleEdit, edited.ID, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Title %d"}`, install, i))
+	}
+	h.MergeNow(edited.ID)
+	leads(current, "manuals/setup", install, "setup")
+	deep := ""
+	for range 40 {
+		deep += "/start"
+	}
+	leads(current, deep, "", "")
+}
