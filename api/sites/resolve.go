@@ -244,10 +244,11 @@ func (h *addresses) redirect(
 }
 
 // root is a site's published address, with the key of a share link. A site without a host of its own keeps the scheme and the port
-// that were asked, if the host is ours.
+// that were asked, if the host is ours. A preview's links stay at the address of the preview: elsewhere its drafts do not open.
 func (h *addresses) root(asked askedAddress, site store.PublishedSite, siteEnd int) siteAddress {
 	root := h.view.PublishedSite(site.Site)
-	if u, err := url.Parse(root); err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
+	u, err := url.Parse(root)
+	if asked.previewed(siteEnd) || err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
 		return siteAddress{asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/")} // With the key, if there is one.
 	}
 	if site.ShareKey != "" {

@@ -250,6 +250,9 @@ func TestPreviewsOfMembers(t *testing.T) {
 	if found["siteBasePath"] != "/preview/"+h.Ours.Site.ID+"/" || found["pathname"] != "/plans" {
 		t.Errorf("%v", found)
 	}
+	if drafted := resolved(h, admin, at+"/~/changes/"+request+"/plans"); drafted["canonicalUrl"] != at+"/plans" || drafted["changeRequest"] != request {
+		t.Errorf("links lead out of the preview: %v", drafted)
+	}
 	check(found["apiToken"].(string), http.StatusOK)
 	check(resolved(h, admin, address)["apiToken"].(string), http.StatusOK)
 	check(resolved(h, frontEnd, at)["apiToken"].(string), http.StatusNotFound)

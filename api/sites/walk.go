@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -67,6 +68,14 @@ func (a askedAddress) shareKey(n int) (key string, next int) {
 		return a.names[n][1:], n + 1
 	}
 	return "", n
+}
+
+// previewed reports whether the first n segments lead to the preview of a site, with or without the key of a share link.
+func (a askedAddress) previewed(n int) bool {
+	if n > 0 && isShareKey(a.names[n-1]) {
+		n--
+	}
+	return n > 1 && a.names[n-2] == "preview" && schema.ValidID(a.names[n-1])
 }
 
 // shownPart is the part of a site that a path leads to.

@@ -192,7 +192,8 @@ function settingsOf(checkout, flags) {
         // Without these, browsers and the program itself ask GitBook's servers.
         GITBOOK_APP_URL: api,
         GITBOOK_FONTS_URL: `${url}/~gitbook/static/fonts`,
-        GITBOOK_PREVIEW_BASE_URL: `${url}/preview/`,
+        // As the front end sees addresses: by https, without a port.
+        GITBOOK_PREVIEW_BASE_URL: `https://${new URL(url).hostname}/preview/`,
         GITBOOK_HEAD_SHA: checkout.git('rev-parse', 'HEAD').stdout.trim() || 'unknown',
         PORT: flags.port ?? (new URL(url).port || '3100'),
     };
