@@ -88,6 +88,23 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	return ids, nil
 }
 
+// PagesOnceAt gives the ids of the pages that were at paths last, before they were renamed or moved, by the path. It looks at the
+// revisions up to this one for pages that it still has, whether or not there is a page at the path now.
+func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.FormerPages(ctx, db.FormerPagesParams{SpaceID: spaceID, Revision: revisionID, Paths: paths})
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	ids := make(map[string]string, len(rows))
+	for _, row := range rows {
+		ids[row.Path] = row.PageID
+	}
+	return ids, nil
+}
+
 // PathsOf gives the paths of pages of a revision by their ids. Pages that are not there, and links, have none.
 func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
@@ -130,8 +147,15 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 	row, err := s.queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
 	if errors.Is(err, pgx.ErrNoRows) {
 		id, err := s.queries.GitRedirect(ctx, db.GitRedirectParams{SpaceID: spaceID, Source: strings.Join(slugs, "/")})
-		if errors.Is(err, pgx.ErrNoRows) && len(slugs) <= tree.MaxDepth {
-			id, err = s.queries.FormerPage(ctx, db.FormerPageParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
+		if errors.Is(err, pgx.ErrNoRows) {
+			path := strings.Join(slugs, "/")
+			former, formerErr := s.PagesOnceAt(ctx, spaceID, revisionID, []string{path})
+			if formerErr != nil {
+				return tree.Placed{}, formerErr
+			}
+			if former[path] != "" {
+				id, err = former[path], nil
+			}
 		}
 		if err != nil {
 			return tree.Placed{}, interpret(err, "page")

@@ -3,6 +3,7 @@ package content_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/octavo-docs/octavo/api/apitest"
@@ -58,6 +59,13 @@ func TestMovedPages(t *testing.T) {
 	}
 	for _, path := range []string{"guides", "manuals", "guides/start", "nothing", "setup/install", "install"} {
 		leads(current, path, "", "")
+	}
+
+	// Links that were written before follow it.
+	change(`{"operation":"update_page","page":"` + help + `","document":{"markdown":"[a](guides/install.md#x) [b](manuals/setup.md) [c](guides/none.md)"}}`)
+	stable := fmt.Sprintf("[a](ref:anchor/x?page=%s) [b](ref:page/%s) [c](guides/none.md)", install, install)
+	if page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", current+"/page/"+help+"?format=markdown&format.markdown.refs=stable", nil, 200); strings.TrimSpace(*page.Markdown) != stable {
+		t.Errorf("%s, want %s", *page.Markdown, stable)
 	}
 
 	// Each revision has the paths up to it.

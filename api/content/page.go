@@ -211,11 +211,17 @@ func adapt(d *schema.Document, c *access.Caller) {
 }
 
 // linked returns a document in which relative links to other pages are references to them, so that a reader who does not know
-// where the page is can follow them. It asks the store only if there are such links.
+// where the page is can follow them. It asks the store only if there are such links, and for pages that have moved since the link was
+// written only if there are links that lead to no page.
 func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Page, d schema.Document) (schema.Document, error) {
 	ids, err := h.store.PagesAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
 	if err != nil {
 		return schema.Document{}, err
+	}
+	d = pagelinks.ToPages(d, page, ids)
+	ids, err = h.store.PagesOnceAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
+	if err != nil || len(ids) == 0 {
+		return d, err
 	}
 	return pagelinks.ToPages(d, page, ids), nil
 }

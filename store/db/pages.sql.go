@@ -259,50 +259,70 @@ func (q *Queries) ForgetDeletedSpace(ctx context.Context, id string) error {
 	return err
 }
 
-const formerPage = `-- name: FormerPage :one
+const formerPages = `-- name: FormerPages :many
 with recursive history as (
     select r.branch, r.seq from revisions r where r.space_id = $1 and r.id = $2
     union all
     select r.base, r.base_seq from revisions r where r.space_id = $1 and r.id = $2 and r.base is not null
 ), down as (
-    select (''::text collate "C")::text as page_id, 2147483647 as until, 0 as depth
+    select p.path, string_to_array(p.path, '/') as slugs, (''::text collate "C")::text as page_id, 2147483647 as until, 0 as depth
+    from (select unnest($3::text[])::text as path) p
+    where cardinality(string_to_array(p.path, '/')) <= 16
     union
-    select p.page_id, least(p.until, d.until), d.depth + 1
+    select d.path, d.slugs, p.page_id, least(p.until, d.until), d.depth + 1
     from down d cross join lateral (
         select c.page_id, max(c.until) as until
         from history h cross join lateral (
             select s.page_id, s.until from branch_pages s
-            where s.branch = h.branch and s.parent_id = d.page_id and s.slug = ($3::text[])[d.depth + 1]
+            where s.branch = h.branch and s.parent_id = d.page_id and s.slug = d.slugs[d.depth + 1]
               and s.since <= h.seq and not s.deleted
             order by s.until desc
             limit 1000) c
         group by c.page_id
         offset 0) p
-    where d.depth < cardinality($3::text[])
+    where d.depth < cardinality(d.slugs)
 )
-select d.page_id
+select distinct on (d.path) d.path::text as path, d.page_id
 from down d cross join lateral (
     select from pages_of($1, $2) p where p.page_id = d.page_id and p.slug <> '' limit 1) there
-where d.depth = cardinality($3::text[])
-order by d.until desc, d.page_id
-limit 1
+where d.depth = cardinality(d.slugs)
+order by d.path, d.until desc, d.page_id
 `
 
-type FormerPageParams struct {
+type FormerPagesParams struct {
 	SpaceID  string
 	Revision string
-	Slugs    []string
+	Paths    []string
 }
 
-// The page that had this path last, of those that the revision still has: what the page, or one above it, was called before it was
-// renamed or moved. Reads the newest 1,000 states of the pages that were at each place on the way, however often they were edited.
+type FormerPagesRow struct {
+	Path   string
+	PageID string
+}
+
+// For each path the page that had it last, of those that the revision still has: what the page, or one above it, was called before it
+// was renamed or moved. Reads the newest 1,000 states of the pages that were at each place on the way, however often they were edited.
+// No page is deeper than 16.
 // Index: branch_pages_parent.
-// Sorts: the pages that were at the path.
-func (q *Queries) FormerPage(ctx context.Context, arg FormerPageParams) (string, error) {
-	row := q.db.QueryRow(ctx, formerPage, arg.SpaceID, arg.Revision, arg.Slugs)
-	var page_id string
-	err := row.Scan(&page_id)
-	return page_id, err
+// Sorts: the pages that were at the paths.
+func (q *Queries) FormerPages(ctx context.Context, arg FormerPagesParams) ([]FormerPagesRow, error) {
+	rows, err := q.db.Query(ctx, formerPages, arg.SpaceID, arg.Revision, arg.Paths)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FormerPagesRow{}
+	for rows.Next() {
+		var i FormerPagesRow
+		if err := rows.Scan(&i.Path, &i.PageID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insertFile = `-- name: InsertFile :exec

@@ -111,37 +111,39 @@ with recursive down as (
 )
 select page_id, parent_id, position, slug, page from down where depth = cardinality(sqlc.arg(slugs)::text[]);
 
--- name: FormerPage :one
--- The page that had this path last, of those that the revision still has: what the page, or one above it, was called before it was
--- renamed or moved. Reads the newest 1,000 states of the pages that were at each place on the way, however often they were edited.
+-- name: FormerPages :many
+-- For each path the page that had it last, of those that the revision still has: what the page, or one above it, was called before it
+-- was renamed or moved. Reads the newest 1,000 states of the pages that were at each place on the way, however often they were edited.
+-- No page is deeper than 16.
 -- Index: branch_pages_parent.
--- Sorts: the pages that were at the path.
+-- Sorts: the pages that were at the paths.
 with recursive history as (
     select r.branch, r.seq from revisions r where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
     union all
     select r.base, r.base_seq from revisions r where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision) and r.base is not null
 ), down as (
-    select (''::text collate "C")::text as page_id, 2147483647 as until, 0 as depth
+    select p.path, string_to_array(p.path, '/') as slugs, (''::text collate "C")::text as page_id, 2147483647 as until, 0 as depth
+    from (select unnest(sqlc.arg(paths)::text[])::text as path) p
+    where cardinality(string_to_array(p.path, '/')) <= 16
     union
-    select p.page_id, least(p.until, d.until), d.depth + 1
+    select d.path, d.slugs, p.page_id, least(p.until, d.until), d.depth + 1
     from down d cross join lateral (
         select c.page_id, max(c.until) as until
         from history h cross join lateral (
             select s.page_id, s.until from branch_pages s
-            where s.branch = h.branch and s.parent_id = d.page_id and s.slug = (sqlc.arg(slugs)::text[])[d.depth + 1]
+            where s.branch = h.branch and s.parent_id = d.page_id and s.slug = d.slugs[d.depth + 1]
               and s.since <= h.seq and not s.deleted
             order by s.until desc
             limit 1000) c
         group by c.page_id
         offset 0) p
-    where d.depth < cardinality(sqlc.arg(slugs)::text[])
+    where d.depth < cardinality(d.slugs)
 )
-select d.page_id
+select distinct on (d.path) d.path::text as path, d.page_id
 from down d cross join lateral (
     select from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) p where p.page_id = d.page_id and p.slug <> '' limit 1) there
-where d.depth = cardinality(sqlc.arg(slugs)::text[])
-order by d.until desc, d.page_id
-limit 1;
+where d.depth = cardinality(d.slugs)
+order by d.path, d.until desc, d.page_id;
 
 -- name: PagesByID :many
 -- Index: branch_pages_pkey.
