@@ -254,6 +254,13 @@ func TestPreviewsOfMembers(t *testing.T) {
 		t.Errorf("links lead out of the preview: %v", drafted)
 	}
 	check(found["apiToken"].(string), http.StatusOK)
+	older := "https://preview/" + h.Ours.Site.ID
+	found = resolved(h, admin, older+"/plans")
+	if found["siteBasePath"] != "/"+h.Ours.Site.ID+"/" || found["pathname"] != "/plans" || found["canonicalUrl"] != older+"/plans" {
+		t.Errorf("%v", found)
+	}
+	check(found["apiToken"].(string), http.StatusOK)
+	h.WantError(h.Do("POST", "/v1/urls/published", admin, map[string]any{"url": "https://preview/nothing"}), http.StatusNotFound)
 	check(resolved(h, admin, address)["apiToken"].(string), http.StatusOK)
 	check(resolved(h, frontEnd, at)["apiToken"].(string), http.StatusNotFound)
 	reader := resolved(h, h.Ours.Tokens[schema.RoleRead], at)["apiToken"].(string)

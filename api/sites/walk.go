@@ -47,14 +47,21 @@ func (a askedAddress) prefix(n int) string {
 // rest is the path of the segments from n on.
 func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:], "/") }
 
+// previews names a front end's address for previews of a site: https://preview/<id> in the older generation, where it is no host, and
+// https://<host>/preview/<id> in the newer.
+const previews = "preview"
+
 // siteByPath finds the id in <base>/~/sites/<id>; a proxy may have taken the base's path away. Front ends have previews of a site at
-// /preview/<id>. n is how many segments lead there.
+// addresses of their own. n is how many segments lead there.
 func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	names := a.names
+	if a.host == previews && len(names) > 0 {
+		return names[0], 1, true
+	}
 	if len(base) > 0 && len(names) > len(base) && slices.Equal(names[:len(base)], base) {
 		names = names[len(base):]
 	}
-	for _, lead := range [][]string{{"~", "sites"}, {"preview"}} {
+	for _, lead := range [][]string{{"~", "sites"}, {previews}} {
 		if n := len(lead); len(names) > n && slices.Equal(names[:n], lead) {
 			return names[n], len(a.names) - len(names) + n + 1, true
 		}
@@ -75,7 +82,7 @@ func (a askedAddress) previewed(n int) bool {
 	if n > 0 && isShareKey(a.names[n-1]) {
 		n--
 	}
-	return n > 1 && a.names[n-2] == "preview" && schema.ValidID(a.names[n-1])
+	return a.host == previews || n > 1 && a.names[n-2] == previews && schema.ValidID(a.names[n-1])
 }
 
 // shownPart is the part of a site that a path leads to.

@@ -72,6 +72,9 @@ func TestAddressesAreRead(t *testing.T) {
 		"http://h:8080/base/~/sites/x":                        "h x 4 /base/~/sites/x/ /",
 		"https://h/~/sites":                                   "h - 0 / /~/sites",
 		"https://h":                                           "h - 0 / /",
+		"https://h/preview/x/a":                               "h x 2 /preview/x/ /a",
+		"https://preview/x/a/b":                               "preview x 1 /x/ /a/b",
+		"https://preview/":                                    "preview - 0 / /",
 		"ftp://h/x":                                           "", "https://": "", "/~/sites/x": "", "https://u:p@h/": "", "https://h/%zz": "", "": "", "https://h:x/": "",
 	} {
 		got := ""
