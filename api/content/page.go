@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -80,7 +81,7 @@ func onePageOperations(h *pages) []frame.Operation {
 }
 
 // The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or name
-// its id. Without one they are as they were written, so that an editor can write back what it has read.
+// its id. Without one they are as they were written, so that an editor can write back what it has read; a site's readers have the first.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -187,20 +188,42 @@ func (h *pages) page(
 	ctx context.Context, c *access.Caller, space store.Space, r *pageRequest, page tree.Placed, text store.Text,
 ) (schema.RevisionPage, error) {
 	resource := h.view.Page(space.ID, page)
-	if page.Document == "" {
+	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
+	// A page without text has Markdown all the same: front ends fail without, and with them the text of the whole site.
+	if page.Document == "" && (!asMarkdown || page.Kind != tree.KindDocument) {
 		return resource, nil
 	}
 	showKeys(&text.Document)
 	adapt(&text.Document, c)
 	self := pagelinks.Page{ID: page.ID, Path: page.Path}
-	if schema.Or(r.Format, markdown.FormatDocument) == markdown.FormatDocument {
+	if !asMarkdown {
 		document, err := h.linked(ctx, space, self, text.Document)
 		resource.Document = &document
 		return resource, err
 	}
-	source, err := h.markdown(ctx, space, self, text, schema.Or(r.Refs, ""))
+	refs := schema.Or(r.Refs, "")
+	if refs == "" && c.Reader != nil {
+		refs = refsRelative // Readers write nothing back, and cannot follow ids.
+	}
+	source, err := h.markdown(ctx, space, self, text, refs)
+	if c.Reader != nil {
+		source = titled(page.Title, source, text.Document)
+	}
 	resource.Markdown = &source
 	return resource, err
+}
+
+// titled puts a page's title before its Markdown, unless that begins with one: what readers get stands alone. Users get what is
+// stored, without the title.
+func titled(title, text string, d schema.Document) string {
+	if len(d.Nodes) > 0 && d.Nodes[0].Type == "heading-1" {
+		return text
+	}
+	heading := markdown.Write(schema.NewDocument(schema.Block("heading-1", schema.Text(title)))) + "\n"
+	if text == "" {
+		return heading
+	}
+	return heading + "\n" + strings.TrimLeft(text, "\n")
 }
 
 // adapt leaves out the conditional blocks that a site's reader is not to see. Users see all of them: they write them.
