@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -26,9 +27,9 @@ type Change struct {
 }
 
 // RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All that the
-// first revision of a space has is new.
-func (s *Store) RevisionChanges(ctx context.Context, r Revision, most int) ([]Change, int, error) {
-	c := comparison{s: s, ctx: ctx, to: r, most: most}
+// first revision of a space has is new. A visitor is told of pages that are shown to them in both.
+func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
+	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
 		var err error
 		if c.from, err = s.Revision(ctx, r.SpaceID, r.Parents[0]); err != nil {
@@ -39,12 +40,12 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, most int) ([]Ch
 }
 
 // RequestChanges lists what a change request has changed of the main content that it starts from, as RevisionChanges does.
-func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, most int) ([]Change, int, error) {
+func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
 	found, err := revisions(ctx, s.queries, request.SpaceID, baseOf(request), request.Revision)
 	if err != nil {
 		return nil, 0, err
 	}
-	c := comparison{s: s, ctx: ctx, from: found[baseOf(request)], to: found[request.Revision], most: most}
+	c := comparison{s: s, ctx: ctx, from: found[baseOf(request)], to: found[request.Revision], allows: allows, most: most}
 	return c.run()
 }
 
@@ -53,6 +54,7 @@ type comparison struct {
 	s        *Store
 	ctx      context.Context
 	from, to Revision
+	allows   Allows
 	most     int
 	list     []Change
 	more     int
@@ -91,8 +93,13 @@ func (c *comparison) pages() error {
 		if err != nil {
 			return err
 		}
+		if err := errors.Join(c.hide(c.from, was), c.hide(c.to, is)); err != nil {
+			return err
+		}
 		for _, id := range batch {
-			c.page(was[id], is[id])
+			if was[id] != unseen && is[id] != unseen {
+				c.page(was[id], is[id])
+			}
 		}
 	}
 	return nil
@@ -113,6 +120,23 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 	}
 	side := mergeSide{from: pageSource{ctx: c.ctx, q: c.s.queries, spaceID: r.SpaceID, revisionID: r.ID}, pages: map[string]*tree.Node{}}
 	return side.pages, side.fill(ids)
+}
+
+// unseen stands for a page that is not shown to the visitor.
+var unseen = new(tree.Node)
+
+// hide puts unseen in the place of pages of a revision that are not shown to the visitor.
+func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
+	if c.allows == nil || len(pages) == 0 {
+		return nil
+	}
+	t, err := c.s.tree(c.ctx, r.SpaceID, r.ID)
+	for id, page := range pages {
+		if page != nil && !t.shows(id, c.allows) {
+			pages[id] = unseen
+		}
+	}
+	return err
 }
 
 func (c *comparison) page(was, is *tree.Node) {

@@ -15,18 +15,8 @@ import (
 
 // Pages reads all pages of a revision, as their tree. It is shared: nobody changes it.
 func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.Page, error) {
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
-		return t.pages, nil
-	}
-	nodes, err := pagesOf(ctx, s.queries, spaceID, revisionID)
-	if err != nil {
-		return nil, err
-	}
-	t := newKeptTree(tree.Nest(nodes, ""))
-	if len(nodes) > 0 { // Else the revision may be one that there is not yet.
-		s.trees.keep(treeKey{spaceID, revisionID}, t)
-	}
-	return t.pages, nil
+	t, err := s.tree(ctx, spaceID, revisionID)
+	return t.pages, err
 }
 
 // Page reads a page of a revision with the pages below it.

@@ -36,8 +36,10 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchSpace finds pages of a space's current content by their words, the best match first.
-func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *Cursor[float32], size int) (Page[FoundPage], error) {
+// SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown to a visitor.
+func (s *Store) SearchSpace(
+	ctx context.Context, spaceID, query string, allows Allows, after *Cursor[float32], size int,
+) (Page[FoundPage], error) {
 	rows, err := s.queries.SearchedSpace(ctx, spaceID)
 	if err != nil {
 		return Page[FoundPage]{}, interpret(err, "spaces")
@@ -46,17 +48,21 @@ func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *C
 	if err != nil || len(search.spaces) == 0 {
 		return Page[FoundPage]{}, err
 	}
+	hidden, err := s.hiddenPages(ctx, search.spaces, allows)
+	if err != nil {
+		return Page[FoundPage]{}, err
+	}
 	from := after.orFirst(maxRank)
 	found, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
 		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title,
-		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size),
+		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: append([]string{}, hidden[spaceID]...),
 	})
 	if err != nil {
 		return Page[FoundPage]{}, interpret(err, "pages")
 	}
 	if len(found) == 0 && after != nil {
 		// Only rows say how many there are.
-		first, err := s.SearchSpace(ctx, spaceID, query, nil, 1)
+		first, err := s.SearchSpace(ctx, spaceID, query, allows, nil, 1)
 		return Page[FoundPage]{Total: first.Total}, err
 	}
 	var total int64
@@ -82,7 +88,7 @@ func (s *Store) SearchOrganization(
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
-	return s.searchSpaces(ctx, query, spacesOf(rows), after, size)
+	return s.searchSpaces(ctx, query, spacesOf(rows), nil, after, size)
 }
 
 // SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all that are not hidden. Defaults are
@@ -94,8 +100,9 @@ type SiteSearch struct {
 	Defaults       bool
 	Current        *string
 	Without        *string
-	// Shown are the site spaces that a reader of the site may see; nil for a member.
-	Shown []string
+	// Shown are the site spaces that a reader of the site may see, and Allows says which of their pages; nil for a member.
+	Shown  []string
+	Allows Allows
 }
 
 // SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
@@ -112,26 +119,36 @@ func (s *Store) SearchSite(
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
-	return s.searchSpaces(ctx, query, spacesOf(rows), after, size)
+	return s.searchSpaces(ctx, query, spacesOf(rows), in.Allows, after, size)
 }
 
 func (s *Store) searchSpaces(
-	ctx context.Context, query string, spaces []db.SearchedSpaceRow, after *Cursor[float32], size int,
+	ctx context.Context, query string, spaces []db.SearchedSpaceRow, allows Allows, after *Cursor[float32], size int,
 ) (Page[FoundSpace], error) {
 	search, err := s.search(ctx, query, spaces)
 	if err != nil || len(search.spaces) == 0 {
 		return Page[FoundSpace]{}, err
 	}
+	hidden, err := s.hiddenPages(ctx, search.spaces, allows)
+	if err != nil {
+		return Page[FoundSpace]{}, err
+	}
+	without := []string{}
+	for space, pages := range hidden {
+		for _, page := range pages {
+			without = append(without, space+"/"+page)
+		}
+	}
 	from := after.orFirst(maxRank)
 	rows, err := s.queries.SearchSpaces(ctx, db.SearchSpacesParams{
 		Spaces: search.spaces, Queries: search.queries, Exacts: search.exacts, Title: search.title,
-		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size),
+		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: without,
 	})
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
 	if len(rows) == 0 && after != nil {
-		first, err := s.searchSpaces(ctx, query, spaces, nil, 1)
+		first, err := s.searchSpaces(ctx, query, spaces, allows, nil, 1)
 		return Page[FoundSpace]{Total: first.Total}, err
 	}
 	titles := make(map[string]string, len(spaces))

@@ -1,6 +1,10 @@
 package store
 
-import "github.com/octavo-docs/octavo/store/content/tree"
+import (
+	"slices"
+
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
 
 // keptPages bounds the pages of all trees that are kept, which take some 600 bytes each. The largest tree fits alone.
 const keptPages = 1 + tree.MaxPages
@@ -13,10 +17,12 @@ type keptTree struct {
 	pages  []tree.Page
 	byID   map[string]tree.Placed
 	byPath map[string]string
+	// conditions are those of a page and the pages above it, by the page's id. Pages without any are not in it.
+	conditions map[string][]string
 }
 
 func newKeptTree(pages []tree.Page) *keptTree {
-	t := &keptTree{pages: pages, byID: map[string]tree.Placed{}, byPath: map[string]string{}}
+	t := &keptTree{pages: pages, byID: map[string]tree.Placed{}, byPath: map[string]string{}, conditions: map[string][]string{}}
 	tree.Walk(pages, func(p tree.Placed) bool {
 		t.byID[p.ID] = p
 		if p.Path != "" {
@@ -24,7 +30,26 @@ func newKeptTree(pages []tree.Page) *keptTree {
 		}
 		return true
 	})
+	t.addConditions(pages, nil)
 	return t
+}
+
+func (t *keptTree) addConditions(pages []tree.Page, above []string) {
+	for _, page := range pages {
+		conditions := above
+		if page.Condition != "" {
+			conditions = append(slices.Clip(above), page.Condition)
+		}
+		if len(conditions) > 0 {
+			t.conditions[page.ID] = conditions
+		}
+		t.addConditions(page.Pages, conditions)
+	}
+}
+
+// shows reports whether a visitor who meets the conditions that allows says is shown a page.
+func (t *keptTree) shows(page string, allows Allows) bool {
+	return !slices.ContainsFunc(t.conditions[page], func(condition string) bool { return !allows(condition) })
 }
 
 func (t *keptTree) size() int { return 1 + len(t.byID) }

@@ -44,7 +44,7 @@ func (h *pages) changesOfRevision(ctx context.Context, c *access.Caller, r *chan
 	if err != nil {
 		return schema.RevisionChanges{}, err
 	}
-	list, more, err := h.store.RevisionChanges(ctx, row, schema.Or(r.Limit, defaultChanges))
+	list, more, err := h.store.RevisionChanges(ctx, row, allows(c), schema.Or(r.Limit, defaultChanges))
 	if err != nil {
 		return schema.RevisionChanges{}, err
 	}
@@ -56,7 +56,7 @@ func (h *pages) changesOfRevision(ctx context.Context, c *access.Caller, r *chan
 }
 
 func (h *pages) changesOfRequest(ctx context.Context, c *access.Caller, r *changesRequest) (schema.RevisionChanges, error) {
-	list, more, err := h.store.RequestChanges(ctx, *c.ChangeRequest, schema.Or(r.Limit, defaultChanges))
+	list, more, err := h.store.RequestChanges(ctx, *c.ChangeRequest, allows(c), schema.Or(r.Limit, defaultChanges))
 	if err != nil {
 		return schema.RevisionChanges{}, err
 	}

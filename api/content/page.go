@@ -187,6 +187,10 @@ func (h *pages) byPath(ctx context.Context, c *access.Caller, revision string, r
 func (h *pages) page(
 	ctx context.Context, c *access.Caller, space store.Space, r *pageRequest, page tree.Placed, text store.Text,
 ) (schema.RevisionPage, error) {
+	page, err := h.store.ShownPage(ctx, space.ID, space.Revision, page, allows(c))
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
 	resource := h.view.Page(space.ID, page)
 	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
 	// A page without text has Markdown all the same: front ends fail without, and with them the text of the whole site.
@@ -226,10 +230,18 @@ func titled(title, text string, d schema.Document) string {
 	return heading + "\n" + strings.TrimLeft(text, "\n")
 }
 
-// adapt leaves out the conditional blocks that a site's reader is not to see. Users see all of them: they write them.
+// allows says which conditions of the content the caller meets; nil for users, who see all of it: they write it.
+func allows(c *access.Caller) store.Allows {
+	if c.Reader == nil {
+		return nil
+	}
+	return c.Reader.Allows
+}
+
+// adapt leaves out the conditional blocks that a site's reader is not to see.
 func adapt(d *schema.Document, c *access.Caller) {
-	if c.Reader != nil {
-		d.Nodes = markdown.ForVisitor(d.Nodes, c.Reader.Allows)
+	if allows := allows(c); allows != nil {
+		d.Nodes = markdown.ForVisitor(d.Nodes, allows)
 	}
 }
 
@@ -286,6 +298,9 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 	if node.Kind != tree.KindDocument {
 		return schema.Document{}, schema.NotFound("document")
 	}
+	if err := h.store.CheckShown(ctx, space.ID, space.Revision, node.ID, allows(c)); err != nil {
+		return schema.Document{}, err
+	}
 	showKeys(&text.Document)
 	adapt(&text.Document, c)
 	page := pagelinks.Page{ID: node.ID, Path: node.Slug}
@@ -322,23 +337,26 @@ type pageMetaOfRevisionRequest struct {
 }
 
 func (h *pages) metaLinks(ctx context.Context, c *access.Caller, r *pageMetaRequest) (schema.PageMetaLinks, error) {
-	return h.metaLinksAt(ctx, c.Space.Space, r)
+	return h.metaLinksAt(ctx, c, c.Space.Space, r)
 }
 
 func (h *pages) metaLinksOfRevision(ctx context.Context, c *access.Caller, r *pageMetaOfRevisionRequest) (schema.PageMetaLinks, error) {
-	return h.metaLinksAt(ctx, at(c, r.RevisionID), &r.pageMetaRequest)
+	return h.metaLinksAt(ctx, c, at(c, r.RevisionID), &r.pageMetaRequest)
 }
 
 func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pageMetaRequest) (schema.PageMetaLinks, error) {
-	return h.metaLinksAt(ctx, at(c, c.ChangeRequest.Revision), r)
+	return h.metaLinksAt(ctx, c, at(c, c.ChangeRequest.Revision), r)
 }
 
 // metaLinksAt answers for a page that there is. Nothing of Octavo gives a page another address: neither can an author set
 // one, nor do spaces know which page of a translation is theirs.
-func (h *pages) metaLinksAt(ctx context.Context, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
+func (h *pages) metaLinksAt(ctx context.Context, c *access.Caller, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
 	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
 	if err == nil && !found {
 		err = schema.NotFound("page")
+	}
+	if err == nil {
+		err = h.store.CheckShown(ctx, space.ID, space.Revision, r.PageID, allows(c))
 	}
 	return schema.PageMetaLinks{}, err
 }

@@ -107,7 +107,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if err != nil {
 		return schema.Revision{}, err
 	}
-	pages, err := h.store.Pages(ctx, space.ID, row.ID)
+	pages, err := h.store.ShownPages(ctx, space.ID, row.ID, allows(c))
 	if err != nil {
 		return schema.Revision{}, err
 	}
@@ -154,7 +154,7 @@ func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revi
 }
 
 func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string) (schema.RevisionPages, error) {
-	pages, err := h.store.Pages(ctx, c.Space.Space.ID, revision)
+	pages, err := h.store.ShownPages(ctx, c.Space.Space.ID, revision, allows(c))
 	if err != nil {
 		return schema.RevisionPages{}, err
 	}

@@ -236,6 +236,9 @@ func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.Sit
 		}
 	}
 	page, err := h.store.PagePath(ctx, row.Space, *to.PageID)
+	if err == nil && c.Reader != nil {
+		err = h.store.CheckShown(ctx, row.Space.ID, row.Space.Revision, *to.PageID, c.Reader.Allows)
+	}
 	found.path = append(found.path, page...)
 	return found, err
 }

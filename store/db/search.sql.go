@@ -542,48 +542,51 @@ const searchSpace = `-- name: SearchSpace :many
 with top as materialized (
     select p.page_id,
            (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, ($1::text)::tsquery)
-            + ts_rank('{0.02,0.1,0.3,1}', p.top, ($4::text)::tsquery)
-            + case when lower(p.title) = $5::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+            + ts_rank('{0.02,0.1,0.3,1}', p.top, ($5::text)::tsquery)
+            + case when lower(p.title) = $6::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
-    where p.top @@ ($1::text)::tsquery
+    where p.top @@ ($1::text)::tsquery and p.page_id <> all($2::text[])
     limit 500
 ), others as materialized (
     -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
     select p.page_id from search_pages p
-    where (select count(*) from top t where (-t.rank, t.page_id) > ($6::real, $7::text collate "C")) < $3
+    where (select count(*) from top t where (-t.rank, t.page_id) > ($7::real, $8::text collate "C")) < $4
       and p.words @@ ($1::text)::tsquery and p.page_id not in (select t.page_id from top t)
+      and p.page_id <> all($2::text[])
     limit 100
 ), ranked as materialized (
     select t.page_id, t.rank from top t
     union all
     select p.page_id,
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, ($1::text)::tsquery)
-            + ts_rank('{0.02,0.1,0.3,1}', p.top, ($4::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
-    from others o join search_pages p on p.space_id = $2::text and p.page_id = o.page_id
+            + ts_rank('{0.02,0.1,0.3,1}', p.top, ($5::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
+    from others o join search_pages p on p.space_id = $3::text and p.page_id = o.page_id
 ), best as materialized (
     select r.page_id, r.rank from ranked r
-    where (-r.rank, r.page_id) > ($6::real, $7::text collate "C")
+    where (-r.rank, r.page_id) > ($7::real, $8::text collate "C")
     order by -r.rank, r.page_id
-    limit $3
+    limit $4
 ), listed as (
     select b.page_id, b.rank from best b
     union all
     (select p.page_id, 0::real from search_pages p
-     where (select count(*) from best) < $3 and p.words @@ ($1::text)::tsquery
-       and (0::real, p.page_id) > ($6::real, $7::text collate "C")
-       and p.page_id not in (select r.page_id from ranked r)
+     where (select count(*) from best) < $4 and p.words @@ ($1::text)::tsquery
+       and (0::real, p.page_id) > ($7::real, $8::text collate "C")
+       and p.page_id not in (select r.page_id from ranked r) and p.page_id <> all($2::text[])
      order by p.page_id
-     limit $3)
+     limit $4)
 )
-select (select count(*) from search_pages m where m.words @@ ($1::text)::tsquery)::bigint as total,
+select (select count(*) from search_pages m
+        where m.words @@ ($1::text)::tsquery and m.page_id <> all($2::text[]))::bigint as total,
        p.page_id, p.title, p.path, p.description, p.document, l.rank::real as rank
-from listed l join search_pages p on p.space_id = $2::text and p.page_id = l.page_id
+from listed l join search_pages p on p.space_id = $3::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
-limit $3
+limit $4
 `
 
 type SearchSpaceParams struct {
 	Query    string
+	Hidden   []string
 	SpaceID  string
 	PageSize int32
 	Exact    string
@@ -607,11 +610,13 @@ type SearchSpaceRow struct {
 // The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
 // their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
 // are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
+// Pages that are hidden from the visitor count as missing.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {
 	rows, err := q.db.Query(ctx, searchSpace,
 		arg.Query,
+		arg.Hidden,
 		arg.SpaceID,
 		arg.PageSize,
 		arg.Exact,
@@ -656,7 +661,7 @@ with scopes as (
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = $4::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
-        where p.top @@ s.query
+        where p.top @@ s.query and p.space_id || '/' || p.page_id <> all($5::text[])
         limit 100) t
 ), others as materialized (
     select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
@@ -665,6 +670,7 @@ with scopes as (
     from scopes s cross join lateral (
         select o.page_id from search_pages o
         where (select count(*) from top t where t.space_id = s.space_id) < 10 and o.words @@ s.query and not o.top @@ s.query
+          and o.space_id || '/' || o.page_id <> all($5::text[])
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), ranked as materialized (
@@ -678,9 +684,9 @@ with scopes as (
     from ranked r where r.place <= 10
 ), found as (
     select r.space_id, r.best from shown r
-    where r.place = 1 and (-r.best, r.space_id) > ($5::real, $6::text collate "C")
+    where r.place = 1 and (-r.best, r.space_id) > ($6::real, $7::text collate "C")
     order by -r.best, r.space_id
-    limit $7
+    limit $8
 )
 select (select count(*) from shown where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path,
        r.description, r.document, r.rank::real as rank, r.number::bigint as number, r.best::real as best
@@ -693,6 +699,7 @@ type SearchSpacesParams struct {
 	Queries  []string
 	Exacts   []string
 	Title    string
+	Hidden   []string
 	After    float32
 	AfterID  string
 	PageSize int32
@@ -714,6 +721,7 @@ type SearchSpacesRow struct {
 // The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
 // space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
 // is its place among those that are shown of all spaces.
+// Pages that are hidden from the visitor, each named with its space, count as missing.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]SearchSpacesRow, error) {
@@ -722,6 +730,7 @@ func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]S
 		arg.Queries,
 		arg.Exacts,
 		arg.Title,
+		arg.Hidden,
 		arg.After,
 		arg.AfterID,
 		arg.PageSize,
@@ -935,6 +944,39 @@ func (q *Queries) SetIndexedSpace(ctx context.Context, arg SetIndexedSpaceParams
 		arg.SpaceID,
 	)
 	return err
+}
+
+const spacesWithConditions = `-- name: SpacesWithConditions :many
+select s.id, s.revision from spaces s
+where s.id = any($1::text[])
+  and exists (select from branch_pages p where p.branch = s.id and p.page -> 'condition' is not null and p.until = 2147483647)
+`
+
+type SpacesWithConditionsRow struct {
+	ID       string
+	Revision string
+}
+
+// Those of the spaces whose current content has pages that only some visitors see.
+// Index: branch_pages_conditions.
+func (q *Queries) SpacesWithConditions(ctx context.Context, ids []string) ([]SpacesWithConditionsRow, error) {
+	rows, err := q.db.Query(ctx, spacesWithConditions, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SpacesWithConditionsRow{}
+	for rows.Next() {
+		var i SpacesWithConditionsRow
+		if err := rows.Scan(&i.ID, &i.Revision); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const stems = `-- name: Stems :many

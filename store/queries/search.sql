@@ -156,6 +156,13 @@ where s.id in (
           else not l.hidden
       end);
 
+-- name: SpacesWithConditions :many
+-- Those of the spaces whose current content has pages that only some visitors see.
+-- Index: branch_pages_conditions.
+select s.id, s.revision from spaces s
+where s.id = any(sqlc.arg(ids)::text[])
+  and exists (select from branch_pages p where p.branch = s.id and p.page -> 'condition' is not null and p.until = 2147483647);
+
 -- name: UnknownWords :many
 -- The words that no page has. Of the ones that are beginnings, those that no word begins with.
 -- Index: search_words_pkey.
@@ -178,6 +185,7 @@ order by sum(pages) desc, word limit 1000;
 -- The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
 -- their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
 -- are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
+-- Pages that are hidden from the visitor count as missing.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with top as materialized (
@@ -186,13 +194,14 @@ with top as materialized (
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
             + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
-    where p.top @@ (sqlc.arg(query)::text)::tsquery
+    where p.top @@ (sqlc.arg(query)::text)::tsquery and p.page_id <> all(sqlc.arg(hidden)::text[])
     limit 500
 ), others as materialized (
     -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
     select p.page_id from search_pages p
     where (select count(*) from top t where (-t.rank, t.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")) < sqlc.arg(page_size)
       and p.words @@ (sqlc.arg(query)::text)::tsquery and p.page_id not in (select t.page_id from top t)
+      and p.page_id <> all(sqlc.arg(hidden)::text[])
     limit 100
 ), ranked as materialized (
     select t.page_id, t.rank from top t
@@ -212,11 +221,12 @@ with top as materialized (
     (select p.page_id, 0::real from search_pages p
      where (select count(*) from best) < sqlc.arg(page_size) and p.words @@ (sqlc.arg(query)::text)::tsquery
        and (0::real, p.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
-       and p.page_id not in (select r.page_id from ranked r)
+       and p.page_id not in (select r.page_id from ranked r) and p.page_id <> all(sqlc.arg(hidden)::text[])
      order by p.page_id
      limit sqlc.arg(page_size))
 )
-select (select count(*) from search_pages m where m.words @@ (sqlc.arg(query)::text)::tsquery)::bigint as total,
+select (select count(*) from search_pages m
+        where m.words @@ (sqlc.arg(query)::text)::tsquery and m.page_id <> all(sqlc.arg(hidden)::text[]))::bigint as total,
        p.page_id, p.title, p.path, p.description, p.document, l.rank::real as rank
 from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
@@ -226,6 +236,7 @@ limit sqlc.arg(page_size);
 -- The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
 -- space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
 -- is its place among those that are shown of all spaces.
+-- Pages that are hidden from the visitor, each named with its space, count as missing.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with scopes as (
@@ -238,7 +249,7 @@ with scopes as (
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
-        where p.top @@ s.query
+        where p.top @@ s.query and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
         limit 100) t
 ), others as materialized (
     select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
@@ -247,6 +258,7 @@ with scopes as (
     from scopes s cross join lateral (
         select o.page_id from search_pages o
         where (select count(*) from top t where t.space_id = s.space_id) < 10 and o.words @@ s.query and not o.top @@ s.query
+          and o.space_id || '/' || o.page_id <> all(sqlc.arg(hidden)::text[])
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), ranked as materialized (

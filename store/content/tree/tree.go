@@ -73,6 +73,18 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
+// Shown returns the pages whose conditions are allowed, each without those below it whose conditions are not. pages stay as they are.
+func Shown(pages []Page, allows func(condition string) bool) []Page {
+	shown := make([]Page, 0, len(pages))
+	for _, page := range pages {
+		if page.Condition == "" || allows(page.Condition) {
+			page.Pages = Shown(page.Pages, allows)
+			shown = append(shown, page)
+		}
+	}
+	return shown
+}
+
 // Find returns the page with this id.
 func Find(pages []Page, id string) (Placed, bool) {
 	return first(pages, func(p Placed) bool { return p.ID == id })

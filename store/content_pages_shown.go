@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// Allows says whether a visitor meets a condition of the content; nil is for users, who see all content that they may read.
+type Allows = func(condition string) bool
+
+// ShownPages reads the pages of a revision that are shown to a visitor, as their tree: those without a condition that is not met, of
+// their own or of a page above them. It is shared: nobody changes it.
+func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allows Allows) ([]tree.Page, error) {
+	t, err := s.tree(ctx, spaceID, revisionID)
+	if err != nil || allows == nil || len(t.conditions) == 0 {
+		return t.pages, err
+	}
+	return tree.Shown(t.pages, once(allows)), nil
+}
+
+// ShownPage gives a page of a revision as it is shown to a visitor, without those below it that are not. A page that is not shown is
+// not found.
+func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page tree.Placed, allows Allows) (tree.Placed, error) {
+	if allows == nil {
+		return page, nil
+	}
+	t, err := s.tree(ctx, spaceID, revisionID)
+	if err != nil || len(t.conditions) == 0 {
+		return page, err
+	}
+	if allows = once(allows); !t.shows(page.ID, allows) {
+		return tree.Placed{}, schema.NotFound("page")
+	}
+	shown := *page.Page
+	shown.Pages = tree.Shown(page.Pages, allows)
+	return tree.Placed{Page: &shown, Path: page.Path}, nil
+}
+
+// CheckShown refuses, as not found, a page of a revision that is not shown to a visitor.
+func (s *Store) CheckShown(ctx context.Context, spaceID, revisionID, page string, allows Allows) error {
+	if allows == nil {
+		return nil
+	}
+	t, err := s.tree(ctx, spaceID, revisionID)
+	if err == nil && !t.shows(page, allows) {
+		err = schema.NotFound("page")
+	}
+	return err
+}
+
+// hiddenPages gives the pages of the current content of spaces that are not shown to a visitor, by space.
+func (s *Store) hiddenPages(ctx context.Context, spaces []string, allows Allows) (map[string][]string, error) {
+	if allows == nil || len(spaces) == 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.SpacesWithConditions(ctx, spaces)
+	if err != nil {
+		return nil, interpret(err, "spaces")
+	}
+	allows = once(allows)
+	hidden := make(map[string][]string, len(rows))
+	for _, row := range rows {
+		t, err := s.tree(ctx, row.ID, row.Revision)
+		if err != nil {
+			return nil, err
+		}
+		for id := range t.conditions {
+			if !t.shows(id, allows) {
+				hidden[row.ID] = append(hidden[row.ID], id)
+			}
+		}
+	}
+	return hidden, nil
+}
+
+// tree reads the tree of a revision, and keeps it.
+func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree, error) {
+	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+		return t, nil
+	}
+	nodes, err := pagesOf(ctx, s.queries, spaceID, revisionID)
+	if err != nil {
+		return &keptTree{}, err
+	}
+	t := newKeptTree(tree.Nest(nodes, ""))
+	if len(nodes) > 0 { // Else the revision may be one that there is not yet.
+		s.trees.keep(treeKey{spaceID, revisionID}, t)
+	}
+	return t, nil
+}
+
+// once evaluates each condition once: many pages have the same one.
+func once(allows Allows) Allows {
+	known := map[string]bool{}
+	return func(condition string) bool {
+		allowed, ok := known[condition]
+		if !ok {
+			allowed = allows(condition)
+			known[condition] = allowed
+		}
+		return allowed
+	}
+}
