@@ -95,8 +95,11 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 		return schema.PublishedURL{}, err
 	}
 	known, err := h.know(ctx, site.Site, who, c.Now)
-	if err != nil || known.login != "" {
-		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: site.Site.ID, Redirect: known.login}, err
+	if err != nil {
+		return schema.PublishedURL{}, err
+	}
+	if known.login != "" {
+		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: site.Site.ID, Redirect: loginFor(known.login, asked.rest(siteEnd))}, nil
 	}
 	if !access.OpenTo(site.Site, site.ShareLink, known.kind) {
 		return schema.PublishedURL{}, nowhere

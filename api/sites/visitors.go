@@ -3,6 +3,7 @@ package sites
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -122,6 +123,18 @@ func (h *addresses) know(ctx context.Context, site store.Site, who visitor, now 
 		return knownVisitor{}, schema.Invalid("visitor", "must have at most 2 KiB of claims")
 	}
 	return known, nil
+}
+
+// loginFor is the login's address with the path in the site that the visitor asked for, so that the login can lead back there.
+func loginFor(login, path string) string {
+	to, err := url.Parse(login)
+	if err != nil || path == "/" {
+		return login
+	}
+	query := to.Query()
+	query.Set("location", path)
+	to.RawQuery = query.Encode()
+	return to.String()
 }
 
 // checkVisitor checks a visitor's token and gives its claims, without those that are about the token. The algorithm is ours to say.

@@ -61,6 +61,12 @@ func TestVisitorsAreKnown(t *testing.T) {
 	if login["target"] != "external" || login["site"] != h.Ours.Site.ID || login["redirect"] != "https://login.example.com/" || login["apiToken"] != nil {
 		t.Errorf("%v", login)
 	}
+	for path, want := range map[string]string{"/": "", "/a/b%20c": "?location=%2Fa%2Fb%2520c", "/beta?x=1": "?location=%2Fbeta"} {
+		to := h.Want(http.StatusOK, "POST", "/v1/urls/published", token, map[string]any{"url": address + path})
+		if to["redirect"] != "https://login.example.com/"+want {
+			t.Errorf("%s: %v", path, to["redirect"])
+		}
+	}
 	for name, text := range bad {
 		if a := ask(map[string]any{"jwtToken": text}, true); a.Status != http.StatusOK || h.Want(200, "GET", "/v1/urls/published?url="+address+"&redirectOnError=true&visitorAuthToken="+text, token, nil)["target"] != "external" {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
