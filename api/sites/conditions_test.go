@@ -10,6 +10,18 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+// adaptive gives a site adaptive content and its space these changes, and returns the path of the revision that has them.
+func adaptive(h *apitest.Harness, site string, changes ...any) string {
+	h.T.Helper()
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	h.Want(http.StatusOK, "PATCH", site, admin, `{"adaptiveContent":{"enabled":true}}`)
+	request := space + "/change-requests/" + h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, "{}")["id"].(string)
+	h.Want(http.StatusOK, "POST", request+"/content", admin, map[string]any{"changes": changes})
+	h.Want(http.StatusOK, "POST", request+"/merge", admin, nil)
+	h.RunJobs()
+	return space + "/revisions/" + h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
+}
+
 // TestConditionalBlocks has a page of which a part is for visitors with a plan. Readers see it only with the claim: as a document, as
 // Markdown, by path, and in no excerpt of a search. Users see all of it.
 func TestConditionalBlocks(t *testing.T) {
@@ -17,15 +29,10 @@ func TestConditionalBlocks(t *testing.T) {
 	h := apitest.New(t)
 	site, address, token := publicSite(h)
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
-	h.Want(http.StatusOK, "PATCH", site, admin, `{"adaptiveContent":{"enabled":true}}`)
-	request := space + "/change-requests/" + h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, "{}")["id"].(string)
-	h.Want(http.StatusOK, "POST", request+"/content", admin, map[string]any{"changes": []any{map[string]any{
+	revision := adaptive(h, site, map[string]any{
 		"operation": "insert_page", "title": "Limits", "slug": "limits",
 		"document": map[string]any{"markdown": "## For everybody\n\nTen pages.\n\n{% if visitor.claims.unsigned.plan == \"pro\" %}\n## Unlimited\n\nA thousand pages.\n{% endif %}\n\nThe end.\n"},
-	}}})
-	h.Want(http.StatusOK, "POST", request+"/merge", admin, nil)
-	h.RunJobs()
-	revision := space + "/revisions/" + h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
+	})
 	page := revision + "/page/" + h.Want(http.StatusOK, "GET", revision+"/path/limits", admin, nil)["id"].(string)
 	reader := func(claims map[string]any) string {
 		return h.Want(http.StatusOK, "POST", "/v1/urls/published", token, map[string]any{"url": address, "visitor": map[string]any{"unsignedClaims": claims}})["apiToken"].(string)
@@ -70,8 +77,6 @@ func TestConditionalPages(t *testing.T) {
 	h := apitest.New(t)
 	site, address, token := publicSite(h)
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
-	h.Want(http.StatusOK, "PATCH", site, admin, `{"adaptiveContent":{"enabled":true}}`)
-	request := space + "/change-requests/" + h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, "{}")["id"].(string)
 	page := func(title, into, condition string) map[string]any {
 		insert := map[string]any{
 			"operation": "insert_page", "title": title, "slug": strings.ToLower(title), "ref": title,
@@ -85,13 +90,9 @@ func TestConditionalPages(t *testing.T) {
 		}
 		return insert
 	}
-	h.Want(http.StatusOK, "POST", request+"/content", admin, map[string]any{"changes": []any{
+	revision := adaptive(h, site,
 		page("Open", "", ""), page("Paid", "Open", `visitor.claims.unsigned.plan == "pro"`), page("Below", "Paid", ""),
-		page("Free", "", `visitor.claims.unsigned.plan != "pro"`),
-	}})
-	h.Want(http.StatusOK, "POST", request+"/merge", admin, nil)
-	h.RunJobs()
-	revision := space + "/revisions/" + h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
+		page("Free", "", `visitor.claims.unsigned.plan != "pro"`))
 	id := func(path string) string {
 		return h.Want(http.StatusOK, "GET", revision+"/path/"+path, admin, nil)["id"].(string)
 	}
