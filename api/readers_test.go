@@ -45,7 +45,7 @@ var readersMay = []string{
 	"searchSpaceContent", "searchSiteContent", "getPublishedContentSite",
 	"listPagesInRevisionById", "getPageInRevisionById", "getPageInRevisionByPath", "getPageDocumentInRevisionById",
 	"listSpacePageMetaLinks", "listRevisionPageMetaLinks", "getRevisionSemanticChanges",
-	"getEmbedByUrlInSpace",
+	"getEmbedByUrlInSpace", "getUserById",
 	// With a token for the preview of the change request.
 	"getChangeRequestById", "getRevisionOfChangeRequestById", "listPagesInChangeRequest", "getLatestOpenAPISpecVersionContent",
 	"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks",
@@ -78,7 +78,7 @@ func TestSiteTokenReadsItsSite(t *testing.T) {
 			t.Errorf("%d %s, want %d", a.Status, a.Body, want)
 		}
 		for name, user := range h.Ours.Users {
-			if strings.Contains(string(a.Body), user.ID) {
+			if strings.Contains(string(a.Body), user.ID) && op.ID != "getUserById" || strings.Contains(string(a.Body), "@") {
 				t.Errorf("the answer names the %s: %s", name, a.Body)
 			}
 		}

@@ -61,7 +61,7 @@ func (s Scope) OrFrontEnd() Scope {
 	return s
 }
 
-// OrReaders also admits the readers of a published site.
+// OrReaders also admits the readers of a published site. An operation on no object decides itself what they get.
 func (s Scope) OrReaders() Scope {
 	s.Readers = true
 	return s
@@ -124,7 +124,7 @@ func (s Scope) Check(path string) error {
 		return errors.New("a front end's token opens the insights of sites only")
 	case s.Nobody && (s.Object != OnInsights || s.Right != RightView):
 		return errors.New("callers without a token have rights on nothing but the insights of a site")
-	case s.Readers && (s.Object == nil || s.Object.findForReader == nil || !readerRights.Has(s.Right)):
+	case s.Readers && s.Object != nil && (s.Object.findForReader == nil || !readerRights.Has(s.Right)):
 		return errors.New("a site's readers may only read the site and what it shows")
 	}
 	return nil

@@ -25,8 +25,8 @@ func userOperations(h *users) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/users/{userId}", ID: "getUserById", Tag: "users",
-			Doc: "Read a user who shares an organization with the caller.", Scope: access.AnyUser(), Status: http.StatusOK,
-			Handler: frame.Handle(h.get),
+			Doc:   "Read a user who shares an organization with the caller. Readers of a site get the names of its organization's members, whom pages mention.",
+			Scope: access.AnyUser().OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 	}
 }
@@ -42,9 +42,30 @@ func (h *users) self(ctx context.Context, c *access.Caller, _ *struct{}) (schema
 func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 	UserID string `path:"userId"`
 }) (schema.User, error) {
+	if c.Reader != nil {
+		return h.mentioned(ctx, c.Reader.Site().OrganizationID, r.UserID)
+	}
 	user, err := h.store.UserKnownTo(ctx, c.Principal.UserID, r.UserID)
 	if err != nil {
 		return schema.User{}, err
 	}
+	return h.view.User(user), nil
+}
+
+// mentioned shows a member of an organization to the readers of its sites. Who knows the id has it from a page that mentions the
+// member; the name is all that the page shows.
+func (h *users) mentioned(ctx context.Context, organizationID, id string) (schema.User, error) {
+	members, err := h.store.MembersAmong(ctx, organizationID, []string{id})
+	if err != nil {
+		return schema.User{}, err
+	}
+	if !members[id] {
+		return schema.User{}, schema.NotFound("user")
+	}
+	user, err := h.store.User(ctx, id)
+	if err != nil {
+		return schema.User{}, err
+	}
+	user.Email, user.PhotoUrl = nil, nil
 	return h.view.User(user), nil
 }
