@@ -63,7 +63,7 @@ func TestMovedPages(t *testing.T) {
 
 	// Links that were written before follow it.
 	change(`{"operation":"update_page","page":"` + help + `","document":{"markdown":"[a](guides/install.md#x) [b](manuals/setup.md) [c](guides/none.md)"}}`)
-	stable := fmt.Sprintf("[a](ref:anchor/x?page=%s) [b](ref:page/%s) [c](guides/none.md)", install, install)
+	stable := fmt.Sprintf("[a](/pages/%s#x) [b](/pages/%s) [c](guides/none.md)", install, install)
 	if page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", current+"/page/"+help+"?format=markdown&format.markdown.refs=stable", nil, 200); strings.TrimSpace(*page.Markdown) != stable {
 		t.Errorf("%s, want %s", *page.Markdown, stable)
 	}

@@ -80,8 +80,8 @@ func onePageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or name
-// its id. Without one they are as they were written, so that an editor can write back what it has read; a site's readers have the first.
+// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or to /pages/ and
+// its id, which front ends replace. Without one they are as they were written, so that an editor can write back what it has read; a site's readers have the first.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -269,6 +269,7 @@ func (h *pages) markdown(ctx context.Context, space store.Space, page pagelinks.
 	switch refs {
 	case refsStable:
 		d, err = h.linked(ctx, space, page, d)
+		d = pagelinks.Stable(d)
 	case refsRelative:
 		var paths map[string]string
 		paths, err = h.store.PathsOf(ctx, space.ID, space.Revision, pagelinks.Pages(d))

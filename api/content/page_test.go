@@ -51,14 +51,14 @@ func TestPagesOfRevisions(t *testing.T) {
 	}
 
 	// Links between pages.
-	const stable = "See [how](ref:anchor/linux?page=%s), [below](ref:anchor/more?page=%s), [api](ref:page/%s) and [none](gone.md).\n\n* kept   as it is"
+	const stable = "See [how](/pages/%s#linux), [below](/pages/%s#more), [api](/pages/%s) and [none](gone.md).\n\n* kept   as it is"
 	for path, want := range map[string]string{
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=relative": "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=stable":   fmt.Sprintf(stable, install, start, api),
 		// Without a wish they are as they were written, so that an editor can write back what it has read.
 		old + "/page/" + start + "?format=markdown":                                       "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",
 		theirs + "/page/" + start + "?format=markdown":                                    "New [how](ref:page/" + install + ").",
-		theirs + "/page/" + start + "?format=markdown&format.markdown.refs=stable":        "New [how](ref:page/" + install + ").",
+		theirs + "/page/" + start + "?format=markdown&format.markdown.refs=stable":        "New [how](/pages/" + install + ").",
 		theirs + "/path/guides/begin?format=markdown&format.markdown.refs=relative":       "New [how](install.md).",
 		space + "/content/page/" + start + "?format=markdown&format.markdown.refs=stable": fmt.Sprintf(stable, install, start, api),
 	} {

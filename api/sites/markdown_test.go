@@ -38,8 +38,8 @@ func TestMarkdownForReaders(t *testing.T) {
 	for path, want := range map[string]struct{ user, reader string }{
 		"start?format=markdown": {linked, "# \\*Start\\* \\[here\\]\n\nSee [how](install.md) and [where](install.md#on-linux).\n"},
 		"start?format=markdown&format.markdown.refs=stable": {
-			"See [how](ref:page/" + install + ") and [where](ref:anchor/on-linux?page=" + install + ").\n",
-			"# \\*Start\\* \\[here\\]\n\nSee [how](ref:page/" + install + ") and [where](ref:anchor/on-linux?page=" + install + ").\n",
+			"See [how](/pages/" + install + ") and [where](/pages/" + install + "#on-linux).\n",
+			"# \\*Start\\* \\[here\\]\n\nSee [how](/pages/" + install + ") and [where](/pages/" + install + "#on-linux).\n",
 		},
 		"install?format=markdown": {"# On Linux\n\nRun it.\n", "# On Linux\n\nRun it.\n"},
 		"again?format=markdown":   {"Again\n=====\n\nText.\n", "Again\n=====\n\nText.\n"},

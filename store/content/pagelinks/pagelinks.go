@@ -1,6 +1,7 @@
 // Package pagelinks resolves the links between the pages of one revision. A text that was written as files have it links
 // [like this](install.md#linux): readers of documents need the id of the page instead, and readers of Markdown a path that is
-// relative to the page. The package does no I/O: the caller looks up paths and ids.
+// relative to the page, or an address that has the id and stays when pages move. The package does no I/O: the caller looks up paths
+// and ids.
 package pagelinks
 
 import (
@@ -43,6 +44,9 @@ func Targets(d schema.Document, from Page) []string {
 // anchor of the page itself becomes a reference too. The document that it was given stays as it was.
 func ToPages(d schema.Document, from Page, ids map[string]string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if named, ok := named(ref); ok {
+			return named
+		}
 		if anchor, own := ownAnchor(ref); own {
 			return valid(map[string]any{"kind": "anchor", "anchor": anchor, "page": from.ID})
 		}
@@ -66,6 +70,9 @@ func Pages(d schema.Document) []string {
 	var ids []string
 	seen := map[string]bool{}
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if named, ok := named(ref); ok {
+			ref = named
+		}
 		if id, ok := pageOf(ref); ok && id != "" && !seen[id] && len(seen) < maxTargets {
 			seen[id] = true
 			ids = append(ids, id)
@@ -79,6 +86,9 @@ func Pages(d schema.Document) []string {
 // lead to the page as a file: guides/install.md. The document that it was given stays as it was.
 func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if named, ok := named(ref); ok {
+			ref = named
+		}
 		id, ok := pageOf(ref)
 		if !ok {
 			return nil

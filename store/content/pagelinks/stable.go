@@ -1,0 +1,82 @@
+package pagelinks
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+)
+
+// The addresses that name what they lead to, as front ends read them: /pages/<id>, with #<anchor>; below /spaces/<id> in another
+// space, which has an address too.
+const (
+	spacesPath = "/spaces/"
+	pagesPath  = "/pages/"
+)
+
+// Stable returns the document with addresses that name their target in the place of references to pages, anchors and spaces.
+// Relative links are to be references before, by [ToPages]. The document that it was given stays as it was.
+func Stable(d schema.Document) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		link := stableLink(ref)
+		if link == "" {
+			return nil
+		}
+		return valid(map[string]any{"kind": "url", "url": link})
+	})
+}
+
+func stableLink(ref map[string]any) string {
+	text := func(member string) string {
+		value, _ := ref[member].(string)
+		return url.PathEscape(value)
+	}
+	space := ""
+	if text("space") != "" {
+		space = spacesPath + text("space")
+	}
+	switch kind := ref["kind"]; {
+	case kind == "space":
+		return space
+	case kind == "page" && text("page") != "":
+		return space + pagesPath + text("page")
+	case kind == "anchor" && text("page") != "":
+		return space + pagesPath + text("page") + "#" + text("anchor")
+	}
+	return ""
+}
+
+// named is the reference that a stable address stands for. An address with something else behind the id is somebody's own.
+func named(ref map[string]any) (map[string]any, bool) {
+	found := map[string]any{}
+	rest := linkOf(ref)
+	if !strings.HasPrefix(rest, "/") {
+		return nil, false
+	}
+	if tail, ok := strings.CutPrefix(rest, spacesPath); ok {
+		id, within, _ := strings.Cut(tail, "/")
+		if found["space"] = id; !isID(id) {
+			return nil, false
+		}
+		if rest = "/" + within; within == "" {
+			found["kind"] = "space"
+			return found, tail == id
+		}
+	}
+	tail, ok := strings.CutPrefix(rest, pagesPath)
+	id, anchor, anchored := strings.Cut(tail, "#")
+	if found["kind"], found["page"] = "page", id; anchored {
+		name, err := url.PathUnescape(anchor)
+		if found["kind"], found["anchor"] = "anchor", name; err != nil {
+			return nil, false
+		}
+	}
+	return found, ok && isID(id) && valid(found) != nil
+}
+
+// isID tells ids from the names that sites have in addresses of their own, such as /pages/about.
+func isID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
+
+// idLength is the length of the ids that [schema.NewID] makes.
+const idLength = 26
