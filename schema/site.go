@@ -60,11 +60,17 @@ func SiteTypes() []string {
 
 // SiteVisibilities are the values of a site's `visibility`.
 func SiteVisibilities() []string {
-	return []string{"public", "unlisted", VisibilityShareLink, VisibilityVisitorAuth}
+	return []string{VisibilityPublic, "unlisted", VisibilityShareLink, VisibilityVisitorAuth}
 }
 
 // VisibilityVisitorAuth is the visibility of sites that can be opened only by visitors whom the site's own service vouches for.
 const VisibilityVisitorAuth = "visitor-auth"
+
+// VisibilityPublic and VisibilityPrivate are those of spaces that everybody may read and that only members may read.
+const (
+	VisibilityPublic  = "public"
+	VisibilityPrivate = "private"
+)
 
 // VisibilityShareLink is the visibility of sites that can be opened only with the key of a share link.
 const VisibilityShareLink = "share-link"

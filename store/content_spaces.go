@@ -96,51 +96,53 @@ func (s *Store) AccessToSpace(ctx context.Context, spaceID string, users []strin
 // ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
 func (s *Store) ListSpaces(
 	ctx context.Context, viewer Viewer, organizationID, after string, size int,
-) (Page[SpaceAccess], error) {
+) (Page[PlacedSpace], error) {
 	role := viewer.Role.Nullable()
 	total, err := s.planned.CountSpaces(ctx, db.CountSpacesParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
 	})
 	if err != nil {
-		return Page[SpaceAccess]{}, interpret(err, "spaces")
+		return Page[PlacedSpace]{}, interpret(err, "spaces")
 	}
 	rows, err := s.planned.ListSpaces(ctx, db.ListSpacesParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
-		return Page[SpaceAccess]{}, interpret(err, "spaces")
+		return Page[PlacedSpace]{}, interpret(err, "spaces")
 	}
 	spaces := make([]SpaceAccess, len(rows))
 	for i, row := range rows {
 		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
 	}
-	return pageOf(spaces, size, total), nil
+	placed, err := s.place(ctx, spaces)
+	return pageOf(placed, size, total), err
 }
 
 // ListSpacesInCollection lists the spaces directly in a collection that its reader may see, in their order there.
 func (s *Store) ListSpacesInCollection(
 	ctx context.Context, userID string, in CollectionAccess, after *Cursor[int64], size int,
-) (Page[SpaceAccess], error) {
+) (Page[PlacedSpace], error) {
 	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) //nolint:gosec // A rank is at most 6.
 	organization, from := in.Collection.OrganizationID, after.orFirst(0)
 	total, err := s.queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
 	})
 	if err != nil {
-		return Page[SpaceAccess]{}, interpret(err, "spaces")
+		return Page[PlacedSpace]{}, interpret(err, "spaces")
 	}
 	rows, err := s.queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
 		AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
-		return Page[SpaceAccess]{}, interpret(err, "spaces")
+		return Page[PlacedSpace]{}, interpret(err, "spaces")
 	}
 	spaces := make([]SpaceAccess, len(rows))
 	for i, row := range rows {
 		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
 	}
-	return pageOf(spaces, size, total), nil
+	placed, err := s.place(ctx, spaces)
+	return pageOf(placed, size, total), err
 }
 
 // SpaceChange says what to change; what is nil or not set stays.

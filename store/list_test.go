@@ -156,8 +156,8 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 			return walked{}, err
 		}
 		page, err := st.ListSpacesInCollection(ctx, admin, in, after, size)
-		return walk(page, err, func(r store.SpaceAccess) string { return r.Space.ID },
-			func(r store.SpaceAccess) []string {
+		return walk(page, err, func(r store.PlacedSpace) string { return r.Space.ID },
+			func(r store.PlacedSpace) []string {
 				return store.Cursor[int64]{Key: r.Space.Position, ID: r.Space.ID}.Keys()
 			})
 	}

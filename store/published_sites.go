@@ -70,3 +70,54 @@ func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSit
 	parts, err := s.queries.PublishedParts(ctx, id)
 	return &keptSite{version: version, site: site, parts: parts}, interpret(err, "site")
 }
+
+// SpacePlace is where readers find a space: a published site, and the part of it that shows the space.
+type SpacePlace struct {
+	Site Site
+	// ShareKey is the key that opens the site to the caller; empty if the caller has none.
+	ShareKey string
+	Part     PublishedPart
+}
+
+// PlacedSpace is a space with its place; the place is nil if no published site has the space.
+type PlacedSpace struct {
+	SpaceAccess
+	Place *SpacePlace
+}
+
+// PlacesOfSpaces finds where readers find spaces, with one statement for all. Of several published sites it is the one that is open
+// to most. Spaces that no published site has are not in the map.
+func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*SpacePlace, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.PlacesOfSpaces(ctx, ids)
+	places := make(map[string]*SpacePlace, len(rows))
+	for _, row := range rows {
+		places[row.SpaceID] = &SpacePlace{Site: row.Site, Part: PublishedPart{
+			ID: row.ID, SpaceID: row.SpaceID, Path: row.Path, IsDefault: row.IsDefault, Condition: row.Condition, SectionID: row.SectionID,
+			SectionPath: row.SectionPath, SectionDefault: row.SectionDefault, SectionNamed: row.SectionNamed, SectionCondition: row.SectionCondition,
+		}}
+	}
+	return places, interpret(err, "sites")
+}
+
+// PlaceSpace adds its place to a space.
+func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace, error) {
+	placed, err := s.place(ctx, []SpaceAccess{space})
+	return placed[0], err
+}
+
+// place adds their places to spaces.
+func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
+	ids := make([]string, len(spaces))
+	for i, space := range spaces {
+		ids[i] = space.Space.ID
+	}
+	places, err := s.PlacesOfSpaces(ctx, ids...)
+	placed := make([]PlacedSpace, len(spaces))
+	for i, space := range spaces {
+		placed[i] = PlacedSpace{space, places[space.Space.ID]}
+	}
+	return placed, err
+}

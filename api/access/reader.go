@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -48,6 +49,15 @@ func (r *Reader) SeesSection(id string) bool { return r.sections[id] }
 
 // SeesSpace reports whether the site shows a space to the reader.
 func (r *Reader) SeesSpace(id string) bool { return r.spaces[id] }
+
+// Place is where the reader finds a space of the site; nil if the site does not show it.
+func (r *Reader) Place(space string) *store.SpacePlace {
+	i := slices.IndexFunc(r.Parts, func(p store.PublishedPart) bool { return p.SpaceID == space })
+	if i < 0 {
+		return nil
+	}
+	return &store.SpacePlace{Site: r.site.Site, ShareKey: r.shareKey, Part: r.Parts[i]}
+}
 
 // Spaces gives what decides about the reader's access to the spaces of the site, by space.
 func (r *Reader) Spaces() map[string]store.ContentAccess {

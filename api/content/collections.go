@@ -174,14 +174,14 @@ func (h *collections) remove(ctx context.Context, c *access.Caller, _ *struct{})
 
 func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Space], error) {
 	return frame.ListMade(ctx, "spaces in "+c.Collection.Collection.ID, *r, 2,
-		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
+		func(after []string, size int) (store.Page[store.PlacedSpace], error) {
 			place, err := store.ParseCursor[int64](after)
 			if err != nil {
-				return store.Page[store.SpaceAccess]{}, err
+				return store.Page[store.PlacedSpace]{}, err
 			}
 			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
 		},
-		h.view.Space, func(row store.SpaceAccess) []string {
+		h.view.Space, func(row store.PlacedSpace) []string {
 			return store.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
 		})
 }

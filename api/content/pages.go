@@ -115,14 +115,15 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if err != nil {
 		return schema.Revision{}, err
 	}
-	urls := h.view.SpaceURLs(space)
+	placed, err := placed(ctx, h.store, c)
+	if err != nil {
+		return schema.Revision{}, err
+	}
 	revision := schema.Revision{
 		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.view.Pages(space.ID, pages),
 		Files: make([]schema.RevisionFile, len(files)), ReusableContents: []schema.ReusableContent{}, Tags: []schema.RevisionTag{},
 		CreatedAt: row.CreatedAt.UTC(),
-		URLs: schema.RevisionURLs{
-			App: h.view.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
-		},
+		URLs:      h.view.RevisionURLs(placed, row),
 	}
 	for i, file := range files {
 		address, err := h.exports.fileURL(ctx, c, row.ID, file.ID)

@@ -96,20 +96,32 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 		return schema.Space{}, err
 	}
 	// The space inherits, so the caller's access equals that on the parent.
-	return h.view.Space(store.SpaceAccess{Space: row, ContentAccess: found})
+	return h.view.Space(store.PlacedSpace{SpaceAccess: store.SpaceAccess{Space: row, ContentAccess: found}})
 }
 
 func (h *spaces) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Space], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListMadePage(ctx, "spaces "+organization, *r,
-		func(after string, size int) (store.Page[store.SpaceAccess], error) {
+		func(after string, size int) (store.Page[store.PlacedSpace], error) {
 			return h.store.ListSpaces(ctx, c.Viewer(), organization, after, size)
 		},
-		h.view.Space, func(row store.SpaceAccess) string { return row.Space.ID })
+		h.view.Space, func(row store.PlacedSpace) string { return row.Space.ID })
 }
 
-func (h *spaces) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Space, error) {
-	return h.view.Space(*c.Space)
+func (h *spaces) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Space, error) {
+	space, err := placed(ctx, h.store, c)
+	if err != nil {
+		return schema.Space{}, err
+	}
+	return h.view.Space(space)
+}
+
+// placed is the caller's space with where readers find it: a reader of a site, there.
+func placed(ctx context.Context, s *store.Store, c *access.Caller) (store.PlacedSpace, error) {
+	if c.Reader != nil {
+		return store.PlacedSpace{SpaceAccess: *c.Space, Place: c.Reader.Place(c.Space.Space.ID)}, nil
+	}
+	return s.PlaceSpace(ctx, *c.Space)
 }
 
 type updateSpaceRequest struct {
@@ -163,7 +175,11 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	if err != nil {
 		return schema.Space{}, err
 	}
-	return h.view.Space(space)
+	placed, err := h.store.PlaceSpace(ctx, space)
+	if err != nil {
+		return schema.Space{}, err
+	}
+	return h.view.Space(placed)
 }
 
 func (h *spaces) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {

@@ -165,7 +165,11 @@ func (h *invites) resource(ctx context.Context, c *access.Caller, row store.Link
 		if err != nil {
 			return invite, err
 		}
-		resource, err := h.view.Space(space)
+		placed, err := h.store.PlaceSpace(ctx, space)
+		if err != nil {
+			return invite, err
+		}
+		resource, err := h.view.Space(placed)
 		if err != nil {
 			return invite, err
 		}

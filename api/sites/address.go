@@ -2,10 +2,11 @@ package sites
 
 import (
 	"context"
-	"net/url"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -25,27 +26,25 @@ import (
 // address and reveals nothing about keys.
 type siteAddress struct{ root string }
 
-// address resolves a site's address for a caller who may have sent a share key. Public sites ignore the key.
-func (h *sites) address(ctx context.Context, site store.Site, shareKey *string) (siteAddress, error) {
-	root := h.view.PublishedSite(site)
+// shareKey is the key that opens a site to the caller: the one that was sent, if it does, or that of a reader's token. It is empty
+// if there is none, or if the site needs none.
+func (h *sites) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
+	site := c.Site.Site
 	switch {
-	case !site.Published:
-		return siteAddress{}, nil
-	case site.Visibility != schema.VisibilityShareLink:
-		return siteAddress{root}, nil
-	case shareKey == nil:
-		return siteAddress{}, nil
+	case !site.Published || site.Visibility != schema.VisibilityShareLink:
+		return "", nil
+	case sent == nil && c.Reader != nil:
+		return c.Reader.ShareKey(), nil
+	case sent == nil:
+		return "", nil
 	}
-	key := store.ShareKey(*shareKey)
+	key := store.ShareKey(*sent)
 	opens, err := h.store.ShareKeyOpens(ctx, site.ID, key)
 	if err != nil || !opens {
-		return siteAddress{}, err
+		return "", err
 	}
-	return siteAddress{sharedRoot(root, key)}, nil
+	return key, nil
 }
-
-// sharedRoot returns the address of a site with the key that opens it.
-func sharedRoot(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
 // isShareKey reports whether a segment of an address is a share key. Front ends keep what they serve themselves, such as icons
 // and the search index, below ~gitbook of every part.
@@ -53,10 +52,14 @@ func isShareKey(segment string) bool {
 	return len(segment) > 1 && segment[0] == '~' && segment != "~gitbook"
 }
 
-// siteView is a site as the caller sees it: its address, and the caller's rights on each of its spaces.
+// siteView is a site as the caller sees it: its address with the key that opens it, and the caller's rights on each of its spaces.
 type siteView struct {
 	siteAddress
-	spaces map[string]store.ContentAccess
+	id       string
+	shareKey string
+	spaces   map[string]store.ContentAccess
+	// places are where readers find the spaces: a reader of this site, here.
+	places map[string]*store.SpacePlace
 	// reader is nil for members, who see every part.
 	reader *access.Reader
 }
@@ -67,25 +70,38 @@ func (v siteView) sees(id string) bool { return v.reader == nil || v.reader.Sees
 // seesSection reports whether the caller sees a section.
 func (v siteView) seesSection(id string) bool { return v.reader == nil || v.reader.SeesSection(id) }
 
-// addressFor is address for the caller: a reader has the key of the token.
-func (h *sites) addressFor(ctx context.Context, c *access.Caller, shareKey *string) (siteAddress, error) {
-	if c.Reader != nil && shareKey == nil && c.Reader.ShareKey() != "" {
-		shareKey = new(c.Reader.ShareKey())
+// space is a space of the site as the caller sees it.
+func (v siteView) space(space store.Space) store.PlacedSpace {
+	placed := store.PlacedSpace{SpaceAccess: store.SpaceAccess{Space: space, ContentAccess: v.spaces[space.ID]}, Place: v.places[space.ID]}
+	if v.reader != nil {
+		placed.Place = v.reader.Place(space.ID)
 	}
-	return h.address(ctx, c.Site.Site, shareKey)
+	return placed
 }
 
 func (h *sites) seenBy(ctx context.Context, c *access.Caller, shareKey *string) (siteView, error) {
-	address, err := h.addressFor(ctx, c, shareKey)
+	site := c.Site.Site
+	key, err := h.shareKey(ctx, c, shareKey)
 	if err != nil {
 		return siteView{}, err
 	}
+	seen := siteView{id: site.ID, siteAddress: siteAddress{h.view.SiteAddress(site, key)}, shareKey: key, reader: c.Reader}
 	if c.Reader != nil {
-		return siteView{siteAddress: address, spaces: c.Reader.Spaces(), reader: c.Reader}, nil
+		seen.spaces = c.Reader.Spaces()
+		return seen, nil
 	}
-	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
-	spaces, err := h.store.AccessToSiteSpaces(ctx, viewer, c.Site.Site.ID)
-	return siteView{siteAddress: address, spaces: spaces}, err
+	if seen.spaces, err = h.store.AccessToSiteSpaces(ctx, store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}, site.ID); err != nil {
+		return siteView{}, err
+	}
+	if seen.places, err = h.store.PlacesOfSpaces(ctx, slices.Collect(maps.Keys(seen.spaces))...); err != nil {
+		return siteView{}, err
+	}
+	for _, place := range seen.places {
+		if place.Site.ID == site.ID {
+			place.ShareKey = key
+		}
+	}
+	return seen, nil
 }
 
 // published returns the address of a part of the site, or nothing if the caller cannot read it.
@@ -97,30 +113,10 @@ func (a siteAddress) published(path []string) schema.PublishedURLs {
 }
 
 // target returns the address of a part of the site, or only its path below the site if the address is unknown.
-func (a siteAddress) target(path []string) string {
-	var b strings.Builder
-	b.WriteString(a.root)
-	for _, element := range path {
-		b.WriteByte('/')
-		b.WriteString(url.PathEscape(element))
-	}
-	if b.Len() == 0 {
-		return "/"
-	}
-	return b.String()
-}
-
-func sectionPath(path string, isDefault bool) []string {
-	if isDefault {
-		return nil
-	}
-	return []string{path}
-}
+func (a siteAddress) target(path []string) string { return view.PublishedPath(a.root, path) }
 
 func siteSpacePath(row store.SiteSpaceRow) []string {
-	path := sectionPath(schema.Or(row.SectionPath, ""), row.SectionDefault)
-	if row.SiteSpace.IsDefault {
-		return path
-	}
-	return append(path, row.SiteSpace.Path)
+	return view.PartPath(store.PublishedPart{
+		Path: row.SiteSpace.Path, IsDefault: row.SiteSpace.IsDefault, SectionPath: row.SectionPath, SectionDefault: row.SectionDefault, SectionNamed: row.SectionNamed,
+	})
 }

@@ -20,7 +20,11 @@ func publishedRows(h *sites) []frame.Operation {
 // published answers with as many statements for a site of many site spaces as for one of few. Integrations add no scripts to
 // sites in this version, so there are none.
 func (h *sites) published(ctx context.Context, c *access.Caller, r *structureRequest) (schema.PublishedSite, error) {
-	structure, err := h.structure(ctx, c, r)
+	seen, err := h.seenBy(ctx, c, r.ShareKey)
+	if err != nil {
+		return schema.PublishedSite{}, err
+	}
+	structure, err := h.structureAs(ctx, seen)
 	if err != nil {
 		return schema.PublishedSite{}, err
 	}
@@ -34,7 +38,7 @@ func (h *sites) published(ctx context.Context, c *access.Caller, r *structureReq
 		item.EachSiteSpace(func(space schema.SiteSpace) { of[space.ID] = schema.Overlay(own, overrides[space.ID]) })
 	}
 	return schema.PublishedSite{
-		Object: "published-content-site", Site: h.view.Site(c.Site.SiteRow), Structure: structure,
+		Object: "published-content-site", Site: h.view.SiteFor(c.Site.SiteRow, seen.shareKey), Structure: structure,
 		Customizations: schema.PublishedCustomizations{Site: own, SiteSpaces: of}, Scripts: []schema.SiteScript{},
 	}, nil
 }

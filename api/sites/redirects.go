@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
@@ -173,7 +174,7 @@ func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedir
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
-	address, err := h.addressFor(ctx, c, r.ShareKey)
+	key, err := h.shareKey(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
@@ -187,7 +188,7 @@ func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedir
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
-	found.Target = address.target(to.path)
+	found.Target = view.PublishedPath(h.view.SiteAddress(site, key), to.path)
 	return found, nil
 }
 
@@ -220,7 +221,7 @@ func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.Sit
 		if err == nil && c.Reader != nil && !c.Reader.SeesSection(row.Section.ID) {
 			err = schema.NotFound("redirect")
 		}
-		return destination{path: sectionPath(row.Section.Path, row.Section.IsDefault), member: "siteSectionId"}, err
+		return destination{path: view.SectionPath(row.Section.Path, row.Section.IsDefault), member: "siteSectionId"}, err
 	}
 	row, err := h.store.SiteSpace(ctx, site, *to.SiteSpaceID)
 	if err == nil && c.Reader != nil && !c.Reader.SeesSiteSpace(row.SiteSpace.ID) {

@@ -255,14 +255,14 @@ func (h *addresses) root(asked askedAddress, site store.PublishedSite, siteEnd i
 		return siteAddress{asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/")} // With the key, if there is one.
 	}
 	if site.ShareKey != "" {
-		return siteAddress{sharedRoot(root, site.ShareKey)}
+		return siteAddress{view.SharedSite(root, site.ShareKey)}
 	}
 	return siteAddress{root}
 }
 
 // canonical is the one address of a page, however it was asked for: below the site's root, without the names of defaults.
 func canonical(root siteAddress, part store.PublishedPart, page []string) string {
-	address := root.target(canonicalPath(part))
+	address := root.target(view.PartPath(part))
 	for _, segment := range page {
 		address += "/" + segment
 	}

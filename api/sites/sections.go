@@ -7,6 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
@@ -54,7 +55,7 @@ func (h *sites) listSections(
 	ctx context.Context, c *access.Caller, r *listSiteSectionsRequest,
 ) (schema.List[schema.SiteSection], error) {
 	site := c.Site.Site
-	view, err := h.seenBy(ctx, c, r.ShareKey)
+	seen, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.List[schema.SiteSection]{}, err
 	}
@@ -62,7 +63,7 @@ func (h *sites) listSections(
 		func(after string, size int) (store.Page[store.SiteSectionRow], error) {
 			return h.store.ListSections(ctx, site.ID, after, size)
 		},
-		h.sectionResource(view),
+		h.sectionResource(seen),
 		func(row store.SiteSectionRow) string { return row.Section.Rank })
 }
 
@@ -166,22 +167,22 @@ func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectio
 
 // oneSection answers with the section after a change.
 func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.SiteSectionRow) (schema.SiteSection, error) {
-	view, err := h.seenBy(ctx, c, nil)
+	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
 		return schema.SiteSection{}, err
 	}
-	return h.sectionResource(view)(row)
+	return h.sectionResource(seen)(row)
 }
 
-func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) (schema.SiteSection, error) {
-	siteSpace := h.siteSpaceResource(view)
+func (h *sites) sectionResource(seen siteView) func(store.SiteSectionRow) (schema.SiteSection, error) {
+	siteSpace := h.siteSpaceResource(seen)
 	return func(row store.SiteSectionRow) (schema.SiteSection, error) {
 		s := row.Section
 		resource := schema.SiteSection{
 			Object: "site-section", ID: section.Shown(s.ID), Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
 			Condition: schema.Or(s.Condition, ""), SectionGroup: schema.Or(s.GroupID, ""), Icon: schema.Or(s.Icon, ""),
 			SiteSpaces: make([]schema.SiteSpace, len(row.Spaces)),
-			URLs:       view.published(sectionPath(s.Path, s.IsDefault)),
+			URLs:       seen.published(view.SectionPath(s.Path, s.IsDefault)),
 		}
 		for i, space := range row.Spaces {
 			var err error

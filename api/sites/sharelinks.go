@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -97,7 +98,7 @@ func (h *sites) shareLinkResource(site store.Site) func(store.ShareLink) schema.
 			Object: "share-link", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), Name: s.Name, Active: s.Active,
 		}
 		if site.Published && s.Active {
-			link.URLs.Published = sharedRoot(h.view.PublishedSite(site), s.Key)
+			link.URLs.Published = view.SharedSite(h.view.PublishedSite(site), s.Key)
 		}
 		return link
 	}

@@ -126,8 +126,9 @@ func (h *sites) list(ctx context.Context, c *access.Caller, r *listSitesRequest)
 		h.view.Site, func(row store.SiteRow) string { return row.Site.ID })
 }
 
-func (h *sites) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
-	return h.view.Site(c.Site.SiteRow), nil
+func (h *sites) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+	key, err := h.shareKey(ctx, c, nil)
+	return h.view.SiteFor(c.Site.SiteRow, key), err
 }
 
 type updateSiteRequest struct {

@@ -55,7 +55,7 @@ type listSiteSpacesRequest struct {
 
 func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpacesRequest) (schema.List[schema.SiteSpace], error) {
 	site := c.Site.Site
-	view, err := h.seenBy(ctx, c, r.ShareKey)
+	seen, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.List[schema.SiteSpace]{}, err
 	}
@@ -67,7 +67,7 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 		func(after string, size int) (store.Page[store.SiteSpaceRow], error) {
 			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, after, size)
 		},
-		h.siteSpaceResource(view),
+		h.siteSpaceResource(seen),
 		func(row store.SiteSpaceRow) string { return row.SiteSpace.Rank })
 }
 
@@ -182,18 +182,18 @@ func (h *sites) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpac
 
 // oneSiteSpace answers with the site space after a change.
 func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.SiteSpaceRow) (schema.SiteSpace, error) {
-	view, err := h.seenBy(ctx, c, nil)
+	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}
-	return h.siteSpaceResource(view)(row)
+	return h.siteSpaceResource(seen)(row)
 }
 
 // siteSpaceResource presents site spaces to the caller. For a space that the caller may not see, it shows only that it
 // exists.
-func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) (schema.SiteSpace, error) {
+func (h *sites) siteSpaceResource(seen siteView) func(store.SiteSpaceRow) (schema.SiteSpace, error) {
 	return func(row store.SiteSpaceRow) (schema.SiteSpace, error) {
-		space, err := h.view.SpaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]})
+		space, err := h.view.SpaceOfSite(seen.space(row.Space))
 		if err != nil {
 			return schema.SiteSpace{}, err
 		}
@@ -201,7 +201,7 @@ func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) (schem
 		return schema.SiteSpace{
 			Object: "site-space", ID: l.ID, Path: l.Path, Section: section.Shown(schema.Or(l.SectionID, "")),
 			Space: space, Title: row.Space.Title, Default: l.IsDefault, Condition: schema.Or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
-			URLs: view.published(siteSpacePath(row)),
+			URLs: seen.published(siteSpacePath(row)),
 		}, nil
 	}
 }

@@ -69,7 +69,16 @@ type structureRequest struct {
 }
 
 func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureRequest) (schema.SiteStructure, error) {
-	tree, err := h.siteTree(ctx, c, r.ShareKey)
+	seen, err := h.seenBy(ctx, c, r.ShareKey)
+	if err != nil {
+		return schema.SiteStructure{}, err
+	}
+	return h.structureAs(ctx, seen)
+}
+
+// structureAs is the structure of a site as the caller sees it.
+func (h *sites) structureAs(ctx context.Context, seen siteView) (schema.SiteStructure, error) {
+	tree, err := h.siteTree(ctx, seen)
 	if err != nil {
 		return schema.SiteStructure{}, err
 	}
@@ -103,35 +112,39 @@ type rankedSection struct {
 	schema.SiteSection
 }
 
-// siteTree reads the whole structure at once, so that groups do not cost one statement each.
-func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string) (*siteTree, error) {
-	site := c.Site.Site
-	view, err := h.seenBy(ctx, c, shareKey)
+// wholeTree is the structure as the caller sees it without a share key.
+func (h *sites) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, error) {
+	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := h.store.SiteStructure(ctx, site.ID)
+	return h.siteTree(ctx, seen)
+}
+
+// siteTree reads the whole structure at once, so that groups do not cost one statement each.
+func (h *sites) siteTree(ctx context.Context, seen siteView) (*siteTree, error) {
+	all, err := h.store.SiteStructure(ctx, seen.id)
 	if err != nil {
 		return nil, err
 	}
 	tree := &siteTree{
 		groups: map[string][]store.SiteSectionGroup{}, byID: map[string]store.SiteSectionGroup{},
 		sections: map[string][]rankedSection{}, spaces: map[string][]store.SiteSpaceRow{},
-		siteSpace: h.siteSpaceResource(view),
+		siteSpace: h.siteSpaceResource(seen),
 	}
 	for _, g := range all.Groups {
 		tree.groups[schema.Or(g.ParentID, "")] = append(tree.groups[schema.Or(g.ParentID, "")], g)
 		tree.byID[g.ID] = g
 	}
 	for _, row := range all.Spaces {
-		if !view.sees(row.SiteSpace.ID) {
+		if !seen.sees(row.SiteSpace.ID) {
 			continue
 		}
 		tree.spaces[schema.Or(row.SiteSpace.SectionID, "")] = append(tree.spaces[schema.Or(row.SiteSpace.SectionID, "")], row)
 	}
-	sectionResource := h.sectionResource(view)
+	sectionResource := h.sectionResource(seen)
 	for _, s := range all.Sections {
-		if !view.seesSection(s.ID) {
+		if !seen.seesSection(s.ID) {
 			continue
 		}
 		resource, err := sectionResource(store.SiteSectionRow{Section: s, Spaces: tree.spaces[s.ID]})
@@ -233,7 +246,7 @@ func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (sch
 }
 
 func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.SiteSectionGroup], error) {
-	tree, err := h.siteTree(ctx, c, nil)
+	tree, err := h.wholeTree(ctx, c)
 	if err != nil {
 		return schema.List[schema.SiteSectionGroup]{}, err
 	}
@@ -326,7 +339,7 @@ func (h *sites) removeFromGroup(ctx context.Context, c *access.Caller, r *groupS
 
 // oneGroup answers with the group after a change.
 func (h *sites) oneGroup(ctx context.Context, c *access.Caller, id string) (schema.SiteSectionGroup, error) {
-	tree, err := h.siteTree(ctx, c, nil)
+	tree, err := h.wholeTree(ctx, c)
 	if err != nil {
 		return schema.SiteSectionGroup{}, err
 	}

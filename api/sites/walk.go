@@ -123,7 +123,8 @@ func walk(parts []store.PublishedPart, names []string) (shownPart, bool) {
 	}
 	named := found.segments > 0 || !sections
 	at := -1
-	if len(parts) > 1 {
+	alone := len(parts) == 1 && parts[0].IsDefault // Its path is no part of any address.
+	if !alone {
 		at = slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.Path == next(found.segments) })
 	}
 	switch {
@@ -132,20 +133,8 @@ func walk(parts []store.PublishedPart, names []string) (shownPart, bool) {
 		found.complete = true
 	default:
 		at = max(0, slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.IsDefault }))
-		found.complete = len(names) > found.segments || named && len(parts) == 1
+		found.complete = len(names) > found.segments || named && alone
 	}
 	found.PublishedPart = parts[at]
 	return found, true
-}
-
-// canonicalPath is the path of a part below its site.
-func canonicalPath(p store.PublishedPart) []string {
-	var path []string
-	if p.SectionPath != nil {
-		path = sectionPath(*p.SectionPath, p.SectionDefault)
-	}
-	if !p.IsDefault {
-		path = append(path, p.Path)
-	}
-	return path
 }

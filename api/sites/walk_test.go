@@ -42,7 +42,8 @@ func TestWalk(t *testing.T) {
 		// A section wins over a site space of the default section.
 		{"guide*/v1* guide*/api api/v2*", "api", "api/v2* 1 complete"},
 		// The defaults are not for this reader.
-		{"v2 v3", "", "v2 0 more"}, {"api/b* more/c*", "", "api/b* 0 more"}, {"", "", "nothing"},
+		{"v2 v3", "", "v2 0 more"}, {"v2", "", "v2 0 more"}, {"v2", "v2/a", "v2 1 complete"}, {"v2", "a", "v2 0 complete"},
+		{"api/b", "api/b", "api/b 2 complete"}, {"api/b* more/c*", "", "api/b* 0 more"}, {"", "", "nothing"},
 	} {
 		var parts []store.PublishedPart
 		for _, text := range strings.Fields(test.parts) {

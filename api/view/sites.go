@@ -5,13 +5,17 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (v Presenter) Site(row store.SiteRow) schema.Site {
+// Site presents a site to a caller who has no share key.
+func (v Presenter) Site(row store.SiteRow) schema.Site { return v.SiteFor(row, "") }
+
+// SiteFor presents a site to a caller who has the key of one of its share links, or an empty one.
+func (v Presenter) SiteFor(row store.SiteRow, shareKey string) schema.Site {
 	s := row.Site
 	site := schema.Site{
 		Object: "site", ID: s.ID, Type: s.Type, Title: s.Title, Visibility: s.Visibility, Published: s.Published,
 		SiteSpaces: row.SiteSpaces, CreatedAt: s.CreatedAt.UTC(), AgentsContext: s.AgentsContext,
 		Features: []schema.SiteFeature{}, Basename: schema.Or(s.Basename, ""), Hostname: schema.Or(s.Hostname, ""), AnonymousEvents: s.AnonymousEvents,
-		URLs: v.siteURLs(s),
+		URLs: v.siteURLs(s, shareKey),
 	}
 	if s.Proxy != nil {
 		site.Proxy = &schema.SiteProxy{Origin: *s.Proxy, Target: v.Published("sites", s.ID)}

@@ -22,7 +22,7 @@ func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 const DefaultSpaceEmoji = "1f4d6"
 
 // Space presents a space to the member whose access is in a.
-func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
+func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	s := a.Space
 	if a.Reader {
 		s = asRead(s)
@@ -36,9 +36,9 @@ func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
 		return schema.Space{}, err
 	}
 	return schema.Space{
-		Object: "space", ID: s.ID, Title: s.Title, Emoji: s.Emoji, Visibility: s.Visibility,
+		Object: "space", ID: s.ID, Title: s.Title, Emoji: s.Emoji, Visibility: spaceVisibility(a.Place),
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), EditMode: s.EditMode,
-		MergeRules: mergeRules, URLs: v.SpaceURLs(s), Organization: s.OrganizationID, Parent: schema.Or(s.ParentID, ""),
+		MergeRules: mergeRules, URLs: v.spaceURLs(s, a.Place), Organization: s.OrganizationID, Parent: schema.Or(s.ParentID, ""),
 		Language: schema.Or(s.Language, ""), GitSync: gitSync, Revision: s.Revision, DefaultLevel: schema.Level(schema.Or(s.DefaultLevel, "")),
 		Comments: s.OpenComments, ChangeRequests: int64(s.ChangeRequests),
 		ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
@@ -55,14 +55,14 @@ func asRead(s store.Space) store.Space {
 
 // SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its id and
 // title, and neutral values for the other required members. The creation time is no secret: the id contains it.
-func (v Presenter) SpaceOfSite(a store.SpaceAccess) (schema.Space, error) {
+func (v Presenter) SpaceOfSite(a store.PlacedSpace) (schema.Space, error) {
 	if access.ContentRights(a.ContentAccess).Has(access.RightView) {
 		return v.Space(a)
 	}
 	s := a.Space
 	return schema.Space{
 		Object: "space", ID: s.ID, Title: s.Title, Organization: s.OrganizationID, Emoji: DefaultSpaceEmoji,
-		Visibility: "private", CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.CreatedAt.UTC(),
-		MergeRules: schema.MergeRules{Type: "inherit"}, URLs: v.SpaceURLs(store.Space{ID: s.ID, Visibility: "private"}),
+		Visibility: schema.VisibilityPrivate, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.CreatedAt.UTC(),
+		MergeRules: schema.MergeRules{Type: "inherit"}, URLs: v.spaceURLs(store.Space{ID: s.ID}, nil),
 	}, nil
 }

@@ -13,38 +13,40 @@ func (v Presenter) organizationURLs(o store.Organization) schema.OrganizationURL
 	return schema.OrganizationURLs{Location: v.API("orgs", o.ID), App: v.App("orgs", o.ID), Logo: schema.Or(o.Logo, "")}
 }
 
-func (v Presenter) siteURLs(s store.Site) schema.SiteURLs {
+func (v Presenter) siteURLs(s store.Site, key string) schema.SiteURLs {
 	path := []string{"orgs", s.OrganizationID, "sites", s.ID}
-	urls := schema.SiteURLs{Location: v.API(path...), App: v.App(path...)}
-	if s.Published {
-		urls.Published = v.PublishedSite(s)
-	}
-	return urls
-}
-
-// PublishedSite is the URL where readers find a published site: on its configured proxy, on its own host, or here.
-func (v Presenter) PublishedSite(s store.Site) string {
-	if s.Proxy != nil {
-		return "https://" + *s.Proxy
-	}
-	if s.HostnameProvedAt != nil && s.Hostname != nil {
-		return "https://" + *s.Hostname
-	}
-	return v.Published("sites", s.ID)
+	return schema.SiteURLs{Location: v.API(path...), App: v.App(path...), Published: v.SiteAddress(s, key)}
 }
 
 func (v Presenter) collectionURLs(id string) schema.CollectionURLs {
 	return schema.CollectionURLs{Location: v.API("collections", id), App: v.App("collections", id)}
 }
 
-func (v Presenter) SpaceURLs(s store.Space) schema.SpaceURLs {
-	urls := schema.SpaceURLs{Location: v.API("spaces", s.ID), App: v.App("spaces", s.ID), Icon: schema.Or(s.Icon, "")}
-	if s.Visibility != "private" {
-		urls.Published = v.App("spaces", s.ID, "published")
+func (v Presenter) spaceURLs(s store.Space, place *store.SpacePlace) schema.SpaceURLs {
+	urls := schema.SpaceURLs{
+		Location: v.API("spaces", s.ID), App: v.App("spaces", s.ID), Icon: schema.Or(s.Icon, ""), Published: v.SpaceAddress(place),
 	}
-	if s.Visibility == "public" {
+	if spaceVisibility(place) == schema.VisibilityPublic {
 		urls.Public = urls.Published
 	}
+	return urls
+}
+
+// RevisionURLs are the addresses of a revision. Readers find the newest one where the space is, and an older one of the main content
+// below that. They do not find drafts.
+func (v Presenter) RevisionURLs(a store.PlacedSpace, r store.Revision) schema.RevisionURLs {
+	urls := schema.RevisionURLs{App: v.App("spaces", a.Space.ID, "revisions", r.ID)}
+	of := v.spaceURLs(a.Space, a.Place)
+	if r.Branch != a.Space.ID || of.Published == "" {
+		return urls
+	}
+	if r.ID != a.Space.Revision {
+		of.Published = PublishedPath(of.Published, []string{"~", "revisions", r.ID})
+		if of.Public != "" {
+			of.Public = of.Published
+		}
+	}
+	urls.Published, urls.Public = of.Published, of.Public
 	return urls
 }
 

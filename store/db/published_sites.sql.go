@@ -9,10 +9,88 @@ import (
 	"context"
 )
 
+const placesOfSpaces = `-- name: PlacesOfSpaces :many
+select distinct on (l.space_id) s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, s.hostname, s.hostname_proved_by, s.hostname_proved_at, s.anonymous_events, l.id, l.space_id, l.path, l.is_default, l.condition, l.section_id, c.path as section_path,
+       coalesce(c.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named, c.condition as section_condition
+from site_spaces l join sites s on s.id = l.site_id and s.published left join site_sections c on c.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and c.is_default and not l.is_default
+where l.space_id = any($1::text[])
+order by l.space_id, array_position(array['public', 'unlisted', 'share-link', 'visitor-auth'], s.visibility),
+         (l.condition is not null or c.condition is not null), s.id, l.rank
+`
+
+type PlacesOfSpacesRow struct {
+	Site             Site
+	ID               string
+	SpaceID          string
+	Path             string
+	IsDefault        bool
+	Condition        *string
+	SectionID        *string
+	SectionPath      *string
+	SectionDefault   bool
+	SectionNamed     bool
+	SectionCondition *string
+}
+
+// Where readers find each of these spaces: of the published sites that have it, in the one that is open to most. Of several such
+// sites it is the one that shows the space without a condition, then the oldest.
+// Index: site_spaces_once (space_id, site_id).
+// Sorts: the published sites of one page of spaces.
+func (q *Queries) PlacesOfSpaces(ctx context.Context, spaces []string) ([]PlacesOfSpacesRow, error) {
+	rows, err := q.db.Query(ctx, placesOfSpaces, spaces)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlacesOfSpacesRow{}
+	for rows.Next() {
+		var i PlacesOfSpacesRow
+		if err := rows.Scan(
+			&i.Site.ID,
+			&i.Site.OrganizationID,
+			&i.Site.Type,
+			&i.Site.Title,
+			&i.Site.Visibility,
+			&i.Site.Published,
+			&i.Site.AgentsContext,
+			&i.Site.StoreClearIds,
+			&i.Site.CreatedAt,
+			&i.Site.Basename,
+			&i.Site.AdaptiveContent,
+			&i.Site.Proxy,
+			&i.Site.Hostname,
+			&i.Site.HostnameProvedBy,
+			&i.Site.HostnameProvedAt,
+			&i.Site.AnonymousEvents,
+			&i.ID,
+			&i.SpaceID,
+			&i.Path,
+			&i.IsDefault,
+			&i.Condition,
+			&i.SectionID,
+			&i.SectionPath,
+			&i.SectionDefault,
+			&i.SectionNamed,
+			&i.SectionCondition,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const publishedParts = `-- name: PublishedParts :many
 select l.id, l.space_id, l.path, l.is_default, l.condition, l.section_id, s.path as section_path,
-       coalesce(s.is_default, true)::boolean as section_default, s.condition as section_condition
+       coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named, s.condition as section_condition
 from site_spaces l left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.site_id = $1
 order by l.rank
 `
@@ -26,10 +104,12 @@ type PublishedPartsRow struct {
 	SectionID        *string
 	SectionPath      *string
 	SectionDefault   bool
+	SectionNamed     bool
 	SectionCondition *string
 }
 
-// What decides which part of a site an address leads to.
+// What decides which part of a site an address leads to. A section wins over a site space of the default section that has its path;
+// the address of such a site space names the default section too.
 // Index: site_spaces_rank (site_id, rank).
 // Sorts: the site spaces of one site.
 func (q *Queries) PublishedParts(ctx context.Context, siteID string) ([]PublishedPartsRow, error) {
@@ -50,6 +130,7 @@ func (q *Queries) PublishedParts(ctx context.Context, siteID string) ([]Publishe
 			&i.SectionID,
 			&i.SectionPath,
 			&i.SectionDefault,
+			&i.SectionNamed,
 			&i.SectionCondition,
 		); err != nil {
 			return nil, err

@@ -154,8 +154,10 @@ func (q *Queries) InsertSiteSpaces(ctx context.Context, arg InsertSiteSpacesPara
 }
 
 const listSiteSpaces = `-- name: ListSiteSpaces :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.site_id = $1 and l.rank > $2::text collate "C"
   and ($3::boolean is null or l.is_default = $3)
 order by l.rank
@@ -174,6 +176,7 @@ type ListSiteSpacesRow struct {
 	Space          Space
 	SectionPath    *string
 	SectionDefault bool
+	SectionNamed   bool
 }
 
 // Index: site_spaces_rank (site_id, rank).
@@ -227,6 +230,7 @@ func (q *Queries) ListSiteSpaces(ctx context.Context, arg ListSiteSpacesParams) 
 			&i.Space.GitSync,
 			&i.SectionPath,
 			&i.SectionDefault,
+			&i.SectionNamed,
 		); err != nil {
 			return nil, err
 		}
@@ -328,8 +332,10 @@ func (q *Queries) SiteSpace(ctx context.Context, arg SiteSpaceParams) (SiteSpace
 }
 
 const siteSpaceView = `-- name: SiteSpaceView :one
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.site_id = $1 and l.id = $2
 `
 
@@ -343,6 +349,7 @@ type SiteSpaceViewRow struct {
 	Space          Space
 	SectionPath    *string
 	SectionDefault bool
+	SectionNamed   bool
 }
 
 // The site space with what its resource shows of its space and its section.
@@ -385,13 +392,16 @@ func (q *Queries) SiteSpaceView(ctx context.Context, arg SiteSpaceViewParams) (S
 		&i.Space.GitSync,
 		&i.SectionPath,
 		&i.SectionDefault,
+		&i.SectionNamed,
 	)
 	return i, err
 }
 
 const siteSpacesOfSections = `-- name: SiteSpacesOfSections :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.section_id = any($1::text[])
 order by l.rank
 `
@@ -401,6 +411,7 @@ type SiteSpacesOfSectionsRow struct {
 	Space          Space
 	SectionPath    *string
 	SectionDefault bool
+	SectionNamed   bool
 }
 
 // Index: site_spaces_section (section_id, rank).
@@ -450,6 +461,7 @@ func (q *Queries) SiteSpacesOfSections(ctx context.Context, sectionIds []string)
 			&i.Space.GitSync,
 			&i.SectionPath,
 			&i.SectionDefault,
+			&i.SectionNamed,
 		); err != nil {
 			return nil, err
 		}

@@ -10,8 +10,10 @@ select * from site_spaces where site_id = $1 and id = $2;
 
 -- name: SiteSpaceView :one
 -- The site space with what its resource shows of its space and its section.
-select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.site_id = sqlc.arg(site_id) and l.id = sqlc.arg(id);
 
 -- name: AccessToSiteSpaces :many
@@ -23,8 +25,10 @@ where s.id in (select l.space_id from site_spaces l where l.site_id = sqlc.arg(s
 -- name: SiteSpacesOfSections :many
 -- Index: site_spaces_section (section_id, rank).
 -- Sorts: the site spaces of one page of sections.
-select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.section_id = any(sqlc.arg(section_ids)::text[])
 order by l.rank;
 
@@ -61,8 +65,10 @@ where site_id = sqlc.arg(site_id) and section_id is null;
 
 -- name: ListSiteSpaces :many
 -- Index: site_spaces_rank (site_id, rank).
-select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.site_id = sqlc.arg(site_id) and l.rank > sqlc.arg(after)::text collate "C"
   and (sqlc.narg(is_default)::boolean is null or l.is_default = sqlc.narg(is_default))
 order by l.rank

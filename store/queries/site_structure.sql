@@ -37,7 +37,9 @@ select * from site_section_groups where site_id = $1 order by rank;
 
 -- name: AllSiteSpaces :many
 -- Index: site_spaces_rank (site_id, rank).
-select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+       (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+    left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
 where l.site_id = $1
 order by l.rank;

@@ -1,0 +1,90 @@
+package view
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// PublishedSite is the URL where readers find a published site: on its configured proxy, on its own host, or here.
+func (v Presenter) PublishedSite(s store.Site) string {
+	if s.Proxy != nil {
+		return "https://" + *s.Proxy
+	}
+	if s.HostnameProvedAt != nil && s.Hostname != nil {
+		return "https://" + *s.Hostname
+	}
+	return v.Published("sites", s.ID)
+}
+
+// SharedSite returns the address of a site with the key that opens it.
+func SharedSite(root, key string) string { return root + "/~" + url.PathEscape(key) }
+
+// SiteAddress is the address that opens a site to the caller. It is empty while the site is not published, and for a site that is
+// published by share links to a caller without a key. Other sites ignore the key.
+func (v Presenter) SiteAddress(s store.Site, key string) string {
+	switch root := v.PublishedSite(s); {
+	case !s.Published:
+		return ""
+	case s.Visibility != schema.VisibilityShareLink:
+		return root
+	case key == "":
+		return ""
+	default:
+		return SharedSite(root, key)
+	}
+}
+
+// PublishedPath returns the address of what is at a path below a site's address, or only the path if the address is unknown.
+func PublishedPath(root string, path []string) string {
+	var b strings.Builder
+	b.WriteString(root)
+	for _, element := range path {
+		b.WriteByte('/')
+		b.WriteString(url.PathEscape(element))
+	}
+	if b.Len() == 0 {
+		return "/"
+	}
+	return b.String()
+}
+
+// SectionPath is the path of a section below its site.
+func SectionPath(path string, isDefault bool) []string {
+	if isDefault {
+		return nil
+	}
+	return []string{path}
+}
+
+// PartPath is the path of a part below its site, without the names of defaults unless they are needed.
+func PartPath(p store.PublishedPart) []string {
+	path := SectionPath(schema.Or(p.SectionPath, ""), p.SectionDefault && !p.SectionNamed)
+	if p.IsDefault {
+		return path
+	}
+	return append(path, p.Path)
+}
+
+// SpaceAddress is where readers find a space; empty if the caller has no address that opens it.
+func (v Presenter) SpaceAddress(p *store.SpacePlace) string {
+	if p == nil {
+		return ""
+	}
+	root := v.SiteAddress(p.Site, p.ShareKey)
+	if root == "" {
+		return ""
+	}
+	return PublishedPath(root, PartPath(p.Part))
+}
+
+// spaceVisibility says who may read a space besides its members: the audience of the published site that shows it. A collection is
+// never published, so no space is published in its collection.
+func spaceVisibility(p *store.SpacePlace) string {
+	if p == nil {
+		return schema.VisibilityPrivate
+	}
+	return p.Site.Visibility
+}
