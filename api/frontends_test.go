@@ -73,3 +73,61 @@ func TestFrontEndsHear(t *testing.T) {
 		t.Errorf("front ends hear nothing of %q", silent)
 	}
 }
+
+// TestFrontEndsHearOfPlaces: what a space says about where readers find it changes with the sites that show it.
+func TestFrontEndsHearOfPlaces(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	site := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID
+	other := h.FreshSpace(h.Ours, "Other").ID
+	var section, part string
+	last := ""
+	for _, step := range []struct {
+		name string
+		run  func() map[string]any
+	}{
+		{"publish", func() map[string]any { return h.Want(http.StatusOK, "POST", site+"/publish", admin, nil) }},
+		{"unlist", func() map[string]any {
+			return h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"visibility": "unlisted"})
+		}},
+		{"proxy", func() map[string]any {
+			return h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"proxy": "example.com/docs"})
+		}},
+		{"another default", func() map[string]any {
+			part = h.Want(http.StatusCreated, "POST", site+"/site-spaces", admin, map[string]any{"spaceId": other})["id"].(string)
+			return h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"defaultSiteSpace": part})
+		}},
+		{"another path", func() map[string]any {
+			for _, row := range h.Want(http.StatusOK, "GET", site+"/site-spaces", admin, nil)["items"].([]any) {
+				if row := row.(map[string]any); row["id"] != part {
+					return h.Want(http.StatusOK, "PATCH", site+"/site-spaces/"+row["id"].(string), admin, map[string]any{"path": "guide"})
+				}
+			}
+			return nil
+		}},
+		{"a section with the path", func() map[string]any {
+			added := h.Want(http.StatusCreated, "POST", site+"/sections", admin, map[string]any{"spaceId": h.FreshSpace(h.Ours, "New").ID, "title": "Guide"})
+			section = added["id"].(string)
+			return added
+		}},
+		{"a section with another path", func() map[string]any {
+			return h.Want(http.StatusOK, "PATCH", site+"/sections/"+section, admin, map[string]any{"path": "elsewhere"})
+		}},
+		{"unpublish", func() map[string]any { return h.Want(http.StatusOK, "POST", site+"/unpublish", admin, nil) }},
+	} {
+		h.Exec("delete from front_end_changes")
+		step.run()
+		urls := h.Want(http.StatusOK, "GET", space, admin, nil)
+		is, _ := urls["urls"].(map[string]any)["published"].(string)
+		if is += urls["visibility"].(string); is == last {
+			t.Errorf("%s: the space still says %s", step.name, is)
+		}
+		last = is
+		var told bool
+		err := h.Connect().QueryRow(t.Context(), "select exists (select from front_end_changes where tag = $1)", schema.SpaceTag(h.Ours.Space.ID)).Scan(&told)
+		if err != nil || !told {
+			t.Errorf("%s: front ends do not hear that the space is at %s (%v)", step.name, is, err)
+		}
+	}
+}
