@@ -56,11 +56,11 @@ func TestPublishedClient(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				ran.Add(1)
-				runNode(t, file, []string{
-					"OCTAVO_URL=" + server.url,
-					"OCTAVO_CLIENTTEST_USERS=" + server.users(t, name),
-					"OCTAVO_CLIENTTEST_NOTES=" + filepath.Join(notes, name+".jsonl"),
-				})
+				runNode(t, file, append(server.operator(),
+					"OCTAVO_URL="+server.url,
+					"OCTAVO_CLIENTTEST_USERS="+server.users(t, name),
+					"OCTAVO_CLIENTTEST_NOTES="+filepath.Join(notes, name+".jsonl"),
+				))
 			})
 		}
 	})

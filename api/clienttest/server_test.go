@@ -20,15 +20,18 @@ import (
 
 // server is a running `octavo serve`, the program as it is shipped, with every role, on databases of its own.
 type server struct {
-	url   string
-	store *store.Store // beside the server, for what the contract has no operation for
+	url      string
+	store    *store.Store // beside the server, for what the contract has no operation for
+	program  string
+	postgres string
 }
 
 func startServer(t *testing.T) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
 	listen := enginetest.Address(t)
-	cmd := exec.Command(build(t), "serve")
+	program := build(t)
+	cmd := exec.Command(program, "serve")
 	log := &capture.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
@@ -56,10 +59,15 @@ func startServer(t *testing.T) *server {
 			t.Logf("octavo said:\n%s", tail(log.String(), 8<<10))
 		}
 	})
-	s := &server{url: "http://" + listen}
+	s := &server{url: "http://" + listen, program: program, postgres: postgres}
 	s.wait(t, ended)
 	s.store = storetest.Open(t, postgres)
 	return s
+}
+
+// operator is what scenarios need for what only the operator of a server can do, on its command line.
+func (s *server) operator() []string {
+	return []string{"OCTAVO_CLIENTTEST_PROGRAM=" + s.program, "OCTAVO_POSTGRES_URL=" + s.postgres}
 }
 
 // wait returns when the server is ready. It has migrated its databases then.

@@ -134,8 +134,8 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
 		}
 	}
-	if c.Reader != nil { // The history is none of a reader's business.
-		revision.Parents = []string{}
+	if c.Reader != nil { // The history is none of a reader's business, and a merge without its change request is none.
+		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
 	revision.MergedFrom, err = h.mergedFrom(ctx, c, row)
 	return revision, err

@@ -7,8 +7,8 @@ import * as seed from './seed.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** The document that the published client comes with. */
-export const published = () => structuredClone(require('@gitbook/api/spec/openapi.json'));
+/** The document that a published client comes with. */
+export const published = (name = '@gitbook/api') => structuredClone(require(`${name}/spec/openapi.json`));
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 

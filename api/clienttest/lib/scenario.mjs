@@ -1,7 +1,8 @@
 // What every scenario begins with: users with tokens on a live server, and an organization of its own.
 //
 // The server and the users come from the environment, see ../client_test.go: OCTAVO_URL, OCTAVO_CLIENTTEST_USERS (JSON: name → token) and
-// OCTAVO_CLIENTTEST_NOTES (where to note every answer, optional).
+// OCTAVO_CLIENTTEST_NOTES (where to note every answer, optional), OCTAVO_CLIENTTEST_PROGRAM (the server's program, for operator).
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Contract } from './contract.mjs';
@@ -54,6 +55,9 @@ export function user(name) {
     }
     return { name, token: tokens[name], api: connect(url, tokens[name], witness), http: direct(url, tokens[name], witness) };
 }
+
+/** Does what only the server's operator can, by a command of its program, and gives what that says. */
+export const operator = (...args) => execFileSync(setting('OCTAVO_CLIENTTEST_PROGRAM'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 
 /** Plain requests with another token, or with none. */
 export const withToken = (token) => direct(url, token, witness);

@@ -21,8 +21,8 @@ export function toJSONSchema(schema) {
             out[keyword] = value;
         } else if (keyword === 'properties') {
             out.properties = Object.fromEntries(Object.entries(value).map(([name, s]) => [name, toJSONSchema(s)]));
-        } else if (keyword === 'items') {
-            out.items = toJSONSchema(value);
+        } else if (keyword === 'items' || keyword === 'propertyNames') {
+            out[keyword] = toJSONSchema(value);
         } else if (keyword === 'oneOf' || keyword === 'anyOf' || keyword === 'allOf') {
             out[keyword] = value.map(toJSONSchema);
         } else if (keyword === 'additionalProperties') {

@@ -1,0 +1,205 @@
+// The recorded vectors of ../front-end/, replayed: templates are filled, requests made as the front end makes them, and every answer is
+// judged by the published document of its generation, by the members that the front end reads, and by what the case says.
+import { isDeepStrictEqual } from 'node:util';
+
+/** What the front end needs of a member, beyond JavaScript's own types. */
+const types = {
+    string: (v) => typeof v === 'string',
+    number: (v) => typeof v === 'number',
+    boolean: (v) => typeof v === 'boolean',
+    array: Array.isArray,
+    object: (v) => typeof v === 'object' && v !== null && !Array.isArray(v),
+    url: (v) => typeof v === 'string' && URL.canParse(v),
+    path: (v) => typeof v === 'string' && v.startsWith('/'),
+    folder: (v) => typeof v === 'string' && v.startsWith('/') && v.endsWith('/'),
+    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // of CSS: it is looked for with querySelector
+    jwt: (v) => typeof v === 'string' && v.split('.').length === 3 && claims(v)?.kind === 'site' && claims(v).exp * 1000 > Date.now(),
+};
+
+/** The payload of a token, as the front end reads it; undefined if it cannot. */
+export function claims(token) {
+    try {
+        return JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
+    } catch {
+        return undefined;
+    }
+}
+
+/** Fills `{name}` in all texts of a template. One that is nothing else becomes the value itself, and `{name?}` without a value is left out. */
+export function fill(template, values) {
+    if (Array.isArray(template)) {
+        return template.map((t) => fill(t, values));
+    }
+    if (typeof template === 'object' && template !== null) {
+        return Object.fromEntries(Object.entries(template).map(([name, t]) => [name, fill(t, values)]).filter(([, v]) => v !== undefined));
+    }
+    if (typeof template !== 'string') {
+        return template;
+    }
+    const value = (name) => {
+        const [path, optional] = name.endsWith('?') ? [name.slice(0, -1), true] : [name, false];
+        const found = path.split('.').reduce((v, key) => v?.[key], values);
+        if (found === undefined && !optional) {
+            throw new Error(`nothing is called {${path}}`);
+        }
+        return found;
+    };
+    const whole = /^\{([\w.]+\??)\}$/.exec(template);
+    return whole ? value(whole[1]) : template.replace(/\{([\w.]+\??)\}/g, (_, name) => value(name) ?? '');
+}
+
+/** All values at a path such as `pages[].title`, undefined where there is none. `[]` is each item, `[0]` the first. */
+export function at(body, path) {
+    return path.split('.').reduce((values, step) => {
+        const [, name, index] = /^([^[]*)(?:\[(\d*)\])?$/.exec(step);
+        const members = name === '' ? values : values.map((v) => v?.[name]);
+        if (index === undefined) {
+            return members;
+        }
+        return index === '' ? members.flatMap((m) => (Array.isArray(m) ? m : [undefined])) : members.map((m) => m?.[index]);
+    }, [body]);
+}
+
+/** What is wrong with the members of an answer, by their types. A name that ends in `?` may be absent. */
+export function members(body, expected) {
+    return Object.entries(expected).flatMap(([name, type]) => {
+        const optional = name.endsWith('?');
+        const found = at(body, optional ? name.slice(0, -1) : name);
+        if (!types[type]) {
+            return [`${name}: there is no type ${type}`];
+        }
+        return found.filter((v) => (v === undefined ? !optional : !types[type](v))).slice(0, 1)
+            .map((v) => `${name} is no ${type}: ${JSON.stringify(v)?.slice(0, 120) ?? 'absent'}`);
+    });
+}
+
+/** What is wrong with an answer by what the case says of it. Without a status it is to be 200. */
+export function outcome({ status = 200, values = {}, absent = [], headers = {}, kinds = [], contains = [], lacks = [] }, answer) {
+    const list = (path, found) => (path.includes('[]') ? found : found[0]);
+    return [
+        ...(answer.status === status ? [] : [`the status is ${answer.status}, not ${status}: ${answer.text.slice(0, 200)}`]),
+        ...Object.entries(values).filter(([path, value]) => !isDeepStrictEqual(list(path, at(answer.data, path)), value))
+            .map(([path, value]) => `${path} is ${JSON.stringify(list(path, at(answer.data, path)))}, not ${JSON.stringify(value)}`),
+        ...absent.filter((path) => at(answer.data, path).some((v) => v !== undefined)).map((path) => `${path} is there`),
+        ...Object.entries(headers).filter(([name, value]) => answer.headers.get(name) !== value)
+            .map(([name, value]) => `the header ${name} is ${answer.headers.get(name)}, not ${value}`),
+        ...kinds.filter((kind) => !answer.text.includes(`"type":"${kind}"`)).map((kind) => `it has no ${kind}`),
+        ...contains.filter((text) => !answer.text.includes(text)).map((text) => `it lacks ${text}: ${answer.text.slice(0, 300)}`),
+        ...lacks.filter((text) => answer.text.includes(text)).map((text) => `it has ${text}`),
+    ];
+}
+
+/** The page that a path leads to: the first one is the home page. */
+export function pageAt(pages, path) {
+    const all = (list) => list.flatMap((p) => [...(p.type === 'document' ? [p] : []), ...all(p.pages ?? [])]);
+    const documents = all(pages);
+    return (path === '' ? documents[0] : documents.find((p) => p.path === path))?.id;
+}
+
+/** The addresses that the front end asks about one, in its order; the last one is the page itself. */
+export function candidates(address) {
+    const { origin, pathname } = new URL(address);
+    const names = pathname.split('/').filter(Boolean);
+    const end = names.indexOf('~') > 0 && ['changes', 'revisions'].includes(names[names.indexOf('~') + 1]) ? names.indexOf('~') : names.length;
+    return Array.from({ length: Math.min(end, 4) + 1 }, (_, n) => `${origin}/${names.slice(0, n).join('/')}`);
+}
+
+/** Replays vectors in one generation of the front end. */
+export class Replay {
+    #calls;
+    #generation;
+    #contract;
+    #server;
+    #tokens;
+    used = new Set(); // names of the exceptions that answers needed
+    made = new Set(); // names of the calls that were made
+
+    /** contract judges answers; tokens says whose token each `as` is. */
+    constructor({ calls, generation, contract, server, tokens }) {
+        this.#calls = calls;
+        this.#generation = generation;
+        this.#contract = contract;
+        this.#server = server;
+        this.#tokens = tokens;
+    }
+
+    /** The call of this name as this generation makes it, or undefined if it makes none. */
+    call(name) {
+        if (!this.#calls[name]) {
+            throw new Error(`no call is named ${name}`);
+        }
+        return [this.#calls[name]].flat().find((c) => !c.generations || c.generations.includes(this.#generation));
+    }
+
+    /** Makes a step of a case and gives what is wrong with the answer. What later calls need of it is put into values. */
+    async step(step, values) {
+        const call = this.call(step.call);
+        if (!call || (step.generations && !step.generations.includes(this.#generation))) {
+            return [];
+        }
+        Object.assign(values, fill(step.with ?? {}, values));
+        const answer = step.prefixes ? await this.#open(call, step, values) : await this.#ask(call, step, values);
+        this.made.add(step.call);
+        const problems = this.judge(call, fill(step, values), answer, values);
+        for (const [name, path] of answer.status < 300 ? Object.entries(call.keep ?? {}) : []) {
+            values[name] = at(answer.data, path)[0];
+        }
+        if (answer.data?.pages && values.pathname) {
+            values.page = pageAt(answer.data.pages, decodeURIComponent(values.pathname.slice(1)));
+        }
+        return problems;
+    }
+
+    /** What is wrong with an answer. */
+    judge(call, step, answer, values = {}) {
+        const operation = this.#contract.match(call.method, answer.pathname);
+        if (!operation) {
+            return [`${call.method} ${answer.pathname} is no operation of the published document`];
+        }
+        const verdict = this.#contract.judge(operation, answer);
+        verdict.exceptions.forEach((name) => this.used.add(name));
+        const read = answer.status < 300 ? { ...call.members, ...step.members } : {};
+        return [...verdict.problems, ...outcome(step, answer), ...members(answer.data, renamed(read, values))];
+    }
+
+    // Asks for all prefixes of an address. The first complete answer that is no redirect counts, else that for the longest.
+    async #open(call, step, values) {
+        const answers = [];
+        for (const url of candidates(values.url)) {
+            answers.push(await this.#ask(call, step, { ...values, url }));
+        }
+        const found = answers.findIndex((a) => a.data?.complete && !a.data.redirect);
+        const chosen = answers.at(found);
+        if (found >= 0 && found < answers.length - 1) { // The rest of the path is the page's.
+            const rest = new URL(values.url).pathname.split('/').filter(Boolean).slice(found).join('/');
+            chosen.data.pathname = `${chosen.data.pathname.replace(/\/$/, '')}/${rest}`;
+        }
+        return chosen;
+    }
+
+    async #ask(call, step, values) {
+        const query = new URLSearchParams(fill(call.query ?? {}, values));
+        const escaped = Object.fromEntries(Object.entries(values).map(([k, v]) => [k, typeof v === 'string' ? encodeURIComponent(v) : v]));
+        const url = new URL(`${this.#server}/v1${fill(call.path, escaped)}${query.size > 0 ? `?${query}` : ''}`);
+        const as = step.as ?? call.as;
+        const token = as === 'site' ? values.token : this.#tokens[as];
+        const body = call.body && JSON.stringify(fill(step.body ?? call.body, values));
+        const response = await fetch(url, {
+            method: call.method, body, redirect: 'manual',
+            headers: {
+                'user-agent': 'GitBook-Open/2.0.0', ...(token && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': 'application/json' }),
+            },
+        });
+        const text = await response.text();
+        let data;
+        try {
+            data = text === '' ? undefined : JSON.parse(text);
+        } catch {
+            // The contract's judge reports it.
+        }
+        return { status: response.status, headers: response.headers, text, data, pathname: url.pathname };
+    }
+}
+
+// Names of members may hold values, such as `customizations.siteSpaces.{siteSpace}`.
+const renamed = (read, values) => Object.fromEntries(Object.entries(read).map(([name, type]) => [fill(name, values), type]));

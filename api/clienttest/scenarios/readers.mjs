@@ -1,0 +1,48 @@
+// What readers of a site do in the open front end, in both of its generations: the vectors of ../front-end/ on sites that are made here.
+import { readFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { begin, operator, step, until } from '../lib/scenario.mjs';
+import { Contract, published } from '../lib/contract.mjs';
+import { Replay } from '../lib/vectors.mjs';
+import { build } from '../front-end/world.mjs';
+import { exceptions } from '../front-end/exceptions.mjs';
+
+const vectors = (name) => JSON.parse(readFileSync(new URL(`../front-end/${name}.json`, import.meta.url), 'utf8'));
+const { generations, calls } = vectors('calls');
+const { sequences, cases } = vectors('cases');
+
+const people = await begin('Readers', { bob: 'read' });
+let world;
+const tokens = { member: people.bob.token };
+await step('sites for readers', async () => {
+    world = await build(people);
+    tokens['front-end'] = operator('token', 'create', '--front-end');
+    tokens['site key'] = operator('token', 'create', '--site', world.plain.site);
+});
+
+/** A case's calls, with what it says of each. */
+const steps = ({ steps: list }) => list.flatMap(({ sequence, then = {}, with: given, ...one }) => (
+    sequence ? sequences[sequence].map((s, n) => ({ ...s, ...then[s.call], ...(n === 0 && { with: given }) })) : [{ ...one, with: given }]));
+
+for (const [generation, { package: name, values }] of Object.entries(generations)) {
+    const contract = exceptions[name] ? new Contract(published(name), { operations: {}, members: [], exceptions: exceptions[name] }) : new Contract();
+    const replay = new Replay({ calls, generation, contract, server: people.url, tokens });
+    for (const one of cases) {
+        await step(`${generation}: ${one.name}`, async () => {
+            const known = { ...world, ...values, now: new Date().toISOString() };
+            const problems = [];
+            for (const s of steps(one)) {
+                let found = [];
+                const asks = async () => (found = await replay.step(s, known)).length === 0;
+                await (s.eventually ? until(`answer to ${s.call}`, asks).catch((error) => found.push(error.message)) : asks());
+                problems.push(...found.map((p) => `${s.call}: ${p}`));
+            }
+            assert.deepEqual(problems, []);
+        });
+    }
+    await step(`${generation}: every call is made, every exception needed`, () => {
+        const unmade = Object.keys(calls).filter((call) => replay.call(call) && !replay.made.has(call));
+        const unused = (exceptions[name] ?? []).map((e) => e.name).filter((e) => !replay.used.has(e));
+        assert.deepEqual({ unmade, unused }, { unmade: [], unused: [] });
+    });
+}
