@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -209,12 +210,29 @@ func (h *pages) page(
 	if refs == "" && c.Reader != nil {
 		refs = refsRelative // Readers write nothing back, and cannot follow ids.
 	}
+	if c.Reader != nil {
+		err := h.showFiles(ctx, c, space.Revision, &text.Document)
+		if err != nil {
+			return schema.RevisionPage{}, err
+		}
+	}
 	source, err := h.markdown(ctx, space, self, text, refs)
 	if c.Reader != nil {
 		source = titled(page.Title, source, text.Document)
 	}
 	resource.Markdown = &source
 	return resource, err
+}
+
+// showFiles gives a document the addresses of the files that it refers to, from where its Markdown alone does not lead.
+func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string, d *schema.Document) error {
+	var failed error
+	*d = pagelinks.WithFiles(*d, func(id string) string {
+		address, err := h.exports.fileURL(ctx, c, revision, id)
+		failed = cmp.Or(failed, err)
+		return address
+	})
+	return failed
 }
 
 // titled puts a page's title before its Markdown, unless that begins with one: what readers get stands alone. Users get what is

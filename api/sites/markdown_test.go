@@ -1,7 +1,9 @@
 package sites_test
 
 import (
+	"html"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/octavo-docs/octavo/api/apitest"
@@ -50,6 +52,41 @@ func TestMarkdownForReaders(t *testing.T) {
 			if got := h.Want(http.StatusOK, "GET", at, token, nil)["markdown"]; got != want {
 				t.Errorf("%s: %q, want %q", at, got, want)
 			}
+		}
+	}
+}
+
+// TestFilesInMarkdown: Markdown alone does not lead to files, so readers get their addresses in it, and users what was written.
+func TestFilesInMarkdown(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	_, address, frontEnd := publicSite(h)
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	change := func(change map[string]any) {
+		request := space + "/change-requests/" + h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, "{}")["id"].(string)
+		h.Want(http.StatusOK, "POST", request+"/content", admin, map[string]any{"changes": []any{change}})
+		h.Want(http.StatusOK, "POST", request+"/merge", admin, nil)
+	}
+	change(map[string]any{"operation": "insert_files", "files": []any{map[string]any{"name": "a.txt", "base64": "aGVsbG8="}}})
+	file := h.Want(http.StatusOK, "GET", space+"/content", admin, nil)["files"].([]any)[0].(map[string]any)["id"].(string)
+	const forms = "[a](%s)\n\n![b](%s)\n\nAn <img src=\"%s\" alt=\"c\" data-size=\"line\"> image.\n\n{%% file src=\"%s\" %%}\n"
+	written := strings.ReplaceAll(strings.ReplaceAll(forms, "%s", "ref:file/"+file), "%%", "%")
+	change(map[string]any{"operation": "insert_page", "title": "Files", "slug": "files", "document": map[string]any{"markdown": written}})
+	page := space + "/content/path/files?format=markdown&format.markdown.refs="
+	reader := resolved(h, frontEnd, address)["apiToken"].(string)
+	for _, refs := range []string{"stable", "relative"} {
+		if got := h.Want(http.StatusOK, "GET", page+refs, admin, nil)["markdown"]; got != written {
+			t.Errorf("a user has %q, wrote %q", got, written)
+		}
+		got := h.Want(http.StatusOK, "GET", page+refs, reader, nil)["markdown"].(string)
+		_, at, _ := strings.Cut(got, "[a](")
+		at, _, _ = strings.Cut(at, ")")
+		if n := strings.Count(html.UnescapeString(got), at); n != 4 || strings.Contains(got, "ref:file") {
+			t.Errorf("%d times %s in %s", n, at, got)
+		}
+		_, to, _ := strings.Cut(at, "/v1/")
+		if a := h.Do("GET", "/v1/"+to, "", nil); a.Status != http.StatusOK || string(a.Body) != "hello" {
+			t.Errorf("%s: %d %s", at, a.Status, a.Body)
 		}
 	}
 }

@@ -114,7 +114,10 @@ func namedRef(kind, member string) *valueKind {
 		func(value any) (string, bool) {
 			ref, _ := value.(map[string]any)
 			text, ok := ref[member].(string)
-			if ref["kind"] != kind || !ok {
+			switch {
+			case ref["kind"] == "url": // What is read with such a name has it as its name.
+				return content.Link(value), true
+			case ref["kind"] != kind || !ok:
 				return "", false
 			}
 			if len(ref) > 2 || schema.LinkScheme(text) == "ref" {

@@ -165,3 +165,15 @@ func valid(ref map[string]any) map[string]any {
 	}
 	return ref
 }
+
+// WithFiles returns the document with addresses in the place of references to files of the same space, as address gives them by id.
+// The document that it was given stays as it was.
+func WithFiles(d schema.Document, address func(id string) string) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		id, _ := ref["file"].(string)
+		if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "file" || !isID(id) {
+			return nil
+		}
+		return valid(map[string]any{"kind": "url", "url": address(id)})
+	})
+}
