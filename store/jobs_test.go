@@ -177,3 +177,21 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestNewsEndsThePause: a job that waits after a failure starts when it is asked for again, and not one that waits in order. The
+// attempt does not count, or a busy site would use them all up while its front end is away.
+func TestNewsEndsThePause(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, storetest.URL(t))
+	enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, schema.IndexSpace{Organization: "o", Space: "other"}, inOrder{Space: "s", N: 1})
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'retryable', attempt = 3, scheduled_at = now() + interval '1 hour'"); err != nil {
+		t.Fatal(err)
+	}
+	enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, inOrder{Space: "s", N: 2})
+	got := collect(t, conn, `select kind || ' ' || coalesce(args ->> 'n', args ->> 'space') || ' ' || state || ' ' || attempt || ' ' || (scheduled_at > now())
+		from river_job order by id`)
+	want := []string{"index_space s retryable 2 false", "index_space other retryable 3 true", "in_order 1 retryable 3 true", "in_order 2 pending 0 false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

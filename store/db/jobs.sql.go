@@ -490,6 +490,9 @@ with waiting as (
       and state in ('available', 'pending', 'retryable', 'scheduled')
     limit 1
     for update
+), hastened as (
+    update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0) from waiting
+    where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
 )
 select exists (select from waiting)::boolean as waiting, exists (
     select from river_job
@@ -509,7 +512,8 @@ type WaitingJobsRow struct {
 }
 
 // Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
-// over a locked row, so the one that waits does not start before this transaction ends.
+// over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
+// without the rest of its pause, which may be an hour, and that attempt does not count: there is news.
 // Index: jobs_sequence.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
 	row := q.db.QueryRow(ctx, waitingJobs, arg.Sequence, arg.Newest)

@@ -5,7 +5,8 @@ select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::tex
 
 -- name: WaitingJobs :one
 -- Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
--- over a locked row, so the one that waits does not start before this transaction ends.
+-- over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
+-- without the rest of its pause, which may be an hour, and that attempt does not count: there is news.
 -- Index: jobs_sequence.
 with waiting as (
     select id from river_job
@@ -13,6 +14,9 @@ with waiting as (
       and state in ('available', 'pending', 'retryable', 'scheduled')
     limit 1
     for update
+), hastened as (
+    update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0) from waiting
+    where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
 )
 select exists (select from waiting)::boolean as waiting, exists (
     select from river_job
