@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
@@ -79,4 +80,26 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 		}
 	}
 	return found, nil
+}
+
+// SpecDocuments are the documents of a space that name an OpenAPI specification, in whatever revision, with its newest revision.
+type SpecDocuments = db.SpecDocumentsRow
+
+// SpecDocuments finds the documents of some spaces that name a specification. Spaces without any have no row.
+func (s *Store) SpecDocuments(ctx context.Context, slug string, spaces []string) ([]SpecDocuments, error) {
+	rows, err := s.queries.SpecDocuments(ctx, db.SpecDocumentsParams{Slug: slug, Spaces: spaces})
+	return rows, interpret(err, "documents")
+}
+
+// ShownDocuments gives those of some documents that a revision shows a visitor, as the texts of pages. hashes are sorted.
+func (s *Store) ShownDocuments(ctx context.Context, spaceID, revisionID string, hashes []string, allows Allows) ([]string, error) {
+	pages, err := s.ShownPages(ctx, spaceID, revisionID, allows)
+	var shown []string
+	tree.Walk(pages, func(p tree.Placed) bool {
+		if _, ok := slices.BinarySearch(hashes, p.Document); ok {
+			shown = append(shown, p.Document)
+		}
+		return true
+	})
+	return shown, err
 }

@@ -32,6 +32,14 @@ func (r *Reader) Site() store.Site { return r.site.Site }
 // ShareKey is the key of the share link that opened the site to the reader, if one did.
 func (r *Reader) ShareKey() string { return r.shareKey }
 
+// Previews gives the one draft that the reader may preview, or else the user whose drafts they are; both are empty for most readers.
+func (r *Reader) Previews() (changeRequest, user string) {
+	if r.changeRequest != "" {
+		return r.changeRequest, ""
+	}
+	return "", r.user
+}
+
 // SeesSiteSpace reports whether the reader may see a site space of the site.
 func (r *Reader) SeesSiteSpace(id string) bool { return r.ids[id] }
 

@@ -55,7 +55,7 @@ func specOperations(h *specs) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: one + "/versions/latest/content", ID: "getLatestOpenAPISpecVersionContent", Tag: "openapi",
-			Doc:   "Read the document of an OpenAPI specification's newest version.",
+			Doc:   "Read the document of an OpenAPI specification's newest version. Readers of a site read those that its pages show to them.",
 			Scope: access.Having(access.RightAccess, access.OnSharedResource).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
 		},
 		{
@@ -229,6 +229,11 @@ func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *str
 func (h *specs) latestContent(
 	ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest,
 ) (schema.OpenAPISpecContent, error) {
+	if c.Reader != nil {
+		if err := h.mustShow(ctx, c.Reader, r.Slug); err != nil {
+			return schema.OpenAPISpecContent{}, err
+		}
+	}
 	return h.readContent(ctx, c, r.Slug, nil)
 }
 

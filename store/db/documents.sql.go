@@ -115,3 +115,44 @@ func (q *Queries) InsertFileContent(ctx context.Context, arg InsertFileContentPa
 	_, err := q.db.Exec(ctx, insertFileContent, arg.SpaceID, arg.Hash, arg.Content)
 	return err
 }
+
+const specDocuments = `-- name: SpecDocuments :many
+select s.id as space_id, s.revision, array_agg(d.hash order by d.hash)::text[] as hashes
+from document_specs d join spaces s on s.id = d.space_id
+where d.slug = $1 and d.space_id = any($2::text[])
+group by s.id
+`
+
+type SpecDocumentsParams struct {
+	Slug   string
+	Spaces []string
+}
+
+type SpecDocumentsRow struct {
+	SpaceID  string
+	Revision string
+	Hashes   []string
+}
+
+// The documents of spaces that name a specification, with the newest revision of each space. Not every one is a page's there.
+// Index: document_specs_slug (slug, space_id).
+// Sorts: the documents that name one specification.
+func (q *Queries) SpecDocuments(ctx context.Context, arg SpecDocumentsParams) ([]SpecDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, specDocuments, arg.Slug, arg.Spaces)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SpecDocumentsRow{}
+	for rows.Next() {
+		var i SpecDocumentsRow
+		if err := rows.Scan(&i.SpaceID, &i.Revision, &i.Hashes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -25,3 +25,12 @@ delete from files f where f.space_id = sqlc.arg(space_id) and f.hash = any(sqlc.
 -- name: FileByHash :one
 -- Index: files_pkey.
 select content from files where space_id = $1 and hash = $2;
+
+-- name: SpecDocuments :many
+-- The documents of spaces that name a specification, with the newest revision of each space. Not every one is a page's there.
+-- Index: document_specs_slug (slug, space_id).
+-- Sorts: the documents that name one specification.
+select s.id as space_id, s.revision, array_agg(d.hash order by d.hash)::text[] as hashes
+from document_specs d join spaces s on s.id = d.space_id
+where d.slug = sqlc.arg(slug) and d.space_id = any(sqlc.arg(spaces)::text[])
+group by s.id;

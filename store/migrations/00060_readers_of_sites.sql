@@ -1,4 +1,5 @@
--- Front ends keep spaces with the address where readers find them, so they hear when that changes.
+-- Front ends keep spaces with the address where readers find them, so they hear when that changes. And documents are found by the
+-- OpenAPI specifications that they name, because readers of a site may read those that its pages show.
 
 -- +goose Up
 
@@ -50,7 +51,54 @@ create trigger front_ends_hear_of_places_update after update on site_sections fo
     when ((old.path, old.is_default, old.condition) is distinct from (new.path, new.is_default, new.condition))
     execute function site_section_places_changed();
 
+-- The specifications that a document names. What cannot be read as JSON by Postgres, such as a text with NUL, names none.
+-- +goose StatementBegin
+create function specs_of_document(content bytea) returns setof text language plpgsql immutable as $$
+begin
+    if position('"openapi"'::bytea in content) > 0 then
+        return query
+            select distinct r.spec #>> '{}'
+            from jsonb_path_query(convert_from(content, 'UTF8')::jsonb,
+                'strict $.** ? (@.kind == "openapi").spec ? (@.type() == "string")', '{}', true) r (spec);
+    end if;
+exception when data_exception or statement_too_complex then
+    return;
+end
+$$;
+-- +goose StatementEnd
+
+create table document_specs (
+    space_id text collate "C" not null,
+    hash     text collate "C" not null,
+    slug     text collate "C" not null,
+    primary key (space_id, hash, slug),
+    foreign key (space_id, hash) references documents (space_id, hash) on delete cascade
+);
+create index document_specs_slug on document_specs (slug, space_id);
+
+insert into document_specs (space_id, hash, slug)
+select d.space_id, d.hash, spec.slug from documents d cross join specs_of_document(d.content) spec (slug)
+where length(spec.slug) <= 100;
+
+-- +goose StatementBegin
+create function documents_stored() returns trigger language plpgsql as $$
+begin
+    insert into document_specs (space_id, hash, slug)
+    select d.space_id, d.hash, spec.slug from stored d cross join specs_of_document(d.content) spec (slug)
+    where length(spec.slug) <= 100; -- No specification has a longer one.
+    return null;
+end
+$$;
+-- +goose StatementEnd
+
+create trigger specs_are_found after insert on documents referencing new table as stored
+    for each statement execute function documents_stored();
+
 -- +goose Down
+drop trigger specs_are_found on documents;
+drop function documents_stored;
+drop table document_specs;
+drop function specs_of_document;
 drop trigger front_ends_hear_of_places_update on site_sections;
 drop trigger front_ends_hear_of_places on site_sections;
 drop trigger front_ends_hear_of_places_update on site_spaces;

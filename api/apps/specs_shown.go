@@ -1,0 +1,81 @@
+package apps
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+)
+
+// mustShow refuses, as not found, a specification that no page of the reader's site shows, nor of the draft that the reader previews.
+// A user's token may preview all drafts of the spaces that the user may read, so there each document counts.
+func (h *specs) mustShow(ctx context.Context, reader *access.Reader, slug string) error {
+	used, err := h.store.SpecDocuments(ctx, slug, slices.Sorted(maps.Keys(reader.Spaces())))
+	if err != nil {
+		return err
+	}
+	for _, in := range used {
+		shown, err := h.showsSpec(ctx, reader, in, in.Revision, slug)
+		if err == nil && !shown {
+			shown, err = h.draftShowsSpec(ctx, reader, in, slug)
+		}
+		if err != nil || shown {
+			return err
+		}
+	}
+	return schema.NotFound("OpenAPI specification version")
+}
+
+func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, slug string) (bool, error) {
+	draft, user := reader.Previews()
+	switch {
+	case draft != "":
+		request, err := h.store.ChangeRequest(ctx, in.SpaceID, draft)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return false, nil // It is another space's.
+		}
+		if err != nil {
+			return false, err
+		}
+		return h.showsSpec(ctx, reader, in, request.Revision, slug)
+	case user != "":
+		space, err := h.store.Space(ctx, user, in.SpaceID)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return false, nil
+		}
+		return err == nil && access.ContentRights(space.ContentAccess).Has(access.RightAccess), err
+	}
+	return false, nil
+}
+
+// showsSpec reports whether a revision shows a specification to the reader. Mostly the first document does; it does not where the
+// specification is in a conditional block of which the reader does not meet the condition.
+func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, revision, slug string) (bool, error) {
+	hashes, err := h.store.ShownDocuments(ctx, in.SpaceID, revision, in.Hashes, reader.Allows)
+	for n := 1; err == nil && len(hashes) > 0; n = min(2*n, 32, len(hashes)) {
+		texts, readErr := h.store.Documents(ctx, in.SpaceID, hashes[:n])
+		for _, text := range texts {
+			if namesSpec(markdown.ForVisitor(text.Nodes, reader.Allows), slug) {
+				return true, nil
+			}
+		}
+		hashes, err = hashes[n:], readErr
+	}
+	return false, err
+}
+
+// namesSpec reports whether blocks name a specification.
+func namesSpec(nodes []schema.Node, slug string) bool {
+	return slices.ContainsFunc(nodes, func(n schema.Node) bool {
+		for _, value := range n.Data {
+			if ref, ok := value.(map[string]any); ok && ref["kind"] == "openapi" && ref["spec"] == slug {
+				return true
+			}
+		}
+		return namesSpec(n.Nodes, slug) || namesSpec(n.Fragments, slug)
+	})
+}
