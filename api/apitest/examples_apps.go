@@ -80,6 +80,15 @@ func specExamples() {
 		}
 		return map[string]string{"specSlug": slug, "versionId": made.LastVersion}
 	}
+	// Readers of a site read the specifications that its pages show.
+	shown := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		values := fresh(h, tenant)
+		request, _ := h.writePage(tenant, schema.Node{Object: schema.ObjectBlock, Type: "openapi-operation", IsVoid: new(true), Data: schema.Data{
+			"ref": map[string]any{"kind": "openapi", "spec": values["specSlug"]}, "path": "/", "method": "get",
+		}})
+		h.merge(tenant, request)
+		return values
+	}
 	text, _ := json.Marshal(SpecText)
 	Examples["createOpenAPISpec"] = example{body: `{"slug":"{slug}","source":{"text":` + string(text) + `}}`,
 		Make: func(*Harness, *storetest.Tenant) map[string]string {
@@ -87,9 +96,10 @@ func specExamples() {
 		}}
 	Examples["createOrUpdateOpenAPISpecBySlug"] = example{body: `{"source":{"text":` + string(text) + `}}`, Make: fresh}
 	for _, id := range []string{
-		"getOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent",
+		"getOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion",
 		"getOpenAPISpecVersionById", "getOpenAPISpecVersionContentById",
 	} {
 		Examples[id] = example{Make: fresh}
 	}
+	Examples["getLatestOpenAPISpecVersionContent"] = example{Make: shown}
 }

@@ -86,7 +86,8 @@ func contentExamples() {
 		Examples[id] = example{Make: inRequest}
 	}
 	Examples["getDocumentById"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
-		return map[string]string{"documentId": h.writtenPage(tenant)}
+		_, document := h.writePage(tenant, schema.Block("paragraph", schema.Text("Written")))
+		return map[string]string{"documentId": document}
 	}}
 	// Nothing is at port 22: no test reaches into the network.
 	Examples["getEmbedByUrlInSpace"] = example{query: "?url=http://a.example:22/"}

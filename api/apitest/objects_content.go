@@ -109,10 +109,7 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	merged, err := h.Store.MergeChangeRequest(h.T.Context(), row.ChangeRequest, user, func(store.MergeFacts) error { return nil })
-	if err != nil || merged.Conflicts {
-		h.T.Fatal(merged, err)
-	}
+	merged := h.merge(tenant, row.ChangeRequest)
 	pages, err := h.Store.Pages(h.T.Context(), tenant.Space.ID, merged.Revision)
 	if err != nil {
 		h.T.Fatal(err)
@@ -121,22 +118,32 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	return page.ID, page.Slug, merged.Revision
 }
 
-// writtenPage writes a page of a change request, and returns the id of its document.
-func (h *Harness) writtenPage(tenant *storetest.Tenant) (document string) {
+// merge merges a change request as the tenant's admin.
+func (h *Harness) merge(tenant *storetest.Tenant, request store.ChangeRequest) store.MergeResult {
+	h.T.Helper()
+	merged, err := h.Store.MergeChangeRequest(h.T.Context(), request, tenant.Users[schema.RoleAdmin].ID, func(store.MergeFacts) error { return nil })
+	if err != nil || merged.Conflicts {
+		h.T.Fatal(merged, err)
+	}
+	return merged
+}
+
+// writePage writes a page with a block in a new change request, and gives the id of its document.
+func (h *Harness) writePage(tenant *storetest.Tenant, block schema.Node) (request store.ChangeRequest, document string) {
 	h.T.Helper()
 	title := "Written"
-	made, err := store.NewDocument(store.Text{Document: schema.NewDocument(schema.Block("paragraph", schema.Text("Written")))})
+	made, err := store.NewDocument(store.Text{Document: schema.NewDocument(block)})
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	_, err = h.Store.ChangeContent(h.T.Context(), h.ChangeRequest(tenant), store.ContentChange{
+	row, err := h.Store.ChangeContent(h.T.Context(), h.ChangeRequest(tenant), store.ContentChange{
 		UserID: tenant.Users[schema.RoleAdmin].ID, Documents: []store.Document{made}, Names: []string{"x"},
 		Pages: []tree.Change{tree.Insert{Kind: tree.KindDocument, Attributes: tree.Attributes{Title: &title, Document: &made.Hash}}},
 	})
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	return made.Hash
+	return row.ChangeRequest, made.Hash
 }
 
 // Conflicting creates a change request with a conflict: it and the main content have other titles of a page.
