@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -38,6 +41,10 @@ type contentChange struct {
 	Revision  *string            `json:"revision"`
 	Block     []string           `json:"block"`
 	Files     []contentFile      `json:"files" rules:"len=1..20"`
+	// Other operations place things by these. Ignored, the page would silently land elsewhere.
+	Parent *misplaced `json:"parent"`
+	Before *misplaced `json:"before"`
+	After  *misplaced `json:"after"`
 
 	Title         *string `json:"title" rules:"len=1..256,pattern=title"`
 	Slug          *string `json:"slug" rules:"len=..100,pattern=pageSlug"`
@@ -48,6 +55,19 @@ type contentChange struct {
 	Hidden        *bool   `json:"hidden"`
 	NoIndex       *bool   `json:"noIndex"`
 	NoRobotsIndex *bool   `json:"noRobotsIndex"`
+}
+
+// misplaced is a member that a change does not have.
+type misplaced struct{ jsontext.Value }
+
+// Problems refuses every value: null is an absent one.
+func (misplaced) Problems(field string) []schema.Detail {
+	return []schema.Detail{{Field: field, Problem: "is no member of a change: into names the page above, and at the position there"}}
+}
+
+// OpenAPISchema has no value but null.
+func (misplaced) OpenAPISchema() map[string]any {
+	return jsonschema.Dict{"type": "null"}
 }
 
 type contentFile struct {
