@@ -82,16 +82,12 @@ func (d *decoder) request(in *Intake, site Site, client Client) *insights.Refusa
 	d.pos++
 	found := false
 	for first := true; ; first = false {
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
+		name, more, err := d.member(first)
+		if err != nil {
+			return err
 		}
 		if !more {
 			break
-		}
-		name, ok := d.key()
-		if !ok {
-			return d.syntax("")
 		}
 		if name != "events" {
 			if !d.skip(1) {
@@ -165,22 +161,18 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	d.pos++
 	e := &d.event
 	for first := true; ; first = false {
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
+		name, more, err := d.member(first)
+		if err != nil {
+			return err
 		}
 		if !more {
 			break
 		}
-		name, ok := d.key()
-		if !ok {
-			return d.syntax("")
-		}
-		var err *insights.Refusal
 		switch name {
 		case "type":
 			var word string
 			if err = d.shortStr(&word, "type"); err == nil && word != "" {
+				var ok bool
 				if e.Type, ok = insights.EventTypes.Code(word); !ok {
 					return d.unknownType()
 				}
@@ -221,6 +213,18 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	return d.payload()
 }
 
+// member reads up to the value of an object's next member; more is false after the last one.
+func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
+	more, ok := d.more(first, '}')
+	if more && ok {
+		name, ok = d.key()
+	}
+	if !ok {
+		return "", false, d.syntax("")
+	}
+	return name, more, nil
+}
+
 func (d *decoder) session() *insights.Refusal {
 	open, err := d.object("session")
 	if !open {
@@ -228,16 +232,9 @@ func (d *decoder) session() *insights.Refusal {
 	}
 	e := &d.event
 	for first := true; ; first = false {
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
-		}
+		name, more, err := d.member(first)
 		if !more {
-			return nil
-		}
-		name, ok := d.key()
-		if !ok {
-			return d.syntax("")
+			return err
 		}
 		switch name {
 		case "visitorId":
@@ -286,16 +283,9 @@ func (d *decoder) location() *insights.Refusal {
 	}
 	e := &d.event
 	for first := true; ; first = false {
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
-		}
+		name, more, err := d.member(first)
 		if !more {
-			return nil
-		}
-		name, ok := d.key()
-		if !ok {
-			return d.syntax("")
+			return err
 		}
 		switch name {
 		case "url":

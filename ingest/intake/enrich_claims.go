@@ -56,16 +56,9 @@ func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) 
 	above, aboveExact := len(d.path), len(d.exact)
 	for first := true; ; first = false {
 		d.path, d.exact = d.path[:above], d.exact[:aboveExact]
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
-		}
+		key, more, err := d.member(first)
 		if !more {
-			return nil
-		}
-		key, ok := d.key()
-		if !ok {
-			return d.syntax("")
+			return err
 		}
 		if above+len(key) >= maxClaimName {
 			return d.fail(insights.TooLong, field, "must not have names of over "+itoa(maxClaimName)+" bytes, with their path")

@@ -25,16 +25,12 @@ func (d *decoder) refusedAlone(err *insights.Refusal) *insights.Refusal {
 	}
 	unknown := false
 	for first := true; ; first = false {
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
+		name, more, broken := d.member(first)
+		if broken != nil {
+			return broken
 		}
 		if !more {
 			break
-		}
-		name, ok := d.key()
-		if !ok {
-			return d.syntax("")
 		}
 		if name != "type" || d.peek() != '"' {
 			if !d.skip(3) {

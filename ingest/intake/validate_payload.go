@@ -118,16 +118,9 @@ func (d *decoder) members(field string, each func(d *decoder, name string) *insi
 		return err
 	}
 	for first := true; ; first = false {
-		more, ok := d.more(first, '}')
-		if !ok {
-			return d.syntax("")
-		}
+		name, more, err := d.member(first)
 		if !more {
-			return nil
-		}
-		name, ok := d.key()
-		if !ok {
-			return d.syntax("")
+			return err
 		}
 		if err := each(d, name); err != nil {
 			return err
