@@ -40,6 +40,9 @@ func TestOpenSitesAreRemembered(t *testing.T) {
 	if _, err := st.UpdateSite(t.Context(), tenant.Site.ID, store.SiteChange{AnonymousEvents: &on}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := st.PublishSite(t.Context(), tenant.Site.ID, true); err != nil {
+		t.Fatal(err)
+	}
 	for range 20 { // A good site does not count against the address.
 		if err := ask(tenant.Site.ID, "198.51.100.1"); err != nil {
 			t.Fatal(err)

@@ -62,12 +62,12 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		if found, err = st.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
-	case schema.TokenFrontEnd:
+	case schema.TokenFrontEnd, schema.TokenNone: // Both are for what readers do, and only published sites have readers.
 		site, err := st.SiteByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
 		}
-		if !site.Published || site.OrganizationID != key.organization {
+		if !site.Published || site.OrganizationID != key.organization || key.kind == schema.TokenNone && !site.AnonymousEvents {
 			return eventSiteGrant{}, schema.NotFound("site")
 		}
 		found.Site = site
@@ -76,15 +76,6 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		site, err := st.SiteByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
-		}
-		found.Site = site
-	case schema.TokenNone:
-		site, err := st.SiteByID(ctx, key.site)
-		if err != nil {
-			return eventSiteGrant{}, err
-		}
-		if !site.AnonymousEvents || site.OrganizationID != key.organization {
-			return eventSiteGrant{}, schema.NotFound("site")
 		}
 		found.Site = site
 	default:

@@ -94,7 +94,7 @@ func (s Scope) String() string {
 	for _, other := range []struct {
 		admitted bool
 		name     string
-	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}, {s.Nobody, "anybody, if the site has anonymousEvents"}} {
+	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}, {s.Nobody, "anybody, if the site is published and has anonymousEvents"}} {
 		if other.admitted {
 			name += " or " + other.name
 		}

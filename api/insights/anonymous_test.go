@@ -37,6 +37,8 @@ func TestAnonymousEvents(t *testing.T) {
 	h.WantError(off, http.StatusUnauthorized)
 
 	turn(true, true)
+	h.WantError(post(site, ""), http.StatusUnauthorized) // It is not published, so nobody reads it.
+	h.Want(http.StatusOK, "POST", site+"/publish", admin, nil)
 	if a := post(site, ""); a.Status != http.StatusNoContent || len(a.Body) != 0 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
@@ -76,6 +78,9 @@ func TestAnonymousEvents(t *testing.T) {
 	}
 	taken++
 
+	h.Want(http.StatusOK, "POST", site+"/unpublish", admin, nil)
+	h.WantError(post(site, ""), http.StatusUnauthorized)
+	h.Want(http.StatusOK, "POST", site+"/publish", admin, nil)
 	turn(false, nil)
 	h.WantError(post(site, ""), http.StatusUnauthorized)
 	if got := len(h.Intake.Sites); got != taken {
@@ -89,7 +94,7 @@ func TestAnonymousEventsAreLimitedByAddress(t *testing.T) {
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
 		c.PublicRateLimit, c.WrongTokenRateLimit, c.TrustedProxies = 1, 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
-	h.Exec("update sites set anonymous_events = true where id = $1", h.Ours.Site.ID)
+	h.Exec("update sites set anonymous_events = true, published = true where id = $1", h.Ours.Site.ID)
 	until := func(path, address string, want int) {
 		t.Helper()
 		for range 100 {
@@ -121,7 +126,7 @@ func TestAnonymousBodiesWaitForTheDoor(t *testing.T) {
 	w.Send(expect)
 	h.WantError(w.Answer(), http.StatusUnauthorized)
 	w.WantClosed()
-	h.Exec("update sites set anonymous_events = true where id = $1", h.Ours.Site.ID)
+	h.Exec("update sites set anonymous_events = true, published = true where id = $1", h.Ours.Site.ID)
 	h.Serve(nil)
 	w = h.Wire()
 	w.Send(expect)
