@@ -491,7 +491,8 @@ with waiting as (
     limit 1
     for update
 ), hastened as (
-    update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0) from waiting
+    update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0),
+        errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
 )
 select exists (select from waiting)::boolean as waiting, exists (
@@ -513,7 +514,7 @@ type WaitingJobsRow struct {
 
 // Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 // over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
-// without the rest of its pause, which may be an hour, and that attempt does not count: there is news.
+// without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
 // Index: jobs_sequence.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
 	row := q.db.QueryRow(ctx, waitingJobs, arg.Sequence, arg.Newest)

@@ -6,7 +6,7 @@ select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::tex
 -- name: WaitingJobs :one
 -- Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 -- over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
--- without the rest of its pause, which may be an hour, and that attempt does not count: there is news.
+-- without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
 -- Index: jobs_sequence.
 with waiting as (
     select id from river_job
@@ -15,7 +15,8 @@ with waiting as (
     limit 1
     for update
 ), hastened as (
-    update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0) from waiting
+    update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0),
+        errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
 )
 select exists (select from waiting)::boolean as waiting, exists (
