@@ -51,7 +51,7 @@ create trigger front_ends_hear_of_places_update after update on site_sections fo
     when ((old.path, old.is_default, old.condition) is distinct from (new.path, new.is_default, new.condition))
     execute function site_section_places_changed();
 
--- The specifications that a document names. What cannot be read as JSON by Postgres, such as a text with NUL, names none.
+-- The specifications that a document names. What cannot be read as JSON by Postgres, such as a text with NUL or one that nests too deep, names none.
 -- +goose StatementBegin
 create function specs_of_document(content bytea) returns setof text language plpgsql immutable as $$
 begin
@@ -61,7 +61,7 @@ begin
             from jsonb_path_query(convert_from(content, 'UTF8')::jsonb,
                 'strict $.** ? (@.kind == "openapi").spec ? (@.type() == "string")', '{}', true) r (spec);
     end if;
-exception when data_exception or statement_too_complex then
+exception when data_exception or program_limit_exceeded then
     return;
 end
 $$;

@@ -1,0 +1,53 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestDocumentsNameSpecs: a document is found by the specifications that its references name, and one that Postgres cannot read as
+// JSON is stored all the same.
+func TestDocumentsNameSpecs(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	space := storetest.NewTenant(t, st, "acme").Space.ID
+	documents := map[string]string{
+		"two":     `{"nodes":[{"data":{"ref":{"spec":"pets","kind":"openapi"}}},{"nodes":[{"fragments":[{"data":{"ref":{"kind":"openapi","spec":"toys"}}}]}]}]}`,
+		"twice":   `{"nodes":[{"data":{"ref":{"kind":"openapi","spec":"pets"}}},{"data":{"ref":{"kind":"openapi","spec":"pets"}}}]}`,
+		"text":    `{"nodes":[{"leaves":[{"text":"{\"kind\":\"openapi\",\"spec\":\"pets\"}"}]}]}`,
+		"no slug": `{"kind":"openapi","spec":7,"a":{"kind":"openapi"},"b":[{"kind":"openapi","spec":null}]}`,
+		"a file":  `{"ref":{"kind":"file","spec":"pets"},"markdown":"\"openapi\""}`,
+		"long":    `{"kind":"openapi","spec":"` + strings.Repeat("x", 101) + `"}`,
+		"NUL":     `{"text":"\u0000","ref":{"kind":"openapi","spec":"pets"}}`,
+		"no JSON": `"openapi`, "no UTF-8": "{\"a\":\"\xff\",\"b\":\"openapi\"}",
+		"deep": strings.Repeat(`{"a":`, 100_000) + `"openapi"` + strings.Repeat("}", 100_000),
+	}
+	for hash, content := range documents {
+		if _, err := conn.Exec(t.Context(), "insert into documents (space_id, hash, content) values ($1, $2, $3)", space, hash, []byte(content)); err != nil {
+			t.Errorf("%s: %v", hash, err)
+		}
+	}
+	for slug, want := range map[string][]string{"pets": {"twice", "two"}, "toys": {"two"}, strings.Repeat("x", 101): nil, "": nil} {
+		found, err := st.SpecDocuments(t.Context(), slug, []string{space, "nothing"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hashes []string
+		for _, in := range found {
+			hashes = append(hashes, in.Hashes...)
+		}
+		if !slices.Equal(hashes, want) {
+			t.Errorf("%q is named by %q, want %q", slug, hashes, want)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "delete from documents where space_id = $1", space); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := st.SpecDocuments(t.Context(), "pets", []string{space}); err != nil || len(found) != 0 {
+		t.Error(found, err)
+	}
+}
