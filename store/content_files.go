@@ -67,6 +67,22 @@ func (s *Store) File(ctx context.Context, spaceID, revisionID, id string) (File,
 	return File{ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash}, interpret(err, "file")
 }
 
+// Includes reads files of a revision of at most this size, by their ids. Others are left out.
+func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []string, most int) (map[string][]byte, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.IncludesOfRevision(ctx, db.IncludesOfRevisionParams{SpaceID: spaceID, Revision: revisionID, FileIds: ids, Most: int64(most)})
+	if err != nil {
+		return nil, interpret(err, "files")
+	}
+	found := make(map[string][]byte, len(rows))
+	for _, row := range rows {
+		found[row.FileID] = row.Content
+	}
+	return found, nil
+}
+
 // FileContent reads the bytes of a file of a space.
 func (s *Store) FileContent(ctx context.Context, spaceID, hash string) ([]byte, error) {
 	content, err := s.queries.FileByHash(ctx, db.FileByHashParams{SpaceID: spaceID, Hash: hash})

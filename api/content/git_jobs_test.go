@@ -21,6 +21,9 @@ import (
 	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // gitBench is a server of ours beside a Git server.
@@ -583,5 +586,91 @@ func TestGitRemovedFiles(t *testing.T) {
 	b.done("import", nil)
 	if got := read(""); got != "c.png d.png pic.png" {
 		t.Errorf("after a change: %s", got)
+	}
+}
+
+// TestGitIncludes imports pages with reusable contents. Readers, and whoever asks for it, read what is in them; a content that is not
+// there stays a block. What nobody touched keeps its bytes, and a content that is edited is another one from then on.
+func TestGitIncludes(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	repository := map[string]string{
+		"README.md": "# Home\n\nBefore.\n\n{% include \".gitbook/includes/notice.md\" %}\n\nBetween.\n\n{% include \".gitbook/includes/notice.md\" %}\n\n{% include \".gitbook/includes/none.md\" %}\n",
+		"guide/setup.md": "# Setup\n\n{% include \"../.gitbook/includes/notice.md\" %}\n\n" +
+			"<details>\n\n<summary>More</summary>\n\n{% include \"../.gitbook/includes/again.md\" %}\n\n</details>\n",
+		".gitbook/includes/notice.md": "---\ntitle: Notice\n---\n\n## Mind the gap\n\nRead [setup](../../guide/setup.md).\n\n" +
+			"{% if visitor.claims.unsigned.plan == \"pro\" %}\nFor some.\n{% endif %}\n",
+		".gitbook/includes/again.md": "Once more.\n\n{% include \"notice.md\" %}\n",
+	}
+	b.commit(repository)
+	b.done("import", nil)
+	space := "/v1/spaces/" + b.Ours.Space.ID
+	home, setup := b.page("readme"), b.page("guide/setup")
+	read := func(path, token string) string {
+		t.Helper()
+		a := b.Do("GET", path, token, nil)
+		if a.Status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, a.Status, a.Body)
+		}
+		return string(a.Body)
+	}
+	if _, err := b.Store.PublishSite(t.Context(), b.Ours.Site.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	admin := b.Ours.Tokens[schema.RoleAdmin]
+	reader := b.Want(http.StatusOK, "POST", "/v1/urls/published", storetest.Token(t, b.Store, store.NewToken{FrontEnd: true}),
+		map[string]any{"url": "https://docs.example.com/base/~/sites/" + b.Ours.Site.ID})["apiToken"].(string)
+	document := func(page, token, query string) string {
+		revision := b.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
+		return read(space+"/revisions/"+revision+"/page/"+page+"/document?"+query, token)
+	}
+	const block = `"type":"reusable-content"`
+	for name, text := range map[string]string{
+		"a user":          document(home.ID, admin, ""),
+		"a user, the tag": read(space+"/content/page/"+home.ID+"?format=markdown", admin),
+	} {
+		if strings.Contains(text, "Mind the gap") || strings.Count(text, block)+strings.Count(text, "{% include") != 3 {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	for name, text := range map[string]string{
+		"a user who asks": document(home.ID, admin, "dereferenced=reusable-contents"),
+		"a reader":        document(home.ID, reader, "evaluated=deterministic-only&dereferenced=reusable-contents"),
+	} {
+		asks := name == "a user who asks"
+		if strings.Count(text, `"Mind the gap"`) != 2 || strings.Count(text, block) != 1 || strings.Count(text, `"page":"`+setup.ID+`"`) != 2 ||
+			!strings.Contains(text, `"id":"mind-the-gap-1"`) || strings.Contains(text, "For some.") != asks {
+			t.Errorf("%s: %s", name, text)
+		}
+		var d schema.Document
+		if err := json.Unmarshal([]byte(text), &d); err != nil || !keys.Complete(d) {
+			t.Errorf("%s: the keys are not unique: %s %v", name, text, err)
+		}
+	}
+	if text := document(setup.ID, reader, ""); !strings.Contains(text, "Once more.") || strings.Count(text, "Mind the gap") != 1 || strings.Count(text, block) != 1 {
+		t.Errorf("below another block: %s", text)
+	}
+	if text := read(space+"/content/page/"+home.ID+"?format=markdown", reader); strings.Count(text, "## Mind the gap") != 2 || !strings.Contains(text, "none.md") {
+		t.Errorf("Markdown: %s", text)
+	}
+	if o := b.done("export", nil); o.Commit != b.operations()[0].Commit {
+		t.Errorf("%+v", o)
+	}
+	if diff := cmp.Diff(repository, b.files()); diff != "" {
+		t.Error(diff)
+	}
+	b.edit("readme", "Between.", "In between.")
+	b.done("export", nil)
+	repository["README.md"] = strings.Replace(repository["README.md"], "Between.", "In between.", 1)
+	if diff := cmp.Diff(repository, b.files()); diff != "" {
+		t.Error(diff)
+	}
+	// The content changes in the repository: pages that did not change include what it is now.
+	repository[".gitbook/includes/notice.md"] = "Mind nothing.\n"
+	repository[".gitbook/includes/none.md"] = "Here by now.\n"
+	b.commit(repository)
+	b.done("import", nil)
+	if text := document(home.ID, reader, ""); strings.Count(text, "Mind nothing.") != 2 || !strings.Contains(text, "Here by now.") || strings.Contains(text, block) {
+		t.Errorf("after the change: %s", text)
 	}
 }

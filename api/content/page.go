@@ -89,7 +89,7 @@ const (
 )
 
 // documentRequest has the parameters for reading a document. Conditions are evaluated for readers in any case, and for users never;
-// reusable contents, which are what could be dereferenced, are not offered.
+// reusable contents are dereferenced for readers in any case.
 type documentRequest struct {
 	Evaluated    *string `query:"evaluated" rules:"enum=evaluated,default=false"`
 	Dereferenced *string `query:"dereferenced" rules:"enum=dereferenced,default=false"`
@@ -199,6 +199,9 @@ func (h *pages) page(
 		return resource, nil
 	}
 	showKeys(&text.Document)
+	if err := h.expand(ctx, c, space, &text.Document, r.Dereferenced); err != nil {
+		return schema.RevisionPage{}, err
+	}
 	adapt(&text.Document, c)
 	self := pagelinks.Page{ID: page.ID, Path: page.Path}
 	if !asMarkdown {
@@ -321,6 +324,9 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 		return schema.Document{}, err
 	}
 	showKeys(&text.Document)
+	if err := h.expand(ctx, c, space, &text.Document, r.Dereferenced); err != nil {
+		return schema.Document{}, err
+	}
 	adapt(&text.Document, c)
 	page := pagelinks.Page{ID: node.ID, Path: node.Slug}
 	if len(pagelinks.Targets(text.Document, page)) > 0 {

@@ -325,6 +325,54 @@ func (q *Queries) FormerPages(ctx context.Context, arg FormerPagesParams) ([]For
 	return items, nil
 }
 
+const includesOfRevision = `-- name: IncludesOfRevision :many
+select f.file_id, c.content
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = any($1::text[])
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+    join files c on c.space_id = r.space_id and c.hash = f.hash
+where r.space_id = $2 and r.id = $3 and f.size <= $4::bigint
+`
+
+type IncludesOfRevisionParams struct {
+	FileIds  []string
+	SpaceID  string
+	Revision string
+	Most     int64
+}
+
+type IncludesOfRevisionRow struct {
+	FileID  string
+	Content []byte
+}
+
+// The contents of files of a revision, without the large ones.
+// Index: branch_files_pkey.
+func (q *Queries) IncludesOfRevision(ctx context.Context, arg IncludesOfRevisionParams) ([]IncludesOfRevisionRow, error) {
+	rows, err := q.db.Query(ctx, includesOfRevision,
+		arg.FileIds,
+		arg.SpaceID,
+		arg.Revision,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IncludesOfRevisionRow{}
+	for rows.Next() {
+		var i IncludesOfRevisionRow
+		if err := rows.Scan(&i.FileID, &i.Content); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertFile = `-- name: InsertFile :exec
 insert into branch_files (branch, since, file_id, name, content_type, size, hash) values ($1, $2, $3, $4, $5, $6, $7)
 `

@@ -206,6 +206,16 @@ from revisions r
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
 limit 1;
 
+-- name: IncludesOfRevision :many
+-- The contents of files of a revision, without the large ones.
+-- Index: branch_files_pkey.
+select f.file_id, c.content
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = any(sqlc.arg(file_ids)::text[])
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+    join files c on c.space_id = r.space_id and c.hash = f.hash
+where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision) and f.size <= sqlc.arg(most)::bigint;
+
 -- name: InsertFile :exec
 insert into branch_files (branch, since, file_id, name, content_type, size, hash) values ($1, $2, $3, $4, $5, $6, $7);
 

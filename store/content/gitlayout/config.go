@@ -31,11 +31,12 @@ type Note struct {
 
 // The names of files with a meaning.
 const (
-	configName  = ".gitbook.yaml"
-	summaryName = "SUMMARY.md"
-	readmeName  = "README.md"
-	assetFolder = ".gitbook/assets/"
-	maxConfig   = 64 << 10
+	configName    = ".gitbook.yaml"
+	summaryName   = "SUMMARY.md"
+	readmeName    = "README.md"
+	assetFolder   = ".gitbook/assets/"
+	includeFolder = ".gitbook/includes/" // of reusable contents
+	maxConfig     = 64 << 10
 )
 
 // Errors of repositories that cannot be read as pages. Their texts are for users.

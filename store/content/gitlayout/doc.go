@@ -12,7 +12,8 @@
 //
 // Relative links to files of pages become references to those pages, and those to other files, which then are files of the
 // space, references to these. A link to what is no page and no file, as source code outside of the root, gets the prefix of
-// the repository's tree if there is one. The `redirects` of .gitbook.yaml lead from paths of the space to pages, by their ids: so
+// the repository's tree if there is one. A reusable content that a page includes, a file of .gitbook/includes, is a file of the space
+// too. The `redirects` of .gitbook.yaml lead from paths of the space to pages, by their ids: so
 // they follow a page that is moved. The file itself is never written.
 //
 // # Writing

@@ -240,7 +240,7 @@ func (m *importer) compareNames() {
 		}
 	}
 	for name := range m.layout.files { // a file that is new, and that a page named before it was there
-		if _, known := m.base.Files[name]; !known && !m.layout.isPage(name) && strings.Contains("/"+name, "/"+assetFolder) {
+		if _, known := m.base.Files[name]; !known && (isInclude(name) || !m.layout.isPage(name) && inFolder(name, assetFolder)) {
 			changed(name)
 		}
 	}

@@ -33,16 +33,29 @@ func (k *linker) isAsset(target string) bool {
 	if _, there := k.layout.files[target]; !there || k.layout.isPage(target) || target == k.layout.Summary || target == k.layout.Config {
 		return false
 	}
-	media := slices.Contains(mediaExtensions, strings.ToLower(path.Ext(target))) || strings.Contains("/"+target, "/"+assetFolder)
+	media := slices.Contains(mediaExtensions, strings.ToLower(path.Ext(target))) || inFolder(target, assetFolder)
 	return media || k.treeURL == "" && strings.HasPrefix(target, k.layout.Root)
+}
+
+// inFolder tells whether a file is below a folder with this name, wherever that is.
+func inFolder(name, folder string) bool { return strings.Contains("/"+name, "/"+folder) }
+
+// isInclude tells whether a file is a reusable content.
+func isInclude(name string) bool {
+	return inFolder(name, includeFolder) && strings.EqualFold(path.Ext(name), ".md")
 }
 
 // read gives what a reference of a file means in the space; nil leaves it as it is.
 func (k *linker) read(from string, ref map[string]any) map[string]any {
-	link, _ := ref["url"].(string)
-	if ref["kind"] == "file" {
+	var link string
+	switch ref["kind"] {
+	case "reusable-content":
+		return k.readInclude(from, ref)
+	case "file":
 		link, _ = ref["file"].(string)
-	} else if ref["kind"] != "url" {
+	case "url":
+		link, _ = ref["url"].(string)
+	default:
 		return nil
 	}
 	target, fragment, ok := content.RelativeTarget(path.Dir(from), link)
@@ -83,6 +96,25 @@ func (k *linker) readFile(target string) map[string]any {
 	}
 	if id, ok := k.file(target); ok {
 		return map[string]any{"kind": "file", "file": id}
+	}
+	return nil
+}
+
+// readInclude finds the file of a reusable content, which becomes a file of the space. Its path is relative to the file that includes
+// it, or to the root.
+func (k *linker) readInclude(from string, ref map[string]any) map[string]any {
+	link, _ := ref["reusableContent"].(string)
+	for _, folder := range []string{path.Dir(from), strings.TrimSuffix(k.layout.Root, "/")} {
+		target, fragment, ok := content.RelativeTarget(folder, link)
+		if _, there := k.layout.files[target]; !ok || fragment != "" || !there || !isInclude(target) {
+			continue
+		}
+		if _, page := k.page(target); page {
+			continue
+		}
+		if id, ok := k.file(target); ok {
+			return map[string]any{"kind": "reusable-content", "reusableContent": id}
+		}
 	}
 	return nil
 }
@@ -168,6 +200,13 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 			return nil
 		}
 		link = content.RelativeLink(from, at)
+	case "reusable-content":
+		id, _ := ref["reusableContent"].(string)
+		at, ok := k.filePath(id)
+		if _, elsewhere := ref["space"]; elsewhere || !ok {
+			return nil
+		}
+		return map[string]any{"kind": "reusable-content", "reusableContent": content.RelativeLink(from, at)}
 	default:
 		return nil
 	}
