@@ -41,7 +41,10 @@ func (d Document) Problems(field string) []Detail {
 func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.types)) }
 
 // TooLarge reports whether the document has more nodes than allowed.
-func (d Document) TooLarge() bool { return count(d.Nodes, 0) > MaxDocumentNodes }
+func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
+
+// Size is the number of nodes of the document. Of one that is too large it is some number above the bound.
+func (d Document) Size() int { return count(d.Nodes, 0) }
 
 // count stops soon after the bound and does not go deeper than a document may be.
 func count(nodes []Node, depth int) int {

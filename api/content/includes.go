@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
@@ -12,11 +13,12 @@ import (
 	"github.com/octavo-docs/octavo/store/content/pagelinks"
 )
 
-// The bounds of reusable contents in one document. A block beyond them stays as it is, as does one whose content is not there.
+// The bounds of reusable contents in one document, which has [schema.MaxDocumentNodes] with them. A block beyond them stays as it is,
+// as does one whose content is not there.
 const (
 	maxIncluded      = 100
-	maxIncludedBytes = 64 << 10 // of one, as Markdown
-	maxExpandedBytes = 1 << 20  // of all, each as often as it is included
+	maxIncludedBytes = 64 << 10  // of one, as Markdown
+	maxExpandedBytes = 256 << 10 // of all
 )
 
 // includesPath is where the links of a reusable content lead from: its file is in the folder .gitbook/includes.
@@ -33,31 +35,46 @@ func (h *pages) expand(ctx context.Context, c *access.Caller, space store.Space,
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	contents := make(map[string][]schema.Node, len(files))
-	for id, file := range files {
-		_, body, err := markdown.SplitFrontMatter(string(file))
-		if err != nil {
-			body = string(file) // What cannot be read as front matter is text.
+	contents := make(map[string]schema.Document, len(files))
+	bytes := 0
+	for _, id := range ids {
+		file, there := files[id]
+		if bytes += len(file); bytes > maxExpandedBytes {
+			break
 		}
-		read, err := markdown.Read(body)
-		if err != nil {
+		read, ok := readInclude(file)
+		if !there || !ok {
 			continue
 		}
-		if read, err = h.linked(ctx, space, pagelinks.Page{Path: includesPath}, read); err != nil {
+		if contents[id], err = h.linked(ctx, space, pagelinks.Page{Path: includesPath}, read); err != nil {
 			return err
 		}
-		contents[id] = read.Nodes
 	}
-	left := maxExpandedBytes
+	size := d.Size()
 	d.Nodes = withContents(d.Nodes, func(id string) ([]schema.Node, bool) {
-		nodes, ok := contents[id]
-		if left -= len(files[id]); !ok || left < 0 {
+		content, ok := contents[id]
+		more := content.Size()
+		if !ok || size+more > schema.MaxDocumentNodes {
 			return nil, false
 		}
-		return keys.Clone(nodes), true
+		size += more
+		return keys.Clone(content.Nodes), true
 	})
 	keys.Assign(d, nil)
 	return nil
+}
+
+// readInclude reads the file of a reusable content. A file may be something else altogether: then it is none.
+func readInclude(file []byte) (schema.Document, bool) {
+	if !utf8.Valid(file) {
+		return schema.Document{}, false
+	}
+	_, body, err := markdown.SplitFrontMatter(string(file))
+	if err != nil {
+		body = string(file) // What cannot be read as front matter is text.
+	}
+	d, err := markdown.Read(body)
+	return d, err == nil
 }
 
 // included lists the reusable contents that blocks name, each once.
