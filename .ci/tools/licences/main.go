@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func npmPackages(path string) ([]module, error) {
 		return nil, err
 	}
 	var lock struct {
-		Packages map[string]struct{ License string }
+		Packages map[string]struct{ Name, License string }
 	}
 	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -158,7 +159,8 @@ func npmPackages(path string) ([]module, error) {
 		if name == "" { // the folder's own package
 			continue
 		}
-		m := module{name: strings.TrimPrefix(name, "node_modules/")}
+		// One that is there under another name says what it is called.
+		m := module{name: cmp.Or(p.Name, strings.TrimPrefix(name, "node_modules/"))}
 		if p.License != "" {
 			m.licences = strings.Split(p.License, " AND ")
 		}
