@@ -127,9 +127,10 @@ powercut-short: engines ## the same with three cuts, about a minute; an ordinary
 	go run ./bench/powercut --cuts 3 --rate 500
 
 .PHONY: lint
-lint: $(LINTER) ## linters, and the size of files
+lint: $(LINTER) ## linters, the size of files, and no conflict of a merge left behind
 	$(LINTER) run ./...
 	@.ci/size
+	@! git grep -nE '^(<{7}|>{7}) '
 
 $(LINTER): .ci/tools/go.mod .ci/tools/go.sum
 	go build -C .ci/tools -o $(CURDIR)/$(LINTER) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
