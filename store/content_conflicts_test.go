@@ -186,7 +186,7 @@ func (m *conflictModel) conflicts(request store.ChangeRequest) []store.ConflictR
 		m.must(err)
 		for _, row := range page.Rows {
 			if seen[row.ID] {
-				m.rt.Fatalf("%s is there twice", row.ID)
+				m.rt.Fatalf("%+v is there twice", row)
 			}
 			seen[row.ID] = true
 			all, after = append(all, row), row.Keys()

@@ -258,6 +258,7 @@ type conflicts struct {
 	page    string
 	choices Choices
 	list    []Conflict
+	listed  map[string]bool
 }
 
 // decide reports a conflict. It returns what to take, and the value if that is the choice.
@@ -269,21 +270,21 @@ func (l *conflicts) decide(c Conflict) (take string, value any) {
 	return l.add(c)
 }
 
+// add decides a conflict. One that is met again, as a cycle is when choices are against each other, is decided alike and listed once.
 func (l *conflicts) add(c Conflict) (take string, value any) {
 	c.ID = idOf(c)
-	choice, made := l.choices[c.ID]
-	if !made {
-		l.list = append(l.list, c)
-		return TakeOurs, nil
+	take = TakeOurs
+	if choice, made := l.choices[c.ID]; made {
+		chosen, problems := c.decode(choice)
+		if len(problems) == 0 {
+			take, value, c.Choice = choice.Take, chosen, &choice
+		}
 	}
-	value, problems := c.decode(choice)
-	if len(problems) > 0 {
+	if !l.listed[c.ID] {
+		l.listed[c.ID] = true
 		l.list = append(l.list, c)
-		return TakeOurs, nil
 	}
-	c.Choice = &choice
-	l.list = append(l.list, c)
-	return choice.Take, value
+	return take, value
 }
 
 // idEncoding has the alphabet of ids.

@@ -14,7 +14,7 @@ import (
 // paired as keys.Assign pairs them. Of what both sides changed differently, the result has what the choices say, else ours.
 // The result has all keys, unless it is one of the two sides unchanged.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
-	l := &conflicts{choices: choices}
+	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
 }
 
@@ -66,7 +66,7 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 	b := schema.Document{Nodes: with(base, nil)}
 	o, t := with(ours, &b), with(theirs, &b)
 	m := &merger{
-		conflicts: conflicts{page: page, choices: choices}, dead: map[string]bool{}, replaced: map[string]schema.Node{},
+		conflicts: conflicts{page: page, choices: choices, listed: map[string]bool{}}, dead: map[string]bool{}, replaced: map[string]schema.Node{},
 		anchors: map[string]string{},
 	}
 	m.base, m.ours = newSide(expand(b.Nodes)), newSide(expand(o))

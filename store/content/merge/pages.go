@@ -56,7 +56,7 @@ type Result struct {
 // that both put at one place are both kept, by position and then by id. Of the times, the newest counts.
 func Pages(in Input) (Result, error) {
 	p := pages{in: in, rows: map[string]*row{}}
-	p.conflicts.choices = in.Choices
+	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(in.Changed))) {
 		p.add(id)
 		p.order = append(p.order, id)

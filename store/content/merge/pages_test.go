@@ -569,6 +569,36 @@ func TestCycleBesideADeletion(t *testing.T) {
 	}
 }
 
+// TestChoicesAgainstEachOther makes a choice for a cycle that makes another cycle, which leads back to the first: the merge meets the
+// same conflict again, and lists it once.
+func TestChoicesAgainstEachOther(t *testing.T) {
+	t.Parallel()
+	base := rows(page("a", ""), page("b", ""), page("c", ""))
+	ours := rows(page("a", ""), page("b", "a"), page("c", "b"))
+	theirs := rows(page("a", "b"), page("b", "c"), page("c", ""))
+	choices, take := Choices{}, TakeTheirs
+	for range 10 {
+		merged, found := mergeSpaces(t, library{}, base, ours, theirs, choices)
+		if err := wellFormed(merged); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, c := range found {
+			if seen[c.ID] {
+				t.Fatalf("%+v is there twice: %+v", c, choices)
+			}
+			seen[c.ID] = true
+		}
+		open := Open(found)
+		if len(open) == 0 {
+			return
+		}
+		choices[open[0].ID] = Choice{Take: take}
+		take = TakeOurs
+	}
+	t.Fatalf("conflicts come again and again: %+v", choices)
+}
+
 func TestPagesWithoutConflict(t *testing.T) {
 	t.Parallel()
 	page := func(id, parent, position string) tree.Node {
