@@ -30,8 +30,9 @@ var (
 	Refused      = &Reason{"refused", false, "refuses to work on this text"}
 	Cut          = &Reason{"cut", false, "cut its answer off at the greatest length"}
 	Malformed    = &Reason{"malformed", true, "gave an answer that is not understood"}
+	NoLanguage   = &Reason{"no_language", false, "does not translate between these languages"}
 
-	Reasons = []*Reason{Unreachable, Interrupted, Unauthorized, Exhausted, Limited, Unavailable, Rejected, Refused, Cut, Malformed}
+	Reasons = []*Reason{Unreachable, Interrupted, Unauthorized, Exhausted, Limited, Unavailable, Rejected, Refused, Cut, Malformed, NoLanguage}
 )
 
 // Error is why a call gave no answer of use. Its text is for users; the cause, which may repeat what the provider said, is for logs.

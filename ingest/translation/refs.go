@@ -1,0 +1,83 @@
+package translation
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Refs makes the references of a document lead to the copy of a space instead of the space: pages and anchors have the same ids in
+// both. It changes the document, which is a clone that Places made, and gives the files of the copy that the document names.
+func Refs(d *schema.Document, space, copied string) []string {
+	r := refs{space: space, copied: copied, files: map[string]bool{}}
+	r.nodes(d.Nodes)
+	return slices.Sorted(maps.Keys(r.files))
+}
+
+// Ref does the same for one reference, such as where a link among the pages leads.
+func Ref(ref schema.Data, space, copied string) schema.Data {
+	r := refs{space: space, copied: copied, files: map[string]bool{}}
+	changed, _ := r.value(map[string]any(ref)).(map[string]any)
+	return changed
+}
+
+type refs struct {
+	space, copied string
+	files         map[string]bool
+}
+
+func (r *refs) nodes(nodes []schema.Node) {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Type == "integration" {
+			continue // What its members mean is its own.
+		}
+		for name, value := range n.Data {
+			n.Data[name] = r.value(value)
+		}
+		r.nodes(n.Nodes)
+		for j := range n.Fragments {
+			r.nodes(n.Fragments[j].Nodes)
+		}
+	}
+}
+
+// value copies what it changes: the original shares it.
+func (r *refs) value(value any) any {
+	switch value := value.(type) {
+	case []any:
+		list := make([]any, len(value))
+		for i := range value {
+			list[i] = r.value(value[i])
+		}
+		return list
+	case map[string]any:
+		if value == nil {
+			return value
+		}
+		copied := make(map[string]any, len(value))
+		for name, member := range value {
+			copied[name] = r.value(member)
+		}
+		if _, isRef := value["kind"].(string); isRef {
+			r.ref(copied)
+		}
+		return copied
+	}
+	return value
+}
+
+// fileMembers are the members of references that name files of a space.
+var fileMembers = map[string]string{"file": "file", "reusable-content": "reusableContent"}
+
+func (r *refs) ref(ref map[string]any) {
+	kind, _ := ref["kind"].(string)
+	space, elsewhere := ref["space"].(string)
+	if space == r.space {
+		ref["space"], elsewhere = r.copied, false
+	}
+	if file, ok := ref[fileMembers[kind]].(string); ok && !elsewhere {
+		r.files[file] = true
+	}
+}

@@ -1,0 +1,45 @@
+package translation
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// Work is what holds for all segments of a run. Languages are those of the contract.
+type Work struct {
+	From, To     string
+	Instructions string
+	Glossary     *Glossary
+}
+
+// Segment is a source with all that its translation depends on.
+type Segment struct {
+	Key    string
+	Source string
+	// Terms are those of the glossary that occur in it.
+	Terms []Term
+}
+
+// Segment makes a segment of a source.
+func (w Work) Segment(source string) Segment {
+	s := Segment{Source: source}
+	if all, err := tokens(source); err == nil {
+		s.Terms = w.Glossary.In(plain(all))
+	}
+	hash := sha256.New()
+	add := func(text string) {
+		// Lengths keep neighbours apart.
+		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // A hash takes everything.
+		_, _ = hash.Write([]byte(text))
+	}
+	for _, text := range []string{w.From, w.To, w.Instructions, source} {
+		add(text)
+	}
+	for _, term := range s.Terms {
+		add(term.Source)
+		add(term.Target)
+	}
+	s.Key = base64.RawURLEncoding.EncodeToString(hash.Sum(nil))
+	return s
+}

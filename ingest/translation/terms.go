@@ -1,0 +1,143 @@
+package translation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Term is what a glossary says that a word or a phrase is in the other language.
+type Term struct {
+	Source string `json:"source"`
+	Target string `json:"target"`
+}
+
+// Glossary finds terms in texts.
+type Glossary struct {
+	// byStart has the terms by their first two characters, the longest first.
+	byStart map[[2]rune][]folded
+}
+
+type folded struct {
+	Term
+	runes []rune
+}
+
+// NewGlossary makes a glossary. Of several terms with the same source the last counts. Empty ones are left out.
+func NewGlossary(terms []Term) *Glossary {
+	last := map[string]folded{}
+	for _, term := range terms {
+		term.Source, term.Target = strings.TrimSpace(term.Source), strings.TrimSpace(term.Target)
+		if runes := fold(term.Source); len(runes) > 0 && term.Target != "" {
+			last[string(runes)] = folded{term, runes}
+		}
+	}
+	g := &Glossary{byStart: map[[2]rune][]folded{}}
+	for _, term := range last {
+		g.byStart[startOf(term.runes)] = append(g.byStart[startOf(term.runes)], term)
+	}
+	for _, list := range g.byStart {
+		slices.SortFunc(list, func(a, b folded) int {
+			return cmp.Or(cmp.Compare(len(b.runes), len(a.runes)), cmp.Compare(a.Source, b.Source))
+		})
+	}
+	return g
+}
+
+func startOf(runes []rune) [2]rune {
+	start := [2]rune{runes[0]}
+	if len(runes) > 1 {
+		start[1] = runes[1]
+	}
+	return start
+}
+
+// fold makes a text comparable without regard to case, character by character.
+func fold(text string) []rune {
+	runes := []rune(text)
+	for i, r := range runes {
+		runes[i] = unicode.ToLower(r)
+	}
+	return runes
+}
+
+// found is where a term is in a text, in characters.
+type found struct {
+	Term
+	from, to int
+}
+
+// find gives the places of terms in a text. Of terms that overlap, the first counts, and of those at one place the longest.
+func (g *Glossary) find(text string) []found {
+	if g == nil || len(g.byStart) == 0 {
+		return nil
+	}
+	runes := fold(text)
+	var all []found
+	for i := 0; i < len(runes); i++ {
+		if term, ok := g.at(runes, i); ok {
+			all = append(all, found{term.Term, i, i + len(term.runes)})
+			i += len(term.runes) - 1
+		}
+	}
+	return all
+}
+
+func (g *Glossary) at(runes []rune, i int) (folded, bool) {
+	starts := [][2]rune{{runes[i]}}
+	if i+1 < len(runes) {
+		starts = [][2]rune{{runes[i], runes[i+1]}, {runes[i]}}
+	}
+	for _, start := range starts {
+		for _, term := range g.byStart[start] {
+			end := i + len(term.runes)
+			if end <= len(runes) && slices.Equal(runes[i:end], term.runes) &&
+				(i == 0 || apart(runes[i-1], runes[i])) && (end == len(runes) || apart(runes[end-1], runes[end])) {
+				return term, true
+			}
+		}
+	}
+	return folded{}, false
+}
+
+// In gives the terms that occur in a text, each once and in order.
+func (g *Glossary) In(text string) []Term {
+	var terms []Term
+	for _, f := range g.find(text) {
+		terms = append(terms, f.Term)
+	}
+	slices.SortFunc(terms, func(a, b Term) int { return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target)) })
+	return slices.Compact(terms)
+}
+
+// apart reports whether a word may end between two characters. Some scripts have no spaces between words, and Korean adds
+// endings to them.
+func apart(a, b rune) bool {
+	return !inWord(a) || !inWord(b) || unicode.In(a, spaceless...) || unicode.In(b, spaceless...)
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
+}
+
+var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// missing gives the terms of which the other language's is not in a translation. Languages bend words, so a part of a word does.
+func missing(terms []Term, target string) []Term {
+	if len(terms) == 0 {
+		return nil
+	}
+	all, err := tokens(target)
+	if err != nil {
+		return terms
+	}
+	text := string(fold(plain(all)))
+	var lost []Term
+	for _, term := range terms {
+		if !strings.Contains(text, string(fold(term.Target))) {
+			lost = append(lost, term)
+		}
+	}
+	return lost
+}
