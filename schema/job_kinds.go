@@ -111,3 +111,28 @@ func (j RevalidateFrontEnds) JobKind() JobKind {
 
 // Subject is what the job is about.
 func (j RevalidateFrontEnds) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
+
+// TranslateSpace runs a translation of a space.
+type TranslateSpace struct {
+	Organization string `json:"organization"`
+	// Space is the source.
+	Space       string `json:"space"`
+	Translation string `json:"translation"`
+	Run         string `json:"run"`
+}
+
+// Kind is the name of the kind.
+func (TranslateSpace) Kind() string { return "translate_space" }
+
+// JobKind is the kind's row. What a run has translated is kept, so an attempt that is too late or fails loses nothing.
+func (j TranslateSpace) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Brings the translation of a space up to date with the space.",
+		Order: JobsInOrder, Workers: 2, Attempts: 12, Timeout: time.Hour,
+	}
+}
+
+// Subject is what the job is about.
+func (j TranslateSpace) Subject() JobSubject {
+	return JobSubject{Organization: j.Organization, Space: j.Space}
+}

@@ -2,14 +2,22 @@ package schema
 
 import "time"
 
-// TranslationPending is the status of a translation that has never run. The others are running and completed.
+// TranslationPending is the status of a translation that no run has completed yet.
 const TranslationPending = "pending"
 
-// TranslationStatuses are the values of a translation's `status`.
-func TranslationStatuses() []string { return []string{TranslationPending, "running", "completed"} }
+// TranslationRunning is the status while a run is at work, and TranslationCompleted that of one that has a result.
+const (
+	TranslationRunning   = "running"
+	TranslationCompleted = "completed"
+)
 
-// Translation keeps a copy of a space in another language. LastRun is our addition: the state of the run that was requested
-// last. It is absent before the first run.
+// TranslationStatuses are the values of a translation's `status`.
+func TranslationStatuses() []string {
+	return []string{TranslationPending, TranslationRunning, TranslationCompleted}
+}
+
+// Translation keeps a copy of a space in another language. Result is the copy, once a run has made it. LastRun is our addition: the
+// state of the run that was requested last. It is absent before the first run.
 type Translation struct {
 	Object       string                 `json:"object"`
 	ID           string                 `json:"id"`
@@ -20,7 +28,8 @@ type Translation struct {
 	CreatedAt    time.Time              `json:"createdAt"`
 	UpdatedAt    time.Time              `json:"updatedAt"`
 	Stats        TranslationStats       `json:"stats"`
-	LastRun      *TranslationRun        `json:"lastRun,omitempty"`
+	Result       *TranslationResult     `json:"result,omitempty"`
+	LastRun      *TranslationLastRun    `json:"lastRun,omitempty"`
 	Permissions  TranslationPermissions `json:"permissions"`
 	URLs         LocationURLs           `json:"urls"`
 }
@@ -42,14 +51,81 @@ type TranslationStats struct {
 	LatestWords       int64 `json:"latestWords"`
 }
 
-// RunQueued is the state of a run that nothing has started yet.
-const RunQueued = "queued"
+// TranslationResult is the copy of the source in the other language, at its revision after the last run.
+type TranslationResult struct {
+	Space    string `json:"space"`
+	Revision string `json:"revision"`
+}
 
-// TranslationRun is a requested run. Reason says why it is in its state.
-type TranslationRun struct {
-	State       string    `json:"state"`
+// The states of a run. One that failed may be tried again by its job.
+const (
+	RunQueued  = "queued"
+	RunRunning = "running"
+	RunDone    = "done"
+	RunFailed  = "failed"
+)
+
+// TranslationRunStates are the values of a run's `state`.
+func TranslationRunStates() []string { return []string{RunQueued, RunRunning, RunDone, RunFailed} }
+
+// TranslationLastRun is the run that was requested last. Reason says why it failed.
+type TranslationLastRun struct {
+	State       string    `json:"state" rules:"enum=translationRunState"`
 	Reason      string    `json:"reason,omitempty"`
 	RequestedAt time.Time `json:"requestedAt"`
+}
+
+// TranslationRun is a run of a translation. Segments and Words are what the translator was sent, Pages those of the copy that it
+// changed. Duration is in seconds, from the start of the first attempt. Reports are what people should look at, of which a list has
+// none, and a run the first; ReportCount counts all.
+type TranslationRun struct {
+	Object      string              `json:"object"`
+	ID          string              `json:"id"`
+	State       string              `json:"state" rules:"enum=translationRunState"`
+	Reason      string              `json:"reason,omitempty"`
+	RequestedAt time.Time           `json:"requestedAt"`
+	StartedAt   *time.Time          `json:"startedAt,omitempty"`
+	FinishedAt  *time.Time          `json:"finishedAt,omitempty"`
+	Segments    int64               `json:"segments"`
+	Words       int64               `json:"words"`
+	Pages       int64               `json:"pages"`
+	Duration    *int64              `json:"duration,omitempty"`
+	Revision    string              `json:"revision,omitempty"`
+	ReportCount int64               `json:"reportCount"`
+	Reports     []TranslationReport `json:"reports,omitempty"`
+	URLs        LocationURLs        `json:"urls"`
+}
+
+// The kinds of reports.
+const (
+	// ReportCorrectionOutdated: somebody corrected the segment in the copy, which is kept, and its source has changed since.
+	ReportCorrectionOutdated = "correction-outdated"
+	// ReportCorrectionRemoved: the source of something that somebody corrected in the copy is gone, and so is the correction.
+	ReportCorrectionRemoved = "correction-removed"
+	// ReportConflict: the source, and somebody in the copy, changed the same thing in different ways. The copy's is kept.
+	ReportConflict = "conflict"
+	// ReportTermMissing: the translation lacks a term of the glossary.
+	ReportTermMissing = "term-missing"
+	// ReportPlaceholderLost: the translator lost marks or links of the segment, which was translated in parts.
+	ReportPlaceholderLost = "placeholder-lost"
+	// ReportRefused: the translator does not translate the segment, which stays in the language of the source.
+	ReportRefused = "refused"
+)
+
+// TranslationReportKinds are the values of a report's `kind`.
+func TranslationReportKinds() []string {
+	return []string{
+		ReportCorrectionOutdated, ReportCorrectionRemoved, ReportConflict, ReportTermMissing, ReportPlaceholderLost, ReportRefused,
+	}
+}
+
+// TranslationReport is something of a run that people should look at. Segment names the part of the page: the key of a block, with
+// what follows it if it is a part of the block, or title or description. Text is how its source begins.
+type TranslationReport struct {
+	Kind    string `json:"kind" rules:"enum=translationReportKind"`
+	Page    string `json:"page,omitempty"`
+	Segment string `json:"segment,omitempty"`
+	Text    string `json:"text,omitempty"`
 }
 
 // TranslationPermissions say what the caller may do with a translation.

@@ -165,12 +165,15 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// setHead makes a revision the content of a locked space. Its search follows by a job.
+// setHead makes a revision the content of a locked space. Its search and its translations follow by jobs.
 func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
 	if err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision}); err != nil {
 		return interpret(err, "space")
 	}
-	return enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID})
+	if err := enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID}); err != nil {
+		return err
+	}
+	return followSpace(ctx, q, space)
 }
 
 // UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is, and so does one with

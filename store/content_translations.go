@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -9,6 +12,42 @@ import (
 
 // Translation is a row of its table.
 type Translation = db.Translation
+
+// ShownTranslation is a translation with its last run.
+type ShownTranslation struct {
+	Translation
+	// Latest is nil before the first run.
+	Latest *LatestRun
+}
+
+// withRuns reads the last runs of translations.
+func (s *Store) withRuns(ctx context.Context, rows []Translation) ([]ShownTranslation, error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	latest, err := s.latestTranslationRuns(ctx, ids)
+	shown := make([]ShownTranslation, len(rows))
+	for i, row := range rows {
+		shown[i].Translation = row
+		if run, there := latest[row.ID]; there {
+			shown[i].Latest = &run
+		}
+	}
+	return shown, err
+}
+
+// withRun is withRuns of what a statement gave.
+func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownTranslation, error) {
+	if err != nil {
+		return ShownTranslation{}, interpret(err, "translation")
+	}
+	shown, err := s.withRuns(ctx, []Translation{row})
+	if err != nil {
+		return ShownTranslation{}, err
+	}
+	return shown[0], nil
+}
 
 // NewTranslation is what a translation is made of. Instructions are JSON.
 type NewTranslation struct {
@@ -19,39 +58,46 @@ type NewTranslation struct {
 	Instructions   []byte
 }
 
-// CreateTranslation adds a translation of a space of the organization; any other space is refused.
+// CreateTranslation adds a translation of a space of the organization; any other space is refused, and so is a second translation
+// into a language.
 func (s *Store) CreateTranslation(ctx context.Context, t NewTranslation) (Translation, error) {
-	row, err := s.queries.InsertTranslation(ctx, db.InsertTranslationParams{
-		ID: schema.NewID(), OrganizationID: t.OrganizationID, SourceSpaceID: t.SourceSpaceID, SourceLanguage: t.SourceLanguage,
-		Language: t.Language, Instructions: t.Instructions,
+	var row Translation
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		_, err := q.LockSpaceToTranslate(ctx, db.LockSpaceToTranslateParams{ID: t.SourceSpaceID, OrganizationID: t.OrganizationID})
+		if err = interpret(err, "source space"); schema.IsCode(err, schema.CodeNotFound) {
+			return schema.Invalid("source.space", "names no space of this organization")
+		}
+		if err != nil {
+			return err
+		}
+		known, err := q.TranslationInto(ctx, db.TranslationIntoParams{SourceSpaceID: t.SourceSpaceID, Language: t.Language})
+		if err == nil {
+			return schema.Conflict("the space has a translation into this language already: " + known)
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return interpret(err, "translation")
+		}
+		row, err = q.InsertTranslation(ctx, db.InsertTranslationParams{
+			ID: schema.NewID(), OrganizationID: t.OrganizationID, SourceSpaceID: t.SourceSpaceID, SourceLanguage: t.SourceLanguage,
+			Language: t.Language, Instructions: t.Instructions,
+		})
+		return interpret(err, "translation")
 	})
-	if err = interpret(err, "source space"); schema.IsCode(err, schema.CodeNotFound) {
-		return row, schema.Invalid("source.space", "names no space of this organization")
-	}
 	return row, err
 }
 
 // Translation reads a translation of an organization.
-func (s *Store) Translation(ctx context.Context, organizationID, id string) (Translation, error) {
+func (s *Store) Translation(ctx context.Context, organizationID, id string) (ShownTranslation, error) {
 	row, err := s.queries.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
-	return row, interpret(err, "translation")
+	return s.withRun(ctx, row, err)
 }
 
 // UpdateTranslation replaces the instructions, which are JSON.
-func (s *Store) UpdateTranslation(ctx context.Context, organizationID, id string, instructions []byte) (Translation, error) {
+func (s *Store) UpdateTranslation(ctx context.Context, organizationID, id string, instructions []byte) (ShownTranslation, error) {
 	row, err := s.queries.UpdateTranslation(ctx, db.UpdateTranslationParams{
 		ID: id, OrganizationID: organizationID, Instructions: instructions,
 	})
-	return row, interpret(err, "translation")
-}
-
-// RequestTranslationRun records that a run is asked for.
-func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id string) error {
-	found, err := s.queries.RequestTranslationRun(ctx, db.RequestTranslationRunParams{ID: id, OrganizationID: organizationID})
-	if err == nil && found == 0 {
-		return schema.NotFound("translation")
-	}
-	return interpret(err, "translation")
+	return s.withRun(ctx, row, err)
 }
 
 // DeleteTranslation deletes a translation if it is there. What it has written stays.
@@ -61,16 +107,17 @@ func (s *Store) DeleteTranslation(ctx context.Context, organizationID, id string
 }
 
 // ListTranslations lists an organization's translations in the order they were made, after the id `after`.
-func (s *Store) ListTranslations(ctx context.Context, organizationID, after string, size int) (Page[Translation], error) {
+func (s *Store) ListTranslations(ctx context.Context, organizationID, after string, size int) (Page[ShownTranslation], error) {
 	total, err := s.queries.CountTranslations(ctx, organizationID)
 	if err != nil {
-		return Page[Translation]{}, interpret(err, "translations")
+		return Page[ShownTranslation]{}, interpret(err, "translations")
 	}
 	rows, err := s.queries.ListTranslations(ctx, db.ListTranslationsParams{
 		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
-		return Page[Translation]{}, interpret(err, "translations")
+		return Page[ShownTranslation]{}, interpret(err, "translations")
 	}
-	return pageOf(rows, size, total), nil
+	shown, err := s.withRuns(ctx, rows)
+	return pageOf(shown, size, total), err
 }

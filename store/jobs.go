@@ -112,7 +112,10 @@ func (s *Store) RescueJobs(ctx context.Context, nodes []string) (n int, err erro
 		if n = len(ids); n == 0 {
 			return interpret(err, "jobs")
 		}
-		return interpret(q.FailLostGitOperations(ctx, jobLost), "git operations")
+		if err := q.FailLostGitOperations(ctx, jobLost); err != nil {
+			return interpret(err, "git operations")
+		}
+		return interpret(q.FailLostTranslationRuns(ctx, jobLost), "translation runs")
 	})
 	return n, err
 }

@@ -172,4 +172,19 @@ func translationsExamples() {
 	for _, id := range []string{"getTranslation", "deleteTranslation", "runTranslation"} {
 		Examples[id] = example{Make: make}
 	}
+	runs := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		values := make(h, tenant)
+		if err := h.Store.RequestTranslationRun(h.T.Context(), tenant.Organization.ID, values["translationId"]); err != nil {
+			h.T.Fatal(err)
+		}
+		page, err := h.Store.ListTranslationRuns(h.T.Context(), values["translationId"], "", 1)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		values["runId"] = page.Rows[0].ID
+		return values
+	}
+	Examples["listTranslationRuns"] = example{Make: runs}
+	Examples["getTranslationRun"] = example{Make: runs}
 }

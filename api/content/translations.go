@@ -52,6 +52,16 @@ func translationOperations(h *translations) []frame.Operation {
 			Doc: "Ask for a run of a translation.", Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
 			Handler: frame.Handle(h.run),
 		},
+		{
+			Method: http.MethodGet, Path: one + "/runs", ID: "listTranslationRuns", Tag: "translations",
+			Doc:   "List the runs of a translation, the newest first.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.runs),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/runs/{runId}", ID: "getTranslationRun", Tag: "translations",
+			Doc:   "Read a run of a translation, with what people should look at.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.oneRun),
+		},
 	}
 }
 
@@ -60,10 +70,10 @@ func (h *translations) list(
 ) (schema.List[schema.Translation], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListMadePage(ctx, "translations "+organization, *r,
-		func(after string, size int) (store.Page[store.Translation], error) {
+		func(after string, size int) (store.Page[store.ShownTranslation], error) {
 			return h.store.ListTranslations(ctx, organization, after, size)
 		},
-		h.view.Translation(c.Rights), func(row store.Translation) string { return row.ID })
+		h.view.Translation(c.Rights), func(row store.ShownTranslation) string { return row.ID })
 }
 
 type createTranslationRequest struct {
@@ -106,7 +116,7 @@ func (h *translations) create(ctx context.Context, c *access.Caller, r *createTr
 	if err != nil {
 		return schema.Translation{}, err
 	}
-	return h.view.Translation(c.Rights)(row)
+	return h.view.Translation(c.Rights)(store.ShownTranslation{Translation: row})
 }
 
 // requireSpace rejects a space of another organization, or one whose content the caller may not read.
@@ -163,7 +173,40 @@ func (h *translations) delete(ctx context.Context, c *access.Caller, r *translat
 	return frame.NoContent{}, h.store.DeleteTranslation(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// run records the request. The status stays pending, which is true until something translates the space; lastRun says why.
 func (h *translations) run(ctx context.Context, c *access.Caller, r *translationRequest) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.RequestTranslationRun(ctx, c.Organization.Organization.ID, r.ID)
+}
+
+type translationRunsRequest struct {
+	schema.PageRequest
+	ID string `path:"translationId"`
+}
+
+func (h *translations) runs(ctx context.Context, c *access.Caller, r *translationRunsRequest) (schema.List[schema.TranslationRun], error) {
+	organization := c.Organization.Organization.ID
+	if _, err := h.store.Translation(ctx, organization, r.ID); err != nil {
+		return schema.List[schema.TranslationRun]{}, err
+	}
+	return frame.ListMadePage(ctx, "translation runs "+r.ID, r.PageRequest,
+		func(after string, size int) (store.Page[store.TranslationRun], error) {
+			return h.store.ListTranslationRuns(ctx, r.ID, after, size)
+		},
+		h.view.TranslationRun(organization), func(row store.TranslationRun) string { return row.ID })
+}
+
+type translationRunRequest struct {
+	ID  string `path:"translationId"`
+	Run string `path:"runId"`
+}
+
+func (h *translations) oneRun(ctx context.Context, c *access.Caller, r *translationRunRequest) (schema.TranslationRun, error) {
+	organization := c.Organization.Organization.ID
+	if _, err := h.store.Translation(ctx, organization, r.ID); err != nil {
+		return schema.TranslationRun{}, err
+	}
+	row, err := h.store.TranslationRunByID(ctx, r.ID, r.Run)
+	if err != nil {
+		return schema.TranslationRun{}, err
+	}
+	return h.view.TranslationRun(organization)(row)
 }

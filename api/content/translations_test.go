@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,8 +22,19 @@ var translationShape = shape.Of{
 		"runs": shape.Count, "totalWords": shape.Count, "totalPages": shape.Count, "totalDuration": shape.Count, "latestRunDuration": shape.Count,
 		"latestPages": shape.Count, "latestWords": shape.Count,
 	}),
-	"lastRun?":    shape.Object(shape.Of{"state": shape.One("queued"), "reason": shape.Text(10, 200), "requestedAt": shape.Timestamp}),
+	"lastRun?":    shape.Object(shape.Of{"state": shape.One("queued", "running", "done", "failed"), "reason?": shape.Text(10, 200), "requestedAt": shape.Timestamp}),
+	"result?":     shape.Object(shape.Of{"space": shape.ID, "revision": shape.ID}),
 	"permissions": shape.Booleans("view edit"), "urls": shape.Object(shape.Of{"location": shape.URI}),
+}
+
+var translationRunShape = shape.Of{
+	"object": shape.One("translation-run"), "id": shape.ID, "state": shape.One("queued", "running", "done", "failed"), "reason?": shape.Text(10, 200),
+	"requestedAt": shape.Timestamp, "startedAt?": shape.Timestamp, "finishedAt?": shape.Timestamp, "segments": shape.Count, "words": shape.Count,
+	"pages": shape.Count, "duration?": shape.Count, "revision?": shape.ID, "reportCount": shape.Count,
+	"reports?": shape.List(shape.Object(shape.Of{
+		"kind": shape.One("correction-outdated", "correction-removed", "conflict", "term-missing", "placeholder-lost", "refused"), "page?": shape.ID, "segment?": shape.Text(1, 500), "text?": shape.Text(1, 101),
+	})),
+	"urls": shape.Object(shape.Of{"location": shape.URI}),
 }
 
 func TestTranslation(t *testing.T) {
@@ -47,7 +59,7 @@ func TestTranslation(t *testing.T) {
 	if err := json.Unmarshal(raw, &document); err != nil || a.Status != 200 || len(document.Problems("")) > 0 || document.Nodes[0].Nodes[0].Leaves[0].Text != "Be polite." {
 		t.Errorf("%d %s %v", a.Status, a.Body, document.Problems(""))
 	}
-	// Runs are counted, even concurrent ones, and say why nothing happens.
+	// One that waits does for all that are asked for, and counts once it is done.
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {
@@ -61,6 +73,10 @@ func TestTranslation(t *testing.T) {
 	if read["stats"].(map[string]any)["runs"] != 0.0 || read["lastRun"] == nil || read["permissions"].(map[string]any)["edit"] != false {
 		t.Errorf("%v", read)
 	}
+	runs := shape.Want(t, shape.ListOf(translationRunShape), h.Do("GET", one+"/runs", h.Ours.Tokens[schema.RoleRead], nil).Body)
+	if runs["count"] != 1.0 || runs["items"].([]any)[0].(map[string]any)["state"] != "queued" {
+		t.Errorf("runs: %v", runs)
+	}
 	listed := shape.Want(t, shape.ListOf(translationShape), h.Do("GET", path, h.Ours.Tokens[schema.RoleRead], nil).Body)
 	if diff := cmp.Diff([]any{read}, listed["items"]); diff != "" || listed["count"] != 1.0 {
 		t.Error(diff)
@@ -73,6 +89,37 @@ func TestTranslation(t *testing.T) {
 	h.WantError(h.Do("GET", one, token, nil), 404)
 	h.WantError(h.Do("POST", one+"/run", token, nil), 404)
 	h.WantError(h.Do("PUT", one, token, `{"instructions":{"nodes":[]}}`), 404)
+}
+
+// A space has one translation into a language.
+func TestTranslationTwice(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	path, token := "/v1/orgs/"+h.Ours.Organization.ID+"/translations", h.Ours.Tokens[schema.RoleCreate]
+	body := func(language string) string {
+		return fmt.Sprintf(`{"source":{"space":%q,"language":"en"},"language":%q}`, h.Ours.Space.ID, language)
+	}
+	if a := h.Do("POST", path, token, body("de")); a.Status != 201 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	var made atomic.Int32
+	var wait sync.WaitGroup
+	for range 6 {
+		wait.Go(func() {
+			switch a := h.Do("POST", path, token, body("fr")); a.Status {
+			case 201:
+				made.Add(1)
+			case 409:
+			default:
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	wait.Wait()
+	if made.Load() != 1 {
+		t.Errorf("%d translations into one language", made.Load())
+	}
+	h.WantError(h.Do("POST", path, token, body("de")), 409)
 }
 
 // TestTranslationOfHiddenSpace names spaces that the caller cannot access.

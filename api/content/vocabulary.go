@@ -37,6 +37,8 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"commentFilter":               append([]string{"all"}, schema.CommentStatuses()...),
 			"reviewStatus":                schema.ReviewStatuses(),
 			"translationStatus":           schema.TranslationStatuses(),
+			"translationRunState":         schema.TranslationRunStates(),
+			"translationReportKind":       schema.TranslationReportKinds(),
 			"glossaryOperation":           schema.GlossaryOperations(),
 			"searchRestriction":           {searchCurrentOnly, searchOthers},
 			"searchResultType":            {"space"},

@@ -6,6 +6,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -18,6 +19,7 @@ func Kinds() []Kind {
 		kind(syncGit),
 		kind(renderPDF),
 		kind(revalidateFrontEnds),
+		kind(translateSpace),
 	}
 }
 
@@ -30,6 +32,8 @@ type Deps struct {
 	Renderer Renderer
 	// FrontEnds hear of what has changed; nil if there are none.
 	FrontEnds FrontEnds
+	// Translator translates spaces; nil if there is none.
+	Translator translation.Provider
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

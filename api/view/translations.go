@@ -1,16 +1,16 @@
 package view
 
 import (
+	"time"
+
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// noTranslator is the reason shown for queued runs.
-const noTranslator = "no translator is configured on this installation; the run waits until there is one"
-
-func (v Presenter) Translation(rights access.Rights) func(store.Translation) (schema.Translation, error) {
-	return func(row store.Translation) (schema.Translation, error) {
+// Translation presents translations. One that has no result is pending, even if a run failed: its last run says so.
+func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation) (schema.Translation, error) {
+	return func(row store.ShownTranslation) (schema.Translation, error) {
 		instructions, err := schema.DecodeJSON[schema.Document](row.Instructions)
 		if err != nil {
 			return schema.Translation{}, err
@@ -19,15 +19,61 @@ func (v Presenter) Translation(rights access.Rights) func(store.Translation) (sc
 			Object: "translation", ID: row.ID, Status: schema.TranslationPending,
 			Source:   schema.TranslationSource{Space: row.SourceSpaceID, Language: row.SourceLanguage},
 			Language: row.Language, Instructions: instructions,
-			CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), Stats: schema.TranslationStats{Runs: row.Runs},
+			CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+			Stats: schema.TranslationStats{
+				Runs: row.Runs, TotalWords: row.TotalWords, TotalPages: row.TotalPages, TotalDuration: seconds(row.TotalMilliseconds),
+				LatestRunDuration: seconds(row.LatestMilliseconds), LatestPages: row.LatestPages, LatestWords: row.LatestWords,
+			},
 			Permissions: schema.TranslationPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
 			URLs:        schema.LocationURLs{Location: v.API("orgs", row.OrganizationID, "translations", row.ID)},
 		}
-		if row.RunRequestedAt != nil {
-			t.LastRun = &schema.TranslationRun{
-				State: schema.RunQueued, Reason: noTranslator, RequestedAt: row.RunRequestedAt.UTC(),
+		if row.Runs > 0 {
+			t.Status = schema.TranslationCompleted
+		}
+		// The copy may have been deleted.
+		if row.ResultSpaceID != nil && row.ResultRevision != nil {
+			t.Result = &schema.TranslationResult{Space: *row.ResultSpaceID, Revision: *row.ResultRevision}
+		}
+		if row.Latest != nil {
+			t.LastRun = &schema.TranslationLastRun{State: row.Latest.State, Reason: row.Latest.Reason, RequestedAt: row.Latest.RequestedAt.UTC()}
+			if row.Latest.Running {
+				t.Status = schema.TranslationRunning
 			}
 		}
 		return t, nil
 	}
+}
+
+// seconds rounds up: work that took less than a second took some time.
+func seconds(milliseconds int64) int64 { return (milliseconds + 999) / 1000 }
+
+// TranslationRun presents runs of a translation.
+func (v Presenter) TranslationRun(organizationID string) func(store.TranslationRun) (schema.TranslationRun, error) {
+	return func(row store.TranslationRun) (schema.TranslationRun, error) {
+		r := schema.TranslationRun{
+			Object: "translation-run", ID: row.ID, State: row.State, Reason: row.Reason, RequestedAt: row.RequestedAt.UTC(),
+			StartedAt: utc(row.StartedAt), FinishedAt: utc(row.FinishedAt), Segments: row.Segments, Words: row.Words, Pages: row.Pages,
+			Revision: schema.Or(row.Revision, ""), ReportCount: row.ReportCount,
+			URLs: schema.LocationURLs{Location: v.API("orgs", organizationID, "translations", row.TranslationID, "runs", row.ID)},
+		}
+		if row.StartedAt != nil && row.FinishedAt != nil {
+			took := seconds(row.FinishedAt.Sub(*row.StartedAt).Milliseconds())
+			r.Duration = &took
+		}
+		if row.Reports != nil { // Lists have none.
+			var err error
+			if r.Reports, err = schema.DecodeJSON[[]schema.TranslationReport](row.Reports); err != nil {
+				return schema.TranslationRun{}, err
+			}
+		}
+		return r, nil
+	}
+}
+
+func utc(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	in := at.UTC()
+	return &in
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -13,10 +14,13 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/ingest/chat"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/provider"
 	"github.com/octavo-docs/octavo/ingest/revalidation"
+	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -76,6 +80,11 @@ type Settings struct {
 
 	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds. Their hosts may be on a private network."`
 	FrontEndSecret string   `env:"OCTAVO_FRONT_END_SECRET" secret:"" help:"Secret that the front ends know (their GITBOOK_SECRET), with which they are told of changes. Without one, they are told without a signature."`
+
+	Translator      string `env:"OCTAVO_TRANSLATOR" enum:",libretranslate,chat" default:"" help:"What translates spaces: libretranslate, or chat for a server of chat completions (a language model). Default: nothing; runs of translations fail with that reason."`
+	TranslatorURL   string `env:"OCTAVO_TRANSLATOR_URL" help:"Address of the translator: of LibreTranslate such as http://translate.example.com:5000, or the one that chat/completions is below, such as https://models.example.com/v1. Its host may be on a private network."`
+	TranslatorKey   string `env:"OCTAVO_TRANSLATOR_KEY" secret:"" help:"Key of the translator. Default: none."`
+	TranslatorModel string `env:"OCTAVO_TRANSLATOR_MODEL" help:"Model that a server of chat completions is asked for."`
 
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, with bursts of twice as many. 0: no limit."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events. 0: no limit."`
@@ -209,6 +218,9 @@ func (s *Settings) Validate() error {
 	if _, err := s.frontEnds(); err != nil {
 		return err
 	}
+	if _, err := s.translator(); err != nil {
+		return err
+	}
 	_, err := s.proxies()
 	return err
 }
@@ -281,12 +293,18 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 
 // frontEnds calls the front ends that the operator names, and so opens; nil if there are none.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
-	addresses, err := revalidation.ParseFrontEnds(s.FrontEnds)
-	if err != nil {
-		return nil, fmt.Errorf("OCTAVO_FRONT_ENDS: %w", err)
+	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
+	if err != nil || len(addresses) == 0 {
+		return nil, err
 	}
-	if len(addresses) == 0 {
-		return nil, nil //nolint:nilnil // None is no error.
+	return revalidation.New(revalidation.Config{Guard: guard, FrontEnds: addresses, Secret: s.FrontEndSecret}), nil
+}
+
+// openedByName reads the addresses of a setting, and gives a guard that opens their hosts, which the operator trusts.
+func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, error) {
+	addresses, err := revalidation.ParseFrontEnds(texts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", setting, err)
 	}
 	var hosts []string
 	for _, address := range addresses {
@@ -294,11 +312,34 @@ func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	}
 	policy, err := outbound.ParsePolicy(hosts)
 	if err != nil {
-		return nil, fmt.Errorf("OCTAVO_FRONT_ENDS: %w", err)
+		return nil, nil, fmt.Errorf("%s: %w", setting, err)
 	}
-	return revalidation.New(revalidation.Config{
-		Guard: outbound.New(outbound.Config{Policy: policy}), FrontEnds: addresses, Secret: s.FrontEndSecret,
-	}), nil
+	return addresses, outbound.New(outbound.Config{Policy: policy}), nil
+}
+
+// translator translates with the provider that the operator names; nil if there is none.
+func (s *Settings) translator() (translation.Provider, error) {
+	if s.Translator == "" {
+		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
+			return nil, fmt.Errorf("OCTAVO_TRANSLATOR: is needed with the other settings of the translator")
+		}
+		return nil, nil //nolint:nilnil // None is no error.
+	}
+	addresses, guard, err := openedByName("OCTAVO_TRANSLATOR_URL", []string{s.TranslatorURL})
+	if err != nil {
+		return nil, err
+	}
+	if len(addresses) == 0 {
+		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_URL: is needed with OCTAVO_TRANSLATOR")
+	}
+	cfg := provider.Config{Guard: guard, URL: addresses[0], Key: s.TranslatorKey, Name: "the translator"}
+	if s.Translator == "libretranslate" {
+		return translation.NewLibreTranslate(cfg), nil
+	}
+	if s.TranslatorModel == "" {
+		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_MODEL: is needed with OCTAVO_TRANSLATOR=chat")
+	}
+	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
 }
 
 func (s *Settings) proxies() ([]netip.Prefix, error) {

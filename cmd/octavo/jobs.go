@@ -73,7 +73,11 @@ func (n *node) startJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deps := jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer()}
+	translator, err := n.settings.translator()
+	if err != nil {
+		return err
+	}
+	deps := jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator}
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
 	}

@@ -61,6 +61,9 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if err := n.store.FailLostGitOperations(ctx); err != nil {
 		return false, err
 	}
+	if err := n.store.FailLostTranslationRuns(ctx); err != nil {
+		return false, err
+	}
 	if err := n.store.ForgetGitCredentials(ctx); err != nil {
 		return false, err
 	}

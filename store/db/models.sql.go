@@ -570,16 +570,41 @@ type Tombstone struct {
 }
 
 type Translation struct {
-	ID             string
-	OrganizationID string
-	SourceSpaceID  string
-	SourceLanguage string
-	Language       string
-	Instructions   []byte
-	Runs           int32
-	RunRequestedAt *time.Time
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
+	ID                 string
+	OrganizationID     string
+	SourceSpaceID      string
+	SourceLanguage     string
+	Language           string
+	Instructions       []byte
+	Runs               int32
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+	TotalWords         int64
+	TotalPages         int64
+	TotalMilliseconds  int64
+	LatestWords        int64
+	LatestPages        int64
+	LatestMilliseconds int64
+	ResultSpaceID      *string
+	ResultRevision     *string
+	MadeRevision       *string
+	SourceRevision     *string
+}
+
+type TranslationRun struct {
+	ID            string
+	TranslationID string
+	State         string
+	Reason        string
+	RequestedAt   time.Time
+	StartedAt     *time.Time
+	FinishedAt    *time.Time
+	Segments      int64
+	Words         int64
+	Pages         int64
+	Revision      *string
+	Reports       []byte
+	ReportCount   int64
 }
 
 type User struct {

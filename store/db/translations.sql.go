@@ -7,7 +7,129 @@ package db
 
 import (
 	"context"
+	"time"
 )
+
+const copyFiles = `-- name: CopyFiles :exec
+with named as (
+    select f.file_id, f.name, f.content_type, f.size, f.hash
+    from revisions r
+        join branch_files f on f.branch = r.branch and f.since <= r.seq and f.until > r.seq
+            or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
+    where r.space_id = $3::text and r.id = $4::text and f.file_id = any($5::text[])
+), contents as (
+    insert into files (space_id, hash, content)
+    select $1::text, f.hash, f.content from files f
+    where f.space_id = $3::text and f.hash in (select n.hash from named n)
+    on conflict do nothing
+)
+insert into branch_files (branch, since, file_id, name, content_type, size, hash)
+select $1::text, $2::integer, n.file_id, n.name, n.content_type, n.size, n.hash from named n
+on conflict do nothing
+`
+
+type CopyFilesParams struct {
+	Copied   string
+	Since    int32
+	Source   string
+	Revision string
+	Ids      []string
+}
+
+// Files of a revision become files of another space, with the same ids.
+// Index: branch_files_pkey.
+func (q *Queries) CopyFiles(ctx context.Context, arg CopyFilesParams) error {
+	_, err := q.db.Exec(ctx, copyFiles,
+		arg.Copied,
+		arg.Since,
+		arg.Source,
+		arg.Revision,
+		arg.Ids,
+	)
+	return err
+}
+
+const copySpaceGrants = `-- name: CopySpaceGrants :exec
+insert into grants (organization_id, space_id, user_id, team_id, role)
+select organization_id, $1::text, user_id, team_id, role from grants where space_id = $2::text
+`
+
+type CopySpaceGrantsParams struct {
+	Copied string
+	Source string
+}
+
+// Index: grants_space.
+func (q *Queries) CopySpaceGrants(ctx context.Context, arg CopySpaceGrantsParams) error {
+	_, err := q.db.Exec(ctx, copySpaceGrants, arg.Copied, arg.Source)
+	return err
+}
+
+const copySpaceSettings = `-- name: CopySpaceSettings :exec
+update spaces c set default_level = s.default_level, merge_rules = s.merge_rules, icon = s.icon
+from spaces s where s.id = $1 and c.id = $2
+`
+
+type CopySpaceSettingsParams struct {
+	Source string
+	Copied string
+}
+
+// A copy is seen by those who see its source, is merged by the same rules, and looks alike.
+func (q *Queries) CopySpaceSettings(ctx context.Context, arg CopySpaceSettingsParams) error {
+	_, err := q.db.Exec(ctx, copySpaceSettings, arg.Source, arg.Copied)
+	return err
+}
+
+const corrections = `-- name: Corrections :many
+select page_id, segment, target, source from translation_corrections where translation_id = $1
+`
+
+type CorrectionsRow struct {
+	PageID  string
+	Segment string
+	Target  string
+	Source  string
+}
+
+// Index: translation_corrections_pkey.
+// No order: a map is made of them.
+func (q *Queries) Corrections(ctx context.Context, translationID string) ([]CorrectionsRow, error) {
+	rows, err := q.db.Query(ctx, corrections, translationID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CorrectionsRow{}
+	for rows.Next() {
+		var i CorrectionsRow
+		if err := rows.Scan(
+			&i.PageID,
+			&i.Segment,
+			&i.Target,
+			&i.Source,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countTranslationRuns = `-- name: CountTranslationRuns :one
+select count(*) from translation_runs where translation_id = $1
+`
+
+// Index: translation_runs_translation (translation_id, id).
+func (q *Queries) CountTranslationRuns(ctx context.Context, translationID string) (int64, error) {
+	row := q.db.QueryRow(ctx, countTranslationRuns, translationID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
 
 const countTranslations = `-- name: CountTranslations :one
 select count(*) from translations where organization_id = $1
@@ -35,34 +157,202 @@ func (q *Queries) DeleteTranslation(ctx context.Context, arg DeleteTranslationPa
 	return err
 }
 
+const dropCorrections = `-- name: DropCorrections :exec
+delete from translation_corrections where translation_id = $1
+`
+
+// Index: translation_corrections_pkey.
+func (q *Queries) DropCorrections(ctx context.Context, translationID string) error {
+	_, err := q.db.Exec(ctx, dropCorrections, translationID)
+	return err
+}
+
+const dropOldTranslationRuns = `-- name: DropOldTranslationRuns :exec
+delete from translation_runs r
+where r.translation_id = $1 and r.state in ('done', 'failed') and r.id < (
+    select k.id from translation_runs k where k.translation_id = $1 order by k.id desc offset $2::integer limit 1
+)
+`
+
+type DropOldTranslationRunsParams struct {
+	TranslationID string
+	Kept          int32
+}
+
+// Index: translation_runs_translation (translation_id, id).
+func (q *Queries) DropOldTranslationRuns(ctx context.Context, arg DropOldTranslationRunsParams) error {
+	_, err := q.db.Exec(ctx, dropOldTranslationRuns, arg.TranslationID, arg.Kept)
+	return err
+}
+
+const dropUnusedSegments = `-- name: DropUnusedSegments :exec
+delete from translation_segments where translation_id = $1 and used_at < $2
+`
+
+type DropUnusedSegmentsParams struct {
+	TranslationID string
+	Before        time.Time
+}
+
+// Index: translation_segments_pkey.
+func (q *Queries) DropUnusedSegments(ctx context.Context, arg DropUnusedSegmentsParams) error {
+	_, err := q.db.Exec(ctx, dropUnusedSegments, arg.TranslationID, arg.Before)
+	return err
+}
+
+const failLostTranslationRuns = `-- name: FailLostTranslationRuns :exec
+update translation_runs r set state = 'failed', finished_at = now(), reason = coalesce((
+    select j.errors[array_upper(j.errors, 1)] ->> 'error' from river_job j
+    where j.state in ('cancelled', 'discarded') and j.kind = 'translate_space' and j.args ->> 'run' = r.id
+    order by j.id desc limit 1
+), $1::text)
+from translations t
+where t.id = r.translation_id and r.state in ('queued', 'running') and not exists (
+    select from river_job j
+    where j.metadata ->> 'sequence' = 'translate_space ' || t.source_space_id and j.args ->> 'run' = r.id
+      and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+)
+`
+
+// Those whose job is over although they are not, as for operations of Git.
+// Index: translation_runs_open.
+// Sorts: the jobs of a run.
+func (q *Queries) FailLostTranslationRuns(ctx context.Context, reason string) error {
+	_, err := q.db.Exec(ctx, failLostTranslationRuns, reason)
+	return err
+}
+
+const failTranslationRun = `-- name: FailTranslationRun :exec
+update translation_runs set state = 'failed', reason = $1, finished_at = now()
+where id = $2 and state in ('queued', 'running')
+`
+
+type FailTranslationRunParams struct {
+	Reason string
+	ID     string
+}
+
+func (q *Queries) FailTranslationRun(ctx context.Context, arg FailTranslationRunParams) error {
+	_, err := q.db.Exec(ctx, failTranslationRun, arg.Reason, arg.ID)
+	return err
+}
+
+const finishTranslation = `-- name: FinishTranslation :exec
+update translations set
+    runs = runs + 1, updated_at = now(), result_space_id = $1, result_revision = $2,
+    made_revision = $3, source_revision = $4,
+    total_words = total_words + $5::bigint, latest_words = $5::bigint,
+    total_pages = total_pages + $6::bigint, latest_pages = $6::bigint,
+    total_milliseconds = total_milliseconds + $7::bigint, latest_milliseconds = $7::bigint
+where id = $8
+`
+
+type FinishTranslationParams struct {
+	ResultSpaceID  *string
+	ResultRevision *string
+	MadeRevision   *string
+	SourceRevision *string
+	Words          int64
+	Pages          int64
+	Milliseconds   int64
+	ID             string
+}
+
+func (q *Queries) FinishTranslation(ctx context.Context, arg FinishTranslationParams) error {
+	_, err := q.db.Exec(ctx, finishTranslation,
+		arg.ResultSpaceID,
+		arg.ResultRevision,
+		arg.MadeRevision,
+		arg.SourceRevision,
+		arg.Words,
+		arg.Pages,
+		arg.Milliseconds,
+		arg.ID,
+	)
+	return err
+}
+
+const finishTranslationRun = `-- name: FinishTranslationRun :one
+update translation_runs set
+    state = 'done', finished_at = now(), pages = $1, revision = $2, reports = $3, report_count = $4
+where id = $5
+returning words, (extract(epoch from now() - started_at) * 1000)::bigint as milliseconds
+`
+
+type FinishTranslationRunParams struct {
+	Pages       int64
+	Revision    *string
+	Reports     []byte
+	ReportCount int64
+	ID          string
+}
+
+type FinishTranslationRunRow struct {
+	Words        int64
+	Milliseconds int64
+}
+
+func (q *Queries) FinishTranslationRun(ctx context.Context, arg FinishTranslationRunParams) (FinishTranslationRunRow, error) {
+	row := q.db.QueryRow(ctx, finishTranslationRun,
+		arg.Pages,
+		arg.Revision,
+		arg.Reports,
+		arg.ReportCount,
+		arg.ID,
+	)
+	var i FinishTranslationRunRow
+	err := row.Scan(&i.Words, &i.Milliseconds)
+	return i, err
+}
+
+const insertCorrections = `-- name: InsertCorrections :exec
+insert into translation_corrections (translation_id, page_id, segment, target, source)
+select $1, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+    unnest($5::text[])
+`
+
+type InsertCorrectionsParams struct {
+	TranslationID string
+	Pages         []string
+	Segments      []string
+	Targets       []string
+	Sources       []string
+}
+
+func (q *Queries) InsertCorrections(ctx context.Context, arg InsertCorrectionsParams) error {
+	_, err := q.db.Exec(ctx, insertCorrections,
+		arg.TranslationID,
+		arg.Pages,
+		arg.Segments,
+		arg.Targets,
+		arg.Sources,
+	)
+	return err
+}
+
 const insertTranslation = `-- name: InsertTranslation :one
 insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
-select $1, s.organization_id, s.id, $2, $3, $4
-from spaces s
-where s.id = $5 and s.organization_id = $6
-for key share of s
-returning id, organization_id, source_space_id, source_language, language, instructions, runs, run_requested_at, created_at, updated_at
+values ($1, $2, $3, $4, $5, $6)
+returning id, organization_id, source_space_id, source_language, language, instructions, runs, created_at, updated_at, total_words, total_pages, total_milliseconds, latest_words, latest_pages, latest_milliseconds, result_space_id, result_revision, made_revision, source_revision
 `
 
 type InsertTranslationParams struct {
 	ID             string
+	OrganizationID string
+	SourceSpaceID  string
 	SourceLanguage string
 	Language       string
 	Instructions   []byte
-	SourceSpaceID  string
-	OrganizationID string
 }
 
-// Takes a space of the same organization as source, and no other.
-// A space that is being given to another organization is waited for.
 func (q *Queries) InsertTranslation(ctx context.Context, arg InsertTranslationParams) (Translation, error) {
 	row := q.db.QueryRow(ctx, insertTranslation,
 		arg.ID,
+		arg.OrganizationID,
+		arg.SourceSpaceID,
 		arg.SourceLanguage,
 		arg.Language,
 		arg.Instructions,
-		arg.SourceSpaceID,
-		arg.OrganizationID,
 	)
 	var i Translation
 	err := row.Scan(
@@ -73,15 +363,164 @@ func (q *Queries) InsertTranslation(ctx context.Context, arg InsertTranslationPa
 		&i.Language,
 		&i.Instructions,
 		&i.Runs,
-		&i.RunRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TotalWords,
+		&i.TotalPages,
+		&i.TotalMilliseconds,
+		&i.LatestWords,
+		&i.LatestPages,
+		&i.LatestMilliseconds,
+		&i.ResultSpaceID,
+		&i.ResultRevision,
+		&i.MadeRevision,
+		&i.SourceRevision,
 	)
 	return i, err
 }
 
+const keepTranslatedSegments = `-- name: KeepTranslatedSegments :exec
+with counted as (
+    update translation_runs set segments = segments + $5::bigint, words = words + $6::bigint where id = $7
+)
+insert into translation_segments (translation_id, key, target, problem)
+select $1, unnest($2::text[]), unnest($3::text[]), unnest($4::text[])
+on conflict (translation_id, key) do update set target = excluded.target, problem = excluded.problem, used_at = now()
+`
+
+type KeepTranslatedSegmentsParams struct {
+	TranslationID string
+	Keys          []string
+	Targets       []string
+	Problems      []string
+	Segments      int64
+	Words         int64
+	RunID         string
+}
+
+func (q *Queries) KeepTranslatedSegments(ctx context.Context, arg KeepTranslatedSegmentsParams) error {
+	_, err := q.db.Exec(ctx, keepTranslatedSegments,
+		arg.TranslationID,
+		arg.Keys,
+		arg.Targets,
+		arg.Problems,
+		arg.Segments,
+		arg.Words,
+		arg.RunID,
+	)
+	return err
+}
+
+const latestTranslationRuns = `-- name: LatestTranslationRuns :many
+select distinct on (r.translation_id) r.translation_id, r.state, r.reason, r.requested_at,
+    exists (select from translation_runs o where o.translation_id = r.translation_id and o.state = 'running') as running
+from translation_runs r
+where r.translation_id = any($1::text[])
+order by r.translation_id, r.id desc
+`
+
+type LatestTranslationRunsRow struct {
+	TranslationID string
+	State         string
+	Reason        string
+	RequestedAt   time.Time
+	Running       bool
+}
+
+// The last run of each of some translations, and whether any is running.
+// Index: translation_runs_translation (translation_id, id).
+// Sorts: the runs of a translation, which are few.
+func (q *Queries) LatestTranslationRuns(ctx context.Context, translations []string) ([]LatestTranslationRunsRow, error) {
+	rows, err := q.db.Query(ctx, latestTranslationRuns, translations)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LatestTranslationRunsRow{}
+	for rows.Next() {
+		var i LatestTranslationRunsRow
+		if err := rows.Scan(
+			&i.TranslationID,
+			&i.State,
+			&i.Reason,
+			&i.RequestedAt,
+			&i.Running,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTranslationRuns = `-- name: ListTranslationRuns :many
+select id, translation_id, state, reason, requested_at, started_at, finished_at, segments, words, pages, revision, report_count
+from translation_runs
+where translation_id = $1 and id < $2::text collate "C"
+order by id desc
+limit $3
+`
+
+type ListTranslationRunsParams struct {
+	TranslationID string
+	Before        string
+	PageSize      int32
+}
+
+type ListTranslationRunsRow struct {
+	ID            string
+	TranslationID string
+	State         string
+	Reason        string
+	RequestedAt   time.Time
+	StartedAt     *time.Time
+	FinishedAt    *time.Time
+	Segments      int64
+	Words         int64
+	Pages         int64
+	Revision      *string
+	ReportCount   int64
+}
+
+// Index: translation_runs_translation (translation_id, id).
+func (q *Queries) ListTranslationRuns(ctx context.Context, arg ListTranslationRunsParams) ([]ListTranslationRunsRow, error) {
+	rows, err := q.db.Query(ctx, listTranslationRuns, arg.TranslationID, arg.Before, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListTranslationRunsRow{}
+	for rows.Next() {
+		var i ListTranslationRunsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TranslationID,
+			&i.State,
+			&i.Reason,
+			&i.RequestedAt,
+			&i.StartedAt,
+			&i.FinishedAt,
+			&i.Segments,
+			&i.Words,
+			&i.Pages,
+			&i.Revision,
+			&i.ReportCount,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTranslations = `-- name: ListTranslations :many
-select id, organization_id, source_space_id, source_language, language, instructions, runs, run_requested_at, created_at, updated_at from translations
+select id, organization_id, source_space_id, source_language, language, instructions, runs, created_at, updated_at, total_words, total_pages, total_milliseconds, latest_words, latest_pages, latest_milliseconds, result_space_id, result_revision, made_revision, source_revision from translations
 where organization_id = $1 and id > $2::text collate "C"
 order by id
 limit $3
@@ -111,9 +550,18 @@ func (q *Queries) ListTranslations(ctx context.Context, arg ListTranslationsPara
 			&i.Language,
 			&i.Instructions,
 			&i.Runs,
-			&i.RunRequestedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.TotalWords,
+			&i.TotalPages,
+			&i.TotalMilliseconds,
+			&i.LatestWords,
+			&i.LatestPages,
+			&i.LatestMilliseconds,
+			&i.ResultSpaceID,
+			&i.ResultRevision,
+			&i.MadeRevision,
+			&i.SourceRevision,
 		); err != nil {
 			return nil, err
 		}
@@ -125,26 +573,166 @@ func (q *Queries) ListTranslations(ctx context.Context, arg ListTranslationsPara
 	return items, nil
 }
 
-const requestTranslationRun = `-- name: RequestTranslationRun :execrows
-update translations set run_requested_at = now(), updated_at = now()
-where id = $1 and organization_id = $2
+const lockSpaceToTranslate = `-- name: LockSpaceToTranslate :one
+select id from spaces where id = $1 and organization_id = $2 for no key update
 `
 
-type RequestTranslationRunParams struct {
+type LockSpaceToTranslateParams struct {
 	ID             string
 	OrganizationID string
 }
 
-func (q *Queries) RequestTranslationRun(ctx context.Context, arg RequestTranslationRunParams) (int64, error) {
-	result, err := q.db.Exec(ctx, requestTranslationRun, arg.ID, arg.OrganizationID)
+// Takes a space of the same organization as source, and no other. One translation at a time is added to it, and a space that is being
+// given to another organization is waited for.
+func (q *Queries) LockSpaceToTranslate(ctx context.Context, arg LockSpaceToTranslateParams) (string, error) {
+	row := q.db.QueryRow(ctx, lockSpaceToTranslate, arg.ID, arg.OrganizationID)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
+const lockTranslation = `-- name: LockTranslation :one
+select id, organization_id, source_space_id, source_language, language, instructions, runs, created_at, updated_at, total_words, total_pages, total_milliseconds, latest_words, latest_pages, latest_milliseconds, result_space_id, result_revision, made_revision, source_revision from translations where id = $1 for no key update
+`
+
+func (q *Queries) LockTranslation(ctx context.Context, id string) (Translation, error) {
+	row := q.db.QueryRow(ctx, lockTranslation, id)
+	var i Translation
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.SourceSpaceID,
+		&i.SourceLanguage,
+		&i.Language,
+		&i.Instructions,
+		&i.Runs,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.TotalWords,
+		&i.TotalPages,
+		&i.TotalMilliseconds,
+		&i.LatestWords,
+		&i.LatestPages,
+		&i.LatestMilliseconds,
+		&i.ResultSpaceID,
+		&i.ResultRevision,
+		&i.MadeRevision,
+		&i.SourceRevision,
+	)
+	return i, err
+}
+
+const lockTranslationRun = `-- name: LockTranslationRun :one
+select id, translation_id, state, reason, requested_at, started_at, finished_at, segments, words, pages, revision, reports, report_count from translation_runs where id = $1 for update
+`
+
+func (q *Queries) LockTranslationRun(ctx context.Context, id string) (TranslationRun, error) {
+	row := q.db.QueryRow(ctx, lockTranslationRun, id)
+	var i TranslationRun
+	err := row.Scan(
+		&i.ID,
+		&i.TranslationID,
+		&i.State,
+		&i.Reason,
+		&i.RequestedAt,
+		&i.StartedAt,
+		&i.FinishedAt,
+		&i.Segments,
+		&i.Words,
+		&i.Pages,
+		&i.Revision,
+		&i.Reports,
+		&i.ReportCount,
+	)
+	return i, err
+}
+
+const queueTranslationRun = `-- name: QueueTranslationRun :execrows
+insert into translation_runs (id, translation_id, state) values ($1, $2, 'queued')
+on conflict (translation_id) where state = 'queued' do nothing
+`
+
+type QueueTranslationRunParams struct {
+	ID            string
+	TranslationID string
+}
+
+// One that waits does for this one.
+func (q *Queries) QueueTranslationRun(ctx context.Context, arg QueueTranslationRunParams) (int64, error) {
+	result, err := q.db.Exec(ctx, queueTranslationRun, arg.ID, arg.TranslationID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
+const setSpaceTitle = `-- name: SetSpaceTitle :exec
+update spaces set title = $1 where id = $2
+`
+
+type SetSpaceTitleParams struct {
+	Title string
+	ID    string
+}
+
+func (q *Queries) SetSpaceTitle(ctx context.Context, arg SetSpaceTitleParams) error {
+	_, err := q.db.Exec(ctx, setSpaceTitle, arg.Title, arg.ID)
+	return err
+}
+
+const startTranslationRun = `-- name: StartTranslationRun :exec
+update translation_runs set state = 'running', reason = '', finished_at = null, started_at = coalesce(started_at, now()) where id = $1
+`
+
+// A run that is tried again began when it was tried first.
+func (q *Queries) StartTranslationRun(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, startTranslationRun, id)
+	return err
+}
+
+const translatedSegments = `-- name: TranslatedSegments :many
+with asked as (
+    update translation_segments s set used_at = now()
+    where s.translation_id = $1 and s.key = any($2::text[]) and s.used_at < now() - interval '1 day'
+)
+select s.key, s.target, s.problem from translation_segments s
+where s.translation_id = $1 and s.key = any($2::text[])
+`
+
+type TranslatedSegmentsParams struct {
+	TranslationID string
+	Keys          []string
+}
+
+type TranslatedSegmentsRow struct {
+	Key     string
+	Target  string
+	Problem string
+}
+
+// What is asked for stays in use.
+func (q *Queries) TranslatedSegments(ctx context.Context, arg TranslatedSegmentsParams) ([]TranslatedSegmentsRow, error) {
+	rows, err := q.db.Query(ctx, translatedSegments, arg.TranslationID, arg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TranslatedSegmentsRow{}
+	for rows.Next() {
+		var i TranslatedSegmentsRow
+		if err := rows.Scan(&i.Key, &i.Target, &i.Problem); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const translationByID = `-- name: TranslationByID :one
-select id, organization_id, source_space_id, source_language, language, instructions, runs, run_requested_at, created_at, updated_at from translations where id = $1 and organization_id = $2
+select id, organization_id, source_space_id, source_language, language, instructions, runs, created_at, updated_at, total_words, total_pages, total_milliseconds, latest_words, latest_pages, latest_milliseconds, result_space_id, result_revision, made_revision, source_revision from translations where id = $1 and organization_id = $2
 `
 
 type TranslationByIDParams struct {
@@ -163,17 +751,101 @@ func (q *Queries) TranslationByID(ctx context.Context, arg TranslationByIDParams
 		&i.Language,
 		&i.Instructions,
 		&i.Runs,
-		&i.RunRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TotalWords,
+		&i.TotalPages,
+		&i.TotalMilliseconds,
+		&i.LatestWords,
+		&i.LatestPages,
+		&i.LatestMilliseconds,
+		&i.ResultSpaceID,
+		&i.ResultRevision,
+		&i.MadeRevision,
+		&i.SourceRevision,
 	)
 	return i, err
+}
+
+const translationInto = `-- name: TranslationInto :one
+select id from translations where source_space_id = $1 and language = $2 order by id limit 1
+`
+
+type TranslationIntoParams struct {
+	SourceSpaceID string
+	Language      string
+}
+
+// Index: translations_space (source_space_id).
+// Sorts: the translations of one space.
+func (q *Queries) TranslationInto(ctx context.Context, arg TranslationIntoParams) (string, error) {
+	row := q.db.QueryRow(ctx, translationInto, arg.SourceSpaceID, arg.Language)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
+const translationRunByID = `-- name: TranslationRunByID :one
+select id, translation_id, state, reason, requested_at, started_at, finished_at, segments, words, pages, revision, reports, report_count from translation_runs where id = $1 and translation_id = $2
+`
+
+type TranslationRunByIDParams struct {
+	ID            string
+	TranslationID string
+}
+
+func (q *Queries) TranslationRunByID(ctx context.Context, arg TranslationRunByIDParams) (TranslationRun, error) {
+	row := q.db.QueryRow(ctx, translationRunByID, arg.ID, arg.TranslationID)
+	var i TranslationRun
+	err := row.Scan(
+		&i.ID,
+		&i.TranslationID,
+		&i.State,
+		&i.Reason,
+		&i.RequestedAt,
+		&i.StartedAt,
+		&i.FinishedAt,
+		&i.Segments,
+		&i.Words,
+		&i.Pages,
+		&i.Revision,
+		&i.Reports,
+		&i.ReportCount,
+	)
+	return i, err
+}
+
+const translationsFollowing = `-- name: TranslationsFollowing :many
+select id from translations where source_space_id = $1 and result_space_id is not null order by id
+`
+
+// The translations that follow a space: those that have a copy of it.
+// Index: translations_space (source_space_id).
+// Sorts: the translations of one space.
+func (q *Queries) TranslationsFollowing(ctx context.Context, sourceSpaceID string) ([]string, error) {
+	rows, err := q.db.Query(ctx, translationsFollowing, sourceSpaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const updateTranslation = `-- name: UpdateTranslation :one
 update translations set instructions = $1, updated_at = now()
 where id = $2 and organization_id = $3
-returning id, organization_id, source_space_id, source_language, language, instructions, runs, run_requested_at, created_at, updated_at
+returning id, organization_id, source_space_id, source_language, language, instructions, runs, created_at, updated_at, total_words, total_pages, total_milliseconds, latest_words, latest_pages, latest_milliseconds, result_space_id, result_revision, made_revision, source_revision
 `
 
 type UpdateTranslationParams struct {
@@ -193,9 +865,18 @@ func (q *Queries) UpdateTranslation(ctx context.Context, arg UpdateTranslationPa
 		&i.Language,
 		&i.Instructions,
 		&i.Runs,
-		&i.RunRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TotalWords,
+		&i.TotalPages,
+		&i.TotalMilliseconds,
+		&i.LatestWords,
+		&i.LatestPages,
+		&i.LatestMilliseconds,
+		&i.ResultSpaceID,
+		&i.ResultRevision,
+		&i.MadeRevision,
+		&i.SourceRevision,
 	)
 	return i, err
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -22,7 +24,7 @@ const patience = 2 * time.Minute
 
 // Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason. Jobs for Git
 // stay: the repositories of examples do not exist, and tests that have one use RunAll. PDFs are made by a renderer that only reads
-// its input: see DrainWith.
+// its input: see DrainWith. Translations are in capitals.
 func Drain(t testing.TB, st *store.Store) {
 	t.Helper()
 	DrainWith(t, st, Paper{})
@@ -160,9 +162,16 @@ func cacheDir(t testing.TB) string {
 // RunAll runs jobs until each is done or failed, and gives the failed ones. A job that waits for its next attempt is retried at once.
 func RunAll(t testing.TB, st *store.Store) []schema.Job {
 	t.Helper()
+	return RunAllWith(t, st, translationtest.Loudly{})
+}
+
+// RunAllWith is RunAll with a translator, which may be nil.
+func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) []schema.Job {
+	t.Helper()
 	if open(t, st, "") > 0 {
 		ended := make(chan schema.JobState, 1000)
 		defer start(t, st, func(cfg *jobs.Config) {
+			cfg.Deps.Translator = translator
 			cfg.Pause, cfg.Ended = func(int) time.Duration { return time.Millisecond }, func(state schema.JobState) { ended <- state }
 		})()
 		late := time.After(patience)
@@ -190,7 +199,7 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := jobs.Config{Deps: jobs.Deps{Store: st, Git: Git(t)}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
+	cfg := jobs.Config{Deps: jobs.Deps{Store: st, Git: Git(t), Translator: translationtest.Loudly{}}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
 	option(&cfg)
 	runner, err := jobs.New(cfg)
 	if err == nil {

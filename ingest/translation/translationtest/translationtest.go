@@ -3,6 +3,7 @@
 package translationtest
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"io"
@@ -40,6 +41,27 @@ func Loud(source string, terms ...translation.Term) string {
 	}
 	return b.String()
 }
+
+// Loudly is a provider that translates with Loud, in this process.
+type Loudly struct{}
+
+// Translate implements translation.Provider.
+func (Loudly) Translate(_ context.Context, b translation.Batch) ([]string, error) {
+	var translations []string
+	for _, text := range b.Texts {
+		translations = append(translations, Loud(text.Source, text.Terms...))
+	}
+	return translations, nil
+}
+
+// Check implements translation.Provider.
+func (Loudly) Check(context.Context, string, string) error { return nil }
+
+// Bounds implements translation.Provider.
+func (Loudly) Bounds() (texts, bytes int) { return 20, 4000 }
+
+// KnowsTerms implements translation.Provider.
+func (Loudly) KnowsTerms() bool { return true }
 
 // Texts are what a language model was asked to translate.
 type Texts struct {

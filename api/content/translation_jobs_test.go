@@ -1,0 +1,576 @@
+package content_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/apitest/shape"
+	"github.com/octavo-docs/octavo/api/jobs/jobstest"
+	"github.com/octavo-docs/octavo/ingest/chat/chattest"
+	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+// translationBench is a server of ours beside a language model.
+type translationBench struct {
+	*apitest.Harness
+	translator translation.Provider
+	source     string
+	one        string // the path of the translation
+
+	mu   sync.Mutex
+	sent []string
+	// answer replaces the model's answers if it is not nil.
+	answer func(chattest.Request) chattest.Answer
+}
+
+func newTranslationBench(t *testing.T) *translationBench {
+	t.Helper()
+	b := &translationBench{Harness: apitest.New(t)}
+	server := chattest.New(t, func(r chattest.Request) chattest.Answer {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.answer != nil {
+			return b.answer(r)
+		}
+		return b.loud(r)
+	})
+	b.translator, b.source = translationtest.Model(t, server), b.Ours.Space.ID
+	return b
+}
+
+// loud answers well, and notes what it was sent.
+func (b *translationBench) loud(r chattest.Request) chattest.Answer {
+	for _, text := range translationtest.Asked(b.T, r).Texts {
+		b.sent = append(b.sent, text.Text)
+	}
+	return translationtest.LoudModel(b.T, r)
+}
+
+func (b *translationBench) do(status int, method, path string, body any) map[string]any {
+	b.T.Helper()
+	return b.Want(status, method, path, b.Ours.Tokens[schema.RoleAdmin], body)
+}
+
+// edit makes changes to the main content of a space, by a change request.
+func (b *translationBench) edit(space string, changes ...string) {
+	b.T.Helper()
+	base := "/v1/spaces/" + space + "/change-requests"
+	request := base + "/" + b.do(http.StatusCreated, "POST", base, map[string]any{})["id"].(string)
+	b.do(http.StatusOK, "POST", request+"/content", `{"changes":[`+strings.Join(changes, ",")+`]}`)
+	if got := b.do(http.StatusOK, "POST", request+"/merge", nil); got["result"] != "merge" {
+		b.T.Fatalf("not merged: %v", got)
+	}
+}
+
+// create makes the translation into German.
+func (b *translationBench) create() {
+	b.T.Helper()
+	path := "/v1/orgs/" + b.Ours.Organization.ID + "/translations"
+	made := b.do(http.StatusCreated, "POST", path, fmt.Sprintf(`{"source":{"space":%q,"language":"en"},"language":"de",
+		"instructions":{"nodes":[{"type":"paragraph","nodes":[{"object":"text","leaves":[{"text":"Be formal."}]}]}]}}`, b.source))
+	b.one = path + "/" + made["id"].(string)
+}
+
+// runJobs lets what was asked for run, and gives what the model was sent.
+func (b *translationBench) runJobs() []string {
+	b.T.Helper()
+	b.mu.Lock()
+	b.sent = nil
+	b.mu.Unlock()
+	if failed := jobstest.RunAllWith(b.T, b.Store, b.translator); len(failed) > 0 {
+		b.T.Fatalf("jobs failed: %+v", failed)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slices.Sort(b.sent)
+	return b.sent
+}
+
+// run asks for a run and lets it run.
+func (b *translationBench) run() []string {
+	b.T.Helper()
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
+	return b.runJobs()
+}
+
+func (b *translationBench) translation() map[string]any {
+	b.T.Helper()
+	return shape.Want(b.T, translationShape, b.Do("GET", b.one, b.Ours.Tokens[schema.RoleRead], nil).Body)
+}
+
+// copied is the space with the result.
+func (b *translationBench) copied() string {
+	b.T.Helper()
+	result, ok := b.translation()["result"].(map[string]any)
+	if !ok {
+		b.T.Fatal("there is no result")
+	}
+	return result["space"].(string)
+}
+
+// reports are those of the last run, as kind and text.
+func (b *translationBench) reports() []string {
+	b.T.Helper()
+	list := b.do(http.StatusOK, "GET", b.one+"/runs?limit=1", nil)["items"].([]any)
+	run := shape.Want(b.T, translationRunShape, b.Do("GET", b.one+"/runs/"+list[0].(map[string]any)["id"].(string), b.Ours.Tokens[schema.RoleRead], nil).Body)
+	if run["state"] != "done" {
+		b.T.Fatalf("the run is %v", run)
+	}
+	var reports []string
+	shown, _ := run["reports"].([]any)
+	for _, r := range shown {
+		r, _ := r.(map[string]any)
+		reports = append(reports, fmt.Sprintf("%v: %v", r["kind"], r["text"]))
+	}
+	return reports
+}
+
+// page gives the document of a page of a space's main content.
+func (b *translationBench) page(space, title string) (id string, d schema.Document) {
+	b.T.Helper()
+	row, err := b.Store.SpaceByID(b.T.Context(), space)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+space+"/content/pages", nil, 200).Pages
+	var find func([]schema.RevisionPage)
+	find = func(pages []schema.RevisionPage) {
+		for _, p := range pages {
+			if p.Title == title {
+				id = p.ID
+			}
+			find(p.Pages)
+		}
+	}
+	find(pages)
+	if id == "" {
+		b.T.Fatalf("%s has no page %q: %s", space, title, outline(pages))
+	}
+	_, text, err := b.Store.PageText(b.T.Context(), space, row.Revision, id)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return id, text.Document
+}
+
+func (b *translationBench) outline(space string) string {
+	b.T.Helper()
+	return outline(apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+space+"/content/pages", nil, 200).Pages)
+}
+
+// replace is a change of a page that replaces text in its document.
+func (b *translationBench) replace(space, title, from, to string) string {
+	b.T.Helper()
+	id, d := b.page(space, title)
+	text, err := json.Marshal(d)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	if strings.Count(string(text), from) != 1 {
+		b.T.Fatalf("%q is not once in %s", from, text)
+	}
+	return fmt.Sprintf(`{"operation":"update_page","page":%q,"document":{"document":%s}}`, id, strings.Replace(string(text), from, to, 1))
+}
+
+func leaf(text string) string { return `{"object":"text","leaves":[{"text":"` + text + `"}]}` }
+
+func paragraph(text string) string { return `{"type":"paragraph","nodes":[` + leaf(text) + `]}` }
+
+// everyBlock is a document with every kind of block that has a text, and some that have none. %[1]s is a file, %[2]s a page.
+var everyBlock = `{"nodes":[
+	{"type":"heading-1","data":{"id":"start"},"nodes":[` + leaf("First steps") + `]},
+	{"type":"heading-2","nodes":[` + leaf("Second heading") + `]},
+	{"type":"paragraph","nodes":[{"object":"text","leaves":[{"text":"Run "},{"text":"npm install","marks":[{"type":"code"}]},{"text":" & "},{"text":"wait","marks":[{"type":"bold"}]},{"text":", then see "}]},
+		{"type":"link","data":{"ref":{"kind":"page","page":"%[2]s"}},"nodes":[` + leaf("the other page") + `]}, ` + leaf(".") + `]},
+	` + paragraph("Each space has pages.") + `,
+	{"type":"list-unordered","nodes":[{"type":"list-item","nodes":[` + paragraph("An item") + `]},{"type":"list-item","nodes":[` + paragraph("A space in a list") + `]}]},
+	{"type":"list-ordered","data":{"start":3},"nodes":[{"type":"list-item","nodes":[` + paragraph("A numbered item") + `]}]},
+	{"type":"list-tasks","nodes":[{"type":"list-item","data":{"checked":true},"nodes":[` + paragraph("A task") + `]}]},
+	{"type":"divider"},
+	{"type":"blockquote","nodes":[` + paragraph("A quotation") + `]},
+	{"type":"hint","data":{"style":"info"},"nodes":[` + paragraph("A hint") + `]},
+	{"type":"images","nodes":[{"type":"image","data":{"ref":{"kind":"file","file":"%[1]s"},"alt":"An alternative"},"fragments":[{"fragment":"caption","nodes":[` + paragraph("A caption") + `]}]}]},
+	{"type":"code","data":{"syntax":"js"},"nodes":[{"type":"code-line","nodes":[` + leaf("let space = 1") + `]}]},
+	{"type":"math","data":{"formula":"a+b"}},
+	{"type":"embed","data":{"url":"https://example.com/video"}},
+	{"type":"expandable","fragments":[{"fragment":"expandable-title","type":"expandable-title","nodes":[` + paragraph("A question") + `]},{"fragment":"expandable-body","type":"expandable-body","nodes":[` + paragraph("An answer") + `]}]},
+	{"type":"tabs","nodes":[{"type":"tabs-item","data":{"title":"A tab"},"meta":{"id":"tab-1"},"nodes":[` + paragraph("In a tab") + `]}]},
+	{"type":"table","data":{"view":{"type":"grid","columns":["c","d"],"hideHeader":false},
+		"definition":{"c":{"id":"c","type":"text","title":"A column","textAlignment":"left"},"d":{"id":"d","type":"select","title":"A choice","multiple":false,"options":[{"value":"v","label":"An option","color":"blue"}]}},
+		"records":{"r":{"orderIndex":"1","values":{"c":"f1","d":"v"}},"s":{"orderIndex":"2","values":{"c":"A plain cell"}}}},
+		"fragments":[{"fragment":"f1","nodes":[` + paragraph("A cell") + `]}]},
+	{"type":"stepper","nodes":[{"type":"stepper-step","data":{},"nodes":[` + paragraph("A step") + `]}]},
+	{"type":"integration","data":{"integration":"mermaid","block":"diagram","props":{"content":"graph space"}}}
+]}`
+
+// write gives the source its first content.
+func (b *translationBench) write() {
+	b.T.Helper()
+	b.edit(b.source,
+		`{"operation":"insert_files","files":[{"name":"a.png","base64":"`+base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\nxx"))+`"}]}`,
+		`{"operation":"insert_page","type":"group","title":"Guides","ref":"guides"}`,
+		`{"operation":"insert_page","into":"guides","title":"Other page","description":"What else there is","document":{"document":{"nodes":[`+paragraph("Nothing here.")+`]}}}`,
+	)
+	other, _ := b.page(b.source, "Other page")
+	files := b.do(http.StatusOK, "GET", "/v1/spaces/"+b.source+"/content", nil)["files"].([]any)
+	file := files[0].(map[string]any)["id"].(string)
+	b.edit(b.source,
+		fmt.Sprintf(`{"operation":"insert_page","title":"Welcome","at":0,"document":{"document":`+everyBlock+`}}`, file, other),
+		fmt.Sprintf(`{"operation":"insert_page","type":"link","title":"Shortcut","target":{"kind":"page","page":%q,"space":%q}}`, other, b.source),
+	)
+}
+
+func TestTranslationOfEveryBlock(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	sent := b.run()
+	for _, text := range sent {
+		if strings.Contains(text, "let space") || strings.Contains(text, "graph") {
+			t.Errorf("what must stay was sent: %q", text)
+		}
+	}
+	translated := b.translation()
+	stats, _ := translated["stats"].(map[string]any)
+	if translated["status"] != "completed" || stats["runs"] != 1.0 || stats["totalWords"].(float64) < 60 || stats["latestPages"] != 4.0 || stats["totalDuration"].(float64) < 1 {
+		t.Errorf("translation %v", translated)
+	}
+	if reports := b.reports(); reports != nil {
+		t.Errorf("reports %v", reports)
+	}
+	copied := b.copied()
+	space := b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
+	if space["language"] != "de" || space["revision"] != translated["result"].(map[string]any)["revision"] || space["title"] != strings.ToUpper(b.Ours.Space.Title) {
+		t.Errorf("the copy is %v", space)
+	}
+	if got, want := b.outline(copied), "d:WELCOME@welcome g:GUIDES@guides(d:OTHER PAGE@guides/other-page) l:SHORTCUT"; got != want {
+		t.Errorf("the copy has %s", got)
+	}
+	_, source := b.page(b.source, "Welcome")
+	_, target := b.page(copied, "WELCOME")
+	if problems := target.Problems(""); problems != nil {
+		t.Errorf("problems %+v", problems)
+	}
+	// In the copy, all is in capitals but what must stay.
+	want := strings.NewReplacer("NPM INSTALL", "npm install", "LET SPACE = 1", "let space = 1", "A+B", "a+b", "HTTPS://EXAMPLE.COM/VIDEO", "https://example.com/video",
+		"MERMAID/DIAGRAM", "mermaid/diagram").Replace(strings.ToUpper(content.Plain(source)))
+	want = strings.ReplaceAll(want, "\tV\n", "\tv\n")
+	if diff := cmp.Diff(want, content.Plain(target)); diff != "" {
+		t.Error(diff)
+	}
+	kept := func(d schema.Document) (list []string) {
+		var walk func(nodes []schema.Node)
+		walk = func(nodes []schema.Node) {
+			for _, n := range nodes {
+				ref, _ := json.Marshal(n.Data["ref"])
+				list = append(list, fmt.Sprint(n.Type, " ", n.Key, " ", n.Meta["id"], " ", n.Data["id"], " ", n.Data["props"], string(ref)))
+				walk(n.Nodes)
+				for _, f := range n.Fragments {
+					walk(f.Nodes)
+				}
+			}
+		}
+		walk(d.Nodes)
+		return list
+	}
+	if diff := cmp.Diff(kept(source), kept(target)); diff != "" {
+		t.Error(diff)
+	}
+	// The image is a file of the copy, and the link among the pages leads to the copy.
+	files := b.do(http.StatusOK, "GET", "/v1/spaces/"+copied+"/content", nil)["files"].([]any)
+	if len(files) != 1 {
+		t.Errorf("files %v", files)
+	}
+	pages := b.do(http.StatusOK, "GET", "/v1/spaces/"+copied+"/content/pages", nil)["pages"].([]any)
+	if shortcut, _ := pages[2].(map[string]any)["target"].(map[string]any); shortcut["space"] != copied {
+		t.Errorf("the link leads to %v", shortcut)
+	}
+	// Another run has nothing to do.
+	revision := space["revision"]
+	if sent := b.run(); sent != nil {
+		t.Errorf("sent again: %v", sent)
+	}
+	if again := b.translation(); again["result"].(map[string]any)["revision"] != revision || again["stats"].(map[string]any)["latestPages"] != 0.0 || again["stats"].(map[string]any)["runs"] != 2.0 {
+		t.Errorf("the second run made %v", again)
+	}
+}
+
+// A translation follows its source without being asked, and is sent what changed.
+func TestTranslationFollows(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	b.run()
+	copied := b.copied()
+	step := func(name string, sent []string, want ...string) {
+		t.Helper()
+		slices.Sort(want)
+		if diff := cmp.Diff(want, sent); diff != "" {
+			t.Errorf("%s: the model was sent other segments: %s", name, diff)
+		}
+	}
+	b.edit(b.source, b.replace(b.source, "Welcome", "An item", "Another item"))
+	step("an edited block", b.runJobs(), "Another item")
+	_, d := b.page(copied, "WELCOME")
+	if text := content.Plain(d); !strings.Contains(text, "ANOTHER ITEM") || strings.Contains(text, "AN ITEM") {
+		t.Errorf("the copy has %s", text)
+	}
+	// A change of the glossary touches the segments with the term.
+	glossary := "/v1/orgs/" + b.Ours.Organization.ID + "/translations-glossary"
+	b.do(http.StatusNoContent, "PUT", glossary, `{"operations":[{"type":"insert","translations":{"en":"space","DE":"Bereich"}}]}`)
+	step("a term", b.run(), "Each space has pages.", "A space in a list")
+	_, d = b.page(copied, "WELCOME")
+	if text := content.Plain(d); !strings.Contains(text, "EACH Bereich HAS PAGES.") {
+		t.Errorf("the copy has %s", text)
+	}
+	// Pages move, are renamed and go; a page of the copy stays.
+	b.edit(copied, `{"operation":"insert_page","title":"Impressum"}`)
+	other, _ := b.page(b.source, "Other page")
+	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"into":null,"at":0,"title":"Another page","slug":"another"}`, other),
+		`{"operation":"insert_page","title":"News","document":{"document":{"nodes":[`+paragraph("It is new.")+`]}}}`)
+	step("pages", b.runJobs(), "Another page", "It is new.", "News")
+	if got, want := b.outline(copied), "d:ANOTHER PAGE@another d:WELCOME@welcome g:GUIDES@guides l:SHORTCUT d:Impressum@impressum d:NEWS@news"; got != want && got != strings.Replace(want, "d:Impressum@impressum d:NEWS@news", "d:NEWS@news d:Impressum@impressum", 1) {
+		t.Errorf("the copy has %s", got)
+	}
+	news, _ := b.page(b.source, "News")
+	b.edit(b.source, fmt.Sprintf(`{"operation":"delete_page","page":%q}`, news))
+	step("a deleted page", b.runJobs())
+	if got := b.outline(copied); strings.Contains(got, "NEWS") || !strings.Contains(got, "Impressum") {
+		t.Errorf("the copy has %s", got)
+	}
+	// The space stays when the translation goes.
+	b.do(http.StatusNoContent, "DELETE", b.one, nil)
+	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
+	step("no translation", b.runJobs())
+	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
+}
+
+// What somebody corrects in the copy stays, and is reported once its source has changed.
+func TestTranslationKeepsCorrections(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	b.run()
+	copied := b.copied()
+	has := func(name, text string, reports ...string) {
+		t.Helper()
+		_, d := b.page(copied, "WELCOME")
+		if plain := content.Plain(d); !strings.Contains(plain, text) {
+			t.Errorf("%s: the copy has not %q:\n%s", name, text, plain)
+		}
+		if diff := cmp.Diff(reports, b.reports()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	b.edit(copied, b.replace(copied, "WELCOME", "A HINT", "Ein Hinweis"))
+	b.edit(b.source, b.replace(b.source, "Welcome", "An item", "Another item"))
+	b.runJobs()
+	has("another block changed", "ANOTHER ITEM")
+	has("another block changed", "Ein Hinweis")
+	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A strong hint"))
+	b.runJobs()
+	has("its source changed", "Ein Hinweis", "correction-outdated: A strong hint")
+	b.run()
+	has("it stays so", "Ein Hinweis", "correction-outdated: A strong hint")
+	b.edit(copied, b.replace(copied, "WELCOME", "Ein Hinweis", "Ein deutlicher Hinweis"))
+	b.run()
+	has("it was corrected again", "Ein deutlicher Hinweis")
+	b.edit(b.source, b.replace(b.source, "Welcome", "A strong hint", "A hint"))
+	b.runJobs()
+	has("its source changed again", "Ein deutlicher Hinweis", "correction-outdated: A hint")
+	// Whoever takes the correction back has the translation from then on.
+	b.edit(copied, b.replace(copied, "WELCOME", "Ein deutlicher Hinweis", "A HINT"))
+	b.run()
+	has("it was taken back", "A HINT")
+	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
+	b.runJobs()
+	has("and follows", "A WARNING")
+	// Titles are segments as well; a corrected page goes with its source.
+	welcome, _ := b.page(b.source, "Welcome")
+	b.edit(copied, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Willkommen"}`, welcome))
+	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Hello"}`, welcome))
+	b.runJobs()
+	if got := b.outline(copied); !strings.HasPrefix(got, "d:Willkommen@") {
+		t.Errorf("the copy has %s", got)
+	}
+	if diff := cmp.Diff([]string{"correction-outdated: Hello"}, b.reports()); diff != "" {
+		t.Error(diff)
+	}
+	b.edit(b.source, fmt.Sprintf(`{"operation":"delete_page","page":%q}`, welcome))
+	b.runJobs()
+	if got := b.outline(copied); strings.Contains(got, "Willkommen") {
+		t.Errorf("the copy has %s", got)
+	}
+	if diff := cmp.Diff([]string{"correction-removed: <nil>"}, b.reports()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A run that fails in the middle, or whose process ends, goes on where it stopped.
+func TestTranslationGoesOn(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	var blocks []string
+	for i := range 100 {
+		blocks = append(blocks, paragraph(fmt.Sprintf("Paragraph number %d", i)))
+	}
+	b.edit(b.source, `{"operation":"insert_page","title":"Long","document":{"document":{"nodes":[`+strings.Join(blocks, ",")+`]}}}`)
+	b.create()
+	failing := 0
+	b.answer = func(r chattest.Request) chattest.Answer {
+		if len(b.sent) >= 40 && failing < 4 {
+			failing++ // Once more than a run itself tries again.
+			return chattest.Answer{Status: http.StatusServiceUnavailable}
+		}
+		return b.loud(r)
+	}
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // One that waits does for both.
+	sent := b.runJobs()
+	if want := 102; len(sent) != want || len(slices.Compact(slices.Clone(sent))) != want {
+		t.Errorf("%d segments were sent, not %d", len(sent), want)
+	}
+	runs := b.do(http.StatusOK, "GET", b.one+"/runs", nil)
+	run := runs["items"].([]any)[0].(map[string]any)
+	if runs["count"] != 1.0 || run["state"] != "done" || run["segments"] != 102.0 || run["reason"] != nil {
+		t.Errorf("runs %v", runs)
+	}
+	_, d := b.page(b.copied(), "LONG")
+	if text := content.Plain(d); strings.Count(text, "PARAGRAPH NUMBER") != 100 {
+		t.Errorf("the copy has %s", text)
+	}
+}
+
+// A run without a translator, or with one that does nothing, fails and says why.
+func TestTranslationFails(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	fails := func(name string, translator translation.Provider, reason string) {
+		t.Helper()
+		b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
+		failed := jobstest.RunAllWith(t, b.Store, translator)
+		if len(failed) == 0 || failed[0].Kind != (schema.TranslateSpace{}).Kind() || failed[0].Attempt != 1 || !strings.Contains(failed[0].Reason, reason) {
+			t.Errorf("%s: jobs %+v", name, failed)
+		}
+		shown := b.translation()
+		last, _ := shown["lastRun"].(map[string]any)
+		if shown["status"] != "pending" || shown["result"] != nil || last["state"] != "failed" || !strings.Contains(fmt.Sprint(last["reason"]), reason) {
+			t.Errorf("%s: %v", name, shown)
+		}
+		if runs := shown["stats"].(map[string]any)["runs"]; runs != 0.0 {
+			t.Errorf("%s: %v runs are counted", name, runs)
+		}
+	}
+	fails("no translator", nil, "OCTAVO_TRANSLATOR")
+	b.answer = func(chattest.Request) chattest.Answer { return chattest.Answer{Status: http.StatusUnauthorized} }
+	fails("a wrong key", b.translator, "does not accept its key")
+	libre := translation.NewLibreTranslate(translationtest.NewLibre(t, translationtest.LoudLibre).Config(t))
+	b.do(http.StatusNoContent, "DELETE", b.one, nil)
+	path := "/v1/orgs/" + b.Ours.Organization.ID + "/translations"
+	made := b.do(http.StatusCreated, "POST", path, fmt.Sprintf(`{"source":{"space":%q,"language":"en"},"language":"yue"}`, b.source))
+	b.one = path + "/" + made["id"].(string)
+	fails("no such language", libre, "does not translate between these languages")
+}
+
+// LibreTranslate makes a copy, with the terms of the glossary.
+func TestTranslationByLibreTranslate(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	b.translator = translation.NewLibreTranslate(translationtest.NewLibre(t, translationtest.LoudLibre).Config(t))
+	b.do(http.StatusNoContent, "PUT", "/v1/orgs/"+b.Ours.Organization.ID+"/translations-glossary", `{"operations":[{"type":"insert","translations":{"en":"space","de":"Bereich"}}]}`)
+	b.run()
+	_, d := b.page(b.copied(), "WELCOME")
+	if text := content.Plain(d); !strings.Contains(text, "EACH Bereich HAS PAGES.") || !strings.Contains(text, "RUN npm install & WAIT, THEN SEE THE OTHER PAGE.") {
+		t.Errorf("the copy has %s", text)
+	}
+}
+
+// What the model refuses, and what it cannot do well, is reported; what it refused is asked for again.
+func TestTranslationReports(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.edit(b.source, `{"operation":"insert_page","title":"Page","document":{"document":{"nodes":[`+paragraph("Forbidden words")+`,`+paragraph("A space")+`,
+		{"type":"paragraph","nodes":[{"object":"text","leaves":[{"text":"Lost "},{"text":"mark","marks":[{"type":"bold"}]}]}]}]}}}`)
+	b.do(http.StatusNoContent, "PUT", "/v1/orgs/"+b.Ours.Organization.ID+"/translations-glossary", `{"operations":[{"type":"insert","translations":{"en":"space","de":"Bereich"}}]}`)
+	b.create()
+	refuse := true
+	b.answer = func(r chattest.Request) chattest.Answer {
+		var translations []string
+		for _, text := range translationtest.Asked(b.T, r).Texts {
+			switch {
+			case strings.HasPrefix(text.Text, "Forbidden") && refuse:
+				return chattest.Answer{FinishReason: "content_filter"}
+			case text.Text == "A space":
+				translations = append(translations, "Ein Raum")
+			case strings.HasPrefix(text.Text, "Lost <"):
+				translations = append(translations, "LOST")
+			default:
+				translations = append(translations, translationtest.Loud(text.Text))
+			}
+		}
+		return translationtest.Said(translations...)
+	}
+	b.run()
+	if diff := cmp.Diff([]string{"refused: Forbidden words", "term-missing: A space", "placeholder-lost: Lost mark"}, b.reports()); diff != "" {
+		t.Error(diff)
+	}
+	_, d := b.page(b.copied(), "PAGE")
+	if text := content.Plain(d); text != "Forbidden words\nEin Raum\nLOST MARK" {
+		t.Errorf("the copy has %q", text)
+	}
+	refuse = false
+	b.run()
+	if diff := cmp.Diff([]string{"term-missing: A space", "placeholder-lost: Lost mark"}, b.reports()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Those who do not see the source do not see the copy.
+func TestTranslationOfClosedSpace(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.CloseSpace(b.source)
+	b.create()
+	b.run()
+	copied := b.copied()
+	b.WantError(b.Do("GET", "/v1/spaces/"+copied, b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
+}
+
+// A copy that is deleted is made anew by the next run that is asked for, and not by a change of the source.
+func TestTranslationWithoutCopy(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	b.run()
+	copied := b.copied()
+	b.do(http.StatusNoContent, "DELETE", "/v1/spaces/"+copied, nil)
+	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
+	if sent := b.runJobs(); sent != nil || b.translation()["result"] != nil {
+		t.Errorf("sent %v for a copy that is gone", sent)
+	}
+	if sent := b.run(); len(sent) != 1 || b.copied() == copied {
+		t.Errorf("sent %v", sent)
+	}
+}

@@ -1,0 +1,249 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// translatedPage is a page of the source that becomes one of the copy.
+type translatedPage struct {
+	node tree.Node
+	// document is a clone of the source's; nil for a page without one.
+	document *schema.Document
+	// places are those of the document and of the page's own texts.
+	places []translation.Place
+}
+
+// The texts of a page that are segments, and how long they may be, in characters, as in the API.
+const (
+	segmentTitle       = "title"
+	segmentDescription = "description"
+	maxPageTitle       = 256
+	maxPageDescription = 1000
+)
+
+// pageOf makes a page of the copy. A text that would be too long stays as it is.
+func pageOf(node tree.Node, document *schema.Document) translatedPage {
+	p := translatedPage{node: node}
+	if document != nil {
+		d := *document
+		d.Nodes = keys.Clone(d.Nodes)
+		keys.Assign(&d, nil)
+		p.document, p.places = translation.Places(d)
+	}
+	return p
+}
+
+// own adds the places of the page's own texts. It is to be called when the page stays where it is in memory.
+func (p *translatedPage) own() {
+	field := func(id string, text *string, most int) {
+		if *text != "" {
+			p.places = append(p.places, translation.PlainPlace(id, *text, func(translated string) {
+				if utf8.RuneCountInString(translated) <= most {
+					*text = translated
+				}
+			}))
+		}
+	}
+	field(segmentTitle, &p.node.Title, maxPageTitle)
+	field(segmentDescription, &p.node.Description, maxPageDescription)
+}
+
+// eachBatch reads the pages of the source, some at a time.
+func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage) error) error {
+	for batch := range slices.Chunk(t.base.Pages, pagesAtOnce) {
+		texts, err := t.documents(ctx, t.base.Space.ID, batch)
+		if err != nil {
+			return err
+		}
+		pages := make([]translatedPage, len(batch))
+		for i, node := range batch {
+			var document *schema.Document
+			if text, there := texts[node.Document]; there && node.Document != "" {
+				document = &text.Document
+			}
+			pages[i] = pageOf(node, document)
+			pages[i].own()
+		}
+		if err := visit(pages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *translator) documents(ctx context.Context, space string, pages []tree.Node) (map[string]store.Text, error) {
+	var hashes []string
+	for _, n := range pages {
+		if n.Document != "" {
+			hashes = append(hashes, n.Document)
+		}
+	}
+	slices.Sort(hashes)
+	return t.deps.Store.Documents(ctx, space, slices.Compact(hashes))
+}
+
+// copy makes the pages of the copy of what was translated. put stores their documents.
+func (t *translator) copy(ctx context.Context, put func([]store.Document) error) (store.TranslatedSpace, error) {
+	made := store.TranslatedSpace{Title: t.base.Space.Title}
+	title := []translation.Place{translation.PlainPlace("", made.Title, func(text string) { made.Title = text })}
+	if _, err := t.fill(ctx, title); err != nil {
+		return made, err
+	}
+	files := map[string]bool{}
+	err := t.eachBatch(ctx, func(pages []translatedPage) error {
+		var documents []store.Document
+		for i := range pages {
+			document, err := t.page(ctx, &pages[i], files, &made)
+			if err != nil {
+				return err
+			}
+			if document != nil {
+				documents = append(documents, *document)
+			}
+			made.Pages = append(made.Pages, pages[i].node)
+		}
+		return put(documents)
+	})
+	for id := range files {
+		made.Files = append(made.Files, id)
+	}
+	slices.Sort(made.Files)
+	return made, err
+}
+
+// page puts translations into a page, but where somebody has corrected them.
+func (t *translator) page(ctx context.Context, p *translatedPage, files map[string]bool, made *store.TranslatedSpace) (*store.Document, error) {
+	sources := make(map[string]string, len(p.places))
+	for i := range p.places {
+		sources[p.places[i].ID] = p.places[i].State
+	}
+	reports, err := t.fill(ctx, p.places)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range reports {
+		r.Page = p.node.ID
+		made.Reports = append(made.Reports, r)
+	}
+	if err := t.keepCorrections(ctx, p, sources, made); err != nil {
+		return nil, err
+	}
+	p.node.Target = translation.Ref(p.node.Target, t.base.Space.ID, t.base.CopyID)
+	if p.document == nil {
+		return nil, nil //nolint:nilnil // A page without a document has none.
+	}
+	for _, id := range translation.Refs(p.document, t.base.Space.ID, t.base.CopyID) {
+		files[id] = true
+	}
+	p.document.Normalize()
+	document, err := store.NewDocument(store.Text{Document: *p.document})
+	p.node.Document = document.Hash
+	return &document, err
+}
+
+// fill puts the translations of places into them, and reports what people should look at.
+func (t *translator) fill(ctx context.Context, places []translation.Place) ([]schema.TranslationReport, error) {
+	segments, known, err := t.known(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	var reports []schema.TranslationReport
+	for i := range places {
+		if places[i].Source == "" {
+			continue
+		}
+		translated, there := known[segments[0].Key]
+		segments = segments[1:]
+		problem := translated.Problem
+		if !there || !places[i].Put(translated.Target) {
+			problem = schema.ReportRefused
+		}
+		if problem != "" {
+			reports = append(reports, reportOn(problem, "", &places[i]))
+		}
+	}
+	return reports, nil
+}
+
+// excerpt is how much of a segment a report shows, in characters.
+const excerpt = 100
+
+func reportOn(kind, page string, place *translation.Place) schema.TranslationReport {
+	text := []rune(place.Text)
+	if len(text) > excerpt {
+		text = append(text[:excerpt:excerpt], '…')
+	}
+	return schema.TranslationReport{Kind: kind, Page: page, Segment: place.ID, Text: string(text)}
+}
+
+// keepCorrections finds the segments of a page that somebody has corrected in the copy. There the page gets what the last run made, so
+// that the merge sees no change and keeps the correction whole. A correction is outdated once its source is another than it was when
+// somebody last touched it.
+func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
+	id := p.node.ID
+	was, isMade := t.made[id]
+	is, isThere := t.edited[id]
+	if !isMade || !isThere || was.Title == is.Title && was.Description == is.Description && was.Document == is.Document {
+		return nil
+	}
+	before, err := t.places(ctx, t.base.CopyID, was)
+	if err != nil {
+		return err
+	}
+	now, err := t.places(ctx, t.base.CopyID, is)
+	if err != nil {
+		return err
+	}
+	var then map[string]*translation.Place
+	if source, there := t.source[id]; there {
+		if then, err = t.places(ctx, t.base.Space.ID, source); err != nil {
+			return err
+		}
+	}
+	for i := range p.places {
+		place := &p.places[i]
+		old, edited := before[place.ID], now[place.ID]
+		if old == nil || edited == nil || old.State == edited.State {
+			continue
+		}
+		c := store.Correction{Page: id, Segment: place.ID, Target: edited.State}
+		if known, there := t.corrections[[2]string{id, place.ID}]; there && known.Target == edited.State {
+			c.Source = known.Source
+		} else if from := then[place.ID]; from != nil {
+			c.Source = from.State
+		}
+		place.Copy(old)
+		made.Corrections = append(made.Corrections, c)
+		if c.Source != sources[place.ID] {
+			made.Reports = append(made.Reports, reportOn(schema.ReportCorrectionOutdated, id, place))
+		}
+	}
+	return nil
+}
+
+// places gives the places of a page of a space by their ids.
+func (t *translator) places(ctx context.Context, space string, node tree.Node) (map[string]*translation.Place, error) {
+	texts, err := t.documents(ctx, space, []tree.Node{node})
+	if err != nil {
+		return nil, err
+	}
+	var document *schema.Document
+	if text, there := texts[node.Document]; there && node.Document != "" {
+		document = &text.Document
+	}
+	p := pageOf(node, document)
+	p.own()
+	found := make(map[string]*translation.Place, len(p.places))
+	for i := range p.places {
+		found[p.places[i].ID] = &p.places[i]
+	}
+	return found, nil
+}

@@ -1,0 +1,226 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/provider"
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// noTranslator is the reason of runs on an installation without a translator.
+const noTranslator = "this installation has no translator: its operator can set OCTAVO_TRANSLATOR and OCTAVO_TRANSLATOR_URL"
+
+// translateSpace runs a translation: it translates the segments of the source that it has not translated before, and brings the copy
+// up to date. What comes from the translator is stored batch by batch, so an attempt goes on where the last one stopped.
+func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) error {
+	run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
+	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
+		return nil // It is over, or the translation is gone.
+	}
+	if err != nil {
+		return err
+	}
+	err = explainTranslation(runTranslation(ctx, d, args))
+	if err == nil || schema.IsCode(err, schema.CodeNotFound) {
+		return nil // The translation was deleted meanwhile.
+	}
+	reason := internalReason
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
+		reason = public.Message
+	}
+	// The reason is stored even if the time of the job is over.
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return errors.Join(err, d.Store.FailTranslationRun(noting, args.Run, reason))
+}
+
+func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace) error {
+	if d.Translator == nil {
+		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})
+	}
+	base, err := d.Store.TranslationBase(ctx, args.Organization, args.Translation)
+	if err != nil {
+		return err
+	}
+	t := translator{deps: d, base: base, run: args.Run}
+	if err := t.begin(); err != nil {
+		return err
+	}
+	if err := d.Translator.Check(ctx, t.work.From, t.work.To); err != nil {
+		return err
+	}
+	if err := t.translate(ctx); err != nil {
+		return err
+	}
+	return d.Store.FinishTranslationRun(ctx, args.Run, base, func(put func([]store.Document) error) (store.TranslatedSpace, error) {
+		return t.copy(ctx, put)
+	})
+}
+
+// explainTranslation makes errors with public messages, and marks those that another attempt would only repeat.
+func explainTranslation(err error) error {
+	if refused, ok := errors.AsType[*provider.Error](err); ok {
+		public := &schema.Error{Code: schema.CodeUnavailable, Message: refused.Error(), Cause: err}
+		if refused.Retryable() {
+			return public
+		}
+		return GiveUp(public)
+	}
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code < schema.CodeInternal && public.Code != schema.CodeNotFound {
+		return GiveUp(public)
+	}
+	return err
+}
+
+// translator is one attempt of a run.
+type translator struct {
+	deps Deps
+	base store.TranslationBase
+	run  string
+	work translation.Work
+
+	// made, edited and source are the pages of before, by id.
+	made, edited, source map[string]tree.Node
+	corrections          map[[2]string]store.Correction
+}
+
+// pagesAtOnce is how many pages have their documents in memory, and segmentsAtOnce how many segments the translator is sent before
+// the next pages are read.
+const (
+	pagesAtOnce    = 50
+	segmentsAtOnce = 400
+)
+
+func (t *translator) begin() error {
+	row := t.base.Translation
+	instructions, err := schema.DecodeJSON[schema.Document](row.Instructions)
+	if err != nil {
+		return err
+	}
+	t.work = translation.Work{
+		From: row.SourceLanguage, To: row.Language, Instructions: strings.TrimSpace(content.Plain(instructions)),
+	}
+	var terms []translation.Term
+	for _, entry := range t.base.Glossary {
+		byLanguage, err := schema.DecodeJSON[map[string]string](entry.Translations)
+		if err != nil {
+			return err
+		}
+		terms = append(terms, translation.Term{Source: termIn(byLanguage, t.work.From), Target: termIn(byLanguage, t.work.To)})
+	}
+	t.work.Glossary = translation.NewGlossary(terms)
+	t.made, t.edited, t.source = byID(t.base.Made), byID(t.base.Edited), byID(t.base.Source)
+	t.corrections = make(map[[2]string]store.Correction, len(t.base.Corrections))
+	for _, c := range t.base.Corrections {
+		t.corrections[[2]string{c.Page, c.Segment}] = c
+	}
+	return nil
+}
+
+// termIn gives the term of a language. Glossaries may spell a language with capitals, and have no term for a country alone.
+func termIn(terms map[string]string, language string) string {
+	base, _, _ := strings.Cut(language, "-")
+	for _, code := range []string{language, base} {
+		if term, there := terms[code]; there {
+			return term
+		}
+		for tag, term := range terms {
+			if strings.EqualFold(tag, code) {
+				return term
+			}
+		}
+	}
+	return ""
+}
+
+func byID(nodes []tree.Node) map[string]tree.Node {
+	pages := make(map[string]tree.Node, len(nodes))
+	for _, n := range nodes {
+		pages[n.ID] = n
+	}
+	return pages
+}
+
+// translate sends the segments that have no translation yet, each once.
+func (t *translator) translate(ctx context.Context) error {
+	engine := translation.Engine{Provider: t.deps.Translator, Pause: retry.Sleep}
+	var waiting []translation.Segment
+	asked := map[string]bool{}
+	send := func() error {
+		err := engine.Run(ctx, t.work, waiting, t.keep)
+		waiting = waiting[:0]
+		return err
+	}
+	add := func(places []translation.Place) error {
+		segments, known, err := t.known(ctx, places)
+		if err != nil {
+			return err
+		}
+		for _, s := range segments {
+			if _, done := known[s.Key]; !done && !asked[s.Key] {
+				asked[s.Key] = true
+				waiting = append(waiting, s)
+			}
+		}
+		if len(waiting) >= segmentsAtOnce {
+			return send()
+		}
+		return nil
+	}
+	title := translation.PlainPlace("", t.base.Space.Title, nil)
+	if err := add([]translation.Place{title}); err != nil {
+		return err
+	}
+	err := t.eachBatch(ctx, func(pages []translatedPage) error {
+		var places []translation.Place
+		for i := range pages {
+			places = append(places, pages[i].places...)
+		}
+		return add(places)
+	})
+	if err != nil {
+		return err
+	}
+	return send()
+}
+
+// keep stores what the translator answered. What it refused is not kept: it is asked again at the next run.
+func (t *translator) keep(ctx context.Context, done []translation.Done) error {
+	var kept []store.Translated
+	words := 0
+	for _, d := range done {
+		if d.Target != "" {
+			kept = append(kept, store.Translated{Key: d.Key, Target: d.Target, Problem: d.Problem})
+			words += translation.Words(d.Source)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return t.deps.Store.KeepTranslated(ctx, t.base.Translation.ID, t.run, kept, words)
+}
+
+// known gives the segments of places, and those that were translated before by their keys.
+func (t *translator) known(ctx context.Context, places []translation.Place) ([]translation.Segment, map[string]store.Translated, error) {
+	var segments []translation.Segment
+	var keys []string
+	for i := range places {
+		if places[i].Source != "" {
+			segments = append(segments, t.work.Segment(places[i].Source))
+			keys = append(keys, segments[len(segments)-1].Key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil, nil
+	}
+	known, err := t.deps.Store.TranslatedSegments(ctx, t.base.Translation.ID, keys)
+	return segments, known, err
+}

@@ -1,0 +1,338 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/merge"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// TranslatedSpace is what a run has made of a space.
+type TranslatedSpace struct {
+	// Title is that of a new copy.
+	Title string
+	// Pages are those of the copy, under the ids of their sources. Their documents were put.
+	Pages []tree.Node
+	// Files are those of the source that the pages name.
+	Files       []string
+	Corrections []Correction
+	Reports     []schema.TranslationReport
+}
+
+// The bounds of what is kept of runs.
+const (
+	maxReports      = 1000
+	translationRuns = 100
+)
+
+// FinishTranslationRun makes what a run has translated content of the copy, which it makes first if it is not there. make gets a
+// function that stores documents of the copy.
+//
+// The copy follows its source, and keeps what people have changed in it: both are merged, as Git and a space are. What people and the
+// source changed in different ways stays as people made it, but what the source no longer has is gone.
+func (s *Store) FinishTranslationRun(
+	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
+) error {
+	var made TranslatedSpace
+	if b.Copied {
+		// Editors wait while the copy is locked, so documents come before.
+		var err error
+		if made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
+			return err
+		}
+	}
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		c := copier{store: s, ctx: ctx, q: q, base: b}
+		if open, err := c.lock(run); err != nil || !open {
+			return err
+		}
+		if !b.Copied {
+			var err error
+			if err := c.create(); err != nil {
+				return err
+			}
+			made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) })
+			if err != nil {
+				return err
+			}
+			if err := interpret(q.SetSpaceTitle(ctx, db.SetSpaceTitleParams{ID: b.CopyID, Title: made.Title}), "space"); err != nil {
+				return err
+			}
+		}
+		c.made = made
+		if err := c.write(); err != nil {
+			return err
+		}
+		return c.finish(run)
+	})
+}
+
+// copier brings a copy up to date in one transaction.
+type copier struct {
+	store *Store
+	ctx   context.Context
+	q     *db.Queries
+	base  TranslationBase
+	made  TranslatedSpace
+
+	space Space
+	head  Revision
+	// after is the revision of the copy then, state that with the pages as the run made them, and pages are how many it changed.
+	after, state string
+	pages        int
+}
+
+// create makes the copy beside its source, for those who see the source.
+func (c *copier) create() error {
+	source := c.base.Space
+	position, err := takePlace(c.ctx, c.q, source.OrganizationID, source.ParentID, 0)
+	if err != nil {
+		return err
+	}
+	language := c.base.Translation.Language
+	row, err := c.q.InsertSpace(c.ctx, db.InsertSpaceParams{
+		ID: c.base.CopyID, OrganizationID: source.OrganizationID, ParentID: source.ParentID, Position: position,
+		Title: source.Title, Emoji: source.Emoji, EditMode: source.EditMode, Language: &language, Revision: schema.NewID(),
+	})
+	if err != nil {
+		return interpret(err, "space")
+	}
+	err = c.q.InsertRevision(c.ctx, db.InsertRevisionParams{
+		ID: row.Revision, SpaceID: row.ID, Branch: row.ID, Seq: 1, Type: RevisionEdits, Parents: []string{},
+	})
+	if err != nil {
+		return interpret(err, "revision")
+	}
+	if err := c.q.CopySpaceSettings(c.ctx, db.CopySpaceSettingsParams{Source: source.ID, Copied: row.ID}); err != nil {
+		return interpret(err, "space")
+	}
+	if err := c.q.CopySpaceGrants(c.ctx, db.CopySpaceGrantsParams{Source: source.ID, Copied: row.ID}); err != nil {
+		return interpret(err, "grant")
+	}
+	return c.store.within(c.ctx, c.q, quotaSpaces, source.OrganizationID)
+}
+
+// lock locks the copy, the translation and the run, in the order in which deleting a space does. It is false for a run that is done:
+// an attempt that was taken for lost has finished it.
+func (c *copier) lock(run string) (open bool, err error) {
+	if c.base.Copied {
+		if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
+			return false, interpret(err, "translated space")
+		}
+	}
+	t, err := c.q.LockTranslation(c.ctx, c.base.Translation.ID)
+	if err != nil {
+		return false, interpret(err, "translation")
+	}
+	row, err := c.q.LockTranslationRun(c.ctx, run)
+	if err != nil {
+		return false, interpret(err, "translation run")
+	}
+	if row.State == schema.RunDone {
+		return false, nil
+	}
+	if schema.Or(t.MadeRevision, "") != schema.Or(c.base.Translation.MadeRevision, "") {
+		return false, schema.Conflict("another run has changed the translated space: this one is tried again")
+	}
+	return true, nil
+}
+
+func (c *copier) write() (err error) {
+	if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
+		return interpret(err, "translated space")
+	}
+	if c.space.OrganizationID != c.base.Translation.OrganizationID {
+		return schema.Conflict("the translated space belongs to another organization now: delete the translation, and create one anew")
+	}
+	if c.head, err = revision(c.ctx, c.q, c.space.ID, c.space.Revision); err != nil {
+		return err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	changed := differences(c.base.Made, c.made.Pages)
+	for i := range changed.Put {
+		changed.Put[i].UpdatedAt = now
+	}
+	state := schema.Or(c.base.Translation.MadeRevision, "")
+	if !c.base.Copied {
+		state = c.head.ID
+	}
+	switch {
+	case changed.None():
+		c.after, c.state = c.head.ID, state
+		return nil
+	case state == c.head.ID:
+		c.pages = len(changed.Put)
+		c.after, err = c.put(Revision{Parents: []string{c.head.ID}}, changed)
+		c.state = c.after
+		return err
+	}
+	return c.merge(state, changed)
+}
+
+// put makes a revision the content of the copy, with the files that it names.
+func (c *copier) put(after Revision, changed tree.Changed) (string, error) {
+	after.SpaceID, after.Branch, after.Seq, after.Type = c.space.ID, c.space.ID, c.head.Seq+1, RevisionEdits
+	id, err := insertContent(c.ctx, c.q, after, changed)
+	if err != nil {
+		return "", err
+	}
+	if err := c.files(after); err != nil {
+		return "", err
+	}
+	return id, setHead(c.ctx, c.q, c.space, id)
+}
+
+func (c *copier) files(after Revision) error {
+	there, err := c.q.FilesOfRevision(c.ctx, db.FilesOfRevisionParams{SpaceID: c.space.ID, Revision: c.head.ID})
+	if err != nil {
+		return interpret(err, "files")
+	}
+	wanted := slices.Clone(c.made.Files)
+	for _, file := range there {
+		wanted = slices.DeleteFunc(wanted, func(id string) bool { return id == file.FileID })
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	err = c.q.CopyFiles(c.ctx, db.CopyFilesParams{
+		Source: c.base.Space.ID, Revision: c.base.Space.Revision, Copied: c.space.ID, Since: after.Seq, Ids: wanted,
+	})
+	if err != nil {
+		return interpret(err, "files")
+	}
+	return c.store.within(c.ctx, c.q, quotaFileBytes, c.space.OrganizationID)
+}
+
+// merge merges what the run made and what people made of the copy. The run's own state becomes a revision of the translation's branch.
+func (c *copier) merge(state string, changed tree.Changed) error {
+	ctx, q := c.ctx, c.q
+	base, err := revision(ctx, q, c.space.ID, state)
+	if err != nil {
+		return err
+	}
+	branch := c.base.Translation.ID
+	next, err := nextOf(ctx, q, branch, base)
+	if err != nil {
+		return err
+	}
+	if base.Branch != branch { // What the branch has is about an older base.
+		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
+			return interpret(err, "pages")
+		}
+	}
+	next.Type = RevisionEdits
+	if c.state, err = insertContent(ctx, q, next, changed); err != nil {
+		return err
+	}
+	theirs, err := revision(ctx, q, c.space.ID, c.state)
+	if err != nil {
+		return err
+	}
+	m, err := between(ctx, q, [3]Revision{base, c.head, theirs})
+	if err != nil {
+		return err
+	}
+	result, made, err := m.with(ctx, q, nil)
+	if err != nil {
+		return err
+	}
+	if choices := c.gone(m, result.Conflicts); len(choices) > 0 {
+		if result, made, err = m.with(ctx, q, choices); err != nil {
+			return err
+		}
+	}
+	c.report(result.Conflicts)
+	if err := insertDocuments(ctx, q, c.space.ID, made); err != nil {
+		return err
+	}
+	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
+	if merged.None() {
+		c.after = c.head.ID
+		return nil
+	}
+	c.pages = len(merged.Put)
+	c.after, err = c.put(Revision{Parents: []string{c.head.ID, c.state}}, merged)
+	return err
+}
+
+// gone chooses the source's side where it has deleted what people corrected, unless they have added a page below.
+func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
+	choices := merge.Choices{}
+	for _, conflict := range merge.Open(conflicts) {
+		if conflict.Kind != merge.KindDelete || conflict.Theirs != nil {
+			continue
+		}
+		if slices.ContainsFunc(conflict.Pages, func(id string) bool { _, made := m.sides[0].Page(id); return !made }) {
+			continue
+		}
+		choices[conflict.ID] = merge.Choice{Take: merge.TakeTheirs}
+	}
+	return choices
+}
+
+// report tells of what was merged in favor of one side.
+func (c *copier) report(conflicts []merge.Conflict) {
+	for _, conflict := range conflicts {
+		r := schema.TranslationReport{Kind: schema.ReportConflict, Page: conflict.Page, Segment: conflict.Block}
+		switch {
+		case conflict.Choice != nil:
+			r.Kind = schema.ReportCorrectionRemoved
+		case conflict.Kind == merge.KindEdit:
+			r.Kind = schema.ReportCorrectionOutdated
+		}
+		if r.Page == "" && len(conflict.Pages) > 0 {
+			r.Page = conflict.Pages[0]
+		}
+		c.made.Reports = append(c.made.Reports, r)
+	}
+}
+
+// finish notes the end of a run.
+func (c *copier) finish(run string) error {
+	ctx, q, t := c.ctx, c.q, c.base.Translation
+	reports, err := toJSON(c.made.Reports[:min(len(c.made.Reports), maxReports)])
+	if err != nil {
+		return err
+	}
+	if c.made.Reports == nil {
+		reports = []byte("[]")
+	}
+	done, err := q.FinishTranslationRun(ctx, db.FinishTranslationRunParams{
+		ID: run, Pages: int64(c.pages), Revision: &c.after, Reports: reports, ReportCount: int64(len(c.made.Reports)),
+	})
+	if err != nil {
+		return interpret(err, "translation run")
+	}
+	err = q.FinishTranslation(ctx, db.FinishTranslationParams{
+		ID: t.ID, ResultSpaceID: &c.space.ID, ResultRevision: &c.after, MadeRevision: &c.state, SourceRevision: &c.base.Space.Revision,
+		Words: done.Words, Pages: int64(c.pages), Milliseconds: done.Milliseconds,
+	})
+	if err != nil {
+		return interpret(err, "translation")
+	}
+	if err := q.DropOldTranslationRuns(ctx, db.DropOldTranslationRunsParams{TranslationID: t.ID, Kept: translationRuns}); err != nil {
+		return interpret(err, "translation runs")
+	}
+	unused := db.DropUnusedSegmentsParams{TranslationID: t.ID, Before: time.Now().UTC().Truncate(time.Millisecond).Add(-unusedSegmentsKept)}
+	if err := q.DropUnusedSegments(ctx, unused); err != nil {
+		return interpret(err, "translation")
+	}
+	if err := q.DropCorrections(ctx, t.ID); err != nil {
+		return interpret(err, "corrections")
+	}
+	insert := db.InsertCorrectionsParams{TranslationID: t.ID}
+	for _, correction := range c.made.Corrections {
+		insert.Pages, insert.Segments = append(insert.Pages, correction.Page), append(insert.Segments, correction.Segment)
+		insert.Targets, insert.Sources = append(insert.Targets, correction.Target), append(insert.Sources, correction.Source)
+	}
+	if len(insert.Pages) == 0 {
+		return nil
+	}
+	return interpret(q.InsertCorrections(ctx, insert), "corrections")
+}

@@ -1,0 +1,242 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// TranslationRun is a row of its table.
+type TranslationRun = db.TranslationRun
+
+// RequestTranslationRun asks for a run, unless one waits that does for it.
+func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		t, err := q.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
+		if err != nil {
+			return interpret(err, "translation")
+		}
+		return queueTranslationRun(ctx, q, t.OrganizationID, t.SourceSpaceID, id)
+	})
+}
+
+func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
+	// A run that is just being started reads what this transaction changes, or is no longer one that waits.
+	if _, err := q.LockTranslation(ctx, translationID); err != nil {
+		return interpret(err, "translation")
+	}
+	run := schema.NewID()
+	queued, err := q.QueueTranslationRun(ctx, db.QueueTranslationRunParams{ID: run, TranslationID: translationID})
+	if err != nil || queued == 0 {
+		return interpret(err, "translation")
+	}
+	return enqueue(ctx, q, schema.TranslateSpace{Organization: organizationID, Space: spaceID, Translation: translationID, Run: run})
+}
+
+// followSpace asks for a run of each translation that has a copy of a locked space, whose content has changed.
+func followSpace(ctx context.Context, q *db.Queries, space Space) error {
+	following, err := q.TranslationsFollowing(ctx, space.ID)
+	if err != nil {
+		return interpret(err, "translations")
+	}
+	for _, id := range following {
+		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StartTranslationRun begins a run, or begins it again. It is false for one that is done.
+func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (run bool, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTranslation(ctx, translationID); err != nil {
+			return interpret(err, "translation")
+		}
+		row, err := q.LockTranslationRun(ctx, id)
+		if err != nil {
+			return interpret(err, "translation run")
+		}
+		run = row.State != schema.RunDone
+		if !run {
+			return nil
+		}
+		return interpret(q.StartTranslationRun(ctx, id), "translation run")
+	})
+	return run, err
+}
+
+// FailTranslationRun notes why a run failed. Its job may try again.
+func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) error {
+	return interpret(s.queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason}), "translation run")
+}
+
+// FailLostTranslationRuns fails the runs whose jobs ended without a word of it.
+func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
+	return interpret(s.queries.FailLostTranslationRuns(ctx, jobLost), "translation runs")
+}
+
+// Correction is a segment of a copy that somebody has corrected: hashes of what the copy has there, and of the source as it was then.
+type Correction struct {
+	Page, Segment  string
+	Target, Source string
+}
+
+// TranslationBase is what a run starts from.
+type TranslationBase struct {
+	Translation Translation
+	// Space is the source, at the revision that Pages are of.
+	Space Space
+	Pages []tree.Node
+	// CopyID is the space of the copy, and Made its pages as the last run made them, Edited as they are now, and Sources those that
+	// they were made of. Before the first run the copy is not there.
+	CopyID               string
+	Copied               bool
+	Made, Edited, Source []tree.Node
+	Corrections          []Correction
+	// Glossary are the terms of the organization.
+	Glossary []GlossaryEntry
+
+	head string
+}
+
+// TranslationBase reads what a run of a translation starts from.
+func (s *Store) TranslationBase(ctx context.Context, organizationID, id string) (b TranslationBase, err error) {
+	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		// One snapshot for all that is read.
+		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
+			return interpret(err, "translation")
+		}
+		if b.Translation, err = q.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID}); err != nil {
+			return interpret(err, "translation")
+		}
+		if b.Space, err = q.SpaceByID(ctx, b.Translation.SourceSpaceID); err != nil {
+			return interpret(err, "space")
+		}
+		if b.Pages, err = pagesOf(ctx, q, b.Space.ID, b.Space.Revision); err != nil {
+			return err
+		}
+		if err := b.readGlossary(ctx, q); err != nil {
+			return err
+		}
+		if b.Translation.ResultSpaceID == nil {
+			b.CopyID = schema.NewID()
+			return nil
+		}
+		return b.readCopy(ctx, q)
+	})
+	return b, err
+}
+
+func (b *TranslationBase) readGlossary(ctx context.Context, q *db.Queries) error {
+	for after := ""; ; after = b.Glossary[len(b.Glossary)-1].ID {
+		rows, err := q.ListGlossaryEntries(ctx, db.ListGlossaryEntriesParams{
+			OrganizationID: b.Translation.OrganizationID, After: after, PageSize: glossaryBatch,
+		})
+		if err != nil {
+			return interpret(err, "glossary")
+		}
+		if b.Glossary = append(b.Glossary, rows...); len(rows) < glossaryBatch {
+			return nil
+		}
+	}
+}
+
+const glossaryBatch = 1000
+
+func (b *TranslationBase) readCopy(ctx context.Context, q *db.Queries) error {
+	b.CopyID, b.Copied = *b.Translation.ResultSpaceID, true
+	space, err := q.SpaceByID(ctx, b.CopyID)
+	if err != nil {
+		return interpret(err, "space")
+	}
+	b.head = space.Revision
+	if b.Edited, err = pagesOf(ctx, q, b.CopyID, b.head); err != nil {
+		return err
+	}
+	if b.Made, err = pagesOf(ctx, q, b.CopyID, schema.Or(b.Translation.MadeRevision, "")); err != nil {
+		return err
+	}
+	if b.Source, err = pagesOf(ctx, q, b.Space.ID, schema.Or(b.Translation.SourceRevision, "")); err != nil {
+		return err
+	}
+	rows, err := q.Corrections(ctx, b.Translation.ID)
+	for _, row := range rows {
+		b.Corrections = append(b.Corrections, Correction{Page: row.PageID, Segment: row.Segment, Target: row.Target, Source: row.Source})
+	}
+	return interpret(err, "corrections")
+}
+
+// Translated is a segment in the other language, by its key. Problem is what people should look at; it may be "".
+type Translated struct {
+	Key, Target, Problem string
+}
+
+// TranslatedSegments gives those of some segments that were translated before, by key.
+func (s *Store) TranslatedSegments(ctx context.Context, translationID string, keys []string) (map[string]Translated, error) {
+	rows, err := s.queries.TranslatedSegments(ctx, db.TranslatedSegmentsParams{TranslationID: translationID, Keys: keys})
+	known := make(map[string]Translated, len(rows))
+	for _, row := range rows {
+		known[row.Key] = Translated(row)
+	}
+	return known, interpret(err, "translation")
+}
+
+// KeepTranslated stores segments that a run has translated, each key once, with the number of words that were sent for them.
+func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, segments []Translated, words int) error {
+	keep := db.KeepTranslatedSegmentsParams{TranslationID: translationID, RunID: run, Segments: int64(len(segments)), Words: int64(words)}
+	for _, t := range segments {
+		keep.Keys, keep.Targets, keep.Problems = append(keep.Keys, t.Key), append(keep.Targets, t.Target), append(keep.Problems, t.Problem)
+	}
+	return interpret(s.queries.KeepTranslatedSegments(ctx, keep), "translation")
+}
+
+// ListTranslationRuns lists the runs of a translation without their reports, the newest first, after the id `after`.
+func (s *Store) ListTranslationRuns(ctx context.Context, translationID, after string, size int) (Page[TranslationRun], error) {
+	total, err := s.queries.CountTranslationRuns(ctx, translationID)
+	if err != nil {
+		return Page[TranslationRun]{}, interpret(err, "translation runs")
+	}
+	rows, err := s.queries.ListTranslationRuns(ctx, db.ListTranslationRunsParams{
+		TranslationID: translationID, Before: cmp.Or(after, lastID), PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[TranslationRun]{}, interpret(err, "translation runs")
+	}
+	runs := make([]TranslationRun, len(rows))
+	for i, r := range rows {
+		runs[i] = TranslationRun{
+			ID: r.ID, TranslationID: r.TranslationID, State: r.State, Reason: r.Reason, RequestedAt: r.RequestedAt, StartedAt: r.StartedAt,
+			FinishedAt: r.FinishedAt, Segments: r.Segments, Words: r.Words, Pages: r.Pages, Revision: r.Revision, ReportCount: r.ReportCount,
+		}
+	}
+	return pageOf(runs, size, total), nil
+}
+
+// TranslationRunByID reads a run of a translation with its reports.
+func (s *Store) TranslationRunByID(ctx context.Context, translationID, id string) (TranslationRun, error) {
+	row, err := s.queries.TranslationRunByID(ctx, db.TranslationRunByIDParams{TranslationID: translationID, ID: id})
+	return row, interpret(err, "translation run")
+}
+
+// LatestRun is the last run of a translation, and whether any is running.
+type LatestRun = db.LatestTranslationRunsRow
+
+// latestTranslationRuns gives the last run of each of some translations, by their ids.
+func (s *Store) latestTranslationRuns(ctx context.Context, translations []string) (map[string]LatestRun, error) {
+	rows, err := s.queries.LatestTranslationRuns(ctx, translations)
+	latest := make(map[string]LatestRun, len(rows))
+	for _, row := range rows {
+		latest[row.TranslationID] = row
+	}
+	return latest, interpret(err, "translation runs")
+}
+
+// unusedSegmentsKept is how long translations are kept of which the source is gone: it may come back.
+const unusedSegmentsKept = 90 * 24 * time.Hour
