@@ -167,13 +167,14 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 
 // setHead makes a revision the content of a locked space. Its search and its translations follow by jobs.
 func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
-	if err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision}); err != nil {
+	following, err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision})
+	if err != nil {
 		return interpret(err, "space")
 	}
 	if err := enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID}); err != nil {
 		return err
 	}
-	return followSpace(ctx, q, space)
+	return followSpace(ctx, q, space, following)
 }
 
 // UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is, and so does one with

@@ -40,11 +40,7 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 }
 
 // followSpace asks for a run of each translation that has a copy of a locked space, whose content has changed.
-func followSpace(ctx context.Context, q *db.Queries, space Space) error {
-	following, err := q.TranslationsFollowing(ctx, space.ID)
-	if err != nil {
-		return interpret(err, "translations")
-	}
+func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
 			return err

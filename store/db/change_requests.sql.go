@@ -508,8 +508,11 @@ func (q *Queries) SetChangeRequest(ctx context.Context, arg SetChangeRequestPara
 	return i, err
 }
 
-const setSpaceHead = `-- name: SetSpaceHead :exec
-update spaces set revision = $2, updated_at = now() where id = $1
+const setSpaceHead = `-- name: SetSpaceHead :one
+update spaces s set revision = $2, updated_at = now() where s.id = $1
+returning array(
+    select t.id from translations t where t.source_space_id = s.id and t.result_space_id is not null order by t.id
+)::text[]
 `
 
 type SetSpaceHeadParams struct {
@@ -517,7 +520,12 @@ type SetSpaceHeadParams struct {
 	Revision string
 }
 
-func (q *Queries) SetSpaceHead(ctx context.Context, arg SetSpaceHeadParams) error {
-	_, err := q.db.Exec(ctx, setSpaceHead, arg.ID, arg.Revision)
-	return err
+// It gives the translations that follow the space: those that have a copy of it.
+// Index: translations_space (source_space_id).
+// Sorts: the translations of one space.
+func (q *Queries) SetSpaceHead(ctx context.Context, arg SetSpaceHeadParams) ([]string, error) {
+	row := q.db.QueryRow(ctx, setSpaceHead, arg.ID, arg.Revision)
+	var column_1 []string
+	err := row.Scan(&column_1)
+	return column_1, err
 }

@@ -815,33 +815,6 @@ func (q *Queries) TranslationRunByID(ctx context.Context, arg TranslationRunByID
 	return i, err
 }
 
-const translationsFollowing = `-- name: TranslationsFollowing :many
-select id from translations where source_space_id = $1 and result_space_id is not null order by id
-`
-
-// The translations that follow a space: those that have a copy of it.
-// Index: translations_space (source_space_id).
-// Sorts: the translations of one space.
-func (q *Queries) TranslationsFollowing(ctx context.Context, sourceSpaceID string) ([]string, error) {
-	rows, err := q.db.Query(ctx, translationsFollowing, sourceSpaceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []string{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const updateTranslation = `-- name: UpdateTranslation :one
 update translations set instructions = $1, updated_at = now()
 where id = $2 and organization_id = $3

@@ -39,8 +39,14 @@ update spaces set
     change_requests_draft = change_requests_draft + sqlc.arg(draft)::integer
 where id = sqlc.arg(id);
 
--- name: SetSpaceHead :exec
-update spaces set revision = $2, updated_at = now() where id = $1;
+-- name: SetSpaceHead :one
+-- It gives the translations that follow the space: those that have a copy of it.
+-- Index: translations_space (source_space_id).
+-- Sorts: the translations of one space.
+update spaces s set revision = $2, updated_at = now() where s.id = $1
+returning array(
+    select t.id from translations t where t.source_space_id = s.id and t.result_space_id is not null order by t.id
+)::text[];
 
 -- name: ListChangeRequestsInSpace :many
 -- Index: change_requests_space_updated (space_id, updated_at desc, id desc), or change_requests_space_created.

@@ -38,12 +38,6 @@ select count(*) from translations where organization_id = $1;
 -- name: LockTranslation :one
 select * from translations where id = $1 for no key update;
 
--- name: TranslationsFollowing :many
--- The translations that follow a space: those that have a copy of it.
--- Index: translations_space (source_space_id).
--- Sorts: the translations of one space.
-select id from translations where source_space_id = $1 and result_space_id is not null order by id;
-
 -- name: QueueTranslationRun :execrows
 -- One that waits does for this one.
 insert into translation_runs (id, translation_id, state) values (sqlc.arg(id), sqlc.arg(translation_id), 'queued')
