@@ -21,8 +21,9 @@ var unseen = []string{
 	"importGitRepository", "postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
 	"postCommentReplyInSpace", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
 	"requestReviewersForChangeRequest", "resolveChangeRequestConflict", "searchSiteContent", "submitChangeRequestReview",
-	"trackEventsInSiteById", "updateChangeRequest", "updateCommentInChangeRequest", "updateCommentInSpace",
-	"updateCommentReplyInChangeRequest", "updateCommentReplyInSpace", "updateSiteInsightsSettings",
+	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace", "updateChangeRequest",
+	"updateCommentInChangeRequest", "updateCommentInSpace", "updateCommentReplyInChangeRequest", "updateCommentReplyInSpace",
+	"updateIntegrationSiteInstallation", "updateIntegrationSpaceInstallation", "updateSiteInsightsSettings",
 }
 
 // TestFrontEndsHear does every operation that writes something of a site, a space, a change request or a specification, and looks

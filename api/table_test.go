@@ -201,7 +201,7 @@ func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	admin := h.Ours.Users[schema.RoleAdmin].ID
 	for name, user := range map[string]*string{"oct_token-of-nobody": nil, "oct_token-of-a-user": &admin} {
 		hash := schema.HashToken([]byte(name))
-		h.Exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'integration', '', $3)", name, hash[:], user)
+		h.Exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'newer', '', $3)", name, hash[:], user)
 		apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 			if op.Scope.Public {
 				return

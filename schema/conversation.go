@@ -22,9 +22,13 @@ func Impacts() []Impact { return []Impact{ImpactLow, ImpactMedium, ImpactHigh} }
 // Rank orders the impacts. The lowest has rank 0, an unknown impact -1.
 func (i Impact) Rank() int { return slices.Index(Impacts(), i) }
 
-// SourceEmail is the source of conversations that a user ingests. Conversations that an integration ingests have the source
-// `integration:<name>:<source>`.
+// SourceEmail is the source of conversations that a user ingests.
 const SourceEmail = "email"
+
+// SourceOfInstallation is the source of conversations that an installation of an integration ingests.
+func SourceOfInstallation(integration, installation string) string {
+	return "integration:" + integration + ":" + installation
+}
 
 // The speakers of the parts of a conversation.
 const (

@@ -133,7 +133,15 @@ func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
 	return writeEither(e, p.Header, p.Directives)
 }
 
-// IntegrationInstallation is an integration that an organization has installed.
+// The states of an installation. It is pending until its configuration has all that the integration requires.
+const (
+	InstallationActive  = "active"
+	InstallationPending = "pending"
+	InstallationPaused  = "paused"
+)
+
+// IntegrationInstallation is an integration that an organization has installed. Scopes are what the organization allows of what the
+// integration asks for.
 type IntegrationInstallation struct {
 	ID             string                      `json:"id"`
 	Integration    string                      `json:"integration"`
@@ -141,6 +149,7 @@ type IntegrationInstallation struct {
 	SpaceSelection string                      `json:"space_selection"`
 	SiteSelection  string                      `json:"site_selection"`
 	Spaces         int64                       `json:"spaces"`
+	Scopes         []string                    `json:"scopes"`
 	Configuration  map[string]any              `json:"configuration"`
 	CreatedAt      time.Time                   `json:"createdAt"`
 	UpdatedAt      time.Time                   `json:"updatedAt"`
@@ -171,13 +180,10 @@ func IntegrationEnums() map[string][]string {
 		"integrationVisibility": {"public", "private", "unlisted"},
 		"integrationTarget":     {"all", "site", "space", "organization"},
 		"integrationCategory":   {"analytics", "collaboration", "content", "gitsync", "marketing", "visitor-auth", "other"},
-		"integrationScope": {
-			"space:content:read", "space:content:write", "space:metadata:read", "space:metadata:write", "space:git:sync",
-			"page:feedback:read", "site:metadata:read", "site:views:read", "site:script:inject", "site:script:cookies",
-			"site:visitor:auth", "site:adaptive:read", "site:adaptive:write", "openapi:read", "openapi:write",
-			"conversations:ingest",
-		},
-		"integrationProperty": {"string", "number", "boolean", "button"},
+		"integrationScope":      IntegrationScopeNames(),
+		"integrationProperty":   {"string", "number", "boolean", "button"},
+		"selection":             {SelectionAll, SelectionSelected},
+		"installationState":     {InstallationActive, InstallationPaused},
 	}
 }
 

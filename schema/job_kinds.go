@@ -136,3 +136,24 @@ func (j TranslateSpace) JobKind() JobKind {
 func (j TranslateSpace) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}
 }
+
+// SendIntegrationEvent sends an event of an integration in development mode to its tunnel.
+type SendIntegrationEvent struct {
+	// Organization is the one that published the integration.
+	Organization string `json:"organization"`
+	Event        string `json:"event"`
+}
+
+// Kind is the name of the kind.
+func (SendIntegrationEvent) Kind() string { return "send_integration_event" }
+
+// JobKind is the kind's row. A tunnel that is not there for some minutes has ended.
+func (j SendIntegrationEvent) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Sends an event of an integration in development mode to its tunnel.",
+		Order: JobsInOrder, Workers: 2, Attempts: 4, Timeout: time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j SendIntegrationEvent) Subject() JobSubject { return JobSubject{Organization: j.Organization} }

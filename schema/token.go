@@ -19,10 +19,28 @@ const (
 	TokenFrontEnd TokenKind = "front-end"
 	TokenReader   TokenKind = "reader"
 	TokenNone     TokenKind = "none"
+
+	// The token of an integration finds its installations. That of an installation may do what the scopes of the installation say.
+	TokenIntegration  TokenKind = "integration"
+	TokenInstallation TokenKind = "installation"
 )
 
 // TokenPrefix starts every token that we make, so that scanners for leaked secrets recognize it.
 const TokenPrefix = "oct_"
+
+// integrationPrefix starts the tokens of integrations and installations, which are stored apart. No other token that we make starts
+// with it: an underscore is no digit of theirs.
+const integrationPrefix = TokenPrefix + "int_"
+
+// NewIntegrationToken makes a token of an integration or of an installation.
+func NewIntegrationToken() string {
+	return integrationPrefix + strings.TrimPrefix(NewToken(), TokenPrefix)
+}
+
+// IsIntegrationToken reports whether a token has the form of those of integrations and installations.
+func IsIntegrationToken(token []byte) bool {
+	return strings.HasPrefix(string(token), integrationPrefix)
+}
 
 // MinTokenLength is the shortest token that an operator may choose for the first user.
 const MinTokenLength = 16

@@ -19,6 +19,11 @@ type Principal struct {
 	UserID         string
 	SiteID         string
 	OrganizationID string
+	// Integration is set for the tokens of integrations and of installations; InstallationID and Scopes for the latter, whose
+	// OrganizationID is where it is installed, and whose UserID is in whose name it writes: a user without rights.
+	Integration    string
+	InstallationID string
+	Scopes         []string
 	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
 	ExpiresAt time.Time
 	// LastUsedAt is the last use on record, for deciding whether to record another.

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -70,6 +72,9 @@ func (s *Store) PublishIntegration(
 		if err != nil {
 			return interpret(err, "integration")
 		}
+		if err := keepVersion(ctx, q, userID, n, published.Version); err != nil {
+			return err
+		}
 		if published.Version == 1 {
 			if err := s.within(ctx, q, quotaIntegrations, owner.Organization.ID); err != nil {
 				return err
@@ -131,6 +136,54 @@ func (s *Store) publishing(
 	return params, assets, nil
 }
 
+// keptVersions bounds the versions of one integration that can be listed.
+const keptVersions = 1000
+
+// keepVersion notes what was published, and by whom.
+func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegration, version int32) error {
+	hash := sha256.Sum256([]byte(n.Script))
+	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
+		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime, Scopes: notNil(n.Manifest.Scopes),
+		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, //nolint:gosec // A body is smaller.
+	})
+	if err == nil {
+		err = q.DeleteOldIntegrationVersions(ctx, db.DeleteOldIntegrationVersionsParams{Integration: n.Name, Newest: version, Kept: keptVersions})
+	}
+	return interpret(err, "integration")
+}
+
+// IntegrationVersion is a row of what was published.
+type IntegrationVersion = db.IntegrationVersion
+
+// ListIntegrationVersions lists the versions of an integration, the newest first; before is the last one that is known, or 0.
+func (s *Store) ListIntegrationVersions(ctx context.Context, name string, before int32, size int) (Page[IntegrationVersion], error) {
+	if before == 0 {
+		before = math.MaxInt32
+	}
+	total, err := s.queries.CountIntegrationVersions(ctx, name)
+	if err != nil {
+		return Page[IntegrationVersion]{}, interpret(err, "versions")
+	}
+	rows, err := s.queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
+		Integration: name, Before: before, PageSize: pageSize(size),
+	})
+	return pageOf(rows, size, total), interpret(err, "versions")
+}
+
+// UnpublishIntegration deletes an integration with its installations, and so ends their tokens.
+func (s *Store) UnpublishIntegration(ctx context.Context, name string) error {
+	_, err := s.queries.DeleteIntegration(ctx, name)
+	return interpret(err, "integration")
+}
+
+// SetIntegrationTunnel sends the events of an integration to an address, those of all organizations if everybody is set, and else
+// those of its owner's own. An empty address ends that.
+func (s *Store) SetIntegrationTunnel(ctx context.Context, name, address string, everybody bool) error {
+	return interpret(s.queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
+		Name: name, Tunnel: unlessEmpty(address), Everybody: everybody && address != "",
+	}), "integration")
+}
+
 // IntegrationSecrets reads the secrets of an integration for its script. No answer ever contains them.
 func (s *Store) IntegrationSecrets(ctx context.Context, name string) (map[string]string, error) {
 	sealed, err := s.queries.IntegrationSecrets(ctx, name)
@@ -153,6 +206,19 @@ func (s *Store) Integration(ctx context.Context, userID, name string) (Integrati
 	return integrationOf(db.ListIntegrationsRow(row))
 }
 
+// IntegrationByName reads an integration for a caller whose right to it is already known.
+func (s *Store) IntegrationByName(ctx context.Context, name string) (Integration, error) {
+	row, err := s.queries.IntegrationByName(ctx, name)
+	if err != nil {
+		return Integration{}, interpret(err, "integration")
+	}
+	i := row.Integration
+	return integrationOf(db.ListIntegrationsRow{
+		Name: i.Name, Version: i.Version, Verified: i.Verified, Manifest: i.Manifest, Icon: i.Icon, PreviewImages: i.PreviewImages,
+		Organization: row.Organization,
+	})
+}
+
 func integrationOf(row db.ListIntegrationsRow) (Integration, error) {
 	manifest, err := fromJSON[schema.IntegrationManifest](row.Manifest)
 	if err != nil {
@@ -171,10 +237,20 @@ type IntegrationFilter struct {
 	Blocks, ContentSources                              *bool
 }
 
-// ListIntegrations lists the public integrations by name, after the name `after`, as the user sees them.
+// ListIntegrations lists the public integrations by name, after the name `after`, as the user sees them. If the filter names an owner
+// that the user is a member of, the list has all integrations of that organization.
 func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
 ) (Page[Integration], error) {
+	if f.Owner != nil {
+		_, err := s.Organization(ctx, userID, *f.Owner)
+		switch {
+		case err == nil:
+			return s.listOwnIntegrations(ctx, userID, f, after, size)
+		case !schema.IsCode(err, schema.CodeNotFound):
+			return Page[Integration]{}, err
+		}
+	}
 	total, err := s.planned.CountIntegrations(ctx, db.CountIntegrationsParams{
 		Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: f.Owner, Blocks: f.Blocks,
 		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain,
@@ -189,13 +265,52 @@ func (s *Store) ListIntegrations(
 	if err != nil {
 		return Page[Integration]{}, interpret(err, "integrations")
 	}
+	return integrationsOf(rows, size, total)
+}
+
+func (s *Store) listOwnIntegrations(
+	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
+) (Page[Integration], error) {
+	total, err := s.planned.CountOwnIntegrations(ctx, db.CountOwnIntegrationsParams{
+		Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: *f.Owner, Blocks: f.Blocks,
+		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain,
+	})
+	if err != nil {
+		return Page[Integration]{}, interpret(err, "integrations")
+	}
+	rows, err := s.planned.ListOwnIntegrations(ctx, db.ListOwnIntegrationsParams{
+		UserID: userID, Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: *f.Owner, Blocks: f.Blocks,
+		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[Integration]{}, interpret(err, "integrations")
+	}
+	same := make([]db.ListIntegrationsRow, len(rows))
+	for i, row := range rows {
+		same[i] = db.ListIntegrationsRow(row)
+	}
+	return integrationsOf(same, size, total)
+}
+
+func integrationsOf(rows []db.ListIntegrationsRow, size int, total int64) (Page[Integration], error) {
 	integrations := make([]Integration, len(rows))
 	for i, row := range rows {
+		var err error
 		if integrations[i], err = integrationOf(row); err != nil {
 			return Page[Integration]{}, err
 		}
 	}
 	return pageOf(integrations, size, total), nil
+}
+
+// IntegrationAssets lists the pictures of an integration, without their bytes.
+func (s *Store) IntegrationAssets(ctx context.Context, name string) ([]IntegrationAsset, error) {
+	rows, err := s.queries.IntegrationAssets(ctx, name)
+	assets := make([]IntegrationAsset, len(rows))
+	for i, row := range rows {
+		assets[i] = IntegrationAsset{ID: row.ID, ContentType: row.ContentType}
+	}
+	return assets, interpret(err, "integration")
 }
 
 // IntegrationAsset reads a picture. Its id works like a secret: only those who were shown the integration know it.
@@ -205,36 +320,4 @@ func (s *Store) IntegrationAsset(ctx context.Context, name, id string) (Integrat
 		return IntegrationAsset{}, interpret(err, "asset")
 	}
 	return IntegrationAsset{ID: id, ContentType: row.ContentType, Content: row.Content}, nil
-}
-
-// Installation is an integration in an organization, with the number of the organization's spaces, which are all in it.
-type Installation struct {
-	Row    db.IntegrationInstallation
-	Role   schema.Role
-	Spaces int64
-}
-
-// InstallIntegration puts an integration into an organization, once.
-func (s *Store) InstallIntegration(ctx context.Context, name string, target Membership) (Installation, error) {
-	row, err := s.queries.InsertInstallation(ctx, db.InsertInstallationParams{
-		ID: schema.NewID(), Integration: name, OrganizationID: target.Organization.ID,
-	})
-	if err != nil {
-		return Installation{}, interpret(err, "installation")
-	}
-	return s.installation(ctx, row, target.Role)
-}
-
-// Installation reads an installation in an organization that the user is in; any other is not found.
-func (s *Store) Installation(ctx context.Context, userID, name, id string) (Installation, error) {
-	row, err := s.queries.InstallationForUser(ctx, db.InstallationForUserParams{UserID: userID, ID: id, Integration: name})
-	if err != nil {
-		return Installation{}, interpret(err, "installation")
-	}
-	return s.installation(ctx, row.IntegrationInstallation, schema.RoleFromNullable(row.Role))
-}
-
-func (s *Store) installation(ctx context.Context, row db.IntegrationInstallation, role schema.Role) (Installation, error) {
-	spaces, err := s.queries.CountInstalledSpaces(ctx, row.OrganizationID)
-	return Installation{Row: row, Role: role, Spaces: spaces}, interpret(err, "installation")
 }

@@ -80,7 +80,7 @@ func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 		}
 		for _, end := range []func(context.Context, string) error{
 			q.MarkOrganizationDeleted, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
-			q.DeleteIntegrations, q.DeleteMemberships,
+			q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
 		} {
 			if err := end(ctx, id); err != nil {
 				return interpret(err, "organization")

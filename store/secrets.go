@@ -17,6 +17,9 @@ const insightsKeyName = "insights-visitor-hash"
 // exportKeyName may change: addresses that were signed with the old key end before their time.
 const exportKeyName = "export-signature"
 
+// integrationSigningKeyName may change: integrations get what is made of it with each event.
+const integrationSigningKeyName = "integration-signature"
+
 // sealingKeyName must never change: what was sealed with another key cannot be opened.
 const sealingKeyName = "sealing"
 

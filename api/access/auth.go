@@ -40,6 +40,9 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	switch {
 	case !known:
 		find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
+		if schema.IsIntegrationToken(token) {
+			find = func(ctx context.Context) (*Session, error) { return g.installation(ctx, hash) }
+		}
 		if signed {
 			find = func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
 		}
@@ -56,8 +59,8 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	if !s.Principal.ExpiresAt.IsZero() && !now.Before(s.Principal.ExpiresAt) {
 		return nil, schema.Unauthorized("the token is not valid")
 	}
-	if s.Reader != nil {
-		return s, nil // Nothing is stored of the token.
+	if s.Reader != nil || s.Principal.Integration != "" {
+		return s, nil // Nothing is stored of the token, or it is too short-lived for a last use.
 	}
 	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
 		g.uses.record(s.Principal.TokenID)

@@ -24,6 +24,9 @@ type Caller struct {
 	Space        *store.SpaceAccess
 	Collection   *store.CollectionAccess
 	EventSite    schema.EventSite
+	// Integration and Installation are set by the scopes that name them.
+	Integration  *store.Integration
+	Installation *store.Installation
 	// ChangeRequest is set, together with Space, by the scope that names it.
 	ChangeRequest *store.ChangeRequest
 	// IP is the client's address, taken from forwarding headers only if the proxies are trusted.

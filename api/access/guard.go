@@ -75,17 +75,24 @@ func (g *Guard) Take(class RateClass, s *Session, now time.Time) Allowance {
 // Admit refuses callers outside the operation's scope with 403 or 404, and stores the object in the Caller. The
 // caller's Principal must be set. ErrAlreadyGone ends the call as a success.
 func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) error {
-	if err := s.admit(c.Principal.Kind); err != nil {
+	if err := s.admit(c.Principal); err != nil {
 		return err
 	}
 	if s.Object == nil {
 		return nil
 	}
 	find := s.Object.find
-	if c.Reader != nil {
+	installation := c.Principal.Kind == schema.TokenInstallation || c.Principal.Kind == schema.TokenIntegration
+	switch {
+	case c.Reader != nil:
 		find = s.Object.findForReader
+	case installation:
+		find = s.Object.findForInstallation
 	}
 	err := find(ctx, g, path, c)
+	if err == nil && installation {
+		c.Rights = RightView | RightAccess | s.Right // What the scope that opens the row gives.
+	}
 	if err == nil {
 		err = c.Require(s.Right, s.Object.name)
 	}
@@ -105,8 +112,8 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 }
 
 // admit decides which kinds of principal may call the operation. A kind without a case of its own is refused.
-func (s Scope) admit(kind schema.TokenKind) error {
-	switch kind {
+func (s Scope) admit(p *store.Principal) error {
+	switch p.Kind {
 	case schema.TokenUser:
 		return nil
 	case schema.TokenSite:
@@ -124,6 +131,13 @@ func (s Scope) admit(kind schema.TokenKind) error {
 			return schema.Forbidden("a site token may only read what its site shows")
 		}
 		return nil
+	case schema.TokenIntegration:
+		if !s.Integration {
+			return schema.Forbidden("the token of an integration may only find its installations")
+		}
+		return nil
+	case schema.TokenInstallation:
+		return s.admitInstallation(p)
 	case schema.TokenNone:
 		return schema.Unauthorized(noToken) // [Guard.AdmitNobody] admits these callers.
 	default:

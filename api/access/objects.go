@@ -24,25 +24,38 @@ func pathID(path PathParams, name string) (string, bool) {
 
 // Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's access and
 // fills in the Caller. find returns "not found" both for objects that do not exist and for those of other tenants. findForReader
-// does the same for the readers of a published site; it is nil for objects that they have nothing to do with.
+// does the same for the readers of a published site, and findForInstallation for the tokens of installations and integrations, without
+// rights; each is nil for objects that such callers have nothing to do with.
 type Object struct {
 	name          string
 	param         string
 	find          func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 	findForReader func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
+
+	findForInstallation func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 }
 
 var (
-	OnOrganization = &Object{name: "organization", param: "organizationId", find: findOrganization}
-	OnSite         = &Object{name: "site", param: "siteId", find: findSite, findForReader: findSiteForReader}
-	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace, findForReader: findSpaceForReader}
+	OnOrganization = &Object{name: "organization", param: "organizationId", find: findOrganization, findForInstallation: findOrganizationForInstallation}
+	OnSite         = &Object{name: "site", param: "siteId", find: findSite, findForReader: findSiteForReader, findForInstallation: findSiteForInstallation}
+	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace, findForReader: findSpaceForReader, findForInstallation: findSpaceForInstallation}
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
 	// OnChangeRequest uses the rights on the change request's space.
-	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest, findForReader: findChangeRequestForReader}
+	OnChangeRequest = &Object{
+		name: "change request", param: "changeRequestId", find: findChangeRequest, findForReader: findChangeRequestForReader,
+		findForInstallation: findChangeRequestForInstallation,
+	}
 	// OnSharedResource is a resource of an organization that the pages of its sites show, such as an OpenAPI specification.
-	OnSharedResource = &Object{name: "organization", param: "organizationId", find: findOrganization, findForReader: findOrganizationForReader}
+	OnSharedResource = &Object{
+		name: "organization", param: "organizationId", find: findOrganization, findForReader: findOrganizationForReader,
+		findForInstallation: findOrganizationForInstallation,
+	}
 	// OnInsights is a cached site lookup: its result may be as old as Config.AuthTTL.
-	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite}
+	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite, findForInstallation: findSiteForInstallation}
+	// OnIntegration uses the rights on the organization that owns the integration.
+	OnIntegration = &Object{name: "integration", param: "integrationName", find: findIntegration, findForInstallation: findIntegrationItself}
+	// OnInstallation uses the rights on the organization that the integration is installed in.
+	OnInstallation = &Object{name: "installation", param: "installationId", find: findInstallation, findForInstallation: findInstallationItself}
 )
 
 // NamedObject is a kind of object named by a member of the body instead of the path. The frame reads only that member first, and
@@ -127,6 +140,11 @@ func findChangeRequest(ctx context.Context, g *Guard, path PathParams, c *Caller
 	if err := findSpace(ctx, g, path, c); err != nil {
 		return err
 	}
+	return findRequestInSpace(ctx, g, path, c)
+}
+
+// findRequestInSpace finds the change request of a space that is found.
+func findRequestInSpace(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "changeRequestId")
 	if !ok {
 		return schema.NotFound("change request")

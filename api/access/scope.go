@@ -3,7 +3,10 @@ package access
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Scope says who may call an operation: anybody, any user, or users with a right on an object, which the path or a member of
@@ -27,6 +30,11 @@ type Scope struct {
 	FrontEnd bool
 	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
 	Readers bool
+	// Installation is the scope with which the token of an installation is also admitted: for the organization that it is in, and the
+	// spaces and sites that it is for. Empty admits none.
+	Installation string
+	// Integration also admits the token of an integration, for the integration itself and its installations.
+	Integration bool
 	// Nobody also admits callers without a token, for a site that takes events from them.
 	Nobody bool
 	// OrGone returns success for an object that does not exist.
@@ -67,6 +75,19 @@ func (s Scope) OrReaders() Scope {
 	return s
 }
 
+// OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
+// schema.ScopeInstallation, all of them for themselves.
+func (s Scope) OrInstallation(scope string) Scope {
+	s.Installation = scope
+	return s
+}
+
+// OrIntegration also admits the tokens of integrations.
+func (s Scope) OrIntegration() Scope {
+	s.Integration = true
+	return s
+}
+
 // OrNobody also admits callers without a token, for a site that takes events from them.
 func (s Scope) OrNobody() Scope {
 	s.Nobody = true
@@ -99,6 +120,14 @@ func (s Scope) String() string {
 			name += " or " + other.name
 		}
 	}
+	if s.Integration {
+		name += " or integration"
+	}
+	if s.Installation == schema.ScopeInstallation {
+		name += " or the installation itself"
+	} else if s.Installation != "" {
+		name += " or installation with " + s.Installation
+	}
 	return name
 }
 
@@ -126,6 +155,12 @@ func (s Scope) Check(path string) error {
 		return errors.New("callers without a token have rights on nothing but the insights of a site")
 	case s.Readers && s.Object != nil && (s.Object.findForReader == nil || !readerRights.Has(s.Right)):
 		return errors.New("a site's readers may only read the site and what it shows")
+	case s.Installation != "" && s.Installation != schema.ScopeInstallation && !slices.Contains(schema.IntegrationScopeNames(), s.Installation):
+		return fmt.Errorf("there is no scope %q for installations", s.Installation)
+	case (s.Installation != "" || s.Integration) && (s.Object == nil || s.Object.findForInstallation == nil):
+		return errors.New("integrations and installations have rights on what they are for only")
+	case s.Integration && s.Object != OnIntegration && s.Object != OnInstallation:
+		return errors.New("the token of an integration opens the integration and its installations only")
 	}
 	return nil
 }

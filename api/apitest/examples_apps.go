@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -55,17 +54,55 @@ func integrationsExamples() {
 	Examples["getIntegrationByName"] = example{Make: fresh}
 	Examples["getIntegrationAsset"] = example{Make: fresh}
 	Examples["installIntegration"] = example{body: `{"organization":"{organizationId}"}`, Make: fresh}
-	Examples["getIntegrationInstallationById"] = example{Needs: access.RightAccess, Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
-		values := fresh(h, tenant)
-		a := h.Do("POST", "/v1/integrations/"+values["integrationName"]+"/installations", tenant.Tokens[schema.RoleAdmin],
-			map[string]string{"organization": tenant.Organization.ID})
-		var made schema.IntegrationInstallation
-		if err := json.Unmarshal(a.Body, &made); err != nil || a.Status != 201 {
-			h.T.Fatalf("%d %s", a.Status, a.Body)
+	own := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return h.Installed(tenant, "i-"+schema.NewID())
+	}
+	Examples["setIntegrationDevelopmentMode"] = example{body: `{"tunnelUrl":"https://tunnel.example.com"}`, Make: own}
+	Examples["updateIntegrationInstallation"] = example{body: `{"externalIds":["a"]}`, Make: own}
+	Examples["installIntegrationOnSpace"] = example{body: `{"space":"{spaceId}"}`, Make: own}
+	Examples["installIntegrationOnSite"] = example{body: `{"siteId":"{siteId}"}`, Make: own}
+	on := func(where, body string) func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return func(h *Harness, tenant *storetest.Tenant) map[string]string {
+			values := own(h, tenant)
+			path := "/v1/integrations/" + values["integrationName"] + "/installations/" + values["installationId"] + where
+			h.Want(201, "POST", path, tenant.Tokens[schema.RoleAdmin], strings.NewReplacer("{space}", tenant.Space.ID, "{site}", tenant.Site.ID).Replace(body))
+			return values
 		}
-		values["installationId"] = made.ID
-		return values
-	}}
+	}
+	onSpace, onSite := on("/spaces", `{"space":"{space}"}`), on("/sites", `{"siteId":"{site}"}`)
+	Examples["getIntegrationSpaceInstallation"], Examples["getIntegrationSiteInstallation"] = example{Make: onSpace}, example{Make: onSite}
+	Examples["updateIntegrationSpaceInstallation"] = example{body: `{"externalIds":["a"]}`, Make: onSpace}
+	Examples["updateIntegrationSiteInstallation"] = example{body: `{"externalIds":["a"]}`, Make: onSite}
+	for _, id := range []string{
+		"unpublishIntegration", "listIntegrationAssets", "listIntegrationInstallations", "getIntegrationInstallationById", "uninstallIntegration",
+		"createIntegrationInstallationToken", "getOrganizationIntegrationStatus", "listIntegrationInstallationSpaces", "uninstallIntegrationFromSpace",
+		"listIntegrationInstallationSites", "uninstallIntegrationFromSite", "listIntegrationVersions", "listIntegrationEvents", "getIntegrationEvent",
+		"disableIntegrationDevelopmentMode",
+	} {
+		Examples[id] = example{Make: own}
+	}
+}
+
+// Installed publishes a private integration with some scopes and installs it, in the tenant's own organization. It gives the names of
+// both, and the event of the installation, by the names that paths have for them.
+func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...string) map[string]string {
+	h.T.Helper()
+	body := PublishBody(tenant.Organization.ID)
+	body["scopes"] = append([]string{}, scopes...)
+	admin := tenant.Tokens[schema.RoleAdmin]
+	h.Want(200, "POST", "/v1/integrations/"+name, admin, body)
+	made := h.Want(201, "POST", "/v1/integrations/"+name+"/installations", admin, map[string]string{"organization": tenant.Organization.ID})
+	events := h.Want(200, "GET", "/v1/integrations/"+name+"/events?limit=1", admin, nil)
+	return map[string]string{
+		"integrationName": name, "installationId": made["id"].(string), "eventId": events["items"].([]any)[0].(map[string]any)["id"].(string),
+	}
+}
+
+// InstallationToken makes a token of an installation.
+func (h *Harness) InstallationToken(tenant *storetest.Tenant, installed map[string]string) string {
+	h.T.Helper()
+	path := "/v1/integrations/" + installed["integrationName"] + "/installations/" + installed["installationId"] + "/tokens"
+	return h.Want(200, "POST", path, tenant.Tokens[schema.RoleAdmin], nil)["token"].(string)
 }
 
 func specExamples() {

@@ -30,7 +30,7 @@ func conversationOperations(h *conversationResources) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/conversations", ID: "ingestConversation", Tag: "conversations",
 			Doc:   "Ingest one or more conversations and find the issues in them. A conversation with a known id replaces the earlier one.",
-			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
+			Scope: access.Having(access.RightCreate, access.OnOrganization).OrInstallation(schema.ScopeConversationsIngest), Status: http.StatusNoContent,
 			BodyLimit: conversationsBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.ingest),
 		},
 		{
@@ -87,8 +87,11 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 		rows[i] = row
 	}
 	organization := c.Organization.Organization.ID
-	// User tokens do not name a source, so email is assumed. Tokens of integrations would name theirs.
-	return frame.NoContent{}, h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows)
+	source := schema.SourceEmail // User tokens do not name one.
+	if c.Principal.Kind == schema.TokenInstallation {
+		source = schema.SourceOfInstallation(c.Principal.Integration, c.Principal.InstallationID)
+	}
+	return frame.NoContent{}, h.store.IngestConversations(ctx, organization, source, c.Now, rows)
 }
 
 func newConversation(input conversationInput) (store.NewConversation, error) {

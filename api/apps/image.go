@@ -1,26 +1,58 @@
 package apps
 
 import (
+	"bytes"
 	"encoding/base64"
-	"net/http"
-	"slices"
+	"image"
+	_ "image/gif" // The formats that publishers send.
+	"image/jpeg"
+	"image/png"
 	"strings"
+
+	_ "golang.org/x/image/webp"
 )
 
-// imageTypes lists types that browsers display and that cannot run scripts. SVG can, so it is missing.
+// imageTypes lists types that browsers display and that cannot run scripts. SVG can, so it is missing. GIF and WebP are what earlier
+// versions stored as they were sent.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// readImage decodes a base64 image and detects its type from its first bytes.
-func readImage(text string) (image []byte, mediaType string, ok bool) {
-	image, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+// maxPixels bounds an image before it is decoded: a few bytes can announce a picture that takes gigabytes.
+const maxPixels = 4 << 20
+
+// readImage decodes the base64 of an image, and its header.
+func readImage(text string) (content []byte, format string, ok bool) {
+	content, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil {
 		return nil, "", false
 	}
-	mediaType = http.DetectContentType(image)
-	return image, mediaType, slices.Contains(imageTypes, mediaType)
+	header, format, err := image.DecodeConfig(bytes.NewReader(content))
+	if err != nil || header.Width <= 0 || header.Height <= 0 || header.Height > maxPixels/header.Width {
+		return nil, "", false
+	}
+	return content, format, true
 }
 
 func isImage(text string) bool {
 	_, _, ok := readImage(text)
 	return ok
+}
+
+// encodeAgain decodes an image and encodes what is seen of it, so that nothing else that was in the file is served: no metadata, no
+// second file, no frames but the first. Photographs stay JPEG; all else becomes PNG.
+func encodeAgain(text string) (content []byte, mediaType string, ok bool) {
+	sent, format, ok := readImage(text)
+	if !ok {
+		return nil, "", false
+	}
+	picture, _, err := image.Decode(bytes.NewReader(sent))
+	if err != nil {
+		return nil, "", false
+	}
+	var out bytes.Buffer
+	if format == "jpeg" {
+		err, mediaType = jpeg.Encode(&out, picture, &jpeg.Options{Quality: 90}), "image/jpeg"
+	} else {
+		err, mediaType = png.Encode(&out, picture), "image/png"
+	}
+	return out.Bytes(), mediaType, err == nil
 }

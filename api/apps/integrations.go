@@ -28,7 +28,7 @@ func integrationOperations(h *integrations) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: "/integrations", ID: "listIntegrations", Tag: "integrations",
-			Doc:   "List the public integrations by name.",
+			Doc:   "List the public integrations by name. With owner, members of that organization get its private and unlisted ones too.",
 			Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
@@ -48,15 +48,14 @@ func integrationOperations(h *integrations) []frame.Operation {
 			Scope: access.Public(), Status: http.StatusOK, Produces: imageTypes, Handler: frame.Handle(h.asset),
 		},
 		{
-			Method: http.MethodPost, Path: one + "/installations", ID: "installIntegration", Tag: "integrations",
-			Doc:   "Install an integration in an organization, as its admin.",
-			Scope: access.HavingNamed(access.RightAdmin, access.OrganizationInBody), Status: http.StatusCreated,
-			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.install),
+			Method: http.MethodGet, Path: one + "/assets", ID: "listIntegrationAssets", Tag: "integrations",
+			Doc:   "List the pictures of an integration.",
+			Scope: access.Having(access.RightView, access.OnIntegration), Status: http.StatusOK, Handler: frame.Handle(h.assets),
 		},
 		{
-			Method: http.MethodGet, Path: one + "/installations/{installationId}", ID: "getIntegrationInstallationById", Tag: "integrations",
-			Doc:   "Read an installation, as a member of its organization.",
-			Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.installation),
+			Method: http.MethodDelete, Path: one, ID: "unpublishIntegration", Tag: "integrations",
+			Doc:   "Unpublish an integration, as an admin of the organization that owns the name, which is free again. Its installations and their tokens end.",
+			Scope: access.Having(access.RightAdmin, access.OnIntegration).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.unpublish),
 		},
 	}
 }
@@ -127,11 +126,18 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 		Name: r.Name, Manifest: r.Body.IntegrationManifest, Script: *r.Body.Script, Secrets: r.Body.Secrets,
 	}
 	if r.Body.Icon != nil {
-		icon := assetOf(*r.Body.Icon)
+		icon, err := assetOf("icon", *r.Body.Icon)
+		if err != nil {
+			return schema.Integration{}, err
+		}
 		n.Icon = &icon
 	}
-	for _, image := range r.Body.PreviewImages {
-		n.PreviewImages = append(n.PreviewImages, assetOf(image))
+	for i, image := range r.Body.PreviewImages {
+		asset, err := assetOf(fmt.Sprintf("previewImages[%d]", i), image)
+		if err != nil {
+			return schema.Integration{}, err
+		}
+		n.PreviewImages = append(n.PreviewImages, asset)
 	}
 	row, err := h.store.PublishIntegration(ctx, c.Principal.UserID, *c.Organization, n)
 	if err != nil {
@@ -140,11 +146,14 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 	return h.view.Integration(row)
 }
 
-// assetOf makes an asset from an image that has already been validated.
-func assetOf(encoded string) store.IntegrationAsset {
-	image, mediaType, _ := readImage(encoded)
+// assetOf makes an asset from an image whose header was good.
+func assetOf(field, encoded string) (store.IntegrationAsset, error) {
+	image, mediaType, ok := encodeAgain(encoded)
+	if !ok {
+		return store.IntegrationAsset{}, schema.Invalid(field, "is not a whole image")
+	}
 	sum := sha256.Sum256(image)
-	return store.IntegrationAsset{ID: hex.EncodeToString(sum[:16]), ContentType: mediaType, Content: image}
+	return store.IntegrationAsset{ID: hex.EncodeToString(sum[:16]), ContentType: mediaType, Content: image}, nil
 }
 
 type getIntegrationAssetRequest struct {
@@ -164,47 +173,14 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 	}}, nil
 }
 
-type installIntegrationRequest struct {
-	Name string `path:"integrationName"`
-	Body struct {
-		Organization *string `json:"organization" rules:"required,len=1.."`
-	} `body:"json"`
+func (h *integrations) assets(ctx context.Context, c *access.Caller, _ *struct{}) (schema.IntegrationAssets, error) {
+	rows, err := h.store.IntegrationAssets(ctx, c.Integration.Name)
+	if err != nil {
+		return schema.IntegrationAssets{}, err
+	}
+	return h.view.IntegrationAssets(c.Integration.Name, rows), nil
 }
 
-func (h *integrations) install(
-	ctx context.Context, c *access.Caller, r *installIntegrationRequest,
-) (schema.IntegrationInstallation, error) {
-	// A private integration can be installed only in its own organization.
-	integration, err := h.store.Integration(ctx, c.Principal.UserID, r.Name)
-	if err != nil {
-		return schema.IntegrationInstallation{}, err
-	}
-	target := *c.Organization
-	if *integration.Manifest.Visibility == "private" && integration.Owner.Organization.ID != target.Organization.ID {
-		return schema.IntegrationInstallation{}, schema.Forbidden("a private integration can be installed in its own organization only")
-	}
-	row, err := h.store.InstallIntegration(ctx, r.Name, target)
-	if err != nil {
-		return schema.IntegrationInstallation{}, err
-	}
-	return h.view.Installation(row), nil
-}
-
-type getInstallationRequest struct {
-	Name string `path:"integrationName"`
-	ID   string `path:"installationId"`
-}
-
-func (h *integrations) installation(
-	ctx context.Context, c *access.Caller, r *getInstallationRequest,
-) (schema.IntegrationInstallation, error) {
-	row, err := h.store.Installation(ctx, c.Principal.UserID, r.Name, r.ID)
-	if err != nil {
-		return schema.IntegrationInstallation{}, err
-	}
-	c.Rights = access.RightsOf(access.Access{Role: row.Role})
-	if err := c.Require(access.RightAccess, "organization"); err != nil {
-		return schema.IntegrationInstallation{}, err
-	}
-	return h.view.Installation(row), nil
+func (h *integrations) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.UnpublishIntegration(ctx, c.Integration.Name)
 }

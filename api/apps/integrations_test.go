@@ -1,9 +1,16 @@
 package apps_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
 	"net/http"
 	"slices"
 	"strings"
@@ -46,7 +53,7 @@ var (
 	}
 	installationShape = shape.Of{
 		"id": shape.ID, "integration": shape.Text(1, 100), "status": shape.One("active", "pending", "paused"), "space_selection": shape.One("all", "selected"),
-		"site_selection": shape.One("all", "selected"), "spaces": shape.Count, "configuration": shape.Object(shape.Of{}), "createdAt": shape.Timestamp,
+		"site_selection": shape.One("all", "selected"), "spaces": shape.Count, "scopes": shape.List(shape.String), "configuration": shape.Object(shape.Of{}), "createdAt": shape.Timestamp,
 		"updatedAt": shape.Timestamp, "urls": shape.Object(shape.Of{"location": shape.URI, "app": shape.URI, "publicEndpoint": shape.URI}), "externalIds": shape.List(shape.String),
 		"target": shape.Object(shape.Of{"organization": shape.ID}),
 	}
@@ -159,25 +166,76 @@ func TestPublishersTogether(t *testing.T) {
 	}
 }
 
+// encoded gives pictures in the formats that publishers send, in base64.
+func encoded(t *testing.T, width, height int) map[string]string {
+	t.Helper()
+	picture := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for i := range picture.Pix {
+		picture.Pix[i] = byte(i*7 | 1)
+	}
+	all := map[string]string{}
+	for format, encode := range map[string]func(*bytes.Buffer) error{
+		"png":  func(out *bytes.Buffer) error { return png.Encode(out, picture) },
+		"jpeg": func(out *bytes.Buffer) error { return jpeg.Encode(out, picture, nil) },
+		"gif":  func(out *bytes.Buffer) error { return gif.Encode(out, picture, nil) },
+	} {
+		var out bytes.Buffer
+		if err := encode(&out); err != nil {
+			t.Fatal(err)
+		}
+		all[format] = base64.StdEncoding.EncodeToString(out.Bytes())
+	}
+	all["webp"] = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA" // one pixel
+	return all
+}
+
+// TestIntegrationPictures: what was in the file beside the picture is not served, and nothing but a whole picture is taken.
 func TestIntegrationPictures(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
 	body := apitest.PublishBody(h.Ours.Organization.ID)
-	body["icon"], body["previewImages"] = apitest.PNG, []string{apitest.PNG, base64.StdEncoding.EncodeToString([]byte("GIF89a other"))}
-	made := shape.Want(t, integrationShape, h.Do("POST", "/v1/integrations/pictures", h.Ours.Tokens[schema.RoleAdmin], body).Body)
-	icon := made["urls"].(map[string]any)["icon"].(string)
-	images := made["previewImages"].([]any)
-	if len(images) != 2 || images[0] != icon || images[1] == icon {
-		t.Fatalf("%v, icon %s", images, icon)
+	pictures := encoded(t, 12, 7)
+	sent, err := base64.StdEncoding.DecodeString(pictures["png"])
+	if err != nil {
+		t.Fatal(err)
 	}
-	path, _ := strings.CutPrefix(icon, "https://docs.example.com/base")
-	a := h.Do("GET", path, "", nil)
-	want, _ := base64.StdEncoding.DecodeString(apitest.PNG)
-	if a.Status != 200 || string(a.Body) != string(want) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("%d %v %q", a.Status, a.Header, a.Body)
+	body["icon"] = base64.StdEncoding.EncodeToString(append(sent, "<script>alert(1)</script>"...))
+	body["previewImages"] = []string{pictures["jpeg"], pictures["gif"], pictures["webp"]}
+	made := shape.Want(t, integrationShape, h.Do("POST", "/v1/integrations/pictures", admin, body).Body)
+	urls := []any{made["urls"].(map[string]any)["icon"]}
+	for i, want := range []struct {
+		mediaType     string
+		width, height int
+	}{{"image/png", 12, 7}, {"image/jpeg", 12, 7}, {"image/png", 12, 7}, {"image/png", 1, 1}} {
+		path, _ := strings.CutPrefix(append(urls, made["previewImages"].([]any)...)[i].(string), "https://docs.example.com/base")
+		a := h.Do("GET", path, "", nil)
+		got, _, err := image.Decode(bytes.NewReader(a.Body))
+		if err != nil || a.Status != 200 || a.Header.Get("Content-Type") != want.mediaType || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Fatalf("%d: %d %v %v", i, a.Status, a.Header, err)
+		}
+		if size := got.Bounds().Size(); size.X != want.width || size.Y != want.height || bytes.Contains(a.Body, []byte("script")) {
+			t.Errorf("%d: %v %q", i, size, a.Body)
+		}
+	}
+	listed := h.Want(200, "GET", "/v1/integrations/pictures/assets", admin, nil)["assets"].([]any)
+	if len(listed) != 4 || !slices.ContainsFunc(listed, func(asset any) bool { return asset.(map[string]any)["url"] == urls[0] }) {
+		t.Errorf("%v", listed)
+	}
+	// A picture of 4 gigapixels in few bytes, one that is cut off, and one that runs scripts.
+	huge := append([]byte{}, sent...)
+	binary.BigEndian.PutUint32(huge[16:], 65_536)
+	binary.BigEndian.PutUint32(huge[20:], 65_536)
+	binary.BigEndian.PutUint32(huge[29:], crc32.ChecksumIEEE(huge[12:29]))
+	for name, bad := range map[string][]byte{"huge": huge, "cut off": sent[:len(sent)-30], "SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)} {
+		body["icon"] = base64.StdEncoding.EncodeToString(bad)
+		if e := h.WantError(h.Do("POST", "/v1/integrations/pictures", admin, body), http.StatusBadRequest); e.Details[0].Field != "icon" {
+			t.Errorf("%s: %+v", name, e)
+		}
 	}
 	// A version without pictures removes them.
-	h.Do("POST", "/v1/integrations/pictures", h.Ours.Tokens[schema.RoleAdmin], apitest.PublishBody(h.Ours.Organization.ID))
+	h.Want(200, "POST", "/v1/integrations/pictures", admin, apitest.PublishBody(h.Ours.Organization.ID))
+	path, _ := strings.CutPrefix(urls[0].(string), "https://docs.example.com/base")
 	h.WantError(h.Do("GET", path, "", nil), http.StatusNotFound)
 }
 
@@ -205,7 +263,7 @@ func TestListIntegrations(t *testing.T) {
 		"": "alpha beta gamma", "search=ET": "beta", "search=first": "alpha", "search=%25": "", "category=other": "alpha", "category=content": "",
 		"scope=openapi:read": "alpha", "target=site": "alpha", "target=all": "beta", "blocks=true": "beta", "blocks=false": "alpha gamma",
 		"contentSources=true": "gamma", "contentSources=false": "alpha beta", "blockDomain=figma.com": "beta", "blockDomain=WWW.figma.dev": "beta",
-		"blockDomain=figma.dev": "", "blockDomain=a.my_figma.dev": "beta", "blockDomain=a.my-figma.dev": "", "blockDomain=v": "", "blockDomain=www.figma.com": "", "owner=" + h.Ours.Organization.ID: "alpha beta gamma",
+		"blockDomain=figma.dev": "", "blockDomain=a.my_figma.dev": "beta", "blockDomain=a.my-figma.dev": "", "blockDomain=v": "", "blockDomain=www.figma.com": "",
 		"owner=" + h.Theirs.Organization.ID: "", "blocks=false&contentSources=false": "alpha",
 	} {
 		for _, token := range []string{admin, h.Theirs.Tokens[schema.RoleRead]} {
@@ -218,6 +276,33 @@ func TestListIntegrations(t *testing.T) {
 				t.Errorf("%q: %q, count %v, want %q", query, got, page["count"], want)
 			}
 		}
+	}
+	// Members of the owner see its private ones.
+	for token, want := range map[string]string{
+		h.Ours.Tokens[schema.RoleRead]: "alpha beta gamma hidden unlisted", h.Theirs.Tokens[schema.RoleAdmin]: "alpha beta gamma",
+	} {
+		var names []string
+		for page := ""; ; {
+			list := shape.Want(t, shape.ListOf(integrationShape), h.Do("GET", "/v1/integrations?limit=2&owner="+h.Ours.Organization.ID+"&page="+page, token, nil).Body)
+			for _, item := range list["items"].([]any) {
+				names = append(names, item.(map[string]any)["name"].(string))
+			}
+			next, more := list["next"].(map[string]any)
+			if !more {
+				if list["count"] != float64(len(names)) {
+					t.Errorf("count %v of %q", list["count"], names)
+				}
+				break
+			}
+			page = next["page"].(string)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	own := h.Want(200, "GET", "/v1/integrations?search=hid&owner="+h.Ours.Organization.ID, admin, nil)
+	if own["count"] != 1.0 {
+		t.Errorf("%v", own)
 	}
 	first := shape.Want(t, shape.ListOf(integrationShape), h.Do("GET", "/v1/integrations?limit=2", admin, nil).Body)
 	next := first["next"].(map[string]any)["page"].(string)

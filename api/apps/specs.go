@@ -25,7 +25,8 @@ const specBodyLimit = openapi.MaxText + 1<<20
 
 func specOperations(h *specs) []frame.Operation {
 	const all, one = "/orgs/{organizationId}/openapi", "/orgs/{organizationId}/openapi/{specSlug}"
-	read, write := access.Having(access.RightAccess, access.OnOrganization), access.Having(access.RightCreate, access.OnOrganization)
+	read := access.Having(access.RightAccess, access.OnOrganization).OrInstallation(schema.ScopeOpenAPIRead)
+	write := access.Having(access.RightCreate, access.OnOrganization).OrInstallation(schema.ScopeOpenAPIWrite)
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: all, ID: "listOpenAPISpecs", Tag: "openapi",
@@ -56,7 +57,7 @@ func specOperations(h *specs) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: one + "/versions/latest/content", ID: "getLatestOpenAPISpecVersionContent", Tag: "openapi",
 			Doc:   "Read the document of an OpenAPI specification's newest version. Readers of a site read those that its pages show to them.",
-			Scope: access.Having(access.RightAccess, access.OnSharedResource).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
+			Scope: access.Having(access.RightAccess, access.OnSharedResource).OrReaders().OrInstallation(schema.ScopeOpenAPIRead), Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
 		},
 		{
 			Method: http.MethodGet, Path: one + "/versions/{versionId}", ID: "getOpenAPISpecVersionById", Tag: "openapi",

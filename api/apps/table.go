@@ -6,16 +6,20 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
 // Table returns the operations that work alongside content.
-func Table(st *store.Store, v view.Presenter) frame.Table {
+func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		conversationOperations(&conversationResources{store: st, view: v}),
 		clusterOperations(&conversationResources{store: st, view: v}),
 		integrationOperations(&integrations{store: st, view: v}),
+		installationOperations(&installations{store: st, view: v}),
+		contentInstallationOperations(&installations{store: st, view: v}),
+		developmentOperations(&development{store: st, view: v, policy: policy}),
 		specOperations(&specs{store: st, view: v}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
 }

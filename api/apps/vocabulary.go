@@ -16,7 +16,7 @@ var vocabulary = rules.Vocabulary{
 	Patterns: map[string]rules.Pattern{
 		"integrationName": rules.Matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),
 		"cspDirective":    rules.Matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),
-		"image":           {Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image in base64", Format: "byte"},
+		"image":           {Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image of at most 4 megapixels in base64", Format: "byte"},
 	},
 }
 

@@ -29,34 +29,34 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/change-requests", ID: "listChangeRequestsForSpace", Tag: tag,
 			Doc:   "List the change requests of a space.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.listInSpace),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.listInSpace),
 		},
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/change-requests", ID: "createChangeRequest", Tag: tag,
 			Doc:   "Create a change request, a draft, on the current content of a space.",
-			Scope: access.Having(access.RightEdit, access.OnSpace), Status: http.StatusCreated,
+			Scope: access.Having(access.RightEdit, access.OnSpace).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath, ID: "getChangeRequestById", Tag: tag,
 			Doc:   "Read a change request by its id or its number.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: changeRequestPath, ID: "updateChangeRequestById", Tag: tag,
 			Doc:   "Change a change request's subject, description or status.",
-			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK,
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.patch),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/merge", ID: "mergeChangeRequest", Tag: tag,
 			Doc:   "Make the content of a change request that of its space; with open conflicts nothing changes and the answer says so.",
-			Scope: access.Having(access.RightMerge, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.merge),
+			Scope: access.Having(access.RightMerge, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK, Handler: frame.Handle(h.merge),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/update", ID: "updateChangeRequest", Tag: tag,
 			Doc:   "Take the current content of the space into a change request; with open conflicts nothing changes and the answer says so.",
-			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.update),
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK, Handler: frame.Handle(h.update),
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/change-requests", ID: "listChangeRequestsForOrganization", Tag: tag,

@@ -16,12 +16,12 @@ func comparisonOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}/changes", ID: "getRevisionSemanticChanges", Tag: "content",
 			Doc:   "List the pages and files that a revision has changed of its first parent.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.changesOfRevision),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.changesOfRevision),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/changes", ID: "getChangeRequestChanges", Tag: "content",
 			Doc:   "List the pages and files that a change request has changed of the main content.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.changesOfRequest),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.changesOfRequest),
 		},
 	}
 }

@@ -27,13 +27,13 @@ func conflictOperations(h *conflicts) []frame.Operation {
 			Method: http.MethodGet, Path: changeRequestPath + "/conflicts", ID: "listChangeRequestConflicts", Tag: tag,
 			Doc: "List the conflicts of a change request with the main content, each with its three versions: `base`, where both began, `ours`, the " +
 				"change request, and `theirs`, the main content. Those that are resolved stay until an update or a merge carries them out.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.list),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/conflicts/{conflictId}", ID: "resolveChangeRequestConflict", Tag: tag,
 			Doc: "Resolve a conflict of a change request: take `ours`, the change request's version, `theirs`, the main content's, or another " +
 				"`value` of the same form. Once all are resolved, the request can be updated and merged. Reviews of before no longer count.",
-			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK,
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK,
 			BodyLimit: contentBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.resolve),
 		},
 	}

@@ -24,24 +24,24 @@ func gitOperations(h *gitSync) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
 			Doc:   "Queue an import of a repository's branch into a space: a job, whose state listGitOperations shows.",
-			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusNoContent,
+			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/export", ID: "exportToGitRepository", Tag: "git",
 			Doc:   "Queue an export of a space's content to a repository's branch: a job, whose state listGitOperations shows.",
-			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusNoContent,
+			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.exportToRepository),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
 			Doc:   "List a space's imports and exports with their states and reasons, the last first. An addition to the published contract.",
-			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.list),
+			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/info", ID: "getSpaceGitInfo", Tag: "git",
 			Doc:   "Read which repository a space is kept in step with: as its imports and exports describe it.",
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.info),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.info),
 		},
 		{
 			Method: http.MethodDelete, Path: "/spaces/{spaceId}/git/legacy-installation", ID: "deleteLegacyGitInstallation", Tag: "git",

@@ -18,8 +18,8 @@ import (
 // onePageOperations are the operations that read one page: of the current content, of a revision and of a change request.
 func onePageOperations(h *pages) []frame.Operation {
 	const tag = "content"
-	inSpace := access.Having(access.RightAccess, access.OnSpace).OrReaders()
-	inRequest := access.Having(access.RightAccess, access.OnChangeRequest).OrReaders()
+	inSpace := access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead)
+	inRequest := access.Having(access.RightAccess, access.OnChangeRequest).OrReaders().OrInstallation(schema.ScopeSpaceContentRead)
 	const current, revision = "/spaces/{spaceId}/content", "/spaces/{spaceId}/revisions/{revisionId}"
 	return []frame.Operation{
 		{
@@ -76,7 +76,7 @@ func onePageOperations(h *pages) []frame.Operation {
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/documents/{documentId}", ID: "getDocumentById", Tag: tag,
 			Doc: "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
 			// Not for readers: a space's documents are those of its drafts as well.
-			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.document),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.document),
 		},
 	}
 }

@@ -25,37 +25,37 @@ func pageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content", ID: "getCurrentRevision", Tag: tag,
 			Doc:   "Read the current revision of a space.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.current),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.current),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/pages", ID: "listPages", Tag: tag,
 			Doc:   "List the pages of a space as their tree.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pages),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.pages),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}", ID: "getRevisionById", Tag: tag,
 			Doc:   "Read a revision of a space or of one of its change requests.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.revisionByID),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.revisionByID),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}/pages", ID: "listPagesInRevisionById", Tag: tag,
 			Doc:   "List the pages of a revision as their tree.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRevision),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRevision),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content", ID: "getRevisionOfChangeRequestById", Tag: tag,
 			Doc:   "Read the content of a change request.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.ofRequest),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.ofRequest),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/content/pages", ID: "listPagesInChangeRequest", Tag: tag,
 			Doc:   "List the pages of a change request as their tree.",
-			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRequest),
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRequest),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/content", ID: "updateChangeRequestContent", Tag: tag,
 			Doc:   "Change the content of a change request: all of the changes or none.",
-			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK,
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK,
 			BodyLimit: contentBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.change),
 		},
 	}

@@ -25,7 +25,7 @@ func searchOperations(h *searches) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/search", ID: "searchSpaceContent", Tag: "search",
 			Doc:   "Find pages of a space's current content by their words, the best match first.",
-			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.space),
+			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.space),
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/search", ID: "searchOrganizationContent", Tag: "search",

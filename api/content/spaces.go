@@ -35,12 +35,12 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}", ID: "getSpaceById", Tag: "spaces",
-			Doc: "Read a space.", Scope: access.Having(access.RightView, access.OnSpace).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Doc: "Read a space.", Scope: access.Having(access.RightView, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
 			Doc:   "Change a space's settings.",
-			Scope: access.Having(access.RightAdmin, access.OnSpace), Status: http.StatusOK,
+			Scope: access.Having(access.RightAdmin, access.OnSpace).OrInstallation(schema.ScopeSpaceMetadataWrite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{
@@ -170,8 +170,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	if _, err := h.store.UpdateSpace(ctx, c.Space.Space.ID, change); err != nil {
 		return schema.Space{}, err
 	}
-	// A new level may change the caller's own access.
-	space, err := h.store.Space(ctx, c.Principal.UserID, c.Space.Space.ID)
+	space, err := h.reread(ctx, c)
 	if err != nil {
 		return schema.Space{}, err
 	}
@@ -180,6 +179,15 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		return schema.Space{}, err
 	}
 	return h.view.Space(placed)
+}
+
+// reread reads the space as it is now: a new level may change the user's own access.
+func (h *spaces) reread(ctx context.Context, c *access.Caller) (store.SpaceAccess, error) {
+	if c.Principal.Kind == schema.TokenInstallation { // It has no access of its own.
+		space, err := h.store.SpaceByID(ctx, c.Space.Space.ID)
+		return store.SpaceAccess{Space: space, ContentAccess: c.Space.ContentAccess}, err
+	}
+	return h.store.Space(ctx, c.Principal.UserID, c.Space.Space.ID)
 }
 
 func (h *spaces) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {

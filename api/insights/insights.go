@@ -73,7 +73,7 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
 			Doc: "List the segments of a site's visitors in the last 30 days (fewer where they are too many to count: Octavo-Range says): " +
 				"what claims they share. Claims that tell who a visitor is make no segments.",
-			Scope: access.Having(access.RightAccess, access.OnInsights), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true, Handler: frame.Handle(h.segments),
+			Scope: access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true, Handler: frame.Handle(h.segments),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
@@ -118,7 +118,7 @@ type (
 func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *siteInsights, of query.Report, id, doc string) frame.Operation {
 	return frame.Operation{
 		Method: http.MethodPost, Path: insightsBase + "/events/" + string(of), ID: id, Tag: "insights", Doc: doc,
-		Scope: access.Having(access.RightAccess, access.OnInsights), Status: http.StatusOK,
+		Scope: access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead), Status: http.StatusOK,
 		BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Watched: true,
 		Handler: frame.Handle(func(ctx context.Context, c *access.Caller, asked *R) (frame.Encoded, error) {
 			r := reportRequest(*asked)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/schema"
@@ -20,6 +21,7 @@ func Kinds() []Kind {
 		kind(renderPDF),
 		kind(revalidateFrontEnds),
 		kind(translateSpace),
+		kind(sendIntegrationEvent),
 	}
 }
 
@@ -34,6 +36,10 @@ type Deps struct {
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil if there is none.
 	Translator translation.Provider
+	// Tunnels take the events of integrations in development mode; nil if this node sends none.
+	Tunnels Tunnels
+	// View presents what jobs send, as answers to requests present it.
+	View view.Presenter
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -26,7 +26,7 @@ func customizationOperations(h *customization) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: ofSite, ID: "getSiteCustomizationById", Tag: "site-customization",
 			Doc:   "Read a site's customization settings.",
-			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders().OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPut, Path: ofSite, ID: "updateSiteCustomizationById", Tag: "site-customization",
@@ -37,7 +37,7 @@ func customizationOperations(h *customization) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: ofSiteSpace, ID: "getSiteSpaceCustomizationById", Tag: "site-customization",
 			Doc:   "Read a site space's customization settings: the site's, with the site space's overrides.",
-			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.getOfSiteSpace),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders().OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.getOfSiteSpace),
 		},
 		{
 			Method: http.MethodPatch, Path: ofSiteSpace, ID: "overrideSiteSpaceCustomizationById", Tag: "site-customization",

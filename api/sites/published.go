@@ -13,7 +13,7 @@ func publishedRows(h *sites) []frame.Operation {
 	return []frame.Operation{{
 		Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/published", ID: "getPublishedContentSite", Tag: "sites",
 		Doc:   "Read all that shows a site: the site, its structure, and the customization of the site and of each site space.",
-		Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.published),
+		Scope: access.Having(access.RightAccess, access.OnSite).OrReaders().OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.published),
 	}}
 }
 

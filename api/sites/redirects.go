@@ -20,7 +20,7 @@ func siteRedirectRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base, ID: "listSiteRedirects", Tag: "site-redirects",
 			Doc:   "List the redirects of a site.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listRedirects),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.listRedirects),
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "createSiteRedirect", Tag: "site-redirects",
@@ -40,7 +40,7 @@ func siteRedirectRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/redirect", ID: "getSiteRedirectBySource", Tag: "site-redirects",
 			Doc:   "Find the redirect of a path, and where it leads to now.",
-			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.findRedirect),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders().OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.findRedirect),
 		},
 	}
 }

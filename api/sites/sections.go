@@ -19,7 +19,7 @@ func siteSectionRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base, ID: "listSiteSections", Tag: "site-sections",
 			Doc:   "List the sections of a site with their site spaces, in order.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listSections),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.listSections),
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "addSectionToSite", Tag: "site-sections",

@@ -41,7 +41,7 @@ func siteRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "getSiteById", Tag: "sites",
-			Doc: "Read a site.", Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Doc: "Read a site.", Scope: access.Having(access.RightAccess, access.OnSite).OrReaders().OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "updateSiteById", Tag: "sites",

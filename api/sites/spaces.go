@@ -20,7 +20,7 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base, ID: "listSiteSpaces", Tag: "site-spaces",
 			Doc:   "List the site spaces of a site, in order. With default=true these are those that their sections, or the root of a site without sections, open with: one for each section.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listSpaces),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.listSpaces),
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "addSpaceToSite", Tag: "site-spaces",

@@ -21,7 +21,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base + "/structure", ID: "getSiteStructure", Tag: "site-structure",
 			Doc:   "Read everything that a site is made of, in order.",
-			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.structure),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrReaders().OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.structure),
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/structure/sort", ID: "sortSiteStructure", Tag: "site-structure",
@@ -32,7 +32,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: groups, ID: "listSiteSectionGroups", Tag: "site-section-groups",
 			Doc:   "List the section groups of a site, those in other groups too, in order.",
-			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listGroups),
+			Scope: access.Having(access.RightAccess, access.OnSite).OrInstallation(schema.ScopeSiteMetadataRead), Status: http.StatusOK, Handler: frame.Handle(h.listGroups),
 		},
 		{
 			Method: http.MethodPost, Path: groups, ID: "addSectionGroupToSite", Tag: "site-section-groups",

@@ -47,18 +47,11 @@ func (v Presenter) owner(owner store.Membership, isMember bool) (schema.Organiza
 	return resource, nil
 }
 
-// Installation presents an installation. An integration is installed for a whole organization: the installation takes effect at
-// once and covers everything in it.
-func (v Presenter) Installation(i store.Installation) schema.IntegrationInstallation {
-	row := i.Row
-	return schema.IntegrationInstallation{
-		ID: row.ID, Integration: row.Integration, Status: "active", SpaceSelection: "all", SiteSelection: "all", Spaces: i.Spaces,
-		Configuration: map[string]any{}, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), ExternalIDs: []string{},
-		Target: schema.IntegrationTarget{Organization: row.OrganizationID},
-		URLs: schema.IntegrationInstallationURLs{
-			Location:       v.API("integrations", row.Integration, "installations", row.ID),
-			App:            v.App("orgs", row.OrganizationID, "integrations", row.Integration),
-			PublicEndpoint: v.API("integrations", row.Integration, "installations", row.ID, "public"),
-		},
+// IntegrationAssets presents the pictures of an integration.
+func (v Presenter) IntegrationAssets(name string, rows []store.IntegrationAsset) schema.IntegrationAssets {
+	assets := make([]schema.IntegrationAsset, len(rows))
+	for i, row := range rows {
+		assets[i] = schema.IntegrationAsset{ID: row.ID, ContentType: row.ContentType, URL: v.API("integrations", name, "assets", row.ID)}
 	}
+	return schema.IntegrationAssets{Assets: assets}
 }

@@ -9,13 +9,13 @@ import (
 	"context"
 )
 
-const countInstalledSpaces = `-- name: CountInstalledSpaces :one
-select count(*) from spaces where organization_id = $1
+const countIntegrationVersions = `-- name: CountIntegrationVersions :one
+select count(*) from integration_versions where integration = $1
 `
 
-// Index: spaces_organization.
-func (q *Queries) CountInstalledSpaces(ctx context.Context, organizationID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countInstalledSpaces, organizationID)
+// Index: integration_versions_pkey.
+func (q *Queries) CountIntegrationVersions(ctx context.Context, integration string) (int64, error) {
+	row := q.db.QueryRow(ctx, countIntegrationVersions, integration)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -66,6 +66,78 @@ func (q *Queries) CountIntegrations(ctx context.Context, arg CountIntegrationsPa
 	return count, err
 }
 
+const countOwnIntegrations = `-- name: CountOwnIntegrations :one
+select count(*)
+from integrations i
+where i.organization_id = $1
+  and ($2::text is null or strpos(lower(i.name), lower($2)) > 0
+       or strpos(lower(i.title), lower($2)) > 0)
+  and ($3::text is null or $3 = any(i.categories))
+  and ($4::text is null or $4 = any(i.scopes))
+  and ($5::text is null or i.target = $5)
+  and ($6::boolean is null or i.has_blocks = $6)
+  and ($7::boolean is null or i.has_content_sources = $7)
+  and ($8::text is null or exists (
+       select 1 from unnest(i.block_domains) d
+       where d = lower($8) or (starts_with(d, '*.') and right(lower($8), length(d) - 1) = substr(d, 2))))
+`
+
+type CountOwnIntegrationsParams struct {
+	Owner          string
+	Search         *string
+	Category       *string
+	Scope          *string
+	Target         *string
+	Blocks         *bool
+	ContentSources *bool
+	BlockDomain    *string
+}
+
+// Index: integrations_organization.
+func (q *Queries) CountOwnIntegrations(ctx context.Context, arg CountOwnIntegrationsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countOwnIntegrations,
+		arg.Owner,
+		arg.Search,
+		arg.Category,
+		arg.Scope,
+		arg.Target,
+		arg.Blocks,
+		arg.ContentSources,
+		arg.BlockDomain,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteIntegration = `-- name: DeleteIntegration :execrows
+delete from integrations where name = $1
+`
+
+// Its installations, in other organizations too, go with it, and so do the tokens of both.
+func (q *Queries) DeleteIntegration(ctx context.Context, name string) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteIntegration, name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteOldIntegrationVersions = `-- name: DeleteOldIntegrationVersions :exec
+delete from integration_versions where integration = $1 and version <= $2::integer - $3::integer
+`
+
+type DeleteOldIntegrationVersionsParams struct {
+	Integration string
+	Newest      int32
+	Kept        int32
+}
+
+func (q *Queries) DeleteOldIntegrationVersions(ctx context.Context, arg DeleteOldIntegrationVersionsParams) error {
+	_, err := q.db.Exec(ctx, deleteOldIntegrationVersions, arg.Integration, arg.Newest, arg.Kept)
+	return err
+}
+
 const deleteOtherIntegrationAssets = `-- name: DeleteOtherIntegrationAssets :exec
 delete from integration_assets where integration = $1 and id <> all($2::text[])
 `
@@ -78,29 +150,6 @@ type DeleteOtherIntegrationAssetsParams struct {
 func (q *Queries) DeleteOtherIntegrationAssets(ctx context.Context, arg DeleteOtherIntegrationAssetsParams) error {
 	_, err := q.db.Exec(ctx, deleteOtherIntegrationAssets, arg.Integration, arg.Keep)
 	return err
-}
-
-const insertInstallation = `-- name: InsertInstallation :one
-insert into integration_installations (id, integration, organization_id) values ($1, $2, $3) returning id, integration, organization_id, created_at, updated_at
-`
-
-type InsertInstallationParams struct {
-	ID             string
-	Integration    string
-	OrganizationID string
-}
-
-func (q *Queries) InsertInstallation(ctx context.Context, arg InsertInstallationParams) (IntegrationInstallation, error) {
-	row := q.db.QueryRow(ctx, insertInstallation, arg.ID, arg.Integration, arg.OrganizationID)
-	var i IntegrationInstallation
-	err := row.Scan(
-		&i.ID,
-		&i.Integration,
-		&i.OrganizationID,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-	)
-	return i, err
 }
 
 const insertIntegrationAsset = `-- name: InsertIntegrationAsset :exec
@@ -124,37 +173,34 @@ func (q *Queries) InsertIntegrationAsset(ctx context.Context, arg InsertIntegrat
 	return err
 }
 
-const installationForUser = `-- name: InstallationForUser :one
-select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, m.role
-from integration_installations n
-join memberships m on m.organization_id = n.organization_id and m.user_id = $1
-where n.id = $2 and n.integration = $3
+const insertIntegrationVersion = `-- name: InsertIntegrationVersion :exec
+insert into integration_versions (integration, version, title, runtime, scopes, script_hash, script_bytes, published_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
-type InstallationForUserParams struct {
-	UserID      string
-	ID          string
+type InsertIntegrationVersionParams struct {
 	Integration string
+	Version     int32
+	Title       string
+	Runtime     string
+	Scopes      []string
+	ScriptHash  []byte
+	ScriptBytes int32
+	PublishedBy *string
 }
 
-type InstallationForUserRow struct {
-	IntegrationInstallation IntegrationInstallation
-	Role                    *string
-}
-
-// An installation in an organization that the user is in.
-func (q *Queries) InstallationForUser(ctx context.Context, arg InstallationForUserParams) (InstallationForUserRow, error) {
-	row := q.db.QueryRow(ctx, installationForUser, arg.UserID, arg.ID, arg.Integration)
-	var i InstallationForUserRow
-	err := row.Scan(
-		&i.IntegrationInstallation.ID,
-		&i.IntegrationInstallation.Integration,
-		&i.IntegrationInstallation.OrganizationID,
-		&i.IntegrationInstallation.CreatedAt,
-		&i.IntegrationInstallation.UpdatedAt,
-		&i.Role,
+func (q *Queries) InsertIntegrationVersion(ctx context.Context, arg InsertIntegrationVersionParams) error {
+	_, err := q.db.Exec(ctx, insertIntegrationVersion,
+		arg.Integration,
+		arg.Version,
+		arg.Title,
+		arg.Runtime,
+		arg.Scopes,
+		arg.ScriptHash,
+		arg.ScriptBytes,
+		arg.PublishedBy,
 	)
-	return i, err
+	return err
 }
 
 const integrationAsset = `-- name: IntegrationAsset :one
@@ -175,6 +221,92 @@ func (q *Queries) IntegrationAsset(ctx context.Context, arg IntegrationAssetPara
 	row := q.db.QueryRow(ctx, integrationAsset, arg.Integration, arg.ID)
 	var i IntegrationAssetRow
 	err := row.Scan(&i.ContentType, &i.Content)
+	return i, err
+}
+
+const integrationAssets = `-- name: IntegrationAssets :many
+select id, content_type from integration_assets where integration = $1 order by id
+`
+
+type IntegrationAssetsRow struct {
+	ID          string
+	ContentType string
+}
+
+// Index: integration_assets_pkey.
+// Sorts: an integration has at most four pictures.
+func (q *Queries) IntegrationAssets(ctx context.Context, integration string) ([]IntegrationAssetsRow, error) {
+	rows, err := q.db.Query(ctx, integrationAssets, integration)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IntegrationAssetsRow{}
+	for rows.Next() {
+		var i IntegrationAssetsRow
+		if err := rows.Scan(&i.ID, &i.ContentType); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const integrationByName = `-- name: IntegrationByName :one
+select i.name, i.organization_id, i.version, i.visibility, i.target, i.verified, i.manifest, i.script, i.secrets, i.title, i.scopes, i.categories, i.block_domains, i.has_blocks, i.has_content_sources, i.icon, i.preview_images, i.created_at, i.updated_at, i.dev_tunnel, i.dev_all, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at
+from integrations i join organizations o on o.id = i.organization_id
+where i.name = $1
+`
+
+type IntegrationByNameRow struct {
+	Integration  Integration
+	Organization Organization
+}
+
+func (q *Queries) IntegrationByName(ctx context.Context, name string) (IntegrationByNameRow, error) {
+	row := q.db.QueryRow(ctx, integrationByName, name)
+	var i IntegrationByNameRow
+	err := row.Scan(
+		&i.Integration.Name,
+		&i.Integration.OrganizationID,
+		&i.Integration.Version,
+		&i.Integration.Visibility,
+		&i.Integration.Target,
+		&i.Integration.Verified,
+		&i.Integration.Manifest,
+		&i.Integration.Script,
+		&i.Integration.Secrets,
+		&i.Integration.Title,
+		&i.Integration.Scopes,
+		&i.Integration.Categories,
+		&i.Integration.BlockDomains,
+		&i.Integration.HasBlocks,
+		&i.Integration.HasContentSources,
+		&i.Integration.Icon,
+		&i.Integration.PreviewImages,
+		&i.Integration.CreatedAt,
+		&i.Integration.UpdatedAt,
+		&i.Integration.DevTunnel,
+		&i.Integration.DevAll,
+		&i.Organization.ID,
+		&i.Organization.Title,
+		&i.Organization.Type,
+		&i.Organization.Plan,
+		&i.Organization.EmailDomains,
+		&i.Organization.InviteLinks,
+		&i.Organization.DefaultRole,
+		&i.Organization.CreatedAt,
+		&i.Organization.Hostname,
+		&i.Organization.Logo,
+		&i.Organization.DefaultSite,
+		&i.Organization.MergeRules,
+		&i.Organization.Sso,
+		&i.Organization.Ai,
+		&i.Organization.DeletedAt,
+	)
 	return i, err
 }
 
@@ -247,6 +379,50 @@ func (q *Queries) IntegrationSecrets(ctx context.Context, name string) ([]byte, 
 	return secrets, err
 }
 
+const listIntegrationVersions = `-- name: ListIntegrationVersions :many
+select integration, version, title, runtime, scopes, script_hash, script_bytes, published_by, created_at from integration_versions
+where integration = $1 and version < $2
+order by version desc
+limit $3
+`
+
+type ListIntegrationVersionsParams struct {
+	Integration string
+	Before      int32
+	PageSize    int32
+}
+
+// Index: integration_versions_pkey (integration, version).
+func (q *Queries) ListIntegrationVersions(ctx context.Context, arg ListIntegrationVersionsParams) ([]IntegrationVersion, error) {
+	rows, err := q.db.Query(ctx, listIntegrationVersions, arg.Integration, arg.Before, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IntegrationVersion{}
+	for rows.Next() {
+		var i IntegrationVersion
+		if err := rows.Scan(
+			&i.Integration,
+			&i.Version,
+			&i.Title,
+			&i.Runtime,
+			&i.Scopes,
+			&i.ScriptHash,
+			&i.ScriptBytes,
+			&i.PublishedBy,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listIntegrations = `-- name: ListIntegrations :many
 select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at,
     (m.user_id is not null)::boolean as is_member, m.role
@@ -297,6 +473,7 @@ type ListIntegrationsRow struct {
 }
 
 // Index: integrations_public (name) of public ones.
+// An organization's own, private ones too, are in ListOwnIntegrations.
 func (q *Queries) ListIntegrations(ctx context.Context, arg ListIntegrationsParams) ([]ListIntegrationsRow, error) {
 	rows, err := q.db.Query(ctx, listIntegrations,
 		arg.UserID,
@@ -318,6 +495,112 @@ func (q *Queries) ListIntegrations(ctx context.Context, arg ListIntegrationsPara
 	items := []ListIntegrationsRow{}
 	for rows.Next() {
 		var i ListIntegrationsRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Version,
+			&i.Verified,
+			&i.Manifest,
+			&i.Icon,
+			&i.PreviewImages,
+			&i.Organization.ID,
+			&i.Organization.Title,
+			&i.Organization.Type,
+			&i.Organization.Plan,
+			&i.Organization.EmailDomains,
+			&i.Organization.InviteLinks,
+			&i.Organization.DefaultRole,
+			&i.Organization.CreatedAt,
+			&i.Organization.Hostname,
+			&i.Organization.Logo,
+			&i.Organization.DefaultSite,
+			&i.Organization.MergeRules,
+			&i.Organization.Sso,
+			&i.Organization.Ai,
+			&i.Organization.DeletedAt,
+			&i.IsMember,
+			&i.Role,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listOwnIntegrations = `-- name: ListOwnIntegrations :many
+select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at,
+    (m.user_id is not null)::boolean as is_member, m.role
+from integrations i
+join organizations o on o.id = i.organization_id
+left join memberships m on m.organization_id = o.id and m.user_id = $1
+where i.organization_id = $2
+  and i.name > $3::text collate "C"
+  and ($4::text is null or strpos(lower(i.name), lower($4)) > 0
+       or strpos(lower(i.title), lower($4)) > 0)
+  and ($5::text is null or $5 = any(i.categories))
+  and ($6::text is null or $6 = any(i.scopes))
+  and ($7::text is null or i.target = $7)
+  and ($8::boolean is null or i.has_blocks = $8)
+  and ($9::boolean is null or i.has_content_sources = $9)
+  and ($10::text is null or exists (
+       select 1 from unnest(i.block_domains) d
+       where d = lower($10) or (starts_with(d, '*.') and right(lower($10), length(d) - 1) = substr(d, 2))))
+order by i.name
+limit $11
+`
+
+type ListOwnIntegrationsParams struct {
+	UserID         string
+	Owner          string
+	After          string
+	Search         *string
+	Category       *string
+	Scope          *string
+	Target         *string
+	Blocks         *bool
+	ContentSources *bool
+	BlockDomain    *string
+	PageSize       int32
+}
+
+type ListOwnIntegrationsRow struct {
+	Name          string
+	Version       int32
+	Verified      bool
+	Manifest      []byte
+	Icon          *string
+	PreviewImages []string
+	Organization  Organization
+	IsMember      bool
+	Role          *string
+}
+
+// Index: integrations_organization (organization_id, name).
+// Those of an organization, for its members: private ones too.
+func (q *Queries) ListOwnIntegrations(ctx context.Context, arg ListOwnIntegrationsParams) ([]ListOwnIntegrationsRow, error) {
+	rows, err := q.db.Query(ctx, listOwnIntegrations,
+		arg.UserID,
+		arg.Owner,
+		arg.After,
+		arg.Search,
+		arg.Category,
+		arg.Scope,
+		arg.Target,
+		arg.Blocks,
+		arg.ContentSources,
+		arg.BlockDomain,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListOwnIntegrationsRow{}
+	for rows.Next() {
+		var i ListOwnIntegrationsRow
 		if err := rows.Scan(
 			&i.Name,
 			&i.Version,
@@ -408,7 +691,7 @@ on conflict (name) do update set
     has_content_sources = excluded.has_content_sources, icon = excluded.icon, preview_images = excluded.preview_images,
     updated_at = now()
 where integrations.organization_id = excluded.organization_id
-returning name, organization_id, version, visibility, target, verified, manifest, script, secrets, title, scopes, categories, block_domains, has_blocks, has_content_sources, icon, preview_images, created_at, updated_at
+returning name, organization_id, version, visibility, target, verified, manifest, script, secrets, title, scopes, categories, block_domains, has_blocks, has_content_sources, icon, preview_images, created_at, updated_at, dev_tunnel, dev_all
 `
 
 type PublishIntegrationParams struct {
@@ -470,6 +753,23 @@ func (q *Queries) PublishIntegration(ctx context.Context, arg PublishIntegration
 		&i.PreviewImages,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DevTunnel,
+		&i.DevAll,
 	)
 	return i, err
+}
+
+const setIntegrationTunnel = `-- name: SetIntegrationTunnel :exec
+update integrations set dev_tunnel = $1, dev_all = $2 where name = $3
+`
+
+type SetIntegrationTunnelParams struct {
+	Tunnel    *string
+	Everybody bool
+	Name      string
+}
+
+func (q *Queries) SetIntegrationTunnel(ctx context.Context, arg SetIntegrationTunnelParams) error {
+	_, err := q.db.Exec(ctx, setIntegrationTunnel, arg.Tunnel, arg.Everybody, arg.Name)
+	return err
 }

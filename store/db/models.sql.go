@@ -281,6 +281,28 @@ type Integration struct {
 	PreviewImages     []string
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
+	DevTunnel         *string
+	DevAll            bool
+}
+
+type IntegrationContentInstallation struct {
+	InstallationID string
+	SpaceID        *string
+	SiteID         *string
+	Configuration  []byte
+	ExternalIds    []string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type IntegrationEvent struct {
+	ID             string
+	Integration    string
+	InstallationID string
+	Payload        []byte
+	Status         *string
+	Logs           []byte
+	CreatedAt      time.Time
 }
 
 type IntegrationInstallation struct {
@@ -289,6 +311,25 @@ type IntegrationInstallation struct {
 	OrganizationID string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+	Scopes         []string
+	Configuration  []byte
+	ExternalIds    []string
+	Paused         bool
+	SpaceSelection string
+	SiteSelection  string
+	UserID         *string
+}
+
+type IntegrationVersion struct {
+	Integration string
+	Version     int32
+	Title       string
+	Runtime     string
+	Scopes      []string
+	ScriptHash  []byte
+	ScriptBytes int32
+	PublishedBy *string
+	CreatedAt   time.Time
 }
 
 type IssuesCluster struct {

@@ -36,6 +36,7 @@ where i.name = sqlc.arg(name) and (i.visibility <> 'private' or m.user_id is not
 
 -- name: ListIntegrations :many
 -- Index: integrations_public (name) of public ones.
+-- An organization's own, private ones too, are in ListOwnIntegrations.
 select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o),
     (m.user_id is not null)::boolean as is_member, m.role
 from integrations i
@@ -74,19 +75,44 @@ where i.visibility = 'public'
        select 1 from unnest(i.block_domains) d
        where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and right(lower(sqlc.narg(block_domain)), length(d) - 1) = substr(d, 2))));
 
--- name: InsertInstallation :one
-insert into integration_installations (id, integration, organization_id) values ($1, $2, $3) returning *;
+-- name: ListOwnIntegrations :many
+-- Index: integrations_organization (organization_id, name).
+-- Those of an organization, for its members: private ones too.
+select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o),
+    (m.user_id is not null)::boolean as is_member, m.role
+from integrations i
+join organizations o on o.id = i.organization_id
+left join memberships m on m.organization_id = o.id and m.user_id = sqlc.arg(user_id)
+where i.organization_id = sqlc.arg(owner)
+  and i.name > sqlc.arg(after)::text collate "C"
+  and (sqlc.narg(search)::text is null or strpos(lower(i.name), lower(sqlc.narg(search))) > 0
+       or strpos(lower(i.title), lower(sqlc.narg(search))) > 0)
+  and (sqlc.narg(category)::text is null or sqlc.narg(category) = any(i.categories))
+  and (sqlc.narg(scope)::text is null or sqlc.narg(scope) = any(i.scopes))
+  and (sqlc.narg(target)::text is null or i.target = sqlc.narg(target))
+  and (sqlc.narg(blocks)::boolean is null or i.has_blocks = sqlc.narg(blocks))
+  and (sqlc.narg(content_sources)::boolean is null or i.has_content_sources = sqlc.narg(content_sources))
+  and (sqlc.narg(block_domain)::text is null or exists (
+       select 1 from unnest(i.block_domains) d
+       where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and right(lower(sqlc.narg(block_domain)), length(d) - 1) = substr(d, 2))))
+order by i.name
+limit sqlc.arg(page_size);
 
--- name: InstallationForUser :one
--- An installation in an organization that the user is in.
-select sqlc.embed(n), m.role
-from integration_installations n
-join memberships m on m.organization_id = n.organization_id and m.user_id = sqlc.arg(user_id)
-where n.id = sqlc.arg(id) and n.integration = sqlc.arg(integration);
-
--- name: CountInstalledSpaces :one
--- Index: spaces_organization.
-select count(*) from spaces where organization_id = $1;
+-- name: CountOwnIntegrations :one
+-- Index: integrations_organization.
+select count(*)
+from integrations i
+where i.organization_id = sqlc.arg(owner)
+  and (sqlc.narg(search)::text is null or strpos(lower(i.name), lower(sqlc.narg(search))) > 0
+       or strpos(lower(i.title), lower(sqlc.narg(search))) > 0)
+  and (sqlc.narg(category)::text is null or sqlc.narg(category) = any(i.categories))
+  and (sqlc.narg(scope)::text is null or sqlc.narg(scope) = any(i.scopes))
+  and (sqlc.narg(target)::text is null or i.target = sqlc.narg(target))
+  and (sqlc.narg(blocks)::boolean is null or i.has_blocks = sqlc.narg(blocks))
+  and (sqlc.narg(content_sources)::boolean is null or i.has_content_sources = sqlc.narg(content_sources))
+  and (sqlc.narg(block_domain)::text is null or exists (
+       select 1 from unnest(i.block_domains) d
+       where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and right(lower(sqlc.narg(block_domain)), length(d) - 1) = substr(d, 2))));
 
 -- name: OrganizationByIDOrHostname :one
 -- The organization that the user names by its id or its hostname, with the user's role there.
@@ -96,3 +122,38 @@ where m.user_id = sqlc.arg(user_id)
   and (o.id = sqlc.arg(name) or (to_jsonb(o) ->> 'hostname') = sqlc.arg(name)::text)
 order by o.id = sqlc.arg(name) desc
 limit 1;
+
+-- name: IntegrationByName :one
+select sqlc.embed(i), sqlc.embed(o)
+from integrations i join organizations o on o.id = i.organization_id
+where i.name = $1;
+
+-- name: DeleteIntegration :execrows
+-- Its installations, in other organizations too, go with it, and so do the tokens of both.
+delete from integrations where name = $1;
+
+-- name: InsertIntegrationVersion :exec
+insert into integration_versions (integration, version, title, runtime, scopes, script_hash, script_bytes, published_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- name: DeleteOldIntegrationVersions :exec
+delete from integration_versions where integration = $1 and version <= sqlc.arg(newest)::integer - sqlc.arg(kept)::integer;
+
+-- name: ListIntegrationVersions :many
+-- Index: integration_versions_pkey (integration, version).
+select * from integration_versions
+where integration = $1 and version < sqlc.arg(before)
+order by version desc
+limit sqlc.arg(page_size);
+
+-- name: CountIntegrationVersions :one
+-- Index: integration_versions_pkey.
+select count(*) from integration_versions where integration = $1;
+
+-- name: IntegrationAssets :many
+-- Index: integration_assets_pkey.
+-- Sorts: an integration has at most four pictures.
+select id, content_type from integration_assets where integration = $1 order by id;
+
+-- name: SetIntegrationTunnel :exec
+update integrations set dev_tunnel = sqlc.narg(tunnel), dev_all = sqlc.arg(everybody) where name = sqlc.arg(name);

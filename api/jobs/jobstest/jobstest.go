@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
+	"github.com/octavo-docs/octavo/ingest/tunnel"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -137,14 +139,20 @@ func open(t testing.TB, st *store.Store, but string) int64 {
 // Git is a Git client that may reach servers of the test itself.
 func Git(t testing.TB) *gitsync.Client {
 	t.Helper()
+	return gitsync.New(gitsync.Config{
+		Guard: loopback(t), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(), CacheDir: cacheDir(t), CacheBytes: 1 << 30,
+		Warn: func(err error) { t.Error(err) },
+	})
+}
+
+// loopback reaches servers of the test itself.
+func loopback(t testing.TB) *outbound.Guard {
+	t.Helper()
 	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gitsync.New(gitsync.Config{
-		Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(), CacheDir: cacheDir(t), CacheBytes: 1 << 30,
-		Warn: func(err error) { t.Error(err) },
-	})
+	return outbound.New(outbound.Config{Policy: policy})
 }
 
 // cacheDirs are the folders of Git caches by their tests: all runs of a test share one.
@@ -199,7 +207,12 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := jobs.Config{Deps: jobs.Deps{Store: st, Git: Git(t), Translator: translationtest.Loudly{}}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
+	urls, err := schema.NewURLs("https://docs.example.com/base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := jobs.Deps{Store: st, Git: Git(t), Translator: translationtest.Loudly{}, Tunnels: tunnel.New(loopback(t)), View: view.Presenter{URLs: urls}}
+	cfg := jobs.Config{Deps: deps, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
 	option(&cfg)
 	runner, err := jobs.New(cfg)
 	if err == nil {

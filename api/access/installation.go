@@ -1,0 +1,153 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// installation finds the session of a token of an integration or an installation. It is looked up each time that the session is
+// loaded, so the token ends with the installation, and changes with what the organization allows.
+func (g *Guard) installation(ctx context.Context, hash schema.TokenHash) (*Session, error) {
+	principal, err := g.store.AuthenticateIntegration(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{Principal: principal, use: g.rates.of(principal.TokenID)}, nil
+}
+
+// admitInstallation admits the token of an installation to the operations that one of its scopes opens.
+func (s Scope) admitInstallation(p *store.Principal) error {
+	switch {
+	case s.Installation == "":
+		return schema.Forbidden("the token of an installation may not call this operation")
+	case s.Installation != schema.ScopeInstallation && !slices.Contains(p.Scopes, s.Installation):
+		return schema.Forbidden("this takes the scope " + s.Installation + ", which the installation does not have")
+	}
+	return nil
+}
+
+// The functions below find what an installation is for. It has no role anywhere: the row of the operation says which right the scope
+// gives, so each call has the rights of its own row (see Guard.Admit).
+
+func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "organizationId")
+	if !ok {
+		return schema.NotFound("organization")
+	}
+	organization, err := g.store.OrganizationOfInstallation(ctx, c.Principal.InstallationID, id)
+	if err != nil {
+		return err
+	}
+	c.Organization = &store.Membership{Organization: organization, Role: schema.RoleGuest}
+	return nil
+}
+
+func findSiteForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	organization, ok := pathID(path, "organizationId")
+	site, ok2 := pathID(path, "siteId")
+	if !ok || !ok2 {
+		return schema.NotFound("site")
+	}
+	row, err := g.store.SiteOfInstallation(ctx, c.Principal.InstallationID, organization, site)
+	if err != nil {
+		return err
+	}
+	c.Site = &store.SiteAccess{SiteRow: row, Role: schema.RoleRead}
+	c.EventSite = schema.EventSite{OrganizationID: row.Site.OrganizationID, SiteID: row.Site.ID, StoreClearIDs: row.Site.StoreClearIds}
+	return nil
+}
+
+func findSpaceForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "spaceId")
+	if !ok {
+		return schema.NotFound("space")
+	}
+	space, err := g.store.SpaceOfInstallation(ctx, c.Principal.InstallationID, id)
+	if err != nil {
+		return err
+	}
+	role := schema.RoleRead
+	if slices.Contains(c.Principal.Scopes, schema.ScopeSpaceContentWrite) {
+		role = schema.RoleEdit
+	}
+	// A grant to nobody in the organization: what answers show of the rights follows from it.
+	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Grant: role}}
+	return nil
+}
+
+func findChangeRequestForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	if err := findSpaceForInstallation(ctx, g, path, c); err != nil {
+		return err
+	}
+	return findRequestInSpace(ctx, g, path, c)
+}
+
+// findIntegration finds an integration by its name: for the members of the organization that owns it with their rights there, and for
+// others, unless it is private, with the right to know of it.
+func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	name := path.PathParam("integrationName")
+	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Text that Postgres does not hold names nothing.
+		return schema.NotFound("integration")
+	}
+	found, err := g.store.Integration(ctx, c.Principal.UserID, strings.Clone(name))
+	if err != nil {
+		return err
+	}
+	c.Integration, c.Rights = &found, RightView
+	if found.IsMember {
+		c.Rights = RightsOf(Access{Role: found.Owner.Role})
+	}
+	return nil
+}
+
+// findIntegrationItself finds the integration that a token belongs to.
+func findIntegrationItself(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	name := path.PathParam("integrationName")
+	if name != c.Principal.Integration {
+		return schema.NotFound("integration")
+	}
+	found, err := g.store.IntegrationByName(ctx, c.Principal.Integration)
+	if err != nil {
+		return err
+	}
+	c.Integration = &found
+	return nil
+}
+
+// findInstallation finds an installation, for the members of the organization that it is in.
+func findInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "installationId")
+	if !ok {
+		return schema.NotFound("installation")
+	}
+	name := path.PathParam("integrationName")
+	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) {
+		return schema.NotFound("installation")
+	}
+	found, err := g.store.Installation(ctx, c.Principal.UserID, strings.Clone(name), id)
+	if err != nil {
+		return err
+	}
+	c.Installation, c.Rights = &found, RightsOf(Access{Role: found.Role})
+	return nil
+}
+
+// findInstallationItself finds the installation that a token belongs to or, for the token of an integration, one of its installations.
+func findInstallationItself(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "installationId")
+	if !ok || path.PathParam("integrationName") != c.Principal.Integration || c.Principal.InstallationID != "" && c.Principal.InstallationID != id {
+		return schema.NotFound("installation")
+	}
+	found, err := g.store.InstallationOf(ctx, c.Principal.Integration, id)
+	if err != nil {
+		return err
+	}
+	found.Role = schema.RoleAdmin // It sees its own configuration.
+	c.Installation = &found
+	return nil
+}

@@ -1,0 +1,93 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Tunnels take events of integrations in development mode. An error is a text for users.
+type Tunnels interface {
+	Send(ctx context.Context, address string, event, environment []byte) (status int, err error)
+}
+
+// sendIntegrationEvent sends an event to its integration's tunnel. A tunnel gets an event again, with the same id, if the process ended
+// before the answer was noted.
+func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrationEvent) error {
+	dispatch, err := d.Store.DispatchOf(ctx, args.Event)
+	switch {
+	case schema.IsCode(err, schema.CodeNotFound):
+		return nil // The integration is gone, or the event is too old to be listed.
+	case err != nil:
+		return err
+	case schema.Or(dispatch.Event.Status, "") == schema.EventSuccess:
+		return nil
+	}
+	note := func(status, level, message string) error {
+		return d.Store.FinishIntegrationEvent(ctx, args.Event, status, schema.IntegrationEventLog{
+			Message: message, Timestamp: time.Now().UTC(), Level: level,
+		})
+	}
+	if dispatch.Tunnel == "" {
+		return note(schema.EventFailed, "warn", "Not sent: development mode has ended.")
+	}
+	if d.Tunnels == nil {
+		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job sends no events"})
+	}
+	environment, err := environmentOf(ctx, d, dispatch)
+	if err != nil {
+		return err
+	}
+	status, err := d.Tunnels.Send(ctx, dispatch.Tunnel, dispatch.Event.Payload, environment)
+	switch {
+	case err != nil:
+	case status >= 200 && status <= 299:
+		return note(schema.EventSuccess, "info", fmt.Sprintf("Sent to the tunnel, which answered %d.", status))
+	case status == http.StatusNotAcceptable:
+		return note(schema.EventSuccess, "info", "Sent to the tunnel. The integration does not handle this event.")
+	default:
+		err = fmt.Errorf("the tunnel answered %d", status)
+	}
+	failure := &schema.Error{Code: schema.CodeUnavailable, Message: err.Error(), Cause: err}
+	if err := note(schema.EventFailed, "error", "Not sent: "+err.Error()+"."); err != nil {
+		return errors.Join(failure, err)
+	}
+	if status >= 400 && status <= 499 {
+		return GiveUp(failure) // It has understood, and would answer the same again.
+	}
+	return failure
+}
+
+// environmentOf builds what the integration's script gets beside the event. The secrets of the integration are not in it: nobody gets
+// them back.
+func environmentOf(ctx context.Context, d Deps, dispatch store.Dispatch) ([]byte, error) {
+	name := dispatch.Integration.Name
+	integration, err := d.View.Integration(dispatch.Integration)
+	if err != nil {
+		return nil, err
+	}
+	environment := schema.IntegrationEnvironment{
+		APIEndpoint: d.View.Base(), Integration: integration, Secrets: map[string]string{},
+	}
+	if environment.APITokens.Integration, _, err = d.Store.CreateIntegrationToken(ctx, name, ""); err != nil {
+		return nil, err
+	}
+	if environment.SigningSecrets.Integration, err = d.Store.IntegrationSigningSecret(ctx, name); err != nil {
+		return nil, err
+	}
+	if dispatch.Installation != nil {
+		installation := *dispatch.Installation
+		installation.Role = schema.RoleAdmin // It is the integration that asks.
+		shown := d.View.Installation(installation)
+		environment.Installation = &shown
+		if environment.APITokens.Installation, _, err = d.Store.CreateIntegrationToken(ctx, name, installation.Row.ID); err != nil {
+			return nil, err
+		}
+	}
+	return schema.EncodeJSON(environment)
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+const (
+	// integrationTokenLife is how long a token of an integration or of an installation is good.
+	integrationTokenLife = time.Hour
+	// integrationTokens bounds the tokens of one integration or installation that are good at a time: another one ends the oldest.
+	integrationTokens = 200
+)
+
+// CreateIntegrationToken makes a token of an integration or, if an installation is named, of the installation. Only its hash is stored.
+func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation string) (token string, expiresAt time.Time, err error) {
+	token, expiresAt = schema.NewIntegrationToken(), time.Now().Add(integrationTokenLife).UTC().Truncate(time.Second)
+	hash := schema.HashToken([]byte(token))
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := q.InsertIntegrationToken(ctx, db.InsertIntegrationTokenParams{
+			ID: schema.NewID(), Hash: hash[:], Integration: name, InstallationID: unlessEmpty(installation), ExpiresAt: expiresAt,
+		})
+		if err == nil {
+			err = q.DeleteOldIntegrationTokens(ctx, db.DeleteOldIntegrationTokensParams{
+				Integration: name, InstallationID: unlessEmpty(installation), Kept: integrationTokens,
+			})
+		}
+		return interpret(err, "token")
+	})
+	return token, expiresAt, err
+}
+
+// AuthenticateIntegration finds the principal of a token of an integration or an installation.
+func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHash) (Principal, error) {
+	row, err := s.queries.IntegrationTokenByHash(ctx, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Principal{}, schema.Unauthorized("the token is not valid")
+	}
+	if err != nil {
+		return Principal{}, interpret(err, "token")
+	}
+	p := Principal{
+		// All tokens of one integration or installation count together.
+		TokenID: "integration/" + row.Integration, Kind: schema.TokenIntegration, Integration: row.Integration, OrganizationID: row.Owner,
+		ExpiresAt: row.ExpiresAt,
+	}
+	if row.InstallationID != nil {
+		p.TokenID, p.Kind, p.InstallationID = "installation/"+*row.InstallationID, schema.TokenInstallation, *row.InstallationID
+		p.OrganizationID, p.UserID, p.Scopes = deref(row.OrganizationID), deref(row.UserID), row.Scopes
+	}
+	return p, nil
+}
+
+// IntegrationSigningSecret gives the secret with which an integration can tell calls of ours from others. It is always the same.
+func (s *Store) IntegrationSigningSecret(ctx context.Context, name string) (string, error) {
+	key, err := s.key(ctx, integrationSigningKeyName)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(name))
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+// SpaceOfInstallation reads a space that an installation is for.
+func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space string) (Space, error) {
+	row, err := s.queries.SpaceOfInstallation(ctx, db.SpaceOfInstallationParams{InstallationID: installation, SpaceID: space})
+	return row.Space, interpret(err, "space")
+}
+
+// SiteOfInstallation reads a site that an installation is for.
+func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (SiteRow, error) {
+	row, err := s.queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
+		InstallationID: installation, OrganizationID: organization, SiteID: site,
+	})
+	return SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, interpret(err, "site")
+}
+
+// OrganizationOfInstallation reads the organization of an installation.
+func (s *Store) OrganizationOfInstallation(ctx context.Context, installation, organization string) (Organization, error) {
+	row, err := s.queries.OrganizationOfInstallation(ctx, db.OrganizationOfInstallationParams{
+		InstallationID: installation, OrganizationID: organization,
+	})
+	return row.Organization, interpret(err, "organization")
+}

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// ContentInstallation is an installation on a space or a site.
+type ContentInstallation struct {
+	Row           db.IntegrationContentInstallation
+	Installation  Installation
+	Configuration map[string]any
+}
+
+// ContentRef names a space or a site: one of the two is set.
+type ContentRef struct{ Space, Site string }
+
+// contentKind is a row of the table of what an installation can be put on.
+type contentKind struct{ level, setup, deleted, what string }
+
+func (r ContentRef) kind() contentKind {
+	if r.Space != "" {
+		return contentKind{"space", schema.EventSpaceInstallationSetup, schema.EventSpaceInstallationDeleted, "space"}
+	}
+	return contentKind{"site", schema.EventSiteInstallationSetup, schema.EventSiteInstallationDeleted, "site"}
+}
+
+// Level is the name of the integration's configuration for it.
+func (r ContentRef) Level() string { return r.kind().level }
+
+// Status is the state of the installation on the space or site.
+func (c ContentInstallation) Status() string {
+	ref := ContentRef{Space: deref(c.Row.SpaceID), Site: deref(c.Row.SiteID)}
+	switch {
+	case c.Installation.Row.Paused:
+		return schema.InstallationPaused
+	case !c.Installation.Manifest.Configurations.Of(ref.Level()).Complete(c.Configuration):
+		return schema.InstallationPending
+	}
+	return schema.InstallationActive
+}
+
+func contentInstallationOf(i Installation, row db.IntegrationContentInstallation) (ContentInstallation, error) {
+	configuration, err := fromJSON[map[string]any](row.Configuration)
+	return ContentInstallation{Row: row, Installation: i, Configuration: configuration}, err
+}
+
+// InstallOn puts an installation on a space or site of its organization, once.
+func (s *Store) InstallOn(ctx context.Context, i Installation, ref ContentRef) (made ContentInstallation, err error) {
+	kind := ref.kind()
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.InsertContentInstallation(ctx, db.InsertContentInstallationParams{
+			InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site),
+		})
+		if err != nil {
+			err = interpret(err, "installation on the "+kind.what)
+			if schema.IsCode(err, schema.CodeNotFound) {
+				err = schema.NotFound(kind.what)
+			}
+			return err
+		}
+		if made, err = contentInstallationOf(i, row); err != nil {
+			return err
+		}
+		return recordEvent(ctx, q, i, schema.IntegrationEventPayload{
+			Type: kind.setup, SpaceID: ref.Space, SiteID: ref.Site, Status: made.Status(),
+		})
+	})
+	return made, err
+}
+
+// ContentInstallation reads the installation on a space or site.
+func (s *Store) ContentInstallation(ctx context.Context, i Installation, ref ContentRef) (ContentInstallation, error) {
+	return lookUpContentInstallation(ctx, s.queries, i, ref)
+}
+
+func lookUpContentInstallation(ctx context.Context, q *db.Queries, i Installation, ref ContentRef) (ContentInstallation, error) {
+	row, err := q.ContentInstallation(ctx, db.ContentInstallationParams{
+		InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site),
+	})
+	if err != nil {
+		return ContentInstallation{}, interpret(err, "installation on the "+ref.kind().what)
+	}
+	return contentInstallationOf(i, row)
+}
+
+// UpdateContentInstallation changes the configuration or the external ids of the installation on a space or site; nil leaves them.
+func (s *Store) UpdateContentInstallation(
+	ctx context.Context, i Installation, ref ContentRef, configuration map[string]any, externalIDs []string,
+) (changed ContentInstallation, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockInstallation(ctx, i.Row.ID); err != nil {
+			return interpret(err, "installation")
+		}
+		before, err := lookUpContentInstallation(ctx, q, i, ref)
+		if err != nil {
+			return err
+		}
+		written, err := stored(configuration)
+		if err != nil {
+			return err
+		}
+		row, err := q.UpdateContentInstallation(ctx, db.UpdateContentInstallationParams{
+			InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site), Configuration: written, ExternalIds: externalIDs,
+		})
+		if err != nil {
+			return interpret(err, "installation on the "+ref.kind().what)
+		}
+		if changed, err = contentInstallationOf(i, row); err != nil {
+			return err
+		}
+		return recordEvent(ctx, q, i, schema.IntegrationEventPayload{
+			Type: ref.kind().setup, SpaceID: ref.Space, SiteID: ref.Site, Status: changed.Status(),
+			Previous: &schema.InstallationState{Status: before.Status(), Configuration: before.Configuration},
+		})
+	})
+	return changed, err
+}
+
+// UninstallFrom takes an installation from a space or site. If it is not there, it is gone already.
+func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRef) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockInstallation(ctx, i.Row.ID); err != nil {
+			return interpret(err, "installation")
+		}
+		before, err := lookUpContentInstallation(ctx, q, i, ref)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = q.DeleteContentInstallation(ctx, db.DeleteContentInstallationParams{
+			InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site),
+		})
+		if err != nil {
+			return interpret(err, "installation")
+		}
+		return recordEvent(ctx, q, i, schema.IntegrationEventPayload{
+			Type: ref.kind().deleted, SpaceID: ref.Space, SiteID: ref.Site,
+			Previous: &schema.InstallationState{Configuration: before.Configuration},
+		})
+	})
+}
+
+// ListContentInstallations lists the spaces, or else the sites, that an installation was put on, after the id `after`.
+func (s *Store) ListContentInstallations(
+	ctx context.Context, i Installation, spaces bool, after string, size int,
+) (Page[ContentInstallation], error) {
+	var total int64
+	var rows []db.IntegrationContentInstallation
+	var err error
+	if spaces {
+		if total, err = s.queries.CountInstallationSpaces(ctx, i.Row.ID); err == nil {
+			rows, err = s.queries.ListInstallationSpaces(ctx, db.ListInstallationSpacesParams{InstallationID: i.Row.ID, After: after, PageSize: pageSize(size)})
+		}
+	} else if total, err = s.queries.CountInstallationSites(ctx, i.Row.ID); err == nil {
+		rows, err = s.queries.ListInstallationSites(ctx, db.ListInstallationSitesParams{InstallationID: i.Row.ID, After: after, PageSize: pageSize(size)})
+	}
+	if err != nil {
+		return Page[ContentInstallation]{}, interpret(err, "installations")
+	}
+	all := make([]ContentInstallation, len(rows))
+	for n, row := range rows {
+		if all[n], err = contentInstallationOf(i, row); err != nil {
+			return Page[ContentInstallation]{}, err
+		}
+	}
+	return pageOf(all, size, total), nil
+}

@@ -1,0 +1,277 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Installation is an integration in an organization. Role is that of the user who asks, if one does.
+type Installation struct {
+	Row db.IntegrationInstallation
+	// Manifest is that of the integration's newest version, and Owner the organization that published it.
+	Manifest schema.IntegrationManifest
+	Owner    string
+	Role     schema.Role
+	// Spaces is the number of spaces that it is for.
+	Spaces        int64
+	Configuration map[string]any
+}
+
+// Status is the state of the installation.
+func (i Installation) Status() string {
+	switch {
+	case i.Row.Paused:
+		return schema.InstallationPaused
+	case !i.Manifest.Configurations.Of("account").Complete(i.Configuration):
+		return schema.InstallationPending
+	}
+	return schema.InstallationActive
+}
+
+func (i Installation) state() *schema.InstallationState {
+	return &schema.InstallationState{Status: i.Status(), Configuration: i.Configuration}
+}
+
+func installationOf(row db.IntegrationInstallation, manifest []byte, owner string) (Installation, error) {
+	i := Installation{Row: row, Owner: owner}
+	var err error
+	if i.Manifest, err = fromJSON[schema.IntegrationManifest](manifest); err != nil {
+		return i, err
+	}
+	i.Configuration, err = fromJSON[map[string]any](row.Configuration)
+	return i, err
+}
+
+// countSpaces fills in the numbers of spaces, in one statement.
+func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ...*Installation) error {
+	if len(installations) == 0 {
+		return nil
+	}
+	ids := make([]string, len(installations))
+	for i, installation := range installations {
+		ids[i] = installation.Row.ID
+	}
+	rows, err := q.CountInstalledSpaces(ctx, ids)
+	if err != nil {
+		return interpret(err, "installation")
+	}
+	counts := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		counts[row.ID] = row.Spaces
+	}
+	for _, installation := range installations {
+		installation.Spaces = counts[installation.Row.ID]
+	}
+	return nil
+}
+
+// InstallIntegration puts an integration into an organization, once. The organization allows the scopes that the integration asks for
+// now; what a later version asks for beyond them, its tokens do not get.
+func (s *Store) InstallIntegration(ctx context.Context, integration Integration, target Membership) (made Installation, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		author, err := insertUser(ctx, q, NewUser{DisplayName: *integration.Manifest.Title})
+		if err != nil {
+			return err
+		}
+		row, err := q.InsertInstallation(ctx, db.InsertInstallationParams{
+			ID: schema.NewID(), Integration: integration.Name, OrganizationID: target.Organization.ID,
+			Scopes: notNil(integration.Manifest.Scopes), UserID: &author.ID,
+		})
+		if err != nil {
+			return interpret(err, "installation")
+		}
+		made = Installation{
+			Row: row, Manifest: integration.Manifest, Owner: integration.Owner.Organization.ID, Role: target.Role, Configuration: map[string]any{},
+		}
+		if err := s.countSpaces(ctx, q, &made); err != nil {
+			return err
+		}
+		return recordEvent(ctx, q, made, schema.IntegrationEventPayload{Type: schema.EventInstallationSetup, Status: made.Status()})
+	})
+	return made, err
+}
+
+// Installation reads an installation in an organization that the user is in; any other is not found.
+func (s *Store) Installation(ctx context.Context, userID, name, id string) (Installation, error) {
+	row, err := s.queries.InstallationForUser(ctx, db.InstallationForUserParams{UserID: userID, ID: id, Integration: name})
+	if err != nil {
+		return Installation{}, interpret(err, "installation")
+	}
+	i, err := installationOf(row.IntegrationInstallation, row.Manifest, row.Owner)
+	if err != nil {
+		return i, err
+	}
+	i.Role = schema.RoleFromNullable(row.Role)
+	return i, s.countSpaces(ctx, s.queries, &i)
+}
+
+// InstallationOf reads an installation of an integration, for those who may see all of them.
+func (s *Store) InstallationOf(ctx context.Context, name, id string) (Installation, error) {
+	i, err := lookUpInstallation(ctx, s.queries, name, id)
+	if err != nil {
+		return i, err
+	}
+	return i, s.countSpaces(ctx, s.queries, &i)
+}
+
+func lookUpInstallation(ctx context.Context, q *db.Queries, name, id string) (Installation, error) {
+	row, err := q.InstallationByID(ctx, db.InstallationByIDParams{ID: id, Integration: name})
+	if err != nil {
+		return Installation{}, interpret(err, "installation")
+	}
+	return installationOf(row.IntegrationInstallation, row.Manifest, row.Owner)
+}
+
+// InstallationChange is a change of an installation; nil members stay as they are.
+type InstallationChange struct {
+	Configuration                 map[string]any
+	ExternalIDs, Scopes           []string
+	Paused                        *bool
+	SpaceSelection, SiteSelection *string
+}
+
+// UpdateInstallation changes an installation.
+func (s *Store) UpdateInstallation(ctx context.Context, name, id string, change InstallationChange) (changed Installation, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockInstallation(ctx, id); err != nil {
+			return interpret(err, "installation")
+		}
+		before, err := lookUpInstallation(ctx, q, name, id)
+		if err != nil {
+			return err
+		}
+		configuration, err := stored(change.Configuration)
+		if err != nil {
+			return err
+		}
+		row, err := q.UpdateInstallation(ctx, db.UpdateInstallationParams{
+			ID: id, Configuration: configuration, ExternalIds: change.ExternalIDs, Scopes: change.Scopes, Paused: change.Paused,
+			SpaceSelection: change.SpaceSelection, SiteSelection: change.SiteSelection,
+		})
+		if err != nil {
+			return interpret(err, "installation")
+		}
+		changed = before
+		changed.Row = row
+		if change.Configuration != nil {
+			changed.Configuration = change.Configuration
+		}
+		if err := s.countSpaces(ctx, q, &changed); err != nil {
+			return err
+		}
+		return recordEvent(ctx, q, changed, schema.IntegrationEventPayload{
+			Type: schema.EventInstallationSetup, Status: changed.Status(), Previous: before.state(),
+		})
+	})
+	return changed, err
+}
+
+// stored writes a configuration for its column; nil leaves the column as it is.
+func stored(configuration map[string]any) ([]byte, error) {
+	if configuration == nil {
+		return nil, nil
+	}
+	return toJSON(configuration)
+}
+
+// Uninstall takes an integration from an organization and so ends its tokens there. One that is not there is gone already.
+func (s *Store) Uninstall(ctx context.Context, name, id string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockInstallation(ctx, id); err != nil {
+			if err = interpret(err, "installation"); schema.IsCode(err, schema.CodeNotFound) {
+				return nil
+			}
+			return err
+		}
+		before, err := lookUpInstallation(ctx, q, name, id)
+		if err != nil {
+			return err
+		}
+		if err := q.DeleteInstallation(ctx, id); err != nil {
+			return interpret(err, "installation")
+		}
+		return recordEvent(ctx, q, before, schema.IntegrationEventPayload{
+			Type: schema.EventInstallationDeleted, Previous: &schema.InstallationState{Configuration: before.Configuration},
+		})
+	})
+}
+
+// ListInstallations lists the installations of an integration, after the id `after`. A nil externalID lets all through.
+func (s *Store) ListInstallations(ctx context.Context, name string, externalID *string, after string, size int) (Page[Installation], error) {
+	total, err := s.planned.CountInstallationsOfIntegration(ctx, db.CountInstallationsOfIntegrationParams{Integration: name, ExternalID: externalID})
+	if err != nil {
+		return Page[Installation]{}, interpret(err, "installations")
+	}
+	rows, err := s.planned.ListInstallationsOfIntegration(ctx, db.ListInstallationsOfIntegrationParams{
+		Integration: name, ExternalID: externalID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[Installation]{}, interpret(err, "installations")
+	}
+	all := make([]Installation, len(rows))
+	each := make([]*Installation, len(rows))
+	for i, row := range rows {
+		if all[i], err = installationOf(row.IntegrationInstallation, row.Manifest, row.Owner); err != nil {
+			return Page[Installation]{}, err
+		}
+		each[i] = &all[i]
+	}
+	return pageOf(all, size, total), s.countSpaces(ctx, s.queries, each...)
+}
+
+// Installed is an installation with its integration.
+type Installed struct {
+	Installation Installation
+	Integration  Integration
+}
+
+// ListInstalled lists what is installed in an organization that the viewer is in, after the installation `after`. A nil search lets all
+// through.
+func (s *Store) ListInstalled(ctx context.Context, target Membership, userID string, search *string, after string, size int) (Page[Installed], error) {
+	organization := target.Organization.ID
+	total, err := s.planned.CountInstallationsInOrganization(ctx, db.CountInstallationsInOrganizationParams{OrganizationID: organization, Search: search})
+	if err != nil {
+		return Page[Installed]{}, interpret(err, "installations")
+	}
+	rows, err := s.planned.ListInstallationsInOrganization(ctx, db.ListInstallationsInOrganizationParams{
+		OrganizationID: organization, UserID: userID, Search: search, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[Installed]{}, interpret(err, "installations")
+	}
+	all := make([]Installed, len(rows))
+	each := make([]*Installation, len(rows))
+	for i, row := range rows {
+		installation, err := installationOf(row.IntegrationInstallation, row.Integration.Manifest, row.Integration.OrganizationID)
+		if err != nil {
+			return Page[Installed]{}, err
+		}
+		installation.Role = target.Role
+		all[i] = Installed{Installation: installation, Integration: Integration{
+			Name: row.Integration.Name, Version: row.Integration.Version, Verified: row.Integration.Verified, Manifest: installation.Manifest,
+			Icon: row.Integration.Icon, PreviewImages: row.Integration.PreviewImages, IsMember: row.IsMember,
+			Owner: Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)},
+		}}
+		each[i] = &all[i].Installation
+	}
+	return pageOf(all, size, total), s.countSpaces(ctx, s.queries, each...)
+}
+
+// InstalledIn reads the installation of an integration in an organization.
+func (s *Store) InstalledIn(ctx context.Context, organizationID, name string) (Installation, error) {
+	row, err := s.queries.InstallationInOrganization(ctx, db.InstallationInOrganizationParams{OrganizationID: organizationID, Integration: name})
+	if err != nil {
+		return Installation{}, interpret(err, "installation")
+	}
+	return installationOf(row.IntegrationInstallation, row.Manifest, row.Owner)
+}
+
+// AllowsScopes reports whether an integration asks for all of these scopes.
+func (i Installation) AllowsScopes(scopes []string) bool {
+	return !slices.ContainsFunc(scopes, func(scope string) bool { return !slices.Contains(i.Manifest.Scopes, scope) })
+}

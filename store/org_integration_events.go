@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// keptEvents bounds the events of one integration: older ones are deleted.
+const keptEvents = 1000
+
+// IntegrationEvent is the row of an event.
+type IntegrationEvent = db.IntegrationEvent
+
+// recordEvent notes what happened to an installation, in the transaction of the change. In development mode a job sends it to the
+// tunnel, and the event is listed once that has been tried.
+func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload schema.IntegrationEventPayload) error {
+	payload.EventID, payload.InstallationID = schema.NewID(), i.Row.ID
+	row, err := q.IntegrationByName(ctx, i.Row.Integration)
+	if err != nil {
+		return interpret(err, "integration")
+	}
+	event := db.InsertIntegrationEventParams{ID: payload.EventID, Integration: i.Row.Integration, InstallationID: i.Row.ID}
+	var logs []schema.IntegrationEventLog
+	sent := row.Integration.DevTunnel != nil && (row.Integration.DevAll || row.Integration.OrganizationID == i.Row.OrganizationID)
+	if !sent {
+		success := schema.EventSuccess
+		event.Status = &success
+		logs = append(logs, schema.IntegrationEventLog{
+			Message: "Recorded. Scripts of integrations do not run on this server: in development mode, events are sent to the tunnel.", Timestamp: time.Now().UTC(), Level: "info",
+		})
+	}
+	if event.Payload, err = toJSON(payload); err != nil {
+		return err
+	}
+	if event.Logs, err = toJSON(notNil(logs)); err != nil {
+		return err
+	}
+	if err := q.InsertIntegrationEvent(ctx, event); err != nil {
+		return interpret(err, "event")
+	}
+	err = q.DeleteOldIntegrationEvents(ctx, db.DeleteOldIntegrationEventsParams{Integration: i.Row.Integration, Kept: keptEvents})
+	if err != nil || !sent {
+		return interpret(err, "event")
+	}
+	return enqueue(ctx, q, schema.SendIntegrationEvent{Organization: row.Integration.OrganizationID, Event: event.ID})
+}
+
+// ListIntegrationEvents lists the events of an integration, the newest first; before is the id of the last one that is known, or "".
+func (s *Store) ListIntegrationEvents(ctx context.Context, name, before string, size int) (Page[IntegrationEvent], error) {
+	total, err := s.queries.CountIntegrationEvents(ctx, name)
+	if err != nil {
+		return Page[IntegrationEvent]{}, interpret(err, "events")
+	}
+	rows, err := s.queries.ListIntegrationEvents(ctx, db.ListIntegrationEventsParams{Integration: name, Before: before, PageSize: pageSize(size)})
+	return pageOf(rows, size, total), interpret(err, "events")
+}
+
+// IntegrationEvent reads an event that is listed.
+func (s *Store) IntegrationEvent(ctx context.Context, name, id string) (IntegrationEvent, error) {
+	row, err := s.queries.IntegrationEvent(ctx, db.IntegrationEventParams{Integration: name, ID: id})
+	if err == nil && row.Status == nil {
+		return row, schema.NotFound("event")
+	}
+	return row, interpret(err, "event")
+}
+
+// Dispatch is an event that goes to a tunnel.
+type Dispatch struct {
+	Event IntegrationEvent
+	// Tunnel is empty if development mode has ended.
+	Tunnel      string
+	Integration Integration
+	// Installation is nil if it is gone.
+	Installation *Installation
+}
+
+// DispatchOf reads what is sent of an event. One whose integration is gone is not found.
+func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
+	event, err := s.queries.IntegrationEventByID(ctx, id)
+	if err != nil {
+		return Dispatch{}, interpret(err, "event")
+	}
+	row, err := s.queries.IntegrationByName(ctx, event.Integration)
+	if err != nil {
+		return Dispatch{}, interpret(err, "integration")
+	}
+	d := Dispatch{Event: event, Tunnel: deref(row.Integration.DevTunnel)}
+	manifest, err := fromJSON[schema.IntegrationManifest](row.Integration.Manifest)
+	if err != nil {
+		return d, err
+	}
+	d.Integration = Integration{
+		Name: row.Integration.Name, Version: row.Integration.Version, Verified: row.Integration.Verified, Manifest: manifest,
+		Icon: row.Integration.Icon, PreviewImages: row.Integration.PreviewImages, IsMember: true,
+		Owner: Membership{Organization: row.Organization, Role: schema.RoleRead},
+	}
+	installation, err := s.InstallationOf(ctx, event.Integration, event.InstallationID)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return d, nil
+	}
+	d.Installation = &installation
+	return d, err
+}
+
+// FinishIntegrationEvent notes what became of an event that was sent.
+func (s *Store) FinishIntegrationEvent(ctx context.Context, id, status string, logs ...schema.IntegrationEventLog) error {
+	encoded, err := toJSON(notNil(logs))
+	if err != nil {
+		return err
+	}
+	return interpret(s.queries.FinishIntegrationEvent(ctx, db.FinishIntegrationEventParams{ID: id, Status: &status, Logs: encoded}), "event")
+}
