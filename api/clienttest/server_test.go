@@ -26,7 +26,8 @@ type server struct {
 	postgres string
 }
 
-func startServer(t *testing.T) *server {
+// startServer starts a server with these settings besides those that it needs.
+func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
 	listen := enginetest.Address(t)
@@ -39,6 +40,7 @@ func startServer(t *testing.T) *server {
 		"OCTAVO_LISTEN="+listen, "OCTAVO_ADMIN_LISTEN=off", "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_POSTGRES_URL="+postgres,
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+topic, "OCTAVO_LOG_LEVEL=warn",
 		"OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t))
+	cmd.Env = append(cmd.Env, settings...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,7 @@ type Settings struct {
 	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may be."`
 	SiteKeyMaxPast time.Duration `env:"OCTAVO_SITE_KEY_MAX_PAST" default:"720h" help:"How old an event posted with a site key may be. A user's token may post events of any age, for imports."`
 	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" secret:"" help:"Token of the first user, who is created on the first start with an empty database."`
+	BootstrapEmail string        `env:"OCTAVO_BOOTSTRAP_EMAIL" default:"admin@localhost" help:"E-mail address of the first user. The default is in no domain that an organization can prove."`
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) of proxies whose X-Forwarded-For header is trusted."`
 
 	OutboundAllow []string `env:"OCTAVO_OUTBOUND_ALLOW" help:"Hosts, IP addresses and networks (CIDR) that users' addresses, such as those of Git repositories, may lead to although they are not on the public network. Link-local addresses and the metadata services of clouds stay closed."`

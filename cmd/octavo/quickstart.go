@@ -28,7 +28,7 @@ func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) 
 	if !example && s.BootstrapToken == "" {
 		return nil, nil
 	}
-	want := store.Bootstrap{Token: s.BootstrapToken}
+	want := store.Bootstrap{Token: s.BootstrapToken, Email: s.BootstrapEmail}
 	if example {
 		want.OrganizationTitle, want.SiteTitle = "Example", "Example docs"
 	}

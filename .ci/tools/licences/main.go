@@ -29,9 +29,11 @@ var allowedFonts = []string{"OFL-1.1"}
 // them.
 var byHand = map[string]string{
 	"github.com/segmentio/asm": "MIT-0", // newer than the classifier's texts
-	// Its package names none; its repository, GitbookIO/integrations, has
-	// Apache-2.0. Tests fetch and run it, and nothing of it is handed on.
-	"@gitbook/api": "Apache-2.0",
+	// Their packages name none; their repository, GitbookIO/integrations, has
+	// Apache-2.0. Tests fetch and run them, and nothing of them is handed on.
+	"@gitbook/api":     "Apache-2.0",
+	"@gitbook/cli":     "Apache-2.0",
+	"@gitbook/runtime": "Apache-2.0",
 }
 
 // fileNames are the files that may hold a licence.
