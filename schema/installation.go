@@ -72,6 +72,12 @@ type IntegrationVersion struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
+// IntegrationPublicEndpoint is what the public endpoint of an integration answers: whether a script is behind it.
+type IntegrationPublicEndpoint struct {
+	Runs    bool   `json:"runs"`
+	Message string `json:"message"`
+}
+
 // IntegrationAssets are the pictures of an integration.
 type IntegrationAssets struct {
 	Assets []IntegrationAsset `json:"assets"`

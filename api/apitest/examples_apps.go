@@ -77,7 +77,7 @@ func integrationsExamples() {
 		"unpublishIntegration", "listIntegrationAssets", "listIntegrationInstallations", "getIntegrationInstallationById", "uninstallIntegration",
 		"createIntegrationInstallationToken", "getOrganizationIntegrationStatus", "listIntegrationInstallationSpaces", "uninstallIntegrationFromSpace",
 		"listIntegrationInstallationSites", "uninstallIntegrationFromSite", "listIntegrationVersions", "listIntegrationEvents", "getIntegrationEvent",
-		"disableIntegrationDevelopmentMode",
+		"disableIntegrationDevelopmentMode", "getIntegrationPublicEndpoint", "getInstallationPublicEndpoint",
 	} {
 		Examples[id] = example{Make: own}
 	}

@@ -53,6 +53,16 @@ func integrationOperations(h *integrations) []frame.Operation {
 			Scope: access.Having(access.RightView, access.OnIntegration), Status: http.StatusOK, Handler: frame.Handle(h.assets),
 		},
 		{
+			Method: http.MethodGet, Path: one + "/public", ID: "getIntegrationPublicEndpoint", Tag: "integrations",
+			Doc:   "Say that no script of an integration answers here.",
+			Scope: access.Public(), Status: http.StatusOK, Handler: frame.Handle(public),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/installations/{installationId}/public", ID: "getInstallationPublicEndpoint", Tag: "integrations",
+			Doc:   "Say that no script of an integration answers here.",
+			Scope: access.Public(), Status: http.StatusOK, Handler: frame.Handle(public),
+		},
+		{
 			Method: http.MethodDelete, Path: one, ID: "unpublishIntegration", Tag: "integrations",
 			Doc:   "Unpublish an integration, as an admin of the organization that owns the name, which is free again. Its installations and their tokens end.",
 			Scope: access.Having(access.RightAdmin, access.OnIntegration).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.unpublish),
@@ -171,6 +181,12 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 		"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
 		"Content-Security-Policy": "default-src 'none'; sandbox",
 	}}, nil
+}
+
+// public answers where the script of an integration would. It says the same of every name, so that nobody learns which there are; calls
+// with other methods, such as webhooks, are refused.
+func public(context.Context, *access.Caller, *struct{}) (schema.IntegrationPublicEndpoint, error) {
+	return schema.IntegrationPublicEndpoint{Message: "This server does not run the scripts of integrations: none answers here."}, nil
 }
 
 func (h *integrations) assets(ctx context.Context, c *access.Caller, _ *struct{}) (schema.IntegrationAssets, error) {

@@ -32,11 +32,11 @@ func shownConfiguration(i store.Installation, configuration map[string]any) map[
 
 func (v Presenter) contentInstallation(c store.ContentInstallation, path ...string) schema.IntegrationContentInstallation {
 	i := c.Installation.Row
-	at := append([]string{"integrations", i.Integration, "installations", i.ID}, path...)
+	at := []string{"integrations", i.Integration, "installations", i.ID}
 	return schema.IntegrationContentInstallation{
 		Integration: i.Integration, Installation: i.ID, Status: c.Status(), Configuration: shownConfiguration(c.Installation, c.Configuration),
 		ExternalIDs: c.Row.ExternalIds, URLs: schema.ContentInstallationURLs{
-			Location: v.API(at...), PublicEndpoint: v.API(append(at, "public")...),
+			PublicEndpoint: v.API(append(at, "public")...), Location: v.API(append(at, path...)...),
 		},
 	}
 }

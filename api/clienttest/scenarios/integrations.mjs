@@ -1,6 +1,6 @@
 // Integrations: published, found by what they do, published again, installed.
 import assert from 'node:assert/strict';
-import { all, badField, begin, refused, step } from '../lib/scenario.mjs';
+import { all, badField, begin, refused, step, withToken } from '../lib/scenario.mjs';
 
 const { ada, bob, eve, org } = await begin('Integrations', { bob: 'edit' });
 const api = ada.api.integrations;
@@ -100,4 +100,55 @@ await step('bad input is named', async () => {
     await badField(ada, 'GET', '/integrations?category=magic', undefined, 'category');
     await badField(ada, 'GET', '/integrations?blockDomain=a%20b', undefined, 'blockDomain');
     await refused(api.getIntegrationByName('octavo-bad'), 404);
+});
+
+await step('installations are read, changed, put on spaces and listed', async () => {
+    const { data: installation } = await api.installIntegration('octavo-login', { organization: org });
+    assert.equal(installation.status, 'active');
+    const { data: changed } = await api.updateIntegrationInstallation('octavo-login', installation.id, { externalIds: ['T1'], space_selection: 'selected', configuration: {} });
+    assert.deepEqual([changed.externalIds, changed.space_selection, changed.spaces], [['T1'], 'selected', 0]);
+    assert.deepEqual((await api.getIntegrationInstallationById('octavo-login', installation.id)).data, changed);
+    const { data: space } = await ada.api.orgs.createSpace(org, { title: 'For an integration' });
+    const { data: on } = await api.installIntegrationOnSpace('octavo-login', installation.id, { space: space.id });
+    assert.equal(on.space, space.id);
+    await api.updateIntegrationSpaceInstallation('octavo-login', installation.id, space.id, { externalIds: ['C1'] });
+    assert.deepEqual((await api.getIntegrationSpaceInstallation('octavo-login', installation.id, space.id)).data.externalIds, ['C1']);
+    assert.equal((await api.listIntegrationInstallationSpaces('octavo-login', installation.id)).data.count, 1);
+    assert.equal((await api.listIntegrationInstallationSites('octavo-login', installation.id)).data.count, 0);
+    assert.equal((await api.listIntegrationInstallations('octavo-login', { externalId: 'T1' })).data.items[0].id, installation.id);
+    assert.ok((await ada.api.orgs.listOrganizationInstallations(org)).data.items.some((i) => i.installation.id === installation.id));
+    assert.equal((await ada.api.orgs.getOrganizationIntegrationStatus(org, 'octavo-login')).data.status, 'active');
+    await api.uninstallIntegrationFromSpace('octavo-login', installation.id, space.id);
+});
+
+await step('its events are listed, and its development mode is set and ended', async () => {
+    const { data: events } = await api.listIntegrationEvents('octavo-login', { limit: 2 });
+    assert.equal(events.items[0].payload.type, 'space_installation_deleted');
+    const { data: traced } = await api.getIntegrationEvent('octavo-login', events.items[0].id);
+    assert.deepEqual(traced.event, events.items[0]);
+    assert.ok(traced.trace.logs.length > 0);
+    await api.setIntegrationDevelopmentMode('octavo-login', { tunnelUrl: 'https://tunnel.example.com' });
+    await api.disableIntegrationDevelopmentMode('octavo-login');
+    await refused(eve.api.integrations.listIntegrationEvents('octavo-login'), 403);
+});
+
+await step('a token of an installation does what its scopes say', async () => {
+    await api.publishIntegration('octavo-desk', { ...basic, title: 'Desk', scopes: ['conversations:ingest', 'openapi:read'] });
+    const { data: { id } } = await api.installIntegration('octavo-desk', { organization: org });
+    const { data: { token } } = await api.createIntegrationInstallationToken('octavo-desk', id);
+    const http = withToken(token);
+    const said = await http('POST', `/orgs/${org}/conversations`, { id: 'c1', parts: [{ type: 'message', role: 'user', body: 'The invoice is blank.' }] });
+    assert.equal(said.status, 204);
+    const { data: conversations } = await ada.api.orgs.listConversations(org, { source: `integration:octavo-desk:${id}` });
+    assert.equal(conversations.count, 1);
+    assert.equal((await http('GET', `/orgs/${org}/openapi`)).status, 200);
+    assert.equal((await http('GET', `/orgs/${org}/sites`)).status, 403);
+    await refused(eve.api.integrations.createIntegrationInstallationToken('octavo-desk', id), 403);
+    await api.uninstallIntegration('octavo-desk', id);
+});
+
+await step('it is unpublished', async () => {
+    await refused(eve.api.integrations.unpublishIntegration('octavo-login'), 403);
+    await api.unpublishIntegration('octavo-login');
+    await refused(api.getIntegrationByName('octavo-login'), 404);
 });
