@@ -13,7 +13,6 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-
 // configured asks for a key and a color of the account, and for something of each space.
 const configured = `{"title":"Tool","description":"","script":"x","organization":"%s","visibility":"%s","scopes":["space:metadata:read","openapi:read"],
 	"configurations":{"account":{"properties":{"key":{"type":"string"},"color":{"type":"string","enum":["red","blue"],"default":"red"},
