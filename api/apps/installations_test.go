@@ -49,7 +49,7 @@ func TestInstallationConfiguration(t *testing.T) {
 		t.Errorf("something was stored: %s", diff)
 	}
 	changed := shape.Want(t, installationShapeWith(t), h.Do("PATCH", path, admin, `{"configuration":{"key":"k","times":2.5,"on":false},"externalIds":["a","b"],"scopes":["openapi:read"],"site_selection":"selected"}`).Body)
-	if changed["status"] != "active" || fmt.Sprint(changed["externalIds"], changed["scopes"], changed["site_selection"], changed["space_selection"]) != "[a b] [openapi:read] selected all" {
+	if changed["status"] != "active" || fmt.Sprintf("%v %v %v %v", changed["externalIds"], changed["scopes"], changed["site_selection"], changed["space_selection"]) != "[a b] [openapi:read] selected all" {
 		t.Errorf("%v", changed)
 	}
 	if diff := cmp.Diff(changed, h.Want(200, "GET", path, admin, nil)); diff != "" {
