@@ -155,11 +155,16 @@ func reviewsExamples() {
 }
 
 func translationsExamples() {
-	const body = `{"source":{"space":"{spaceId}","language":"en"},"language":"fr"}`
+	const body = `{"source":{"space":"{sourceId}","language":"en"},"language":"fr"}`
+	// A space has one translation into a language, so each example has a space of its own.
+	source := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		return map[string]string{"sourceId": h.FreshSpace(tenant, "Source").ID}
+	}
 	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
 		row, err := h.Store.CreateTranslation(h.T.Context(), store.NewTranslation{
-			OrganizationID: tenant.Organization.ID, SourceSpaceID: tenant.Space.ID, SourceLanguage: "en", Language: "de",
+			OrganizationID: tenant.Organization.ID, SourceSpaceID: h.FreshSpace(tenant, "Source").ID, SourceLanguage: "en", Language: "de",
 			Instructions: []byte(`{"object":"document","data":{},"nodes":[]}`),
 		})
 		if err != nil {
@@ -167,7 +172,7 @@ func translationsExamples() {
 		}
 		return map[string]string{"translationId": row.ID}
 	}
-	Examples["createTranslation"] = example{body: body}
+	Examples["createTranslation"] = example{body: body, Make: source}
 	Examples["updateTranslation"] = example{body: `{"instructions":{"object":"document","data":{},"nodes":[]}}`, Make: make}
 	for _, id := range []string{"getTranslation", "deleteTranslation", "runTranslation"} {
 		Examples[id] = example{Make: make}
