@@ -31,7 +31,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 		orgs.Table(d.Store, v, d.Resolver),
 		sites.Table(d.Store, v, d.Resolver),
 		content.Table(d.Store, v, d.Outbound),
-		apps.Table(d.Store, v),
+		apps.Table(d.Store, v, d.Outbound),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
 	)
 }

@@ -24,15 +24,30 @@ type OpenAPISpec struct {
 	ProcessingState string                 `json:"processingState" rules:"enum=specState"`
 	LastVersion     string                 `json:"lastVersion,omitempty"`
 	LastProcessedAt *time.Time             `json:"lastProcessedAt,omitempty"`
+	LastErrorCode   string                 `json:"lastProcessErrorCode,omitempty" rules:"enum=specErrorCode"`
 	LastErrors      []OpenAPISpecError     `json:"lastProcessedErrors,omitempty"`
 	URLs            OpenAPISpecURLs        `json:"urls"`
 	Permissions     OpenAPISpecPermissions `json:"permissions"`
 }
 
-// OpenAPISpecError says why the newest source has no version.
+// The codes of what goes wrong with a source. Facts §6.2.
+const (
+	SpecFetchTimeout = "FETCH_TIMEOUT"
+	SpecFetchError   = "FETCH_ERROR"
+	SpecParseError   = "PARSE_ERROR"
+)
+
+// OpenAPISpecError says what was wrong with the source when it was last processed. The last good version stays.
 type OpenAPISpecError struct {
 	Message string `json:"message"`
 	Code    string `json:"code,omitempty"`
+}
+
+// OpenAPISourceState is a document as it was last read from its URL: what its server calls that state.
+type OpenAPISourceState struct {
+	URL          string `json:"url"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
 }
 
 // OpenAPISpecURLs are the addresses of a specification.
@@ -89,5 +104,8 @@ type OpenAPISpecFile struct {
 
 // OpenAPIEnums has the closed sets of specifications by the names that their rules use.
 func OpenAPIEnums() map[string][]string {
-	return map[string][]string{"specState": {SpecPending, SpecProgress, SpecComplete}}
+	return map[string][]string{
+		"specState":     {SpecPending, SpecProgress, SpecComplete},
+		"specErrorCode": {SpecFetchTimeout, SpecFetchError, SpecParseError},
+	}
 }

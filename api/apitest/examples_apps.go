@@ -96,7 +96,7 @@ func specExamples() {
 		}}
 	Examples["createOrUpdateOpenAPISpecBySlug"] = example{body: `{"source":{"text":` + string(text) + `}}`, Make: fresh}
 	for _, id := range []string{
-		"getOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion",
+		"getOpenAPISpecBySlug", "deleteOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion",
 		"getOpenAPISpecVersionById", "getOpenAPISpecVersionContentById",
 	} {
 		Examples[id] = example{Make: fresh}

@@ -2,8 +2,10 @@ package apps
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -46,6 +48,10 @@ func specOperations(h *specs) []frame.Operation {
 			Scope: write, Status: http.StatusOK, BodyLimit: specBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
 		},
 		{
+			Method: http.MethodDelete, Path: one, ID: "deleteOpenAPISpecBySlug", Tag: "openapi",
+			Doc: "Delete an OpenAPI specification with all its versions.", Scope: write, Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
 			Method: http.MethodGet, Path: one + "/versions", ID: "listOpenAPISpecVersions", Tag: "openapi",
 			Doc: "List the versions of an OpenAPI specification, newest first.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.versions),
 		},
@@ -83,7 +89,7 @@ func (h *specs) list(
 
 // openAPISource is a text or a URL.
 type openAPISource struct {
-	URL  *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+	URL  *string `json:"url" rules:"len=..2048,pattern=reachableURL"`
 	Text *string `json:"text" rules:"len=1.."`
 }
 
@@ -96,25 +102,24 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read parses a text before anything is stored. It does not fetch URLs: see view.Presenter.Spec.
+// read parses a text before anything is stored. A job fetches what a URL has.
 func (s *openAPISource) read() (store.OpenAPISource, error) {
 	if s.URL != nil {
 		return store.OpenAPISource{URL: s.URL}, nil
 	}
 	document, err := openapi.Parse(*s.Text)
 	if err != nil {
-		return store.OpenAPISource{}, schema.Invalid("source.text", shorten(err.Error()))
+		problems, ok := errors.AsType[openapi.Problems](err)
+		if !ok {
+			return store.OpenAPISource{}, err
+		}
+		details := make([]schema.Detail, len(problems))
+		for i, problem := range problems {
+			details[i] = schema.Detail{Field: "source.text", Problem: problem.Error()}
+		}
+		return store.OpenAPISource{}, schema.InvalidAll(details)
 	}
 	return store.OpenAPISource{Text: *s.Text, Document: document}, nil
-}
-
-// shorten bounds a message that quotes client input.
-func shorten(message string) string {
-	const longest = 500
-	if runes := []rune(message); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return message
 }
 
 type createOpenAPISpecRequest struct {
@@ -173,6 +178,10 @@ func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequ
 	}
 	row, added, err := h.store.SetOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug, source)
 	return openAPISpecSet{OpenAPISpec: h.view.Spec(c.Rights)(row), added: added}, err
+}
+
+func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug)
 }
 
 type listOpenAPISpecVersionsRequest struct {
@@ -249,6 +258,9 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		return schema.OpenAPISpecContent{}, err
 	}
 	document, err := h.store.OpenAPISpecDocument(ctx, row.ID)
+	if c.Reader != nil && strings.Contains(schema.Or(row.SourceUrl, ""), "?") {
+		row.SourceUrl = nil // A query may hold a key, which is not for readers of a site.
+	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
 	return schema.OpenAPISpecContent{
 		Filesystem: []schema.OpenAPISpecFile{{

@@ -6,16 +6,17 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations that work alongside content.
-func Table(st *store.Store, v view.Presenter) frame.Table {
+// Table returns the operations that work alongside content. policy says which hosts users may name for us to reach.
+func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		conversationOperations(&conversationResources{store: st, view: v}),
 		clusterOperations(&conversationResources{store: st, view: v}),
 		integrationOperations(&integrations{store: st, view: v}),
 		specOperations(&specs{store: st, view: v}),
-	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
+	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary, reachable(policy)}}
 }

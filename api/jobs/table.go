@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -20,6 +21,7 @@ func Kinds() []Kind {
 		kind(renderPDF),
 		kind(revalidateFrontEnds),
 		kind(translateSpace),
+		kind(fetchOpenAPI),
 	}
 }
 
@@ -34,6 +36,10 @@ type Deps struct {
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil if there is none.
 	Translator translation.Provider
+	// Specs reads OpenAPI specifications; nil if this node fetches none.
+	Specs Specs
+	// SpecsInterval is the time between two fetches of a specification; 0 fetches one only when it is set.
+	SpecsInterval time.Duration
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

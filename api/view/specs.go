@@ -6,25 +6,20 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Spec presents specifications to a caller with these rights on their organization. This version does not fetch a source URL: the
-// specification stays pending and says so.
+// Spec presents specifications to a caller with these rights on their organization.
 func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
-		resource := schema.OpenAPISpec{
+		// What cannot be read was stored by another version of the service: the code still says what is wrong.
+		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
+		return schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
 			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
-			LastProcessedAt: schema.UTC(s.LastProcessedAt),
+			LastProcessedAt: schema.UTC(s.LastProcessedAt), LastErrorCode: s.ErrorCode, LastErrors: errors,
 			URLs: schema.OpenAPISpecURLs{
 				Location: v.API("orgs", s.OrganizationID, "openapi", s.Slug), App: v.App("orgs", s.OrganizationID, "openapi", s.Slug),
 			},
 			Permissions: schema.OpenAPISpecPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
 		}
-		if s.ProcessingState == schema.SpecPending {
-			resource.LastErrors = []schema.OpenAPISpecError{{
-				Message: "waiting: this version of the service does not fetch URLs; send the document as source.text",
-			}}
-		}
-		return resource
 	}
 }
 

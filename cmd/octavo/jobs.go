@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -64,8 +65,9 @@ func (n *node) startJobs(ctx context.Context) error {
 	if err := sweepPacks(packs, time.Now()); err != nil {
 		return err
 	}
+	guard := outbound.New(outbound.Config{Policy: policy})
 	git := gitsync.New(gitsync.Config{
-		Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: packs,
+		Guard: guard, Limits: gitsync.DefaultLimits, TempDir: packs,
 		CacheDir: gitCacheDir(n.settings), CacheBytes: n.settings.GitCache,
 		Warn: func(err error) { n.log.Warn("Cannot keep what was fetched of a Git repository.", "error", err) },
 	})
@@ -77,7 +79,10 @@ func (n *node) startJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deps := jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator}
+	deps := jobs.Deps{
+		Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator,
+		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits), SpecsInterval: n.settings.OpenAPIPoll,
+	}
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
 	}
