@@ -111,7 +111,7 @@ func (s *Store) setOpenAPISource(ctx context.Context, q *db.Queries, spec OpenAP
 }
 
 // addOpenAPISpecVersion makes a document the newest version, of which the specification then tells, unless that has the same hash.
-// It deletes the oldest versions beyond the quota.
+// It deletes the oldest versions beyond those that are kept.
 func (s *Store) addOpenAPISpecVersion(ctx context.Context, q *db.Queries, spec *OpenAPISpec, hash [sha256.Size]byte, document []byte) error {
 	if spec.LastVersion != nil {
 		last, err := q.OpenAPISpecVersionHash(ctx, *spec.LastVersion)
@@ -124,11 +124,11 @@ func (s *Store) addOpenAPISpecVersion(ctx context.Context, q *db.Queries, spec *
 	err := q.InsertOpenAPISpecVersion(ctx, db.InsertOpenAPISpecVersionParams{
 		ID: id, SpecID: spec.ID, Number: spec.Versions, SourceUrl: spec.SourceUrl, Hash: hash[:], Document: document,
 	})
-	if err != nil || s.quotas.OpenAPIVersions <= 0 || int64(spec.Versions) <= s.quotas.OpenAPIVersions {
+	if err != nil || s.specVersions <= 0 || spec.Versions <= s.specVersions {
 		return err
 	}
 	return q.DeleteOldOpenAPISpecVersions(ctx, db.DeleteOldOpenAPISpecVersionsParams{
-		SpecID: spec.ID, Last: spec.Versions - int32(s.quotas.OpenAPIVersions), //nolint:gosec // Below the number of versions.
+		SpecID: spec.ID, Last: spec.Versions - s.specVersions,
 	})
 }
 

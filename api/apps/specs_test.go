@@ -185,6 +185,66 @@ func TestDeleteOpenAPISpec(t *testing.T) {
 	h.Want(http.StatusCreated, "PUT", path, admin, apitest.SpecBody(apitest.SpecText))
 }
 
+// TestOpenAPISpecDiff compares versions: with the one before, and with another.
+func TestOpenAPISpecDiff(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin, reader := h.Ours.Tokens[schema.RoleAdmin], h.Ours.Tokens[schema.RoleRead]
+	path := "/v1/orgs/" + h.Ours.Organization.ID + "/openapi/pets"
+	set := func(paths string) string {
+		a := h.Do("PUT", path, admin, apitest.SpecBody("openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n"+paths))
+		if a.Status > 201 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		return shape.Want(t, openAPISpecShape, a.Body)["lastVersion"].(string)
+	}
+	one := set("  /a: {get: {responses: {200: {description: x}}}}")
+	two := set("  /a: {get: {responses: {200: {description: x}}}}\n  /b: {get: {responses: {200: {description: x}}}}")
+	three := set("  /b: {get: {parameters: [{name: q, in: query, required: true, schema: {type: string}}], responses: {200: {description: x}}}}")
+	diffShape := shape.Of{
+		"object": shape.One("openapi-spec-diff"), "base": shape.ID, "version": shape.ID, "breaking": shape.One(true, false), "truncated": shape.One(false),
+		"changes": shape.List(shape.Object(shape.Of{
+			"kind": shape.String, "path?": shape.String, "method?": shape.String, "direction?": shape.One("request", "response"), "place": shape.String,
+			"breaking": shape.One(true, false), "text": shape.String,
+		})),
+		"urls": shape.Object(shape.Of{"base": shape.URI, "version": shape.URI}),
+	}
+	diff := func(version, query string) (map[string]any, string) {
+		got := shape.Want(t, diffShape, h.Do("GET", path+"/versions/"+version+"/diff"+query, reader, nil).Body)
+		var kinds []string
+		for _, change := range got["changes"].([]any) {
+			kinds = append(kinds, change.(map[string]any)["kind"].(string))
+		}
+		return got, strings.Join(kinds, " ")
+	}
+	if got, kinds := diff(two, ""); kinds != "operation-added" || got["breaking"] != false || got["base"] != one || got["version"] != two {
+		t.Errorf("%v", got)
+	}
+	got, kinds := diff(three, "")
+	if kinds != "operation-removed required-parameter-added" || got["breaking"] != true {
+		t.Errorf("%v", got)
+	}
+	want := map[string]any{"kind": "required-parameter-added", "path": "/b", "method": "get", "place": "#/paths/~1b/get/parameters/0", "breaking": true, "text": "the parameter q (query) is new and required"}
+	if diff := cmp.Diff(want, got["changes"].([]any)[1]); diff != "" {
+		t.Error(diff)
+	}
+	if got, kinds := diff(one, "?base="+two); kinds != "operation-removed" || got["breaking"] != true {
+		t.Errorf("%v", got)
+	}
+	if got, kinds := diff(one, "?base="+one); kinds != "" || got["breaking"] != false {
+		t.Errorf("%v", got)
+	}
+	h.WantError(h.Do("GET", path+"/versions/"+one+"/diff", reader, nil), http.StatusNotFound)
+	h.WantError(h.Do("GET", path+"/versions/nothing/diff", reader, nil), http.StatusNotFound)
+	if e := h.WantError(h.Do("GET", path+"/versions/"+two+"/diff?base=nothing", reader, nil), http.StatusBadRequest); len(e.Details) != 1 || e.Details[0].Field != "base" {
+		t.Errorf("%+v", e)
+	}
+	// A version of another specification is none of this one.
+	theirs := "/v1/orgs/" + h.Theirs.Organization.ID + "/openapi/pets"
+	made := h.Want(http.StatusCreated, "PUT", theirs, h.Theirs.Tokens[schema.RoleAdmin], apitest.SpecBody(apitest.SpecText))
+	h.WantError(h.Do("GET", path+"/versions/"+two+"/diff?base="+made["lastVersion"].(string), reader, nil), http.StatusBadRequest)
+}
+
 // TestSpecsTogether sets one specification many times at once: it is created once, and no version is lost or duplicated.
 func TestSpecsTogether(t *testing.T) {
 	t.Parallel()

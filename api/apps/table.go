@@ -17,6 +17,6 @@ func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Tabl
 		conversationOperations(&conversationResources{store: st, view: v}),
 		clusterOperations(&conversationResources{store: st, view: v}),
 		integrationOperations(&integrations{store: st, view: v}),
-		specOperations(&specs{store: st, view: v}),
+		specOperations(&specs{store: st, view: v, comparing: make(chan struct{}, 1)}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary, reachable(policy)}}
 }

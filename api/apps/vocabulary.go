@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -15,6 +16,8 @@ var vocabulary = rules.Vocabulary{
 		"partType":     schema.PartTypes(),
 		"partRole":     schema.PartRoles(),
 		"clusterOrder": schema.ClusterOrders(),
+
+		"specChangeKind": openapi.ChangeKinds(),
 	},
 	Patterns: map[string]rules.Pattern{
 		"integrationName": rules.Matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),

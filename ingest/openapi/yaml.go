@@ -32,7 +32,7 @@ func readYAML(text []byte) (*node, error) {
 	if err == nil {
 		var rest yaml.Node
 		if err = documents.Decode(&rest); err == nil {
-			return nil, at(&rest, "goes on after its end")
+			return nil, yamlProblem(&rest, "goes on after its end")
 		}
 	}
 	if !errors.Is(err, io.EOF) {
@@ -53,7 +53,7 @@ func explainYAML(err error) error {
 	return problem
 }
 
-func at(n *yaml.Node, text string) error {
+func yamlProblem(n *yaml.Node, text string) error {
 	return &Problem{Line: n.Line, Column: n.Column, Text: text, Code: schema.SpecParseError}
 }
 
@@ -63,9 +63,9 @@ func (r *yamlReader) step(n *yaml.Node, depth int) error {
 	r.bytes += len(n.Value) + 1
 	switch {
 	case depth > maxDepth:
-		return at(n, errTooDeep.Error())
+		return yamlProblem(n, errTooDeep.Error())
 	case r.values > maxValues || r.bytes > maxJSON:
-		return at(n, fmt.Sprintf("is larger than %d values or %d MiB when its aliases are written out", maxValues, maxJSON>>20))
+		return yamlProblem(n, fmt.Sprintf("is larger than %d values or %d MiB when its aliases are written out", maxValues, maxJSON>>20))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (r *yamlReader) value(from *yaml.Node, depth int) (*node, error) {
 	case yaml.ScalarNode:
 		return n, scalar(n, from)
 	default:
-		return nil, at(from, "has something that JSON has not")
+		return nil, yamlProblem(from, "has something that JSON has not")
 	}
 }
 
@@ -111,7 +111,7 @@ func (r *yamlReader) mapping(to *node, from *yaml.Node, depth int) error {
 			key = key.Alias
 		}
 		if seen[key.Value] {
-			return at(from.Content[i], "has a member twice")
+			return yamlProblem(from.Content[i], "has a member twice")
 		}
 		if err := r.member(to, key, value, seen, depth); err != nil {
 			return err
@@ -130,14 +130,14 @@ func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]boo
 		key = key.Alias
 	}
 	if key.Kind != yaml.ScalarNode {
-		return at(key, "has a member whose name is no text")
+		return yamlProblem(key, "has a member whose name is no text")
 	}
 	if seen[key.Value] {
 		return r.step(key, depth)
 	}
 	seen[key.Value] = true
 	if _, err := newText(key.Value); err != nil {
-		return at(key, "has text that is not valid")
+		return yamlProblem(key, "has text that is not valid")
 	}
 	item, err := r.value(value, depth+1)
 	// YAML takes names such as 200 for numbers, and on for a boolean; in OpenAPI they are text.
@@ -177,7 +177,7 @@ func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, de
 		}
 		return nil
 	default:
-		return at(source, "merges what is no mapping")
+		return yamlProblem(source, "merges what is no mapping")
 	}
 }
 
@@ -207,7 +207,7 @@ func scalar(to *node, from *yaml.Node) error {
 	}
 	raw, err := jsontext.AppendQuote(nil, from.Value)
 	if err != nil {
-		return at(from, "has text that is not valid")
+		return yamlProblem(from, "has text that is not valid")
 	}
 	to.kind, to.raw = '"', raw
 	return nil

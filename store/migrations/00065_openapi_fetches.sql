@@ -22,11 +22,11 @@ update openapi_specs set fetch_at = now() where source_url is not null;
 create index openapi_specs_due on openapi_specs (fetch_at) where source_url is not null;
 create index openapi_specs_wanted on openapi_specs (organization_id, fetch_runs, id) where fetch_wanted;
 
--- Front ends show versions: that a specification was fetched once more is no news.
+-- Front ends show versions and where they come from: that a specification was fetched once more is no news.
 drop trigger front_ends_hear on openapi_specs;
 create trigger front_ends_hear after delete on openapi_specs for each row execute function openapi_specs_changed();
 create trigger front_ends_hear_update after update on openapi_specs for each row
-    when (old.last_version is distinct from new.last_version)
+    when ((old.last_version, old.source_url) is distinct from (new.last_version, new.source_url))
     execute function openapi_specs_changed();
 
 -- +goose Down
