@@ -30,7 +30,9 @@ const maxRedirects = 5
 
 // Fetcher reads specifications that users name by their URL.
 type Fetcher struct {
-	client *http.Client
+	client interface {
+		Do(*http.Request) (*http.Response, error)
+	}
 	limits Limits
 }
 

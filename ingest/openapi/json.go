@@ -96,7 +96,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	if _, err := r.decoder.ReadToken(); err != nil {
 		return nil, err
 	}
-	for end := jsontext.Kind(kind + 2); r.decoder.PeekKind() != end; { // In ASCII, brackets close two after they open.
+	for end := kind + 2; r.decoder.PeekKind() != end; { // In ASCII, brackets close two after they open.
 		if kind == '{' {
 			name, err := r.decoder.ReadToken()
 			if err != nil {

@@ -58,7 +58,6 @@ type moved struct {
 	node *node
 	kind string
 	name string // what its home calls it, if that is free
-	at   *node  // the text of the reference to it
 }
 
 // follow finds what a reference leads to, and has it checked as an object of a kind. n is the object that has the reference, if it
@@ -168,6 +167,7 @@ func (n *node) find(pointer string) (*node, *path) {
 			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(n.items) {
 				next = n.items[i]
 			}
+		default: // A scalar has no parts.
 		}
 		if next == nil {
 			return nil, nil

@@ -94,8 +94,9 @@ func (n *node) what() string {
 		return "a boolean"
 	case '[':
 		return "an array"
+	default:
+		return "an object"
 	}
-	return "an object"
 }
 
 // newText is a string that no text has.

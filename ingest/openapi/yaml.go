@@ -23,6 +23,10 @@ type yamlReader struct {
 
 // readYAML reads the one document of a text.
 func readYAML(text []byte) (*node, error) {
+	// The parser has no bound of its own. Every value but one in a block has one of these before it, which texts have as well.
+	if bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 2*maxValues {
+		return nil, errManyValues
+	}
 	var root yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	err := documents.Decode(&root)
