@@ -157,3 +157,22 @@ func (j SendIntegrationEvent) JobKind() JobKind {
 
 // Subject is what the job is about.
 func (j SendIntegrationEvent) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
+
+// FetchOpenAPI fetches the OpenAPI specifications of an organization whose time has come.
+type FetchOpenAPI struct {
+	Organization string `json:"organization"`
+}
+
+// Kind is the name of the kind.
+func (FetchOpenAPI) Kind() string { return "fetch_openapi" }
+
+// JobKind is the kind's row. A specification that cannot be fetched says so itself, and is tried again later: that fails no job.
+func (j FetchOpenAPI) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Fetches the OpenAPI specifications of an organization from their URLs.",
+		Order: NewestJob, Workers: 2, Attempts: 12, Timeout: 10 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j FetchOpenAPI) Subject() JobSubject { return JobSubject{Organization: j.Organization} }

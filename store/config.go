@@ -24,6 +24,8 @@ type Config struct {
 	InviteLifetime time.Duration
 	// Quotas bound what is stored.
 	Quotas Quotas
+	// OpenAPIVersions is how many versions of an OpenAPI specification are kept; 0 means all.
+	OpenAPIVersions int32
 }
 
 func (c Config) pool() (*pgxpool.Config, error) {

@@ -20,7 +20,7 @@ type (
 	OpenAPISpecVersion = db.ListOpenAPISpecVersionsRow
 )
 
-// OpenAPISource is where a specification comes from: a URL that is still to be fetched, or a text and the document in it.
+// OpenAPISource is where a specification comes from: a URL, which a job fetches, or a text and the document in it.
 type OpenAPISource struct {
 	URL      *string
 	Text     string
@@ -60,7 +60,7 @@ func (s *Store) CreateOpenAPISpec(ctx context.Context, organizationID, slug stri
 			err = s.within(ctx, q, quotaOpenAPISpecs, organizationID)
 		}
 		if err == nil {
-			spec, err = setOpenAPISource(ctx, q, spec, source)
+			spec, err = s.setOpenAPISource(ctx, q, spec, source)
 		}
 		return interpret(err, "OpenAPI specification")
 	})
@@ -81,7 +81,7 @@ func (s *Store) SetOpenAPISpec(
 			spec, err = q.LockOpenAPISpec(ctx, db.LockOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
 		}
 		if err == nil {
-			spec, err = setOpenAPISource(ctx, q, spec, source)
+			spec, err = s.setOpenAPISource(ctx, q, spec, source)
 		}
 		return interpret(err, "OpenAPI specification")
 	})
@@ -92,35 +92,49 @@ func insertOpenAPISpec(ctx context.Context, q *db.Queries, organizationID, slug 
 	return q.InsertOpenAPISpec(ctx, db.InsertOpenAPISpecParams{ID: schema.NewID(), OrganizationID: organizationID, Slug: slug})
 }
 
-// setOpenAPISource is for a specification whose row the transaction holds. The text of the newest version makes no new one.
-func setOpenAPISource(ctx context.Context, q *db.Queries, spec OpenAPISpec, source OpenAPISource) (OpenAPISpec, error) {
-	next := db.SetOpenAPISpecSourceParams{
-		ID: spec.ID, SourceUrl: source.URL, ProcessingState: schema.SpecPending, Versions: spec.Versions,
-		LastVersion: spec.LastVersion, LastProcessedAt: spec.LastProcessedAt,
-	}
-	if source.URL == nil {
-		now := time.Now()
-		next.ProcessingState, next.LastProcessedAt = schema.SpecComplete, &now
-		hash := sha256.Sum256([]byte(source.Text))
-		var last []byte
-		if spec.LastVersion != nil {
-			var err error
-			if last, err = q.OpenAPISpecVersionHash(ctx, *spec.LastVersion); err != nil {
-				return spec, err
-			}
+// setOpenAPISource is for a specification whose row the transaction holds.
+func (s *Store) setOpenAPISource(ctx context.Context, q *db.Queries, spec OpenAPISpec, source OpenAPISource) (OpenAPISpec, error) {
+	if source.URL != nil {
+		again := time.Now().Add(specAskAgain)
+		set, err := q.SetOpenAPISpecURL(ctx, db.SetOpenAPISpecURLParams{ID: spec.ID, SourceUrl: source.URL, AskAgain: &again})
+		if err != nil {
+			return spec, err
 		}
-		if !bytes.Equal(last, hash[:]) {
-			id := schema.NewID()
-			next.Versions, next.LastVersion = spec.Versions+1, &id
-			err := q.InsertOpenAPISpecVersion(ctx, db.InsertOpenAPISpecVersionParams{
-				ID: id, SpecID: spec.ID, Number: next.Versions, Hash: hash[:], Document: source.Document,
-			})
-			if err != nil {
-				return spec, err
-			}
+		return set, enqueue(ctx, q, schema.FetchOpenAPI{Organization: spec.OrganizationID})
+	}
+	spec.SourceUrl = nil
+	hash := sha256.Sum256([]byte(source.Text))
+	if err := s.addOpenAPISpecVersion(ctx, q, &spec, hash, source.Document); err != nil {
+		return spec, err
+	}
+	return q.SetOpenAPISpecText(ctx, db.SetOpenAPISpecTextParams{ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion})
+}
+
+// addOpenAPISpecVersion makes a document the newest version, of which the specification then tells, unless that has the same hash.
+// It deletes the oldest versions beyond those that are kept.
+func (s *Store) addOpenAPISpecVersion(ctx context.Context, q *db.Queries, spec *OpenAPISpec, hash [sha256.Size]byte, document []byte) error {
+	if spec.LastVersion != nil {
+		last, err := q.OpenAPISpecVersionHash(ctx, *spec.LastVersion)
+		if err != nil || bytes.Equal(last, hash[:]) {
+			return err
 		}
 	}
-	return q.SetOpenAPISpecSource(ctx, next)
+	id := schema.NewID()
+	spec.Versions, spec.LastVersion = spec.Versions+1, &id
+	err := q.InsertOpenAPISpecVersion(ctx, db.InsertOpenAPISpecVersionParams{
+		ID: id, SpecID: spec.ID, Number: spec.Versions, SourceUrl: spec.SourceUrl, Hash: hash[:], Document: document,
+	})
+	if err != nil || s.specVersions <= 0 || spec.Versions <= s.specVersions {
+		return err
+	}
+	return q.DeleteOldOpenAPISpecVersions(ctx, db.DeleteOldOpenAPISpecVersionsParams{
+		SpecID: spec.ID, Last: spec.Versions - s.specVersions,
+	})
+}
+
+// DeleteOpenAPISpec deletes a specification with its versions, if there is one.
+func (s *Store) DeleteOpenAPISpec(ctx context.Context, organizationID, slug string) error {
+	return interpret(s.queries.DeleteOpenAPISpec(ctx, db.DeleteOpenAPISpecParams{OrganizationID: organizationID, Slug: slug}), "OpenAPI specification")
 }
 
 // ListOpenAPISpecVersions lists the versions of a specification from the newest to the oldest; before is the number of the

@@ -23,6 +23,7 @@ type Store struct {
 	// inviteLifetime is how long new invites are good for; 0 is without end.
 	inviteLifetime time.Duration
 	quotas         Quotas
+	specVersions   int32
 	// trees are those of the revisions, and sites the published sites, that were read last.
 	trees *kept[treeKey, *keptTree]
 	sites *kept[string, *keptSite]
@@ -44,7 +45,7 @@ func New(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas,
+		config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas, specVersions: cfg.OpenAPIVersions,
 		trees: newKept[treeKey, *keptTree](keptPages), sites: newKept[string, *keptSite](keptParts),
 	}, nil
 }

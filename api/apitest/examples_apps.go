@@ -131,9 +131,17 @@ func specExamples() {
 		Make: func(*Harness, *storetest.Tenant) map[string]string {
 			return map[string]string{"slug": "s-" + schema.NewID()}
 		}}
-	Examples["createOrUpdateOpenAPISpecBySlug"] = example{body: `{"source":{"text":` + string(text) + `}}`, Make: fresh}
+	newer, _ := json.Marshal(SpecText + "x-newer: true\n")
+	Examples["createOrUpdateOpenAPISpecBySlug"] = example{body: `{"source":{"text":` + string(newer) + `}}`, Make: fresh}
+	// The version is the second one of its specification.
+	Examples["compareOpenAPISpecVersions"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		values := fresh(h, tenant)
+		set := h.Want(200, "PUT", "/v1/orgs/"+tenant.Organization.ID+"/openapi/"+values["specSlug"], tenant.Tokens[schema.RoleAdmin], SpecBody(SpecText+"x-newer: true\n"))
+		values["versionId"], _ = set["lastVersion"].(string)
+		return values
+	}}
 	for _, id := range []string{
-		"getOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion",
+		"getOpenAPISpecBySlug", "deleteOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion",
 		"getOpenAPISpecVersionById", "getOpenAPISpecVersionContentById",
 	} {
 		Examples[id] = example{Make: fresh}

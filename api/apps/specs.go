@@ -2,8 +2,10 @@ package apps
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -18,6 +20,8 @@ import (
 type specs struct {
 	store *store.Store
 	view  view.Presenter
+	// comparing lets one comparison at a time run on a node: two large documents take up to 200 MB.
+	comparing chan struct{}
 }
 
 // specBodyLimit leaves room for the escaped quotes and newlines of a large text.
@@ -47,6 +51,10 @@ func specOperations(h *specs) []frame.Operation {
 			Scope: write, Status: http.StatusOK, BodyLimit: specBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
 		},
 		{
+			Method: http.MethodDelete, Path: one, ID: "deleteOpenAPISpecBySlug", Tag: "openapi",
+			Doc: "Delete an OpenAPI specification with all its versions.", Scope: write, Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
 			Method: http.MethodGet, Path: one + "/versions", ID: "listOpenAPISpecVersions", Tag: "openapi",
 			Doc: "List the versions of an OpenAPI specification, newest first.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.versions),
 		},
@@ -68,6 +76,11 @@ func specOperations(h *specs) []frame.Operation {
 			Doc:   "Read the document of one version of an OpenAPI specification.",
 			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.content),
 		},
+		{
+			Method: http.MethodGet, Path: one + "/versions/{versionId}/diff", ID: "compareOpenAPISpecVersions", Tag: "openapi",
+			Doc:   "List what has changed from one version of an OpenAPI specification to another, and what of it breaks clients. Without a base, the version is compared with the one before it.",
+			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.compare),
+		},
 	}
 }
 
@@ -84,7 +97,7 @@ func (h *specs) list(
 
 // openAPISource is a text or a URL.
 type openAPISource struct {
-	URL  *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+	URL  *string `json:"url" rules:"len=..2048,pattern=reachableURL"`
 	Text *string `json:"text" rules:"len=1.."`
 }
 
@@ -97,25 +110,24 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read parses a text before anything is stored. It does not fetch URLs: see view.Presenter.Spec.
+// read parses a text before anything is stored. A job fetches what a URL has.
 func (s *openAPISource) read() (store.OpenAPISource, error) {
 	if s.URL != nil {
 		return store.OpenAPISource{URL: s.URL}, nil
 	}
 	document, err := openapi.Parse(*s.Text)
 	if err != nil {
-		return store.OpenAPISource{}, schema.Invalid("source.text", shorten(err.Error()))
+		problems, ok := errors.AsType[openapi.Problems](err)
+		if !ok {
+			return store.OpenAPISource{}, err
+		}
+		details := make([]schema.Detail, len(problems))
+		for i, problem := range problems {
+			details[i] = schema.Detail{Field: "source.text", Problem: problem.Error()}
+		}
+		return store.OpenAPISource{}, schema.InvalidAll(details)
 	}
 	return store.OpenAPISource{Text: *s.Text, Document: document}, nil
-}
-
-// shorten bounds a message that quotes client input.
-func shorten(message string) string {
-	const longest = 500
-	if runes := []rune(message); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return message
 }
 
 type createOpenAPISpecRequest struct {
@@ -174,6 +186,10 @@ func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequ
 	}
 	row, added, err := h.store.SetOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug, source)
 	return openAPISpecSet{OpenAPISpec: h.view.Spec(c.Rights)(row), added: added}, err
+}
+
+func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug)
 }
 
 type listOpenAPISpecVersionsRequest struct {
@@ -250,6 +266,9 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		return schema.OpenAPISpecContent{}, err
 	}
 	document, err := h.store.OpenAPISpecDocument(ctx, row.ID)
+	if c.Reader != nil && strings.Contains(schema.Or(row.SourceUrl, ""), "?") {
+		row.SourceUrl = nil // A query may hold a key, which is not for readers of a site.
+	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
 	return schema.OpenAPISpecContent{
 		Filesystem: []schema.OpenAPISpecFile{{
@@ -257,4 +276,66 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		}},
 		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
 	}, err
+}
+
+type compareOpenAPISpecVersionsRequest struct {
+	Slug    string  `path:"specSlug"`
+	Version string  `path:"versionId"`
+	Base    *string `query:"base"`
+}
+
+func (h *specs) compare(
+	ctx context.Context, c *access.Caller, r *compareOpenAPISpecVersionsRequest,
+) (schema.OpenAPISpecDiff, error) {
+	organization := c.Organization.Organization.ID
+	version, err := h.store.OpenAPISpecVersion(ctx, organization, r.Slug, &r.Version)
+	if err != nil {
+		return schema.OpenAPISpecDiff{}, err
+	}
+	base, err := h.base(ctx, organization, r, version)
+	if err != nil {
+		return schema.OpenAPISpecDiff{}, err
+	}
+	select {
+	case h.comparing <- struct{}{}:
+		defer func() { <-h.comparing }()
+	case <-ctx.Done():
+		return schema.OpenAPISpecDiff{}, ctx.Err()
+	}
+	var documents [2][]byte
+	for i, id := range []string{base.ID, version.ID} {
+		if documents[i], err = h.store.OpenAPISpecDocument(ctx, id); err != nil {
+			return schema.OpenAPISpecDiff{}, err
+		}
+	}
+	found, err := openapi.Compare(ctx, documents[0], documents[1])
+	if err != nil {
+		return schema.OpenAPISpecDiff{}, schema.Internal(err)
+	}
+	return h.view.SpecDiff(organization, r.Slug, base.ID, version.ID, found.Changes, found.Truncated), nil
+}
+
+// base is the version that another one is compared with.
+func (h *specs) base(
+	ctx context.Context, organization string, r *compareOpenAPISpecVersionsRequest, version store.OpenAPISpecVersion,
+) (store.OpenAPISpecVersion, error) {
+	if r.Base != nil {
+		base, err := h.store.OpenAPISpecVersion(ctx, organization, r.Slug, r.Base)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			err = schema.Invalid("base", "is no version of this specification that is kept")
+		}
+		return base, err
+	}
+	spec, err := h.store.OpenAPISpec(ctx, organization, r.Slug)
+	if err != nil {
+		return store.OpenAPISpecVersion{}, err
+	}
+	before, err := h.store.ListOpenAPISpecVersions(ctx, spec.ID, version.Number, 1)
+	if err == nil && len(before.Rows) == 0 {
+		err = schema.NotFound("version before this one")
+	}
+	if err != nil {
+		return store.OpenAPISpecVersion{}, err
+	}
+	return before.Rows[0], nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations that work alongside content.
+// Table returns the operations that work alongside content. policy says which hosts users may name for us to reach.
 func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		conversationOperations(&conversationResources{store: st, view: v}),
@@ -20,6 +20,6 @@ func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Tabl
 		installationOperations(&installations{store: st, view: v}),
 		contentInstallationOperations(&installations{store: st, view: v}),
 		developmentOperations(&development{store: st, view: v, policy: policy}),
-		specOperations(&specs{store: st, view: v}),
-	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
+		specOperations(&specs{store: st, view: v, comparing: make(chan struct{}, 1)}),
+	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary, reachable(policy)}}
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -22,6 +23,7 @@ func Kinds() []Kind {
 		kind(revalidateFrontEnds),
 		kind(translateSpace),
 		kind(sendIntegrationEvent),
+		kind(fetchOpenAPI),
 	}
 }
 
@@ -40,6 +42,10 @@ type Deps struct {
 	Tunnels Tunnels
 	// View presents what jobs send, as answers to requests present it.
 	View view.Presenter
+	// Specs reads OpenAPI specifications; nil if this node fetches none.
+	Specs Specs
+	// SpecsInterval is the time between two fetches of a specification; 0 fetches one only when it is set.
+	SpecsInterval time.Duration
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // TestReadersReadTheSpecsOfTheirSite: a reader of a site reads the OpenAPI specifications that its pages show to that reader, and no
@@ -72,6 +74,21 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	check("a reader", reader, "pets hooks")
 	check("a reader with a plan", as(token, address, map[string]any{"plan": "pro"}), "pets hooks models pro")
 	check("who previews the draft", as(admin, address+"/~/changes/"+drafts["draft"], nil), "pets hooks draft")
+	// The query of a source may hold a key, which readers are not shown.
+	h.Want(http.StatusOK, "PUT", org+"/openapi/pets", admin, `{"source":{"url":"https://a.example/openapi.yaml?key=secret"}}`)
+	begun, found, err := h.Store.StartOpenAPIFetch(t.Context(), h.Ours.Organization.ID, nil)
+	if err != nil || !found {
+		t.Fatal(err)
+	}
+	if err := h.Store.EndOpenAPIFetch(t.Context(), begun, store.OpenAPIFetch{Document: []byte(`{"openapi":"3.1.0"}`), Next: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	for token, shown := range map[string]bool{admin: true, reader: false} {
+		a := h.Do("GET", org+"/openapi/pets/versions/latest/content", token, nil)
+		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "secret") != shown || !strings.Contains(string(a.Body), "3.1.0") {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	}
 	if a := h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/openapi/pets/versions/latest/content", reader, nil); a.Status != http.StatusNotFound {
 		t.Errorf("another organization's: %d %s", a.Status, a.Body)
 	}

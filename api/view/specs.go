@@ -1,30 +1,27 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Spec presents specifications to a caller with these rights on their organization. This version does not fetch a source URL: the
-// specification stays pending and says so.
+// Spec presents specifications to a caller with these rights on their organization.
 func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
-		resource := schema.OpenAPISpec{
+		// What cannot be read was stored by another version of the service: the code still says what is wrong.
+		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
+		return schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
 			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
-			LastProcessedAt: schema.UTC(s.LastProcessedAt),
+			LastProcessedAt: schema.UTC(s.LastProcessedAt), LastErrorCode: s.ErrorCode, LastErrors: errors,
 			URLs: schema.OpenAPISpecURLs{
 				Location: v.API("orgs", s.OrganizationID, "openapi", s.Slug), App: v.App("orgs", s.OrganizationID, "openapi", s.Slug),
 			},
 			Permissions: schema.OpenAPISpecPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
 		}
-		if s.ProcessingState == schema.SpecPending {
-			resource.LastErrors = []schema.OpenAPISpecError{{
-				Message: "waiting: this version of the service does not fetch URLs; send the document as source.text",
-			}}
-		}
-		return resource
 	}
 }
 
@@ -36,5 +33,20 @@ func (v Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpec
 			Object: "openapi-spec-version", ID: row.ID, CreatedAt: row.CreatedAt.UTC(), URL: schema.Or(row.SourceUrl, location+"/content"),
 			URLs: schema.OpenAPISpecVersionURLs{Location: location},
 		}
+	}
+}
+
+// SpecDiff presents what has changed between two versions of a specification.
+func (v Presenter) SpecDiff(organization, slug, base, version string, changes []schema.OpenAPISpecChange, truncated bool) schema.OpenAPISpecDiff {
+	if changes == nil {
+		changes = []schema.OpenAPISpecChange{}
+	}
+	return schema.OpenAPISpecDiff{
+		Object: "openapi-spec-diff", Base: base, Version: version, Changes: changes, Truncated: truncated,
+		Breaking: slices.ContainsFunc(changes, func(c schema.OpenAPISpecChange) bool { return c.Breaking }),
+		URLs: schema.OpenAPISpecDiffURLs{
+			Base:    v.API("orgs", organization, "openapi", slug, "versions", base),
+			Version: v.API("orgs", organization, "openapi", slug, "versions", version),
+		},
 	}
 }

@@ -79,6 +79,9 @@ type Settings struct {
 
 	OutboundAllow []string `env:"OCTAVO_OUTBOUND_ALLOW" help:"Hosts, IP addresses and networks (CIDR) that users' addresses, such as those of Git repositories, may lead to although they are not on the public network. Link-local addresses and the metadata services of clouds stay closed."`
 
+	OpenAPIVersions int32         `name:"openapi-versions" env:"OCTAVO_OPENAPI_VERSIONS" default:"100" help:"Versions of an OpenAPI specification that are kept; the oldest are deleted when one is added. 0: all are kept."`
+	OpenAPIPoll     time.Duration `name:"openapi-poll" env:"OCTAVO_OPENAPI_POLL" default:"1h" help:"How often OpenAPI specifications are fetched again from their URLs. 0: only when a URL is set."`
+
 	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds. Their hosts may be on a private network."`
 	FrontEndSecret string   `env:"OCTAVO_FRONT_END_SECRET" secret:"" help:"Secret that the front ends know (their GITBOOK_SECRET), with which they are told of changes. Without one, they are told without a signature."`
 
@@ -121,6 +124,9 @@ type Settings struct {
 
 // leastSinkSession leaves room for a late heartbeat.
 const leastSinkSession = 3 * time.Second
+
+// leastOpenAPIPoll spares the servers of specifications.
+const leastOpenAPIPoll = time.Minute
 
 // leastBodyMemory has room for one body of the largest size, both as sent and
 // inflated.
@@ -212,6 +218,12 @@ func (s *Settings) Validate() error {
 	}
 	if err := s.validateQueries(); err != nil {
 		return err
+	}
+	if s.OpenAPIVersions < 0 {
+		return fmt.Errorf("OCTAVO_OPENAPI_VERSIONS: must not be negative")
+	}
+	if s.OpenAPIPoll != 0 && s.OpenAPIPoll < leastOpenAPIPoll {
+		return fmt.Errorf("OCTAVO_OPENAPI_POLL: must be 0 or at least %s", leastOpenAPIPoll)
 	}
 	if _, err := s.outbound(); err != nil {
 		return err
@@ -364,7 +376,7 @@ func (s *Settings) kafkaLogin() eventlog.Login {
 }
 
 func (s *Settings) store(url string) store.Config {
-	return store.Config{URL: url, InviteLifetime: s.InviteLifetime, Quotas: s.Quotas}
+	return store.Config{URL: url, InviteLifetime: s.InviteLifetime, Quotas: s.Quotas, OpenAPIVersions: s.OpenAPIVersions}
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }

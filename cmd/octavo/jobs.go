@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/tunnel"
 	"github.com/octavo-docs/octavo/schema"
@@ -86,6 +87,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	deps := jobs.Deps{
 		Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
+		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits), SpecsInterval: n.settings.OpenAPIPoll,
 	}
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds

@@ -2,179 +2,249 @@ package openapi
 
 import (
 	"fmt"
-	"maps"
-	"net/url"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
-// check makes sure that a document is one that readers of OpenAPI can start with: its version, its parts, its paths and its
-// references. It takes time in proportion to the document, which is why it is not a full validation: libraries that do one
-// read every part again for each level that it is nested in.
-func check(root any) error {
-	document, ok := root.(map[string]any)
-	if !ok {
-		return fmt.Errorf("is no OpenAPI document, which is an object: it reads as %s", kind(root))
-	}
-	version, err := versionOf(document)
-	if err != nil {
-		return err
-	}
-	info, ok := document["info"].(map[string]any)
-	if !ok {
-		return fmt.Errorf("needs an object as info")
-	}
-	for _, name := range []string{"title", "version"} {
-		if _, ok := info[name].(string); !ok {
-			return fmt.Errorf("needs a string as info.%s, got %s: YAML wants quotes around what looks like a number", name, kind(info[name]))
-		}
-	}
-	if err := checkParts(document, version); err != nil {
-		return err
-	}
-	return (&references{root: document}).walk("", document)
+// checker walks a document by the grammar of its version. It takes time in proportion to the document and what it refers to: each
+// part is looked at once for each kind that it is used as.
+type checker struct {
+	grammar  grammar
+	problems Problems
+	refs     references
+	seen     map[visit]bool
+	queue    []queued
+	// retryable is whether a document that was not read may be read later.
+	retryable bool
 }
 
-var version3 = regexp.MustCompile(`^3\.(\d+)(\.\d+)?(-.+)?$`)
-
-// versionOf is the minor version of OpenAPI 3, or -1 for Swagger 2.
-func versionOf(document map[string]any) (int, error) {
-	if document["swagger"] == "2.0" {
-		return -1, nil
-	}
-	text, _ := document["openapi"].(string)
-	if found := version3.FindStringSubmatch(text); found != nil {
-		return strconv.Atoi(found[1])
-	}
-	return 0, fmt.Errorf(`must say openapi: "3.x.y" or swagger: "2.0"`)
+type visit struct {
+	node *node
+	kind string
 }
 
-var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+// queued is a part that a reference leads to.
+type queued struct {
+	visit
+	at place
+}
 
-// checkParts checks the objects at the top and, below paths, those down to the operations.
-func checkParts(document map[string]any, minor int) error {
-	found := false
-	for _, name := range []string{"paths", "webhooks", "components", "definitions"} {
-		part, given := document[name]
-		if !given {
-			continue
-		}
-		if _, ok := part.(map[string]any); !ok {
-			return fmt.Errorf("needs an object as %s, got %s", name, kind(part))
-		}
-		found = found || minor >= 1 || name == "paths"
+// place is where a value is: in which document, and where there.
+type place struct {
+	in   *source
+	path *path
+}
+
+func (p place) to(name string) place { return place{p.in, p.path.to(name)} }
+
+// full says that nothing more is worth looking at.
+func (c *checker) full() bool { return len(c.problems) >= mostProblems }
+
+func (c *checker) add(n *node, at place, code, format string, args ...any) {
+	if c.full() {
+		return
 	}
-	if !found {
-		return fmt.Errorf("has no paths")
+	p := &Problem{Pointer: at.path.pointer(), Text: fmt.Sprintf(format, args...), Code: code}
+	if n != nil {
+		p.Line, p.Column = int(n.line), int(n.column)
 	}
-	paths, _ := document["paths"].(map[string]any)
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if strings.HasPrefix(path, "x-") {
-			continue
+	if at.in != nil {
+		p.Document = at.in.name
+	}
+	c.problems = append(c.problems, p)
+}
+
+func (c *checker) wrong(n *node, at place, format string, args ...any) {
+	c.add(n, at, schema.SpecParseError, format, args...)
+}
+
+// document checks everything that can be reached from the root.
+func (c *checker) document(root *node, in *source) {
+	at := place{in: in}
+	if root.kind != '{' {
+		c.wrong(root, at, "must be an object, as OpenAPI documents are, and is %s", root.what())
+		return
+	}
+	if c.grammar = grammarOf(root); c.grammar == nil {
+		c.wrong(root, at, `must say openapi: "3.x.y" or swagger: "2.0"`)
+		return
+	}
+	c.seen = map[visit]bool{}
+	c.object("document", root, at)
+	if root.get("paths") == nil && root.get("webhooks") == nil && root.get("components") == nil && len(c.problems) == 0 {
+		c.wrong(root, at, "paths is missing")
+	}
+	for len(c.queue) > 0 && !c.full() {
+		next := c.queue[0]
+		c.queue = c.queue[1:]
+		c.object(next.kind, next.node, next.at)
+	}
+}
+
+// object checks a value as an object of a kind.
+func (c *checker) object(kind string, n *node, at place) {
+	o := c.grammar[kind]
+	if c.full() || o.boolean && (n.kind == 't' || n.kind == 'f') {
+		return
+	}
+	if n.kind != '{' {
+		c.wrong(n, at, "must be an object, and is %s", n.what())
+		return
+	}
+	if o.reference {
+		if c.seen[visit{n, kind}] {
+			return
 		}
-		if !strings.HasPrefix(path, "/") {
-			return fmt.Errorf("has the path %q, which does not start with a slash", path)
-		}
-		item, ok := paths[path].(map[string]any)
-		if !ok {
-			return fmt.Errorf("needs an object as the path %q, got %s", path, kind(paths[path]))
-		}
-		for _, method := range methods {
-			if operation, given := item[method]; given {
-				if _, ok := operation.(map[string]any); !ok {
-					return fmt.Errorf("needs an object as %s of the path %q, got %s", method, path, kind(operation))
-				}
+		c.seen[visit{n, kind}] = true
+		if target := n.get("$ref"); target != nil && target.kind == '"' {
+			c.follow(kind, n, target, at)
+			if !o.siblings {
+				return
 			}
 		}
 	}
-	return nil
+	referring := n.get("$ref") != nil
+	for _, name := range o.required {
+		if value := n.get(name); (value == nil || value.kind == 'n') && !referring {
+			c.wrong(n, at, "%s is missing", name)
+		}
+	}
+	for i, name := range n.names {
+		if of, ok := o.members[name]; ok {
+			c.shape(of, n.items[i], at.to(name))
+		} else if o.others != nil && !(o.open && strings.HasPrefix(name, "x-")) && !(name == "$ref" && o.reference) {
+			c.shape(*o.others, n.items[i], at.to(name))
+		}
+	}
+	c.special(kind, n, at)
 }
 
-// literal are the members whose values are the API's data, not parts of the document.
-var literal = map[string]bool{"example": true, "default": true, "enum": true, "const": true, "value": true}
-
-type references struct {
-	root any
+// nameRules are the names that members of a kind may have.
+var nameRules = map[string]struct {
+	match   *regexp.Regexp
+	problem string
+}{
+	"paths":     {regexp.MustCompile(`^/`), "is no path, which starts with a slash"},
+	"responses": {regexp.MustCompile(`^([1-5](\d\d|XX)|default)$`), "is neither a status such as 200, nor 2XX, nor default"},
 }
 
-// walk checks every reference. It refuses references to anything outside the document, whether that exists or not.
-func (r *references) walk(pointer string, value any) error {
-	switch value := value.(type) {
-	case []any:
-		for i, item := range value {
-			if err := r.walk(pointer+"/"+strconv.Itoa(i), item); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		if reference, ok := value["$ref"].(string); ok {
-			if err := r.follow(reference); err != nil {
-				return fmt.Errorf("%w at %s", err, pointer)
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if literal[name] || strings.HasPrefix(name, "x-") {
-				continue
-			}
-			if err := r.walk(pointer+"/"+name, value[name]); err != nil {
-				return err
+// special checks what is not in the grammar.
+func (c *checker) special(kind string, n *node, at place) {
+	if rule, ok := nameRules[kind]; ok {
+		for i, name := range n.names {
+			if !rule.match.MatchString(name) && !strings.HasPrefix(name, "x-") {
+				c.wrong(n.items[i], at.to(name), "%q %s", shorten(name, 100), rule.problem)
 			}
 		}
 	}
-	return nil
+	switch kind {
+	case "parameter":
+		body := n.get("in").str() == "body"
+		if body && n.get("schema") == nil || !body && n.get("schema") == nil && n.get("content") == nil && n.get("type") == nil {
+			c.wrong(n, at, "says nothing about its value: %s is missing", map[bool]string{true: "schema", false: "schema, content or type"}[body])
+		}
+	case "mapping":
+		// A value may be the name of a schema, which looks like no address.
+		for _, value := range n.items {
+			if text := value.str(); strings.ContainsAny(text, "/#") || strings.HasSuffix(text, ".yaml") || strings.HasSuffix(text, ".json") {
+				c.follow("schema", nil, value, at)
+			}
+		}
+	}
 }
 
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-func (r *references) follow(reference string) error {
-	path, inside := strings.CutPrefix(reference, "#/")
+func (c *checker) shape(s shape, n *node, at place) {
+	// YAML reads a member without a value as null: people mean that it is not there.
+	if c.full() || n.kind == 'n' {
+		return
+	}
 	switch {
-	case reference == "#", strings.HasPrefix(reference, "#") && !inside: // An anchor, which JSON Schema lets stand anywhere.
-		return nil
-	case !inside:
-		return fmt.Errorf("refers to another document, %q: send one that holds everything,", reference)
-	}
-	target := r.root
-	for name := range strings.SplitSeq(path, "/") {
-		// In a reference, a name may be escaped as in any URL, beside the escapes of JSON pointers.
-		if decoded, err := url.PathUnescape(name); err == nil {
-			name = decoded
-		}
-		name = unescape.Replace(name)
-		switch parent := target.(type) {
-		case map[string]any:
-			target = parent[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(parent) {
-				target = nil
-			} else {
-				target = parent[i]
+	case s.either != nil:
+		for _, alternative := range s.either {
+			if alternative.takes(n.kind) {
+				c.shape(alternative, n, at)
+				return
 			}
-		default:
-			target = nil
 		}
-		if target == nil {
-			return fmt.Errorf("refers to %q, which it does not have,", reference)
+		c.wrong(n, at, "must be %s, and is %s", s.what(), n.what())
+	case s.kind != "":
+		c.object(s.kind, n, at)
+	case !s.takes(n.kind):
+		c.wrong(n, at, "must be %s, and is %s%s", s.what(), n.what(), hint(s, n))
+	case s.values != nil:
+		text := n.str()
+		for _, value := range s.values {
+			if text == value {
+				return
+			}
+		}
+		c.wrong(n, at, "must be one of %s", strings.Join(s.values, ", "))
+	case s.array != nil:
+		for i, item := range n.items {
+			if c.full() {
+				return
+			}
+			c.shape(*s.array, item, place{at.in, at.path.item(i)})
+		}
+	case s.object != nil:
+		for i, name := range n.names {
+			if c.full() {
+				return
+			}
+			if !s.names || !strings.HasPrefix(name, "x-") {
+				c.shape(*s.object, n.items[i], at.to(name))
+			}
 		}
 	}
-	return nil
 }
 
-func kind(value any) string {
-	switch value.(type) {
-	case nil:
-		return "nothing"
-	case string:
-		return "a string"
-	case float64:
-		return "a number"
-	case bool:
-		return "a boolean"
-	case []any:
-		return "an array"
+// takes is whether a value can have the shape, as far as its kind tells.
+func (s shape) takes(kind jsontext.Kind) bool {
+	switch {
+	case s.scalar == scalarAny:
+		return true
+	case s.scalar == scalarString, s.values != nil:
+		return kind == '"'
+	case s.scalar == scalarBool:
+		return kind == 't' || kind == 'f'
+	case s.scalar == scalarNumber:
+		return kind == '0'
+	case s.array != nil:
+		return kind == '['
+	default:
+		return kind == '{'
 	}
-	return "an object"
+}
+
+func (s shape) what() string {
+	switch {
+	case s.either != nil:
+		var all []string
+		for _, alternative := range s.either {
+			all = append(all, alternative.what())
+		}
+		return strings.Join(all, " or ")
+	case s.scalar == scalarString, s.values != nil:
+		return "a string"
+	case s.scalar == scalarBool:
+		return "a boolean"
+	case s.scalar == scalarNumber:
+		return "a number"
+	case s.array != nil:
+		return "an array"
+	default:
+		return "an object"
+	}
+}
+
+// hint helps with the usual mistake.
+func hint(s shape, n *node) string {
+	if s.scalar == scalarString && n.kind == '0' {
+		return ": YAML wants quotes around what looks like a number"
+	}
+	return ""
 }

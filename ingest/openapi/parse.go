@@ -1,112 +1,85 @@
 package openapi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"go.yaml.in/yaml/v3"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // The limits of a document. A few bytes of YAML can become a lot of JSON, so that has its own limit.
 const (
-	MaxText  = 4 << 20
-	maxJSON  = 8 << 20
-	maxDepth = 200
+	MaxText   = 4 << 20
+	maxJSON   = 8 << 20
+	maxValues = 500_000
+	maxDepth  = 200
 )
 
-// Parse reads a document and gives it as JSON, its members in the order in which they were written. An error completes the
-// sentence "the text ..." with what is wrong and where; it may be shown to whoever sent the text.
+// Parse reads a document and gives it as JSON, its members in the order in which they were written. Errors are Problems.
 func Parse(text string) ([]byte, error) {
-	if len(text) > MaxText {
-		return nil, fmt.Errorf("is larger than %d MiB", MaxText>>20)
-	}
-	document, err := toJSON([]byte(strings.TrimPrefix(text, "\ufeff")))
+	root, err := parseText([]byte(text))
 	if err != nil {
-		return nil, err
+		return nil, asProblems(err)
 	}
-	var root any
-	if err := json.Unmarshal(document, &root); err != nil {
-		return nil, errors.New("cannot be read as JSON")
+	return finish(&source{root: root}, nil)
+}
+
+// finish checks a specification, and moves into it what it refers to in other documents.
+func finish(root *source, read load) ([]byte, error) {
+	c := &checker{refs: references{
+		root: root, load: read, sources: map[string]*source{}, moved: map[movedKey]*moved{}, leads: map[*node]leads{},
+	}}
+	c.document(root.root, root)
+	if len(c.problems) == 0 {
+		c.circles()
 	}
-	return document, check(root)
+	if len(c.problems) > 0 {
+		c.problems[0].Retryable = c.retryable
+		return nil, c.problems
+	}
+	if err := c.bundle(); err != nil {
+		return nil, asProblems(err)
+	}
+	document, err := root.root.appendTo(nil)
+	if err == nil && len(document) > maxJSON {
+		err = errLargeJSON
+	}
+	if err != nil {
+		return nil, asProblems(err)
+	}
+	return document, nil
+}
+
+// asProblems makes problems of any error, whose text is then one of this package.
+func asProblems(err error) Problems {
+	if problem, ok := errors.AsType[*Problem](err); ok {
+		return Problems{problem}
+	}
+	return Problems{{Text: err.Error(), Code: schema.SpecParseError}}
 }
 
 // looksLikeJSON tells JSON from YAML, which also allows braces, but nobody quotes names there.
-var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*("|\}|$)`)
-
-func toJSON(text []byte) ([]byte, error) {
-	if !looksLikeJSON.Match(text) {
-		return yamlToJSON(text)
-	}
-	if err := checkJSON(text); err != nil {
-		return nil, err
-	}
-	value := jsontext.Value(text)
-	err := value.Compact()
-	return value, err
-}
+var (
+	looksLikeJSON = regexp.MustCompile(`^\s*\{\s*("|\}|$)`)
+	looksLikeHTML = regexp.MustCompile(`^\s*<(?i:!doctype|html|head|body|\?xml)`)
+)
 
 var errTooDeep = fmt.Errorf("is nested deeper than %d levels", maxDepth)
 
-// checkJSON finds where text stops being a single JSON value.
-func checkJSON(text []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	for values := 0; ; {
-		_, err := d.ReadToken()
-		switch {
-		case errors.Is(err, io.EOF) && values == 1:
-			return nil
-		case errors.Is(err, jsontext.ErrDuplicateName):
-			return fmt.Errorf("has a member twice at %s", place(text, d.InputOffset()))
-		case err != nil:
-			offset := d.InputOffset()
-			if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-				offset = syntactic.ByteOffset
-			}
-			return fmt.Errorf("is no valid JSON at %s", place(text, offset))
-		case d.StackDepth() > maxDepth:
-			return errTooDeep
-		case d.StackDepth() == 0:
-			if values++; values > 1 {
-				return fmt.Errorf("goes on after its end at %s", place(text, d.InputOffset()))
-			}
-		}
+// parseText reads the tree of a JSON or YAML text.
+func parseText(text []byte) (*node, error) {
+	if len(text) > MaxText {
+		return nil, fmt.Errorf("is larger than %d MiB", MaxText>>20)
 	}
-}
-
-// place tells people where in the text an offset is.
-func place(text []byte, offset int64) string {
-	before := text[:min(max(offset, 0), int64(len(text)))]
-	line := bytes.Count(before, []byte("\n"))
-	return fmt.Sprintf("line %d, column %d", line+1, len(before)-bytes.LastIndexByte(before, '\n'))
-}
-
-func yamlToJSON(text []byte) ([]byte, error) {
-	var root yaml.Node
-	documents := yaml.NewDecoder(bytes.NewReader(text))
-	err := documents.Decode(&root)
-	if errors.Is(err, io.EOF) || err == nil && len(root.Content) != 1 {
-		return nil, errors.New("is empty")
+	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
+	switch {
+	case looksLikeHTML.Match(text):
+		return nil, errors.New("is a web page or XML, and no JSON or YAML")
+	case looksLikeJSON.Match(text):
+		return readJSON(text)
+	default:
+		return readYAML(text)
 	}
-	if err == nil {
-		var rest yaml.Node
-		if err = documents.Decode(&rest); err == nil {
-			return nil, fmt.Errorf("goes on after its end at %s", at(&rest))
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("is no valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	w := &yamlWriter{}
-	w.json = jsontext.NewEncoder(&w.out)
-	if err := w.value(root.Content[0], 0); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(w.out.Bytes()), nil
 }

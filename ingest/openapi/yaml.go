@@ -2,122 +2,165 @@ package openapi
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"math"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
-// yamlWriter writes a YAML tree as JSON. An alias is written out each time, which is how a few bytes become many: the
-// writer stops at the bounds and not when memory ends.
-type yamlWriter struct {
-	out   bytes.Buffer
-	json  *jsontext.Encoder
-	steps int
+// yamlReader builds the tree of a YAML text as JSON would have it. An alias is written out each time, which is how a few bytes
+// become many: the reader stops at the bounds and not when memory ends.
+type yamlReader struct {
+	values, bytes int
 }
 
-func at(node *yaml.Node) string { return fmt.Sprintf("line %d, column %d", node.Line, node.Column) }
+// readYAML reads the one document of a text.
+func readYAML(text []byte) (*node, error) {
+	// The parser has no bound of its own. Every value but one in a block has one of these before it, which texts have as well.
+	if bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 2*maxValues {
+		return nil, errManyValues
+	}
+	var root yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	err := documents.Decode(&root)
+	if errors.Is(err, io.EOF) || err == nil && len(root.Content) != 1 {
+		return nil, &Problem{Text: "is empty", Code: schema.SpecParseError}
+	}
+	if err == nil {
+		var rest yaml.Node
+		if err = documents.Decode(&rest); err == nil {
+			return nil, yamlProblem(&rest, "goes on after its end")
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, explainYAML(err)
+	}
+	return (&yamlReader{}).value(root.Content[0], 0)
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
+
+// explainYAML finds the line in a message of the parser.
+func explainYAML(err error) error {
+	problem := &Problem{Text: "is no valid YAML", Code: schema.SpecParseError}
+	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
+		problem.Line, _ = strconv.Atoi(found[1]) // "" stands for no line
+		problem.Text += ": " + found[2]
+	}
+	return problem
+}
+
+func yamlProblem(n *yaml.Node, text string) error {
+	return &Problem{Line: n.Line, Column: n.Column, Text: text, Code: schema.SpecParseError}
+}
 
 // step is taken wherever aliases can lead: also those that write nothing take time.
-func (w *yamlWriter) step(depth int) error {
-	w.steps++
+func (r *yamlReader) step(n *yaml.Node, depth int) error {
+	r.values++
+	r.bytes += len(n.Value) + 1
 	switch {
 	case depth > maxDepth:
-		return errTooDeep
-	case w.json.OutputOffset() > maxJSON || w.steps > maxJSON/2:
-		return fmt.Errorf("is larger than %d MiB when its aliases are written out", maxJSON>>20)
+		return yamlProblem(n, errTooDeep.Error())
+	case r.values > maxValues || r.bytes > maxJSON:
+		return yamlProblem(n, fmt.Sprintf("is larger than %d values or %d MiB when its aliases are written out", maxValues, maxJSON>>20))
 	}
 	return nil
 }
 
-func (w *yamlWriter) value(node *yaml.Node, depth int) error {
-	if err := w.step(depth); err != nil {
-		return err
+func (r *yamlReader) value(from *yaml.Node, depth int) (*node, error) {
+	if err := r.step(from, depth); err != nil {
+		return nil, err
 	}
-	switch node.Kind {
+	n := &node{line: int32(from.Line), column: int32(from.Column)} //nolint:gosec // Texts are a few MiB.
+	switch from.Kind {
 	case yaml.AliasNode:
-		return w.value(node.Alias, depth+1)
+		return r.value(from.Alias, depth+1)
 	case yaml.MappingNode:
-		return w.mapping(node, depth)
+		n.kind = '{'
+		return n, r.mapping(n, from, depth)
 	case yaml.SequenceNode:
-		return w.sequence(node, depth)
-	case yaml.ScalarNode:
-		return w.scalar(node)
-	default:
-		return fmt.Errorf("has something that JSON has not at %s", at(node))
-	}
-}
-
-func (w *yamlWriter) sequence(node *yaml.Node, depth int) error {
-	if err := w.json.WriteToken(jsontext.BeginArray); err != nil {
-		return err
-	}
-	for _, item := range node.Content {
-		if err := w.value(item, depth+1); err != nil {
-			return err
+		n.kind = '['
+		for _, item := range from.Content {
+			value, err := r.value(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.items = append(n.items, value)
 		}
+		return n, nil
+	case yaml.ScalarNode:
+		return n, scalar(n, from)
+	default:
+		return nil, yamlProblem(from, "has something that JSON has not")
 	}
-	return w.json.WriteToken(jsontext.EndArray)
 }
 
-func (w *yamlWriter) mapping(node *yaml.Node, depth int) error {
-	if err := w.json.WriteToken(jsontext.BeginObject); err != nil {
-		return err
-	}
+func (r *yamlReader) mapping(to *node, from *yaml.Node, depth int) error {
 	seen := map[string]bool{}
 	var merged []*yaml.Node
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
+	for i := 0; i+1 < len(from.Content); i += 2 {
+		key, value := from.Content[i], from.Content[i+1]
 		if key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" {
 			merged = append(merged, value)
 			continue
 		}
-		if seen[key.Value] {
-			return fmt.Errorf("has a member twice at %s", at(key))
+		for key.Kind == yaml.AliasNode {
+			key = key.Alias
 		}
-		if err := w.member(key, value, seen, depth); err != nil {
+		if seen[key.Value] {
+			return yamlProblem(from.Content[i], "has a member twice")
+		}
+		if err := r.member(to, key, value, seen, depth); err != nil {
 			return err
 		}
 	}
 	for _, source := range merged {
-		if err := w.merge(source, seen, depth); err != nil {
+		if err := r.merge(to, source, seen, depth); err != nil {
 			return err
 		}
 	}
-	return w.json.WriteToken(jsontext.EndObject)
+	return nil
 }
 
-func (w *yamlWriter) member(key, value *yaml.Node, seen map[string]bool, depth int) error {
+func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]bool, depth int) error {
 	for key.Kind == yaml.AliasNode {
 		key = key.Alias
 	}
 	if key.Kind != yaml.ScalarNode {
-		return fmt.Errorf("has a member whose name is no text at %s", at(key))
+		return yamlProblem(key, "has a member whose name is no text")
 	}
 	if seen[key.Value] {
-		return w.step(depth)
+		return r.step(key, depth)
 	}
 	seen[key.Value] = true
-	// YAML takes names such as 200 for numbers; in OpenAPI they are text.
-	if err := w.text(key); err != nil {
-		return err
+	if _, err := newText(key.Value); err != nil {
+		return yamlProblem(key, "has text that is not valid")
 	}
-	return w.value(value, depth+1)
+	item, err := r.value(value, depth+1)
+	// YAML takes names such as 200 for numbers, and on for a boolean; in OpenAPI they are text.
+	to.names, to.items = append(to.names, key.Value), append(to.items, item)
+	return err
 }
 
-// merge writes the members of `<<` that the mapping itself lacks; the first source that has a member wins.
-func (w *yamlWriter) merge(source *yaml.Node, seen map[string]bool, depth int) error {
+// merge adds the members of `<<` that the mapping itself lacks; the first source that has a member wins.
+func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, depth int) error {
 	// The depth limit also stops a source that merges itself.
-	if err := w.step(depth); err != nil {
+	if err := r.step(source, depth); err != nil {
 		return err
 	}
 	switch source.Kind {
 	case yaml.AliasNode:
-		return w.merge(source.Alias, seen, depth+1)
+		return r.merge(to, source.Alias, seen, depth+1)
 	case yaml.SequenceNode:
 		for _, item := range source.Content {
-			if err := w.merge(item, seen, depth+1); err != nil {
+			if err := r.merge(to, item, seen, depth+1); err != nil {
 				return err
 			}
 		}
@@ -127,58 +170,78 @@ func (w *yamlWriter) merge(source *yaml.Node, seen map[string]bool, depth int) e
 		for i := 0; i+1 < len(source.Content); i += 2 {
 			if source.Content[i].ShortTag() == "!!merge" {
 				inner = append(inner, source.Content[i+1])
-			} else if err := w.member(source.Content[i], source.Content[i+1], seen, depth); err != nil {
+			} else if err := r.member(to, source.Content[i], source.Content[i+1], seen, depth); err != nil {
 				return err
 			}
 		}
 		for _, item := range inner {
-			if err := w.merge(item, seen, depth+1); err != nil {
+			if err := r.merge(to, item, seen, depth+1); err != nil {
 				return err
 			}
 		}
 		return nil
 	default:
-		return fmt.Errorf("merges what is no mapping at %s", at(source))
+		return yamlProblem(source, "merges what is no mapping")
 	}
 }
 
-// scalar writes what YAML takes for a number, a boolean or null as such, and all else, also what it takes for a date, as the
-// text that was written.
-func (w *yamlWriter) scalar(node *yaml.Node) error {
-	switch node.ShortTag() {
-	case "!!null":
-		return w.json.WriteToken(jsontext.Null)
-	case "!!bool":
-		var value bool
-		if err := node.Decode(&value); err != nil {
-			return w.text(node)
+// scalar reads what the core schema of YAML 1.2 takes for a number, a boolean or null as such. All else is the text that was
+// written: dates, and what YAML 1.1 took for booleans (yes, on) and numbers (1_000, 0b1, 1:30).
+func scalar(to *node, from *yaml.Node) error {
+	plain := from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	if tagged := from.Style&yaml.TaggedStyle != 0; tagged && from.ShortTag() == "!!str" {
+		plain = false
+	}
+	if plain {
+		switch from.Value {
+		case "", "~", "null", "Null", "NULL":
+			to.kind, to.raw = 'n', jsontext.Value("null")
+			return nil
+		case "true", "True", "TRUE":
+			to.kind, to.raw = 't', jsontext.Value("true")
+			return nil
+		case "false", "False", "FALSE":
+			to.kind, to.raw = 'f', jsontext.Value("false")
+			return nil
 		}
-		return w.json.WriteToken(jsontext.Bool(value))
-	case "!!int", "!!float":
-		return w.number(node)
+		if digits, ok := number(from.Value); ok {
+			to.kind, to.raw = '0', jsontext.Value(digits)
+			return nil
+		}
 	}
-	return w.text(node)
-}
-
-func (w *yamlWriter) number(node *yaml.Node) error {
-	// A number that JSON writes alike keeps its digits: 1.10 stays 1.10.
-	if raw := jsontext.Value(node.Value); raw.IsValid() && raw.Kind() == '0' {
-		return w.json.WriteValue(raw)
+	raw, err := jsontext.AppendQuote(nil, from.Value)
+	if err != nil {
+		return yamlProblem(from, "has text that is not valid")
 	}
-	var whole int64
-	if err := node.Decode(&whole); err == nil && node.ShortTag() == "!!int" {
-		return w.json.WriteToken(jsontext.Int(whole))
-	}
-	var value float64
-	if err := node.Decode(&value); err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
-		return w.text(node)
-	}
-	return w.json.WriteToken(jsontext.Float(value))
-}
-
-func (w *yamlWriter) text(node *yaml.Node) error {
-	if err := w.json.WriteToken(jsontext.String(node.Value)); err != nil {
-		return fmt.Errorf("has text that is not valid at %s", at(node))
-	}
+	to.kind, to.raw = '"', raw
 	return nil
+}
+
+var (
+	decimal   = regexp.MustCompile(`^([-+]?)0*(\d+)$`)
+	decimals  = regexp.MustCompile(`^([-+]?)0*(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$`)
+	otherBase = regexp.MustCompile(`^0(?:o[0-7]+|x[0-9a-fA-F]+)$`)
+)
+
+// number writes a number of YAML 1.2 as one of JSON, which keeps its digits: 1.10 stays 1.10, and 010 is ten.
+func number(text string) (string, bool) {
+	if otherBase.MatchString(text) {
+		value, err := strconv.ParseUint(text, 0, 64)
+		return strconv.FormatUint(value, 10), err == nil
+	}
+	if found := decimal.FindStringSubmatch(text); found != nil {
+		return strings.TrimPrefix(found[1], "+") + found[2], true
+	}
+	found := decimals.FindStringSubmatch(text)
+	if found == nil || found[2]+found[3] == "" {
+		return "", false
+	}
+	whole, fraction := found[2], found[3]
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return strings.TrimPrefix(found[1], "+") + whole + fraction + found[4], true
 }

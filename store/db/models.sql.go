@@ -378,6 +378,14 @@ type OpenapiSpec struct {
 	LastProcessedAt *time.Time
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
+	SourceNumber    int32
+	FetchAt         *time.Time
+	FetchWanted     bool
+	FetchRuns       int32
+	FetchFailures   int32
+	Fetched         []byte
+	ErrorCode       string
+	Errors          []byte
 }
 
 type Organization struct {

@@ -10,6 +10,44 @@ import (
 	"time"
 )
 
+const askAboutOpenAPISpecs = `-- name: AskAboutOpenAPISpecs :many
+with taken as (
+    select n.id from openapi_specs n where n.source_url is not null and n.fetch_at < now() order by n.fetch_at limit $1
+    for update skip locked
+), marked as (
+    update openapi_specs s set fetch_wanted = true, fetch_at = $2 from taken where s.id = taken.id returning s.organization_id
+)
+select distinct organization_id from marked order by organization_id
+`
+
+type AskAboutOpenAPISpecsParams struct {
+	Size     int32
+	AskAgain *time.Time
+}
+
+// Marks the specifications whose time has come and gives whose they are. Nodes that ask at the same time share them.
+// Index: openapi_specs_due.
+// Sorts: a batch.
+func (q *Queries) AskAboutOpenAPISpecs(ctx context.Context, arg AskAboutOpenAPISpecsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, askAboutOpenAPISpecs, arg.Size, arg.AskAgain)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var organization_id string
+		if err := rows.Scan(&organization_id); err != nil {
+			return nil, err
+		}
+		items = append(items, organization_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countOpenAPISpecVersions = `-- name: CountOpenAPISpecVersions :one
 select count(*) from openapi_spec_versions where spec_id = $1
 `
@@ -34,9 +72,71 @@ func (q *Queries) CountOpenAPISpecs(ctx context.Context, organizationID string) 
 	return count, err
 }
 
+const deleteOldOpenAPISpecVersions = `-- name: DeleteOldOpenAPISpecVersions :exec
+delete from openapi_spec_versions where spec_id = $1 and number <= $2
+`
+
+type DeleteOldOpenAPISpecVersionsParams struct {
+	SpecID string
+	Last   int32
+}
+
+// Index: openapi_spec_versions_spec_id_number_key (spec_id, number).
+func (q *Queries) DeleteOldOpenAPISpecVersions(ctx context.Context, arg DeleteOldOpenAPISpecVersionsParams) error {
+	_, err := q.db.Exec(ctx, deleteOldOpenAPISpecVersions, arg.SpecID, arg.Last)
+	return err
+}
+
+const deleteOpenAPISpec = `-- name: DeleteOpenAPISpec :exec
+delete from openapi_specs where organization_id = $1 and slug = $2
+`
+
+type DeleteOpenAPISpecParams struct {
+	OrganizationID string
+	Slug           string
+}
+
+func (q *Queries) DeleteOpenAPISpec(ctx context.Context, arg DeleteOpenAPISpecParams) error {
+	_, err := q.db.Exec(ctx, deleteOpenAPISpec, arg.OrganizationID, arg.Slug)
+	return err
+}
+
+const endOpenAPISpecFetch = `-- name: EndOpenAPISpecFetch :exec
+update openapi_specs set processing_state = 'complete', versions = $1, last_version = $2,
+    last_processed_at = now(), fetch_at = $3, fetch_wanted = false, fetch_runs = 0, fetch_failures = $4,
+    fetched = $5, error_code = $6, errors = $7,
+    updated_at = case when last_version is distinct from $2 then now() else updated_at end
+where id = $8
+`
+
+type EndOpenAPISpecFetchParams struct {
+	Versions      int32
+	LastVersion   *string
+	FetchAt       *time.Time
+	FetchFailures int32
+	Fetched       []byte
+	ErrorCode     string
+	Errors        []byte
+	ID            string
+}
+
+func (q *Queries) EndOpenAPISpecFetch(ctx context.Context, arg EndOpenAPISpecFetchParams) error {
+	_, err := q.db.Exec(ctx, endOpenAPISpecFetch,
+		arg.Versions,
+		arg.LastVersion,
+		arg.FetchAt,
+		arg.FetchFailures,
+		arg.Fetched,
+		arg.ErrorCode,
+		arg.Errors,
+		arg.ID,
+	)
+	return err
+}
+
 const insertOpenAPISpec = `-- name: InsertOpenAPISpec :one
 insert into openapi_specs (id, organization_id, slug, processing_state) values ($1, $2, $3, 'pending')
-on conflict (organization_id, slug) do nothing returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at
+on conflict (organization_id, slug) do nothing returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
 `
 
 type InsertOpenAPISpecParams struct {
@@ -60,20 +160,29 @@ func (q *Queries) InsertOpenAPISpec(ctx context.Context, arg InsertOpenAPISpecPa
 		&i.LastProcessedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
 	)
 	return i, err
 }
 
 const insertOpenAPISpecVersion = `-- name: InsertOpenAPISpecVersion :exec
-insert into openapi_spec_versions (id, spec_id, number, hash, document) values ($1, $2, $3, $4, $5)
+insert into openapi_spec_versions (id, spec_id, number, source_url, hash, document) values ($1, $2, $3, $4, $5, $6)
 `
 
 type InsertOpenAPISpecVersionParams struct {
-	ID       string
-	SpecID   string
-	Number   int32
-	Hash     []byte
-	Document []byte
+	ID        string
+	SpecID    string
+	Number    int32
+	SourceUrl *string
+	Hash      []byte
+	Document  []byte
 }
 
 func (q *Queries) InsertOpenAPISpecVersion(ctx context.Context, arg InsertOpenAPISpecVersionParams) error {
@@ -81,6 +190,7 @@ func (q *Queries) InsertOpenAPISpecVersion(ctx context.Context, arg InsertOpenAP
 		arg.ID,
 		arg.SpecID,
 		arg.Number,
+		arg.SourceUrl,
 		arg.Hash,
 		arg.Document,
 	)
@@ -135,7 +245,7 @@ func (q *Queries) ListOpenAPISpecVersions(ctx context.Context, arg ListOpenAPISp
 }
 
 const listOpenAPISpecs = `-- name: ListOpenAPISpecs :many
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at from openapi_specs
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs
 where organization_id = $1 and id > $2::text collate "C"
 order by id
 limit $3
@@ -168,6 +278,14 @@ func (q *Queries) ListOpenAPISpecs(ctx context.Context, arg ListOpenAPISpecsPara
 			&i.LastProcessedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.SourceNumber,
+			&i.FetchAt,
+			&i.FetchWanted,
+			&i.FetchRuns,
+			&i.FetchFailures,
+			&i.Fetched,
+			&i.ErrorCode,
+			&i.Errors,
 		); err != nil {
 			return nil, err
 		}
@@ -179,8 +297,44 @@ func (q *Queries) ListOpenAPISpecs(ctx context.Context, arg ListOpenAPISpecsPara
 	return items, nil
 }
 
+const lockFetchedOpenAPISpec = `-- name: LockFetchedOpenAPISpec :one
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs where id = $1 and source_number = $2 for update
+`
+
+type LockFetchedOpenAPISpecParams struct {
+	ID           string
+	SourceNumber int32
+}
+
+// No row if the source was set again meanwhile, or the specification deleted.
+func (q *Queries) LockFetchedOpenAPISpec(ctx context.Context, arg LockFetchedOpenAPISpecParams) (OpenapiSpec, error) {
+	row := q.db.QueryRow(ctx, lockFetchedOpenAPISpec, arg.ID, arg.SourceNumber)
+	var i OpenapiSpec
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Slug,
+		&i.SourceUrl,
+		&i.ProcessingState,
+		&i.Versions,
+		&i.LastVersion,
+		&i.LastProcessedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
+	)
+	return i, err
+}
+
 const lockOpenAPISpec = `-- name: LockOpenAPISpec :one
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at from openapi_specs where organization_id = $1 and slug = $2 for update
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs where organization_id = $1 and slug = $2 for update
 `
 
 type LockOpenAPISpecParams struct {
@@ -203,12 +357,20 @@ func (q *Queries) LockOpenAPISpec(ctx context.Context, arg LockOpenAPISpecParams
 		&i.LastProcessedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
 	)
 	return i, err
 }
 
 const openAPISpec = `-- name: OpenAPISpec :one
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at from openapi_specs where organization_id = $1 and slug = $2
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs where organization_id = $1 and slug = $2
 `
 
 type OpenAPISpecParams struct {
@@ -230,6 +392,14 @@ func (q *Queries) OpenAPISpec(ctx context.Context, arg OpenAPISpecParams) (Opena
 		&i.LastProcessedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
 	)
 	return i, err
 }
@@ -289,30 +459,34 @@ func (q *Queries) OpenAPISpecVersionHash(ctx context.Context, id string) ([]byte
 	return hash, err
 }
 
-const setOpenAPISpecSource = `-- name: SetOpenAPISpecSource :one
-update openapi_specs set source_url = $2, processing_state = $3, versions = $4, last_version = $5, last_processed_at = $6,
-    updated_at = now()
-where id = $1 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at
+const openAPISpecsWanted = `-- name: OpenAPISpecsWanted :one
+select exists (select from openapi_specs w where w.organization_id = $1 and w.fetch_wanted)
 `
 
-type SetOpenAPISpecSourceParams struct {
-	ID              string
-	SourceUrl       *string
-	ProcessingState string
-	Versions        int32
-	LastVersion     *string
-	LastProcessedAt *time.Time
+// Index: openapi_specs_wanted.
+func (q *Queries) OpenAPISpecsWanted(ctx context.Context, organizationID string) (bool, error) {
+	row := q.db.QueryRow(ctx, openAPISpecsWanted, organizationID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
-func (q *Queries) SetOpenAPISpecSource(ctx context.Context, arg SetOpenAPISpecSourceParams) (OpenapiSpec, error) {
-	row := q.db.QueryRow(ctx, setOpenAPISpecSource,
-		arg.ID,
-		arg.SourceUrl,
-		arg.ProcessingState,
-		arg.Versions,
-		arg.LastVersion,
-		arg.LastProcessedAt,
-	)
+const setOpenAPISpecText = `-- name: SetOpenAPISpecText :one
+update openapi_specs set source_url = null, processing_state = 'complete', versions = $1, last_version = $2,
+    last_processed_at = now(), source_number = source_number + 1, fetch_at = null, fetch_wanted = false, fetch_runs = 0, fetch_failures = 0,
+    fetched = '[]', error_code = '', errors = '[]', updated_at = now()
+where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+`
+
+type SetOpenAPISpecTextParams struct {
+	Versions    int32
+	LastVersion *string
+	ID          string
+}
+
+// The text has been read: nothing is to be fetched any more.
+func (q *Queries) SetOpenAPISpecText(ctx context.Context, arg SetOpenAPISpecTextParams) (OpenapiSpec, error) {
+	row := q.db.QueryRow(ctx, setOpenAPISpecText, arg.Versions, arg.LastVersion, arg.ID)
 	var i OpenapiSpec
 	err := row.Scan(
 		&i.ID,
@@ -325,6 +499,99 @@ func (q *Queries) SetOpenAPISpecSource(ctx context.Context, arg SetOpenAPISpecSo
 		&i.LastProcessedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
+	)
+	return i, err
+}
+
+const setOpenAPISpecURL = `-- name: SetOpenAPISpecURL :one
+update openapi_specs set fetched = case when source_url = $1 then fetched else '[]' end, source_url = $1,
+    processing_state = 'pending', source_number = source_number + 1, fetch_at = $2, fetch_wanted = true, fetch_runs = 0,
+    fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
+where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+`
+
+type SetOpenAPISpecURLParams struct {
+	SourceUrl *string
+	AskAgain  *time.Time
+	ID        string
+}
+
+// What was read from the same URL before is still known.
+func (q *Queries) SetOpenAPISpecURL(ctx context.Context, arg SetOpenAPISpecURLParams) (OpenapiSpec, error) {
+	row := q.db.QueryRow(ctx, setOpenAPISpecURL, arg.SourceUrl, arg.AskAgain, arg.ID)
+	var i OpenapiSpec
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Slug,
+		&i.SourceUrl,
+		&i.ProcessingState,
+		&i.Versions,
+		&i.LastVersion,
+		&i.LastProcessedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
+	)
+	return i, err
+}
+
+const startOpenAPISpecFetch = `-- name: StartOpenAPISpecFetch :one
+update openapi_specs set processing_state = 'progress', fetch_runs = fetch_runs + 1
+where id = (
+    select w.id from openapi_specs w
+    where w.organization_id = $1 and w.fetch_wanted and w.id <> all($2::text[])
+    order by w.fetch_runs, w.id limit 1
+    for update skip locked
+)
+returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+`
+
+type StartOpenAPISpecFetchParams struct {
+	OrganizationID string
+	Begun          []string
+}
+
+// The next specification of an organization that is to be fetched. One whose job was stopped in the middle, or ended with its process,
+// goes after those that were not tried yet. It is locked until the statement ends, and not after: it may be fetched twice.
+// Index: openapi_specs_wanted.
+func (q *Queries) StartOpenAPISpecFetch(ctx context.Context, arg StartOpenAPISpecFetchParams) (OpenapiSpec, error) {
+	row := q.db.QueryRow(ctx, startOpenAPISpecFetch, arg.OrganizationID, arg.Begun)
+	var i OpenapiSpec
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Slug,
+		&i.SourceUrl,
+		&i.ProcessingState,
+		&i.Versions,
+		&i.LastVersion,
+		&i.LastProcessedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
 	)
 	return i, err
 }

@@ -21,13 +21,69 @@ on conflict (organization_id, slug) do nothing returning *;
 -- Makes those who set the source of one specification wait for each other.
 select * from openapi_specs where organization_id = $1 and slug = $2 for update;
 
--- name: SetOpenAPISpecSource :one
-update openapi_specs set source_url = $2, processing_state = $3, versions = $4, last_version = $5, last_processed_at = $6,
-    updated_at = now()
-where id = $1 returning *;
+-- name: SetOpenAPISpecText :one
+-- The text has been read: nothing is to be fetched any more.
+update openapi_specs set source_url = null, processing_state = 'complete', versions = sqlc.arg(versions), last_version = sqlc.arg(last_version),
+    last_processed_at = now(), source_number = source_number + 1, fetch_at = null, fetch_wanted = false, fetch_runs = 0, fetch_failures = 0,
+    fetched = '[]', error_code = '', errors = '[]', updated_at = now()
+where id = sqlc.arg(id) returning *;
+
+-- name: SetOpenAPISpecURL :one
+-- What was read from the same URL before is still known.
+update openapi_specs set fetched = case when source_url = sqlc.arg(source_url) then fetched else '[]' end, source_url = sqlc.arg(source_url),
+    processing_state = 'pending', source_number = source_number + 1, fetch_at = sqlc.arg(ask_again), fetch_wanted = true, fetch_runs = 0,
+    fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
+where id = sqlc.arg(id) returning *;
+
+-- name: AskAboutOpenAPISpecs :many
+-- Marks the specifications whose time has come and gives whose they are. Nodes that ask at the same time share them.
+-- Index: openapi_specs_due.
+-- Sorts: a batch.
+with taken as (
+    select n.id from openapi_specs n where n.source_url is not null and n.fetch_at < now() order by n.fetch_at limit sqlc.arg(size)
+    for update skip locked
+), marked as (
+    update openapi_specs s set fetch_wanted = true, fetch_at = sqlc.arg(ask_again) from taken where s.id = taken.id returning s.organization_id
+)
+select distinct organization_id from marked order by organization_id;
+
+-- name: StartOpenAPISpecFetch :one
+-- The next specification of an organization that is to be fetched. One whose job was stopped in the middle, or ended with its process,
+-- goes after those that were not tried yet. It is locked until the statement ends, and not after: it may be fetched twice.
+-- Index: openapi_specs_wanted.
+update openapi_specs set processing_state = 'progress', fetch_runs = fetch_runs + 1
+where id = (
+    select w.id from openapi_specs w
+    where w.organization_id = sqlc.arg(organization_id) and w.fetch_wanted and w.id <> all(sqlc.arg(begun)::text[])
+    order by w.fetch_runs, w.id limit 1
+    for update skip locked
+)
+returning *;
+
+-- name: LockFetchedOpenAPISpec :one
+-- No row if the source was set again meanwhile, or the specification deleted.
+select * from openapi_specs where id = sqlc.arg(id) and source_number = sqlc.arg(source_number) for update;
+
+-- name: EndOpenAPISpecFetch :exec
+update openapi_specs set processing_state = 'complete', versions = sqlc.arg(versions), last_version = sqlc.arg(last_version),
+    last_processed_at = now(), fetch_at = sqlc.arg(fetch_at), fetch_wanted = false, fetch_runs = 0, fetch_failures = sqlc.arg(fetch_failures),
+    fetched = sqlc.arg(fetched), error_code = sqlc.arg(error_code), errors = sqlc.arg(errors),
+    updated_at = case when last_version is distinct from sqlc.arg(last_version) then now() else updated_at end
+where id = sqlc.arg(id);
+
+-- name: OpenAPISpecsWanted :one
+-- Index: openapi_specs_wanted.
+select exists (select from openapi_specs w where w.organization_id = $1 and w.fetch_wanted);
+
+-- name: DeleteOpenAPISpec :exec
+delete from openapi_specs where organization_id = $1 and slug = $2;
 
 -- name: InsertOpenAPISpecVersion :exec
-insert into openapi_spec_versions (id, spec_id, number, hash, document) values ($1, $2, $3, $4, $5);
+insert into openapi_spec_versions (id, spec_id, number, source_url, hash, document) values ($1, $2, $3, $4, $5, $6);
+
+-- name: DeleteOldOpenAPISpecVersions :exec
+-- Index: openapi_spec_versions_spec_id_number_key (spec_id, number).
+delete from openapi_spec_versions where spec_id = $1 and number <= sqlc.arg(last);
 
 -- name: OpenAPISpecVersionHash :one
 select hash from openapi_spec_versions where id = $1;

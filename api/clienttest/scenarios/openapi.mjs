@@ -73,3 +73,18 @@ await step('bad input is named', async () => {
     await badField(ada, 'POST', `/orgs/${org}/openapi`, { slug: 'fine' }, 'source');
     await badField(ada, 'POST', `/orgs/${org}/openapi`, { slug: 'fine', source: { url: 'not a url' } }, 'url');
 });
+
+// The job that fetches is tested in api/jobs: this server may not reach itself.
+await step('a URL is fetched later, unless it cannot be', async () => {
+    for (const url of ['http://10.0.0.1/openapi.yaml', 'http://127.0.0.1/openapi.yaml', 'https://user:secret@example.com/openapi.yaml']) {
+        await badField(ada, 'PUT', `/orgs/${org}/openapi/far`, { source: { url } }, 'source.url');
+    }
+    await refused(api.getOpenApiSpecBySlug(org, 'far'), 404);
+});
+
+await step('a specification is deleted with its versions', async () => {
+    await refused(bob.api.orgs.deleteOpenApiSpecBySlug(org, slug), 403);
+    await api.deleteOpenApiSpecBySlug(org, slug);
+    await refused(api.getOpenApiSpecBySlug(org, slug), 404);
+    await refused(api.getLatestOpenApiSpecVersion(org, slug), 404);
+});

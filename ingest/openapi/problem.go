@@ -1,0 +1,75 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing wrong with a document. It may be shown to whoever sent it.
+type Problem struct {
+	// Document is the address of the document, if it is another one than the specification itself.
+	Document string
+	// Line and Column start at 1; they are 0 if it is not known where.
+	Line, Column int
+	// Pointer is a JSON pointer, as the fragment of a URL has it; "" if the text cannot be read so far.
+	Pointer string
+	// Text completes the sentence "the document ..." without a pointer, and the one of what the pointer leads to with one.
+	Text string
+	Code string
+	// Retryable is whether the same document may be read later.
+	Retryable bool
+}
+
+// Error is the problem and its place: line 12, column 5 (#/paths/~1pets/get): responses is missing.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	if p.Document != "" {
+		b.WriteString(p.Document)
+	}
+	if p.Line > 0 {
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "line %d", p.Line)
+		if p.Column > 0 {
+			fmt.Fprintf(&b, ", column %d", p.Column)
+		}
+	}
+	if p.Pointer != "" {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "(%s)", shorten(p.Pointer, 200))
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	b.WriteString(shorten(p.Text, 500))
+	return b.String()
+}
+
+// Problems are what is wrong with a document, in the order in which they were found: at least one and at most mostProblems.
+type Problems []*Problem
+
+// mostProblems bounds what is told of a document.
+const mostProblems = 20
+
+// Error tells the first and how many more there are.
+func (p Problems) Error() string {
+	text := p[0].Error()
+	if more := len(p) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// Code is that of the first.
+func (p Problems) Code() string { return p[0].Code }
+
+// shorten bounds a text that quotes a document.
+func shorten(text string, longest int) string {
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,257 @@
+package openapi
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// source is a document that parts come from. The specification itself has no name.
+type source struct {
+	name string
+	// url is where it was read; nil for a text that was sent.
+	url  *url.URL
+	root *node
+	// failed says why it could not be read.
+	failed error
+}
+
+// load reads another document by its address without a fragment. base is nil if the specification was sent as text.
+type load func(target *url.URL) (*source, error)
+
+// references are those of one specification: where they lead, and what must move into it.
+type references struct {
+	root *source
+	load load
+	// sources are the other documents by address.
+	sources map[string]*source
+	// links are what the references become.
+	links []link
+	// moved are the parts of other documents that the specification refers to, in the order in which they were found.
+	moved   map[movedKey]*moved
+	ordered []*moved
+	// leads is where an object leads that has a reference; starts are those objects in the order in which they were found.
+	leads  map[*node]leads
+	starts []*node
+}
+
+type leads struct {
+	to *node
+	at place
+}
+
+type link struct {
+	node   *node
+	to     *moved // nil for what is in the specification itself
+	within string // pointer there
+}
+
+type movedKey struct {
+	node *node
+	kind string
+}
+
+type moved struct {
+	node *node
+	kind string
+	name string // what its home calls it, if that is free
+}
+
+// follow finds what a reference leads to, and has it checked as an object of a kind. n is the object that has the reference, if it
+// is nothing but one.
+func (c *checker) follow(kind string, n, reference *node, at place) {
+	text := reference.str()
+	short := shorten(text, 200)
+	target, err := url.Parse(text)
+	if err != nil {
+		c.wrong(reference, at, "refers to %q, which is no address", short)
+		return
+	}
+	in, ok := c.sourceOf(target, reference, at, short)
+	if !ok {
+		return
+	}
+	pointer := target.Fragment
+	if pointer != "" && !strings.HasPrefix(pointer, "/") {
+		// An anchor, which JSON Schema lets stand anywhere in the document.
+		if in != c.refs.root {
+			c.wrong(reference, at, "refers to an anchor of another document, %q: use a JSON pointer", short)
+		}
+		return
+	}
+	found, path := in.root.find(pointer)
+	if found == nil {
+		c.wrong(reference, at, "refers to %q, which is not there", short)
+		return
+	}
+	c.queue = append(c.queue, queued{visit{found, kind}, place{in, path}})
+	if n != nil && c.refs.leads[n].to == nil {
+		c.refs.leads[n], c.refs.starts = leads{found, at}, append(c.refs.starts, n)
+	}
+	if in == c.refs.root {
+		if at.in != in || target.Scheme+target.Host+target.Path != "" {
+			c.refs.links = append(c.refs.links, link{node: reference, within: pointer})
+		}
+		return
+	}
+	key := movedKey{found, kind}
+	if c.refs.moved[key] == nil {
+		c.refs.moved[key] = &moved{node: found, kind: kind, name: nameOf(in, pointer)}
+		c.refs.ordered = append(c.refs.ordered, c.refs.moved[key])
+	}
+	c.refs.links = append(c.refs.links, link{node: reference, to: c.refs.moved[key]})
+}
+
+// sourceOf is the document that a reference names.
+func (c *checker) sourceOf(target *url.URL, reference *node, at place, short string) (*source, bool) {
+	if target.Scheme+target.Host+target.Path+target.RawQuery+target.Opaque == "" {
+		return at.in, true
+	}
+	if at.in.url == nil {
+		c.wrong(reference, at, "refers to another document, %q: send one that holds everything, or the URL of this one", short)
+		return nil, false
+	}
+	address := at.in.url.ResolveReference(target)
+	address.Fragment, address.RawFragment = "", ""
+	key := address.String()
+	if key == c.refs.root.url.String() {
+		return c.refs.root, true
+	}
+	known := c.refs.sources[key]
+	if known == nil {
+		known = &source{}
+		read, err := c.refs.load(address)
+		if err == nil {
+			known = read
+		}
+		known.name, known.failed = key, err
+		c.refs.sources[key] = known
+	}
+	if known.failed == nil {
+		return known, true
+	}
+	if problem, ok := errors.AsType[*Problem](known.failed); ok && problem.Code != schema.SpecParseError {
+		c.add(reference, at, problem.Code, "refers to %q, which cannot be read: %s", short, problem.Text)
+		c.retryable = c.retryable || problem.Retryable
+	} else if ok {
+		inside := *problem
+		inside.Document = known.name
+		if !c.full() {
+			c.problems = append(c.problems, &inside)
+		}
+		known.failed = errTold
+	} else if !errors.Is(known.failed, errTold) {
+		c.add(reference, at, schema.SpecParseError, "refers to %q, which %s", short, known.failed.Error())
+	}
+	return nil, false
+}
+
+var errTold = errors.New("has problems of its own")
+
+// find follows a JSON pointer that has been unescaped as a part of a URL.
+func (n *node) find(pointer string) (*node, *path) {
+	var at *path
+	if pointer == "" {
+		return n, nil
+	}
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		name = unescape.Replace(name)
+		var next *node
+		switch n.kind {
+		case '{':
+			next = n.get(name)
+		case '[':
+			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(n.items) {
+				next = n.items[i]
+			}
+		default: // A scalar has no parts.
+		}
+		if next == nil {
+			return nil, nil
+		}
+		n, at = next, at.to(name)
+	}
+	return n, at
+}
+
+// circles finds references that lead to references and never to anything else: whoever follows them does not end.
+func (c *checker) circles() {
+	const under, over = 1, 2
+	state := map[*node]int{}
+	for _, start := range c.refs.starts {
+		var chain []*node
+		n := start
+		for state[n] == 0 && c.refs.leads[n].to != nil {
+			state[n] = under
+			chain = append(chain, n)
+			n = c.refs.leads[n].to
+		}
+		if state[n] == under {
+			c.wrong(n, c.refs.leads[n].at, "is a reference that leads back to itself")
+		}
+		for _, n := range chain {
+			state[n] = over
+		}
+	}
+}
+
+// nameOf is what a part of another document is called where it goes: the last name on the way to it, or else that of the file.
+func nameOf(in *source, pointer string) string {
+	name := unescape.Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
+	if name == "" && in.url != nil {
+		name = in.url.Path[strings.LastIndexByte(in.url.Path, '/')+1:]
+		name, _, _ = strings.Cut(name, ".")
+	}
+	name = strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, shorten(name, 100))
+	if name == "" {
+		name = "part"
+	}
+	return name
+}
+
+// bundle moves the parts of other documents into the specification, and lets all references lead to where they are now.
+func (c *checker) bundle() error {
+	texts, taken := map[*moved]string{}, map[string]int{}
+	for _, m := range c.refs.ordered {
+		home := c.refs.root.root
+		pointer := ""
+		for _, name := range c.grammar[m.kind].home {
+			next := home.get(name)
+			if next == nil || next.kind != '{' {
+				next = &node{kind: '{'}
+				home.set(name, next)
+			}
+			home, pointer = next, pointer+"/"+escape.Replace(name)
+		}
+		name, key := m.name, pointer+"/"+m.name
+		for home.get(name) != nil {
+			taken[key]++ // It goes on where the last one of this name found its own.
+			name = m.name + "_" + strconv.Itoa(taken[key]+1)
+		}
+		home.set(name, m.node)
+		texts[m] = pointer + "/" + escape.Replace(name)
+	}
+	for _, l := range c.refs.links {
+		pointer := l.within
+		if l.to != nil {
+			pointer = texts[l.to]
+		}
+		text, err := newText((&url.URL{Fragment: pointer}).String())
+		if err != nil {
+			return err
+		}
+		if pointer == "" {
+			text, _ = newText("#")
+		}
+		l.node.raw = text.raw
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package openapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// node is a value of a document: an object or an array with its parts, or a scalar as JSON text. Objects keep the order in which
+// they were written. The place is where the text has it.
+type node struct {
+	kind         jsontext.Kind
+	line, column int32
+	raw          jsontext.Value
+	names        []string
+	items        []*node
+	index        map[string]int
+}
+
+// manyMembers is from how many members on an object has an index.
+const manyMembers = 8
+
+// get returns a member of an object; nil if there is none, or no object.
+func (n *node) get(name string) *node {
+	if n == nil || n.kind != '{' {
+		return nil
+	}
+	if len(n.names) <= manyMembers {
+		for i, known := range n.names {
+			if known == name {
+				return n.items[i]
+			}
+		}
+		return nil
+	}
+	if n.index == nil {
+		n.index = make(map[string]int, len(n.names))
+		for i, known := range n.names {
+			n.index[known] = i
+		}
+	}
+	if i, ok := n.index[name]; ok {
+		return n.items[i]
+	}
+	return nil
+}
+
+// set adds a member to an object, or replaces it.
+func (n *node) set(name string, value *node) {
+	if n.get(name) == nil {
+		n.names, n.items = append(n.names, name), append(n.items, value)
+		if n.index != nil {
+			n.index[name] = len(n.names) - 1
+		}
+		return
+	}
+	for i, known := range n.names {
+		if known == name {
+			n.items[i] = value
+		}
+	}
+}
+
+// text is the value of a string; ok is false for anything else.
+func (n *node) text() (text string, ok bool) {
+	if n == nil || n.kind != '"' {
+		return "", false
+	}
+	plain, err := jsontext.AppendUnquote(nil, n.raw)
+	return string(plain), err == nil
+}
+
+// str is the value of a string, or "".
+func (n *node) str() string {
+	text, _ := n.text()
+	return text
+}
+
+// what names the kind of a value for people.
+func (n *node) what() string {
+	if n == nil {
+		return "nothing"
+	}
+	switch n.kind {
+	case 'n':
+		return "nothing"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 't', 'f':
+		return "a boolean"
+	case '[':
+		return "an array"
+	default:
+		return "an object"
+	}
+}
+
+// newText is a string that no text has.
+func newText(text string) (*node, error) {
+	raw, err := jsontext.AppendQuote(nil, text)
+	return &node{kind: '"', raw: raw}, err
+}
+
+// appendTo writes a value as compact JSON. It stops at the limit of documents.
+func (n *node) appendTo(out []byte) ([]byte, error) {
+	if len(out) > maxJSON {
+		return nil, errLargeJSON
+	}
+	var err error
+	switch n.kind {
+	case '{':
+		out = append(out, '{')
+		for i, name := range n.names {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			if out, err = jsontext.AppendQuote(out, name); err != nil {
+				return nil, err
+			}
+			if out, err = n.items[i].appendTo(append(out, ':')); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, '}'), nil
+	case '[':
+		out = append(out, '[')
+		for i, item := range n.items {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			if out, err = item.appendTo(out); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, ']'), nil
+	default:
+		return append(out, n.raw...), nil
+	}
+}
+
+var (
+	errLargeJSON = fmt.Errorf("is larger than %d MiB as JSON", maxJSON>>20)
+	escape       = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape     = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// path is where a value is in its document: a JSON pointer that shares its beginning with those of the values around it.
+type path struct {
+	parent *path
+	name   string
+}
+
+func (p *path) to(name string) *path { return &path{p, name} }
+func (p *path) item(i int) *path     { return &path{p, strconv.Itoa(i)} }
+
+// pointer writes a path as the fragment of a URL would have it, but readable.
+func (p *path) pointer() string {
+	if p == nil {
+		return "#"
+	}
+	var names []string
+	for at := p; at != nil; at = at.parent {
+		names = append(names, at.name)
+	}
+	var b strings.Builder
+	b.WriteByte('#')
+	for i := len(names) - 1; i >= 0; i-- {
+		b.WriteByte('/')
+		b.WriteString(escape.Replace(names[i]))
+	}
+	return b.String()
+}

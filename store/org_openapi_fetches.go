@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+const (
+	// specAskAgain is when a job is asked for again if nothing is heard of one. It is longer than a job takes.
+	specAskAgain = 30 * time.Minute
+	// specBatch bounds how many specifications one statement marks.
+	specBatch = 1000
+)
+
+// AskForOpenAPIFetches asks for a job for each organization that has specifications whose time has come.
+func (s *Store) AskForOpenAPIFetches(ctx context.Context) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		again := time.Now().Add(specAskAgain)
+		organizations, err := q.AskAboutOpenAPISpecs(ctx, db.AskAboutOpenAPISpecsParams{Size: specBatch, AskAgain: &again})
+		if err != nil {
+			return interpret(err, "OpenAPI specifications")
+		}
+		for _, id := range organizations {
+			if err := enqueue(ctx, q, schema.FetchOpenAPI{Organization: id}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// StartOpenAPIFetch gives the next specification of an organization that is to be fetched, but for those that the caller has begun
+// with. found is false if there is none.
+func (s *Store) StartOpenAPIFetch(ctx context.Context, organizationID string, begun []string) (spec OpenAPISpec, found bool, err error) {
+	if begun == nil {
+		begun = []string{}
+	}
+	spec, err = s.queries.StartOpenAPISpecFetch(ctx, db.StartOpenAPISpecFetchParams{OrganizationID: organizationID, Begun: begun})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return spec, false, nil
+	}
+	return spec, err == nil, interpret(err, "OpenAPI specification")
+}
+
+// OpenAPIFetch is how the fetching of a specification ended.
+type OpenAPIFetch struct {
+	// Document is what was read; nil if that is as it was, or could not be read.
+	Document []byte
+	// Sources are the documents that were read; nil if they are as they were.
+	Sources []schema.OpenAPISourceState
+	// Errors say why it could not be read.
+	Errors []schema.OpenAPISpecError
+	// Next is when to fetch it again.
+	Next time.Time
+}
+
+// EndOpenAPIFetch stores how the fetching of a specification ended. What could not be read keeps its last good version. Nothing
+// happens if the specification was given another source meanwhile: there is another job for that.
+func (s *Store) EndOpenAPIFetch(ctx context.Context, begun OpenAPISpec, f OpenAPIFetch) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{ID: begun.ID, SourceNumber: begun.SourceNumber})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return interpret(err, "OpenAPI specification")
+		}
+		if f.Document != nil {
+			if err := s.addOpenAPISpecVersion(ctx, q, &spec, sha256.Sum256(f.Document), f.Document); err != nil {
+				return interpret(err, "OpenAPI specification version")
+			}
+		}
+		end := db.EndOpenAPISpecFetchParams{
+			ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion, FetchAt: &f.Next, Fetched: spec.Fetched, Errors: []byte("[]"),
+		}
+		if f.Sources != nil {
+			if end.Fetched, err = schema.EncodeJSON(f.Sources); err != nil {
+				return err
+			}
+		}
+		if len(f.Errors) > 0 {
+			end.ErrorCode, end.FetchFailures = f.Errors[0].Code, spec.FetchFailures+1
+			if end.Errors, err = schema.EncodeJSON(f.Errors); err != nil {
+				return err
+			}
+		}
+		return interpret(q.EndOpenAPISpecFetch(ctx, end), "OpenAPI specification")
+	})
+}
+
+// ContinueOpenAPIFetches asks for another job if an organization has more specifications to be fetched.
+func (s *Store) ContinueOpenAPIFetches(ctx context.Context, organizationID string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		more, err := q.OpenAPISpecsWanted(ctx, organizationID)
+		if err != nil || !more {
+			return interpret(err, "OpenAPI specifications")
+		}
+		return enqueue(ctx, q, schema.FetchOpenAPI{Organization: organizationID})
+	})
+}
