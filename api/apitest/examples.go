@@ -49,6 +49,7 @@ func init() {
 		specExamples,
 		templateExamples,
 		translationsExamples,
+		webhookExamples,
 	} {
 		add()
 	}

@@ -190,7 +190,8 @@ func outcome(event *river.Event) schema.JobState {
 	}
 }
 
-// tend does what river leaves to others: sequences, the jobs of nodes that ended, and changes that front ends must hear of.
+// tend does what river leaves to others: sequences, the jobs of nodes that ended, changes that front ends must hear of, and
+// events that webhooks must.
 func (r *Runner) tend(ctx context.Context) {
 	tick := time.NewTicker(r.cfg.Poll)
 	defer tick.Stop()
@@ -199,6 +200,9 @@ func (r *Runner) tend(ctx context.Context) {
 		err := r.deps.Store.PromoteJobs(ctx)
 		if err == nil && r.deps.FrontEnds != nil {
 			err = r.deps.Store.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
+		}
+		if err == nil && r.deps.Webhooks != nil {
+			err = r.deps.Store.AskForDeliveries(ctx)
 		}
 		if now := time.Now(); err == nil && now.Sub(looked) >= r.cfg.LostAfter/4 {
 			looked = now

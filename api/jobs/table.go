@@ -20,6 +20,7 @@ func Kinds() []Kind {
 		kind(renderPDF),
 		kind(revalidateFrontEnds),
 		kind(translateSpace),
+		kind(deliverWebhooks),
 	}
 }
 
@@ -34,6 +35,10 @@ type Deps struct {
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil if there is none.
 	Translator translation.Provider
+	// Webhooks delivers events; nil delivers none.
+	Webhooks Webhooks
+	// URLs are the addresses of resources in what is sent.
+	URLs schema.URLs
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/webhooks"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -77,7 +78,14 @@ func (n *node) startJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deps := jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator}
+	urls, err := schema.NewURLs(n.settings.publicURL())
+	if err != nil {
+		return err
+	}
+	deps := jobs.Deps{
+		Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator, URLs: urls,
+		Webhooks: webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Metrics: n.metrics.Webhooks}),
+	}
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
 	}
