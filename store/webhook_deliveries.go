@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,6 +26,8 @@ const (
 	webhookDeliveryAge = 3 * 24 * time.Hour
 	// webhookLease is after how long a webhook is asked for again whose job has not said when it wants to be.
 	webhookLease = 10 * time.Minute
+	// mostByHand is how many deliveries may wait that somebody has asked for.
+	mostByHand = 100
 	// webhookAskBatch bounds what one statement reads of new deliveries and of webhooks that are due.
 	webhookAskBatch = 1000
 )
@@ -109,6 +112,13 @@ func (s *Store) deliverByHand(
 		}
 		if !webhook.Active {
 			return schema.Conflict("the webhook is not active")
+		}
+		waiting, err := q.CountDeliveriesByHand(ctx, db.CountDeliveriesByHandParams{WebhookID: webhookID, Bound: mostByHand})
+		if err != nil {
+			return interpret(err, "deliveries")
+		}
+		if waiting >= mostByHand {
+			return schema.TooManyRequests(fmt.Sprintf("%d deliveries that were asked for wait already", waiting), time.Minute)
 		}
 		id, err := deliver(q)
 		if err != nil {

@@ -121,6 +121,64 @@ func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	}
 }
 
+// TestWebhooksHearOfTranslations: a run ends in one of two ways, once.
+func TestWebhooksHearOfTranslations(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st)
+	var there bool
+	if err := conn.QueryRow(t.Context(), "select to_regclass('translation_runs') is not null").Scan(&there); err != nil {
+		t.Fatal(err)
+	}
+	if !there {
+		t.Skip("this version has no runs of translations (migration 00061)")
+	}
+	for _, sql := range []string{
+		`insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
+			select 't', organization_id, id, 'en', 'de', '{}' from spaces where id = $1`,
+		"insert into translation_runs (id, translation_id, state) select 'a', 't', 'queued' from spaces where id = $1",
+		"update translation_runs set state = 'running' from spaces s where s.id = $1",
+		"update translation_runs set state = 'done' from spaces s where s.id = $1",
+		"update translation_runs set finished_at = now() from spaces s where s.id = $1",
+		"insert into translation_runs (id, translation_id, state) select 'b', 't', 'queued' from spaces where id = $1",
+		"update translation_runs set state = 'failed', reason = 'no provider' from spaces s where s.id = $1 and translation_runs.id = 'b'",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, tenant.Space.ID); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 10)
+	if err != nil || len(page.Rows) != 2 {
+		t.Fatalf("%+v %v", page.Rows, err)
+	}
+	for i, want := range []string{"translation.run.failed b", "translation.run.completed a"} {
+		e := page.Rows[i].WebhookEvent
+		if got := e.Type + " " + e.Subject; got != want || strings.Contains(string(e.Data), "no provider") != (i == 0) {
+			t.Errorf("%s %s, want %s", got, e.Data, want)
+		}
+	}
+}
+
+// TestTooManyDeliveriesByHand: what somebody asks for is bounded.
+func TestTooManyDeliveriesByHand(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant, w := hooked(t, st)
+	for {
+		_, err := st.PingWebhook(t.Context(), w.OrganizationID, w.ID, tenant.Users[schema.RoleAdmin].ID)
+		if schema.IsCode(err, schema.CodeTooManyRequests) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := heard(t, st, w); len(got) != 100 {
+		t.Errorf("%d pings", len(got))
+	}
+}
+
 // TestOldWebhookEventsGo with their deliveries.
 func TestOldWebhookEventsGo(t *testing.T) {
 	t.Parallel()

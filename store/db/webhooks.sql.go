@@ -94,6 +94,25 @@ func (q *Queries) AskAboutNewDeliveries(ctx context.Context, size int32) ([]AskA
 	return items, nil
 }
 
+const countDeliveriesByHand = `-- name: CountDeliveriesByHand :one
+select count(*) from (
+    select 1 from webhook_deliveries where webhook_id = $1 and state = 'pending' and by_hand limit $2
+) x
+`
+
+type CountDeliveriesByHandParams struct {
+	WebhookID string
+	Bound     int32
+}
+
+// Index: webhook_deliveries_pending.
+func (q *Queries) CountDeliveriesByHand(ctx context.Context, arg CountDeliveriesByHandParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countDeliveriesByHand, arg.WebhookID, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countWebhookDeliveries = `-- name: CountWebhookDeliveries :one
 select count(*)
 from webhook_deliveries d join webhook_events e on e.id = d.event_id

@@ -64,6 +64,12 @@ returning id;
 -- One that waits is sent next. It is as if it were new, so that a job is asked for.
 update webhook_deliveries set next_attempt_at = now(), by_hand = true, asked = false where id = sqlc.arg(id) and state = 'pending';
 
+-- name: CountDeliveriesByHand :one
+-- Index: webhook_deliveries_pending.
+select count(*) from (
+    select 1 from webhook_deliveries where webhook_id = sqlc.arg(webhook_id) and state = 'pending' and by_hand limit sqlc.arg(bound)
+) x;
+
 -- name: LiftWebhookHold :exec
 -- Somebody says that the receiver is back.
 update webhooks set held_until = null where id = $1;
