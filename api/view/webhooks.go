@@ -30,14 +30,6 @@ func (v Presenter) Webhook(row store.Webhook) schema.Webhook {
 	return w
 }
 
-func utc(at *time.Time) *time.Time {
-	if at == nil {
-		return nil
-	}
-	in := at.UTC()
-	return &in
-}
-
 // WebhookPayload is what webhooks are sent of an event.
 func (v Presenter) WebhookPayload(row store.WebhookEvent) (schema.WebhookPayload, error) {
 	data, err := schema.DecodeJSON[map[string]any](row.Data)

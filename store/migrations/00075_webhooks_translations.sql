@@ -18,18 +18,10 @@ end
 $$;
 -- +goose StatementEnd
 
--- The table is that of migration 00061.
--- +goose StatementBegin
-do $$
-begin
-    if to_regclass('translation_runs') is not null then
-        create trigger webhooks_hear after update on translation_runs for each row
-            when (old.state is distinct from new.state and new.state in ('done', 'failed'))
-            execute function webhooks_hear_translation_run();
-    end if;
-end
-$$;
--- +goose StatementEnd
+create trigger webhooks_hear after update on translation_runs for each row
+    when (old.state is distinct from new.state and new.state in ('done', 'failed'))
+    execute function webhooks_hear_translation_run();
 
 -- +goose Down
-drop function webhooks_hear_translation_run cascade;
+drop trigger webhooks_hear on translation_runs;
+drop function webhooks_hear_translation_run;
