@@ -21,7 +21,7 @@ func TestQuotas(t *testing.T) {
 	h := apitest.New(t)
 	limits := store.Quotas{
 		Organizations: 3, Members: 9, Teams: 2, InviteLinks: 2, Collections: 2, Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
-		Conversations: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
+		Conversations: 2, Webhooks: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)
 	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: limits})
@@ -74,6 +74,7 @@ func TestQuotas(t *testing.T) {
 			},
 		}},
 		"CONVERSATIONS":   {2, []func(int) apitest.Answer{post(org+"/conversations", `{"id":"c{i}","parts":[]}`)}},
+		"WEBHOOKS":        {2, []func(int) apitest.Answer{post(org+"/webhooks", `{"url":"https://example.com/{i}"}`)}},
 		"CHANGE_REQUESTS": {1, []func(int) apitest.Answer{post(space+"/change-requests", `{}`)}},
 		"COMMENTS":        {1, []func(int) apitest.Answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},
 		"REPLIES":         {2, []func(int) apitest.Answer{post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},

@@ -28,7 +28,7 @@ import (
 func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
 		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
-		orgs.Table(d.Store, v, d.Resolver, d.SSO),
+		orgs.Table(d.Store, v, d.Resolver, d.Outbound, d.SSO),
 		sites.Table(d.Store, v, d.Resolver),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v, d.Outbound),

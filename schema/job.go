@@ -56,6 +56,9 @@ type JobKind struct {
 type JobSubject struct {
 	Organization string
 	Space        string
+	// Part is the id of what the job is about, within the organization or the space, if the jobs about each such part are a
+	// sequence of their own.
+	Part string
 }
 
 // JobArgs are the arguments of a job, which are stored as JSON. They say what to do and not how things are: the worker reads

@@ -23,7 +23,7 @@ func (j IndexSpace) JobKind() JobKind {
 
 // Subject is what the job is about.
 func (j IndexSpace) Subject() JobSubject {
-	return JobSubject(j)
+	return JobSubject{Organization: j.Organization, Space: j.Space}
 }
 
 // ClusterConversations brings the clusters of an organization's issues up to date with its conversations.
@@ -176,3 +176,26 @@ func (j FetchOpenAPI) JobKind() JobKind {
 
 // Subject is what the job is about.
 func (j FetchOpenAPI) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
+
+// DeliverWebhooks sends an organization's webhook what it is to hear.
+type DeliverWebhooks struct {
+	Organization string `json:"organization"`
+	Webhook      string `json:"webhook"`
+}
+
+// Kind is the name of the kind.
+func (DeliverWebhooks) Kind() string { return "deliver_webhooks" }
+
+// JobKind is the kind's row. A job ends soon, and another one goes on with the rest, so that receivers take turns. Most of the time
+// workers wait for receivers.
+func (j DeliverWebhooks) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Delivers events to a webhook.",
+		Order: NewestJob, Workers: 8, Attempts: 12, Timeout: 2 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j DeliverWebhooks) Subject() JobSubject {
+	return JobSubject{Organization: j.Organization, Part: j.Webhook}
+}

@@ -52,7 +52,7 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 	kind, subject := args.JobKind(), args.Subject()
 	about := jobAbout{
 		Organization: subject.Organization, Space: subject.Space,
-		Sequence: kind.Name + " " + cmp.Or(subject.Space, subject.Organization),
+		Sequence: kind.Name + " " + cmp.Or(subject.Part, subject.Space, subject.Organization),
 	}
 	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 		return 0, interpret(err, "jobs")

@@ -79,7 +79,7 @@ func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 			return interpret(err, "organization")
 		}
 		for _, end := range []func(context.Context, string) error{
-			q.MarkOrganizationDeleted, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
+			q.MarkOrganizationDeleted, q.DeleteWebhooks, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
 			q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
 		} {
 			if err := end(ctx, id); err != nil {
@@ -138,6 +138,9 @@ func (s *Store) purge(ctx context.Context, id string) error {
 		},
 		func() (int64, error) {
 			return q.PurgeConversations(ctx, db.PurgeConversationsParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
+			return q.PurgeWebhookEvents(ctx, db.PurgeWebhookEventsParams{OrganizationID: id, Size: purgeRows})
 		},
 	})
 	if err != nil {

@@ -24,6 +24,7 @@ type Quotas struct {
 	Integrations   int64 `env:"INTEGRATIONS" default:"1000" help:"Integrations that an organization publishes; 0: no bound."`
 	OpenAPISpecs   int64 `name:"openapi-specs" env:"OPENAPI_SPECS" default:"1000" help:"OpenAPI specifications of an organization; 0: no bound."`
 	Conversations  int64 `env:"CONVERSATIONS" default:"500000" help:"Conversations of an organization; 0: no bound."`
+	Webhooks       int64 `env:"WEBHOOKS" default:"100" help:"Webhooks of an organization; 0: no bound."`
 	ChangeRequests int64 `env:"CHANGE_REQUESTS" default:"10000" help:"Change requests of a space that are open or drafts; 0: no bound."`
 	Comments       int64 `env:"COMMENTS" default:"500000" help:"Comments on a space or on a change request; 0: no bound."`
 	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
@@ -71,6 +72,7 @@ var (
 	quotaIntegrations  = quota{"integrations of an organization", "INTEGRATIONS", func(q Quotas) int64 { return q.Integrations }, counted((*db.Queries).CountIntegrationsUpTo)}
 	quotaOpenAPISpecs  = quota{"OpenAPI specifications of an organization", "OPENAPI_SPECS", func(q Quotas) int64 { return q.OpenAPISpecs }, counted((*db.Queries).CountOpenAPISpecsUpTo)}
 	quotaConversations = quota{"conversations of an organization", "CONVERSATIONS", func(q Quotas) int64 { return q.Conversations }, counted((*db.Queries).CountConversationsUpTo)}
+	quotaWebhooks      = quota{"webhooks of an organization", "WEBHOOKS", func(q Quotas) int64 { return q.Webhooks }, counted((*db.Queries).CountWebhooksUpTo)}
 
 	quotaChangeRequests  = quota{"open change requests and drafts of a space", "CHANGE_REQUESTS", func(q Quotas) int64 { return q.ChangeRequests }, known((*db.Queries).UnmergedChangeRequests)}
 	quotaSpaceComments   = quota{"comments on a space", "COMMENTS", func(q Quotas) int64 { return q.Comments }, known((*db.Queries).CommentsOnSpace)}

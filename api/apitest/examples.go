@@ -50,6 +50,7 @@ func init() {
 		specExamples,
 		templateExamples,
 		translationsExamples,
+		webhookExamples,
 	} {
 		add()
 	}

@@ -160,3 +160,27 @@ func jobsExamples() {
 		return made{"jobId": h.FailedJob(tenant)}
 	}}
 }
+
+func webhookExamples() {
+	webhook := func(h *Harness, tenant *storetest.Tenant) string {
+		h.T.Helper()
+		row, _, err := h.Store.CreateWebhook(h.T.Context(), store.NewWebhook{
+			OrganizationID: tenant.Organization.ID, UserID: tenant.Users[schema.RoleAdmin].ID, URL: "https://receiver.example.com/hook", Active: true,
+		})
+		return Created(h.T, row.ID, err)
+	}
+	one := func(h *Harness, tenant *storetest.Tenant) made { return made{"webhookId": webhook(h, tenant)} }
+	Examples["createWebhook"] = example{body: `{"url":"https://receiver.example.com/hook","events":["comment.created"]}`}
+	Examples["updateWebhook"] = example{body: `{"description":"Tells the chat"}`, Make: one}
+	for _, id := range []string{"getWebhook", "deleteWebhook", "rotateWebhookSecret", "pingWebhook", "listWebhookDeliveries"} {
+		Examples[id] = example{Make: one}
+	}
+	for _, id := range []string{"getWebhookDelivery", "redeliverWebhookDelivery"} {
+		Examples[id] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
+			h.T.Helper()
+			id := webhook(h, tenant)
+			row, err := h.Store.PingWebhook(h.T.Context(), tenant.Organization.ID, id, tenant.Users[schema.RoleAdmin].ID)
+			return made{"webhookId": id, "deliveryId": Created(h.T, row.WebhookDelivery.ID, err)}
+		}}
+	}
+}

@@ -13,7 +13,8 @@
 //
 // # Order
 //
-// Jobs of one kind about one space (or organization, if they are about no space) are a sequence: one of them is at work at a
+// Jobs of one kind about one part of a space or an organization (or about one space, if the kind knows no parts, or else about one
+// organization) are a sequence: one of them is at work at a
 // time, and the others are pending in the order in which they were asked for. Every node looks for sequences whose turn has
 // come, and promotes their first. A job that waits for its next attempt holds up its sequence; one that failed for good does
 // not. A retried job goes before those that were asked for later. Different sequences run side by side, as many on one node as

@@ -190,8 +190,8 @@ func outcome(event *river.Event) schema.JobState {
 	}
 }
 
-// tend does what river leaves to others: sequences, the jobs of nodes that ended, changes that front ends must hear of, and
-// specifications whose time has come.
+// tend does what river leaves to others: sequences, the jobs of nodes that ended, changes that front ends must hear of,
+// events that webhooks must, and specifications whose time has come.
 func (r *Runner) tend(ctx context.Context) {
 	tick := time.NewTicker(r.cfg.Poll)
 	defer tick.Stop()
@@ -203,6 +203,9 @@ func (r *Runner) tend(ctx context.Context) {
 		}
 		if err == nil && r.deps.Specs != nil && r.deps.SpecsInterval > 0 {
 			err = r.deps.Store.AskForOpenAPIFetches(ctx)
+		}
+		if err == nil && r.deps.Webhooks != nil {
+			err = r.deps.Store.AskForDeliveries(ctx)
 		}
 		if now := time.Now(); err == nil && now.Sub(looked) >= r.cfg.LostAfter/4 {
 			looked = now

@@ -24,6 +24,7 @@ func Kinds() []Kind {
 		kind(translateSpace),
 		kind(sendIntegrationEvent),
 		kind(fetchOpenAPI),
+		kind(deliverWebhooks),
 	}
 }
 
@@ -46,6 +47,8 @@ type Deps struct {
 	Specs Specs
 	// SpecsInterval is the time between two fetches of a specification; 0 fetches one only when it is set.
 	SpecsInterval time.Duration
+	// Webhooks delivers events; nil delivers none.
+	Webhooks Webhooks
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -7,11 +7,12 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on people and what they belong to.
-func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, sso SSO) frame.Table {
+// Table returns the operations on people and what they belong to. reachable says where webhooks may lead.
+func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, reachable outbound.Policy, sso SSO) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		userOperations(&users{store: st, view: v}),
 		organizationOperations(&organizations{store: st, view: v}),
@@ -23,5 +24,6 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, sso SS
 		memberOperations(&members{store: st, view: v}),
 		teamOperations(&teams{store: st, view: v}),
 		jobOperations(&jobs{store: st}),
-	), Vocabularies: []rules.Vocabulary{vocabulary}}
+		webhookOperations(&webhooks{store: st, view: v}),
+	), Vocabularies: []rules.Vocabulary{vocabulary, receivers(reachable)}}
 }

@@ -1,5 +1,5 @@
 // Command gen writes the documents that are generated from tables in the code:
-// columns, reasons, operations, OpenAPI and metrics. With --check it writes
+// columns, reasons, operations, OpenAPI, webhooks and metrics. With --check it writes
 // nothing and fails if a document is stale. It holds no facts of its own.
 package main
 
@@ -21,6 +21,7 @@ var documents = []document{
 	{"schema/insights/REASONS.md", reasons},
 	{"api/OPERATIONS.md", operations},
 	{"api/openapi.json", openAPI},
+	{"api/WEBHOOKS.md", webhooks},
 	{"deploy/METRICS.md", metrics},
 }
 

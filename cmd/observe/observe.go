@@ -19,6 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/ingest/webhooks"
 	"github.com/octavo-docs/octavo/query"
 )
 
@@ -33,6 +34,7 @@ type Metrics struct {
 	Balances *balance.Sites
 	Query    *query.Metrics
 	Jobs     *jobs.Metrics
+	Webhooks *webhooks.Metrics
 
 	restarts *prometheus.CounterVec
 	engines  *engines
@@ -45,7 +47,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
 	}
 	m := &Metrics{
-		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r),
+		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r), Webhooks: webhooks.NewMetrics(r),
 		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Erasure: erasure.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",

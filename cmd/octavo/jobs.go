@@ -19,6 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/tunnel"
+	"github.com/octavo-docs/octavo/ingest/webhooks"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -88,6 +89,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	deps := jobs.Deps{
 		Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
 		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits), SpecsInterval: n.settings.OpenAPIPoll,
+		Webhooks: webhooks.New(webhooks.Config{Guard: guard, Metrics: n.metrics.Webhooks}),
 	}
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds

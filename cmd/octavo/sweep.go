@@ -9,7 +9,7 @@ import (
 )
 
 // The sweep deletes old idempotency keys, expired invites, PDFs that nobody has
-// used for a while, changes that no front end was told and the data of deleted organizations and spaces, in batches of bounded size. It runs about once a
+// used for a while, changes that no front end was told, old events of webhooks and the data of deleted organizations and spaces, in batches of bounded size. It runs about once a
 // minute, and without a pause while more is left. Expired rows are ignored
 // whether or not they have been deleted.
 const (
@@ -83,6 +83,9 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 		return more, err
 	}
 	if more, err := n.store.DeleteOldFrontEndChanges(ctx); more || err != nil {
+		return more, err
+	}
+	if more, err := n.store.DeleteOldWebhookEvents(ctx); more || err != nil {
 		return more, err
 	}
 	if err := n.store.PurgeOrganizations(ctx); err != nil {

@@ -676,3 +676,54 @@ type User struct {
 	PhotoUrl    *string
 	CreatedAt   time.Time
 }
+
+type Webhook struct {
+	ID             string
+	OrganizationID string
+	Url            string
+	Description    string
+	Events         []string
+	Active         bool
+	Secret         []byte
+	FormerSecret   []byte
+	FormerUntil    *time.Time
+	Failures       int32
+	FailingSince   *time.Time
+	HeldUntil      *time.Time
+	DueAt          *time.Time
+	DisabledAt     *time.Time
+	DisabledReason *string
+	CreatedBy      *string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type WebhookDelivery struct {
+	ID            string
+	WebhookID     string
+	EventID       string
+	Redelivers    *string
+	ByHand        bool
+	State         string
+	Attempts      int32
+	NextAttemptAt *time.Time
+	AttemptedAt   *time.Time
+	StatusCode    *int32
+	DurationMs    *int32
+	Reason        *string
+	Response      *string
+	SettledAt     *time.Time
+	Asked         bool
+	CreatedAt     time.Time
+}
+
+type WebhookEvent struct {
+	ID             string
+	OrganizationID string
+	Type           string
+	Subject        string
+	Actor          *string
+	Data           []byte
+	CreatedAt      time.Time
+	MadeIn         int64
+}

@@ -224,6 +224,23 @@ func (q *Queries) CountTeamsUpTo(ctx context.Context, arg CountTeamsUpToParams) 
 	return count, err
 }
 
+const countWebhooksUpTo = `-- name: CountWebhooksUpTo :one
+select count(*) from (select 1 from webhooks where organization_id = $1 limit $2) x
+`
+
+type CountWebhooksUpToParams struct {
+	Subject string
+	Bound   int32
+}
+
+// No index: every index that starts with the organization does as well.
+func (q *Queries) CountWebhooksUpTo(ctx context.Context, arg CountWebhooksUpToParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countWebhooksUpTo, arg.Subject, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const repliesToComment = `-- name: RepliesToComment :one
 select replies from comments where id = $1
 `

@@ -66,3 +66,7 @@ select replies from comments where id = sqlc.arg(subject);
 select coalesce(sum(x.bytes), 0)::bigint
 from spaces s cross join lateral (select sum(octet_length(f.content)) as bytes from files f where f.space_id = s.id) x
 where s.organization_id = sqlc.arg(subject);
+
+-- name: CountWebhooksUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from webhooks where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;

@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
 	"github.com/octavo-docs/octavo/ingest/tunnel"
+	"github.com/octavo-docs/octavo/ingest/webhooks"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -198,6 +199,24 @@ func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) 
 		t.Fatal(err)
 	}
 	return page.Rows
+}
+
+// Webhooks delivers events to receivers of the test itself.
+func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
+	t.Helper()
+	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Timeout: timeout})
+}
+
+// Start starts a runner that polls quickly, and stops it when the test ends, or earlier.
+func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
+	t.Helper()
+	stop = sync.OnceFunc(start(t, st, option))
+	t.Cleanup(stop)
+	return stop
 }
 
 // start starts a runner that polls quickly. The caller stops it.

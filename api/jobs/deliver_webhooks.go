@@ -1,0 +1,106 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/webhooks"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Webhooks sends an event to a receiver.
+type Webhooks interface {
+	Send(ctx context.Context, m webhooks.Message) webhooks.Result
+}
+
+const (
+	// webhookTurn is for how long one webhook keeps a worker while others may wait for it.
+	webhookTurn = 20 * time.Second
+	// webhookFailingKept is how long a webhook may fail without a success before it is disabled.
+	webhookFailingKept = 3 * 24 * time.Hour
+)
+
+// The pauses after the first failure, the second one and so on. A delivery that has failed as often as there are pauses, and once
+// more, has failed for good. A webhook whose pauses have come to their end keeps the last one, until it is disabled.
+//
+// At first both are equal, which keeps the order: a short outage delays everything and mixes up nothing. Then the webhook's are
+// shorter. So a delivery that the receiver never takes lets the others pass, and a receiver that is down is tried once in a while,
+// however much waits for it.
+var (
+	deliveryPauses = []time.Duration{
+		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	}
+	webhookPauses = []time.Duration{
+		5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
+	}
+)
+
+// deliverWebhooks sends a webhook what is due, in order, until there is nothing or its turn is over. An attempt that ends with the
+// process is not recorded, so the next one sends the same with the same id.
+func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) error {
+	if d.Webhooks == nil {
+		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job delivers no webhooks"})
+	}
+	for began := time.Now(); time.Since(began) < webhookTurn; {
+		due, ok, err := d.Store.NextDelivery(ctx, args.Webhook)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		payload, err := d.View.WebhookPayload(due.Event)
+		if err != nil {
+			return err
+		}
+		body, err := schema.EncodeJSON(payload)
+		if err != nil {
+			return err
+		}
+		sent := d.Webhooks.Send(ctx, webhooks.Message{ID: due.Event.ID, URL: due.Webhook.Url, Keys: due.Keys, Body: body})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := d.Store.RecordDelivery(ctx, args.Webhook, due.Delivery.ID, judge(due, sent)); err != nil {
+			return err
+		}
+	}
+	return d.Store.RestWebhook(ctx, args.Webhook)
+}
+
+// judge says what follows from an attempt.
+func judge(due store.DueDelivery, sent webhooks.Result) store.DeliveryResult {
+	r := store.DeliveryResult{
+		At: sent.At, Took: sent.Took, StatusCode: sent.StatusCode, Reason: sent.Reason, Response: sent.Response,
+	}
+	if r.Reason == "" {
+		return r
+	}
+	now := time.Now()
+	r.HeldUntil = now.Add(max(jitter(pauseOf(webhookPauses, int(due.Webhook.Failures))), sent.RetryAfter))
+	if failed := int(due.Delivery.Attempts); failed < len(deliveryPauses) {
+		at := now.Add(max(jitter(deliveryPauses[failed]), sent.RetryAfter))
+		r.NextAttempt = &at
+	}
+	switch since := due.Webhook.FailingSince; {
+	case sent.Gone:
+		r.NextAttempt, r.Disable = nil, sent.Reason
+	case since != nil && now.Sub(*since) > webhookFailingKept:
+		r.NextAttempt = nil
+		r.Disable = fmt.Sprintf("nothing was delivered for %d hours; the last failure: %s", int(now.Sub(*since).Hours()), sent.Reason)
+	}
+	return r
+}
+
+// pauseOf is the pause after so many failures before this one.
+func pauseOf(pauses []time.Duration, failures int) time.Duration {
+	return pauses[min(failures, len(pauses)-1)]
+}
+
+// jitter adds up to a tenth, so that what failed together does not come back together.
+func jitter(pause time.Duration) time.Duration {
+	return time.Duration(float64(pause) * (1 + rand.Float64()/10))
+}

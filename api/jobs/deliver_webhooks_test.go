@@ -1,0 +1,617 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/webhooks"
+	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// hooks is a bench with an organization that has webhooks.
+type hooks struct {
+	*bench
+	tenant *storetest.Tenant
+}
+
+func newHooks(t *testing.T) *hooks {
+	b := newBench(t)
+	return &hooks{b, storetest.NewTenant(t, b.st, "ours")}
+}
+
+// hook makes a webhook of a receiver.
+func (h *hooks) hook(r *webhookstest.Receiver, events ...string) store.Webhook {
+	h.t.Helper()
+	row, secret, err := h.st.CreateWebhook(h.t.Context(), store.NewWebhook{
+		OrganizationID: h.tenant.Organization.ID, UserID: h.tenant.Users[schema.RoleAdmin].ID, URL: r.URL + "/hook", Events: events, Active: true,
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Knows(secret)
+	return row
+}
+
+// happen makes one event per subject.
+func (h *hooks) happen(eventType string, subjects ...string) {
+	h.t.Helper()
+	for _, subject := range subjects {
+		_, err := h.conn.Exec(h.t.Context(), "select webhook_event($1, $2, $3, null, jsonb_build_object('id', $3::text, 'space', 's'))",
+			h.tenant.Organization.ID, eventType, subject)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// deliver runs jobs that give receivers this long.
+func (h *hooks) deliver(timeout time.Duration, options ...func(*Config)) (stop func()) {
+	h.t.Helper()
+	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	client := webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Timeout: timeout})
+	return h.run(nil, append([]func(*Config){func(c *Config) {
+		c.Kinds, c.Deps.Webhooks = []Kind{kind(deliverWebhooks)}, client
+	}}, options...)...)
+}
+
+// pass lets time pass: the pauses of a webhook and its deliveries end sooner.
+func (h *hooks) pass(webhook store.Webhook, by time.Duration) {
+	h.t.Helper()
+	err := pgx.BeginFunc(h.t.Context(), h.conn, func(tx pgx.Tx) error {
+		_, err := tx.Exec(h.t.Context(), `update webhooks set held_until = held_until - $2::interval, due_at = due_at - $2::interval,
+			failing_since = failing_since - $2::interval, former_until = former_until - $2::interval where id = $1`, webhook.ID, by)
+		if err == nil {
+			_, err = tx.Exec(h.t.Context(), `update webhook_deliveries set next_attempt_at = next_attempt_at - $2::interval,
+				created_at = created_at - $2::interval where webhook_id = $1`, webhook.ID, by)
+		}
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *hooks) webhook(w store.Webhook) store.Webhook {
+	h.t.Helper()
+	row, err := h.st.Webhook(h.t.Context(), w.OrganizationID, w.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return row
+}
+
+// deliveries are those of a webhook, the oldest first.
+func (h *hooks) deliveries(w store.Webhook) []store.WebhookDelivery {
+	h.t.Helper()
+	page, err := h.st.ListWebhookDeliveries(h.t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 1000)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	slices.Reverse(page.Rows)
+	return page.Rows
+}
+
+// states shows the states of a webhook's deliveries, with the number of attempts.
+func (h *hooks) states(w store.Webhook) string {
+	h.t.Helper()
+	var states []string
+	for _, d := range h.deliveries(w) {
+		states = append(states, fmt.Sprintf("%s %d", d.WebhookDelivery.State, d.WebhookDelivery.Attempts))
+	}
+	return strings.Join(states, ", ")
+}
+
+// until waits until the deliveries of a webhook are in these states, and its job is over.
+func (h *hooks) untilStates(w store.Webhook, want string) {
+	h.t.Helper()
+	eventually.Succeeds(h.t, patience, want, func() error {
+		got := h.states(w)
+		open, err := h.st.JobTotals(h.t.Context())
+		if err != nil {
+			return err
+		}
+		if got != want || slices.ContainsFunc(open, func(t store.JobTotals) bool { return t.Open > 0 }) {
+			return fmt.Errorf("%s, %+v", got, open)
+		}
+		return nil
+	})
+}
+
+func ids(messages []webhookstest.Received) []string {
+	var ids []string
+	for _, m := range messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// TestWebhooksHear has two webhooks that hear of different things, each once and in order. One that wants nothing of it, one that is
+// not active and one of another organization hear nothing.
+func TestWebhooksHear(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	all, some, none, paused := webhookstest.New(t), webhookstest.New(t), webhookstest.New(t), webhookstest.New(t)
+	first, second := h.hook(all), h.hook(some, "comment.created")
+	h.hook(none, "cluster.muted")
+	no := false
+	if _, err := h.st.UpdateWebhook(t.Context(), h.tenant.Organization.ID, h.hook(paused).ID, store.WebhookChange{Active: &no}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := *h
+	theirs.tenant = storetest.NewTenant(t, h.st, "theirs")
+	theirs.hook(none)
+	h.happen("comment.created", "a", "b")
+	h.happen("comment.resolved", "a")
+	h.deliver(0)
+	h.untilStates(first, "delivered 1, delivered 1, delivered 1")
+	h.untilStates(second, "delivered 1, delivered 1")
+	if got := all.Types(); !slices.Equal(got, []string{"comment.created", "comment.created", "comment.resolved"}) {
+		t.Errorf("%q", got)
+	}
+	if got, want := ids(some.Received()), ids(all.Received())[:2]; !slices.Equal(got, want) {
+		t.Errorf("the same event has the ids %q and %q", got, want)
+	}
+	h.happen("comment.created", "c")
+	h.untilStates(second, "delivered 1, delivered 1, delivered 1")
+	if got := all.Received(); len(got) != 4 || got[3].Data["id"] != "c" {
+		t.Errorf("%+v", got)
+	}
+	if len(none.Received())+len(paused.Received()) > 0 {
+		t.Errorf("%+v %+v", none.Received(), paused.Received())
+	}
+}
+
+// TestWebhookRetries has a receiver that is down at first: what happens meanwhile waits, and comes in order, with the same ids.
+func TestWebhookRetries(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	r.Answers(func(n int, _ webhookstest.Received, w http.ResponseWriter, _ *http.Request) {
+		if n < 2 {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write([]byte("we are down"))
+		}
+	})
+	h.happen("comment.created", "a", "b")
+	h.deliver(0)
+	h.untilStates(w, "pending 1, pending 0")
+	d := h.deliveries(w)[0].WebhookDelivery
+	if got := h.webhook(w); got.Failures != 1 || got.HeldUntil == nil || got.FailingSince == nil || *d.StatusCode != 500 || *d.Response != "we are down" || !strings.HasSuffix(*d.Reason, " answered 500") {
+		t.Errorf("%+v %+v", got, d)
+	}
+	h.pass(w, 6*time.Second)
+	h.untilStates(w, "pending 2, pending 0")
+	h.pass(w, 34*time.Second)
+	h.untilStates(w, "delivered 3, delivered 1")
+	got := ids(r.Received())
+	if len(got) != 4 || got[0] != got[1] || got[1] != got[2] || got[3] == got[2] {
+		t.Errorf("%q", got)
+	}
+	if messages := r.Received(); string(messages[0].Body) != string(messages[2].Body) {
+		t.Errorf("%s\n%s", messages[0].Body, messages[2].Body)
+	}
+	if got := h.webhook(w); got.Failures != 0 || got.HeldUntil != nil || got.FailingSince != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWebhookStepsAside has an event that the receiver never takes: in the end the others pass it, and it fails for good.
+func TestWebhookStepsAside(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	r.Answers(func(_ int, m webhookstest.Received, w http.ResponseWriter, _ *http.Request) {
+		if m.Data["id"] == "poison" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	h.happen("comment.created", "poison", "b", "c")
+	h.deliver(0)
+	h.untilStates(w, "pending 1, pending 0, pending 0")
+	h.pass(w, 6*time.Second)
+	h.untilStates(w, "pending 2, pending 0, pending 0")
+	h.pass(w, 34*time.Second)
+	h.untilStates(w, "pending 3, pending 0, pending 0")
+	h.pass(w, 3*time.Minute)
+	h.untilStates(w, "pending 3, delivered 1, delivered 1")
+	for n := 4; n <= len(deliveryPauses); n++ {
+		h.pass(w, deliveryPauses[n-2]*11/10)
+		h.untilStates(w, fmt.Sprintf("pending %d, delivered 1, delivered 1", n))
+	}
+	h.pass(w, deliveryPauses[len(deliveryPauses)-1]*11/10)
+	h.untilStates(w, fmt.Sprintf("failed %d, delivered 1, delivered 1", len(deliveryPauses)+1))
+	if got := h.webhook(w); !got.Active {
+		t.Errorf("one event disabled the webhook: %+v", got)
+	}
+	// Somebody wants it again, after the receiver has learned to take it.
+	r.Answers(webhookstest.Status(http.StatusOK))
+	again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, h.deliveries(w)[0].WebhookDelivery.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.untilStates(w, fmt.Sprintf("failed %d, delivered 1, delivered 1, delivered 1", len(deliveryPauses)+1))
+	if all := r.Received(); all[len(all)-1].ID != all[0].ID || *again.WebhookDelivery.Redelivers == again.WebhookDelivery.ID {
+		t.Errorf("%+v %+v", all[len(all)-1], again)
+	}
+}
+
+// TestWebhookIsDisabled has receivers that are gone: one says so, the other one fails for days.
+func TestWebhookIsDisabled(t *testing.T) {
+	t.Parallel()
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		h := newHooks(t)
+		r := webhookstest.New(t)
+		w := h.hook(r)
+		r.Answers(webhookstest.Status(http.StatusGone))
+		h.happen("comment.created", "a", "b")
+		h.deliver(0)
+		h.untilStates(w, "failed 1, failed 0")
+		got := h.webhook(w)
+		if got.Active || got.DisabledAt == nil || !strings.HasSuffix(*got.DisabledReason, " answered 410") {
+			t.Errorf("%+v", got)
+		}
+		if d := h.deliveries(w)[1].WebhookDelivery; !strings.HasPrefix(*d.Reason, "the webhook was disabled: ") {
+			t.Errorf("%+v", d)
+		}
+		h.happen("comment.created", "c")
+		if got := h.states(w); got != "failed 1, failed 0" {
+			t.Errorf("one that is disabled hears: %s", got)
+		}
+		if _, err := h.st.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); !schema.IsCode(err, schema.CodeConflict) {
+			t.Errorf("%v", err)
+		}
+		// It starts anew.
+		r.Answers(webhookstest.Status(http.StatusOK))
+		yes := true
+		if back, err := h.st.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, store.WebhookChange{Active: &yes}); err != nil || back.DisabledAt != nil || back.Failures != 0 {
+			t.Errorf("%+v %v", back, err)
+		}
+		h.happen("comment.created", "d")
+		h.untilStates(w, "failed 1, failed 0, delivered 1")
+	})
+	t.Run("failing for days", func(t *testing.T) {
+		t.Parallel()
+		h := newHooks(t)
+		r := webhookstest.New(t)
+		w := h.hook(r)
+		r.Close()
+		h.happen("comment.created", "a", "b")
+		h.deliver(0)
+		h.untilStates(w, "pending 1, pending 0")
+		h.pass(w, 80*time.Hour)
+		h.untilStates(w, "failed 2, failed 0")
+		if got := h.webhook(w); got.Active || !strings.HasPrefix(*got.DisabledReason, "nothing was delivered for 80 hours; the last failure: 127.0.0.1") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestWebhookPauses: what waits when an admin pauses a webhook is sent when it is active again, unless it is too old.
+func TestWebhookPauses(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	change := func(active bool) {
+		t.Helper()
+		if _, err := h.st.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, store.WebhookChange{Active: &active}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.happen("comment.created", "old")
+	h.pass(w, 4*24*time.Hour)
+	h.happen("comment.created", "a")
+	change(false)
+	h.happen("comment.created", "b")
+	if err := h.st.AskForDeliveries(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if jobs := h.jobsOf(w); len(jobs) > 0 {
+		t.Errorf("%+v", jobs)
+	}
+	change(true)
+	h.deliver(0)
+	// Also the old one: nothing but its turn was missing.
+	h.untilStates(w, "delivered 1, delivered 1")
+}
+
+func (h *hooks) jobsOf(w store.Webhook) []schema.Job {
+	h.t.Helper()
+	page, err := h.st.ListJobs(h.t.Context(), w.OrganizationID, store.JobFilter{}, "", 100)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return page.Rows
+}
+
+// TestOldDeliveriesFail: nothing waits for more than three days.
+func TestOldDeliveriesFail(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	h.happen("comment.created", "a", "b")
+	if _, err := h.conn.Exec(t.Context(), "update webhook_deliveries set created_at = created_at - interval '73 hours' where webhook_id = $1", w.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.Answers(webhookstest.Status(http.StatusServiceUnavailable))
+	h.deliver(0)
+	h.untilStates(w, "failed 1, failed 0")
+	for i, want := range []string{" answered 503", "it could not be delivered within three days"} {
+		if d := h.deliveries(w)[i].WebhookDelivery; !strings.HasSuffix(*d.Reason, want) || d.SettledAt == nil {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// TestSlowReceiver stands beside a fast one, of the same organization, which does not wait for it.
+func TestSlowReceiver(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	slow, fast := webhookstest.New(t), webhookstest.New(t)
+	waiting, done := make(chan struct{}, 10), make(chan struct{})
+	slow.Answers(func(_ int, _ webhookstest.Received, _ http.ResponseWriter, r *http.Request) {
+		waiting <- struct{}{}
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	})
+	w, other := h.hook(slow), h.hook(fast)
+	h.happen("comment.created", "a")
+	h.deliver(patience)
+	receive(t, waiting)
+	var subjects []string
+	for i := range 50 {
+		subjects = append(subjects, fmt.Sprint(i))
+	}
+	h.happen("comment.created", subjects...)
+	eventually.True(t, patience, "the fast receiver hears", func() bool { return len(fast.Received()) == 51 })
+	if got := h.states(w); !strings.HasPrefix(got, "pending 0, pending 0") {
+		t.Errorf("the slow one: %s", got)
+	}
+	slow.Answers(webhookstest.Status(http.StatusOK))
+	close(done)
+	h.untilStates(w, strings.TrimSuffix(strings.Repeat("delivered 1, ", 51), ", "))
+	h.untilStates(other, strings.TrimSuffix(strings.Repeat("delivered 1, ", 51), ", "))
+}
+
+// TestReceiverTimesOut is told again.
+func TestReceiverTimesOut(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	r.Answers(func(n int, _ webhookstest.Received, _ http.ResponseWriter, r *http.Request) {
+		if n == 0 {
+			<-r.Context().Done()
+		}
+	})
+	h.happen("comment.created", "a")
+	h.deliver(200 * time.Millisecond)
+	h.untilStates(w, "pending 1")
+	if d := h.deliveries(w)[0].WebhookDelivery; d.StatusCode != nil || !strings.HasSuffix(*d.Reason, "did not answer in time") {
+		t.Errorf("%+v", d)
+	}
+	h.pass(w, 6*time.Second)
+	h.untilStates(w, "delivered 2")
+}
+
+// TestRetryAfterIsHonoured: a receiver that asks for an hour gets it.
+func TestRetryAfterIsHonoured(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	r.Answers(func(_ int, _ webhookstest.Received, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	h.happen("comment.created", "a")
+	h.deliver(0)
+	h.untilStates(w, "pending 1")
+	got, hour := h.webhook(w), time.Now().Add(time.Hour)
+	for _, at := range []*time.Time{got.HeldUntil, got.DueAt, h.deliveries(w)[0].WebhookDelivery.NextAttemptAt} {
+		if at == nil || at.Sub(hour).Abs() > time.Minute {
+			t.Errorf("%v, want %v", at, hour)
+		}
+	}
+}
+
+// TestWebhookRestart stops the node while a receiver thinks, and kills another one after its receiver has taken the message and before
+// it can say so. Nothing is lost, and what comes twice has the same id.
+func TestWebhookRestart(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	waiting := make(chan struct{}, 10)
+	r.Answers(func(n int, _ webhookstest.Received, _ http.ResponseWriter, r *http.Request) {
+		if n == 1 {
+			waiting <- struct{}{}
+			<-r.Context().Done()
+		}
+	})
+	h.happen("comment.created", "a", "b", "c")
+	stop := h.deliver(patience, func(c *Config) { c.Grace = time.Millisecond })
+	receive(t, waiting)
+	stop()
+	if got := h.states(w); got != "delivered 1, pending 0, pending 0" {
+		t.Errorf("an attempt that nobody saw the end of counts: %s", got)
+	}
+	// The process dies after the answer: its work is rolled back.
+	died := make(chan struct{})
+	var once sync.Once
+	dying := h.run(nil, func(c *Config) {
+		c.Kinds = []Kind{kind(func(ctx context.Context, d Deps, args schema.DeliverWebhooks) error {
+			due, ok, err := d.Store.NextDelivery(ctx, args.Webhook)
+			if err != nil || !ok {
+				return err
+			}
+			d.Webhooks.Send(ctx, webhooks.Message{ID: due.Event.ID, URL: due.Webhook.Url, Keys: due.Keys, Body: []byte(`{"id":"` + due.Event.ID + `","organization":"o","createdAt":"2026-01-01T00:00:00Z"}`)})
+			once.Do(func() { close(died) })
+			<-ctx.Done()
+			return ctx.Err()
+		})}
+		policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Deps.Webhooks, c.Grace = webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy})}), time.Millisecond
+	})
+	receive(t, died)
+	dying()
+	h.deliver(0)
+	h.untilStates(w, "delivered 1, delivered 1, delivered 1")
+	got := ids(r.Received())
+	if want := slices.Compact(slices.Clone(got)); len(got) != 5 || len(want) != 3 || got[1] != got[2] || got[2] != got[3] {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestWebhookJobIsLost: a webhook is asked for again when its job failed for good.
+func TestWebhookJobIsLost(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	h.happen("comment.created", "a")
+	// The job, asked for by a retry that was due, never ran.
+	if _, err := h.conn.Exec(t.Context(), "update webhook_deliveries set asked = true"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.conn.Exec(t.Context(), "update webhooks set due_at = now() where id = $1", w.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.st.AskForDeliveries(t.Context()); err != nil || len(h.jobsOf(w)) != 1 {
+		t.Fatalf("%v %v", err, h.jobsOf(w))
+	}
+	if _, err := h.conn.Exec(t.Context(), "update river_job set state = 'discarded', finalized_at = now()"); err != nil {
+		t.Fatal(err)
+	}
+	if due := h.webhook(w).DueAt; due == nil || time.Until(*due) < time.Minute {
+		t.Errorf("%v", due)
+	}
+	h.pass(w, time.Hour)
+	h.deliver(0)
+	eventually.True(t, patience, "the event is delivered", func() bool { return h.states(w) == "delivered 1" })
+}
+
+// TestWebhookSecretRotation: for a day both secrets are good, then only the newer one is.
+func TestWebhookSecretRotation(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r)
+	h.deliver(0)
+	_, newer, err := h.st.RotateWebhookSecret(t.Context(), w.OrganizationID, w.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.happen("comment.created", "with the former secret")
+	h.untilStates(w, "delivered 1")
+	r.Knows(newer)
+	h.happen("comment.created", "with the newer secret")
+	h.untilStates(w, "delivered 1, delivered 1")
+	h.pass(w, 25*time.Hour)
+	h.happen("comment.created", "after a day")
+	h.untilStates(w, "delivered 1, delivered 1, delivered 1")
+	for i, want := range []int{2, 2, 1} {
+		if got := strings.Fields(r.Received()[i].Signature); len(got) != want {
+			t.Errorf("message %d has the signatures %q", i, got)
+		}
+	}
+}
+
+// TestPingGoesFirst: what somebody waits for neither waits for the hold nor for what waits.
+func TestPingGoesFirst(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	r := webhookstest.New(t)
+	w := h.hook(r, "comment.created")
+	r.Answers(func(n int, _ webhookstest.Received, w http.ResponseWriter, _ *http.Request) {
+		if n == 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	h.happen("comment.created", "a", "b")
+	h.deliver(0)
+	h.untilStates(w, "pending 1, pending 0")
+	if _, err := h.st.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, patience, "the ping comes", func() bool { return len(r.Received()) >= 3 })
+	if got := r.Received()[1]; got.Type != schema.WebhookPing || got.Actor != h.tenant.Users[schema.RoleAdmin].ID {
+		t.Errorf("%+v", got)
+	}
+	// One that waits is sent now, and stays the same.
+	waiting := h.deliveries(w)[0].WebhookDelivery
+	if again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
+		t.Errorf("%+v %v", again, err)
+	}
+	eventually.True(t, patience, "what waited comes", func() bool { return strings.HasPrefix(h.states(w), "delivered 2, delivered 1, delivered 1") })
+}
+
+// TestManyWebhooksManyEvents kills workers at random places while many events are delivered, by two nodes: each webhook gets every
+// event, in order, but for repeats.
+func TestManyWebhooksManyEvents(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	const receivers, events = 3, 40
+	var rs []*webhookstest.Receiver
+	for range receivers {
+		r := webhookstest.New(t)
+		h.hook(r)
+		rs = append(rs, r)
+	}
+	var subjects []string
+	for i := range events {
+		subjects = append(subjects, fmt.Sprint(i))
+	}
+	h.deliver(0)
+	stop := h.deliver(0, func(c *Config) { c.Grace = time.Millisecond })
+	for i, part := range [][]string{subjects[:10], subjects[10:20], subjects[20:30], subjects[30:]} {
+		h.happen("comment.created", part...)
+		stop()
+		if i < 3 {
+			stop = h.deliver(0, func(c *Config) { c.Grace = time.Millisecond })
+		}
+	}
+	for _, r := range rs {
+		eventually.True(t, patience, "every event comes", func() bool {
+			seen := map[any]bool{}
+			for _, m := range r.Received() {
+				seen[m.Data["id"]] = true
+			}
+			return len(seen) == events
+		})
+		var order []string
+		for _, m := range r.Received() {
+			if id, _ := m.Data["id"].(string); !slices.Contains(order, id) {
+				order = append(order, id)
+			}
+		}
+		if !slices.Equal(order, subjects) {
+			t.Errorf("%q", order)
+		}
+	}
+}

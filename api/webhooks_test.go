@@ -1,0 +1,186 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/api/jobs/jobstest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// reachLoopback lets users name addresses of the test itself.
+func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
+	t.Helper()
+	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(_ *frame.Config, d *api.Deps) { d.Outbound = policy }
+}
+
+const baseURL = "https://docs.example.com/base"
+
+// TestEveryWebhookEvent does something for each type of events, through the API, and sees its delivery: with the members that its row
+// promises, an address that answers, and no text that somebody wrote.
+func TestEveryWebhookEvent(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, reachLoopback(t))
+	admin, org := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID
+	user := h.Ours.Users[schema.RoleAdmin].ID
+	const written = "what somebody wrote"
+	r := webhookstest.New(t)
+	made := h.Want(201, "POST", org+"/webhooks", admin, map[string]any{"url": r.URL})
+	r.Knows(made["secret"].(string))
+	urls, err := schema.NewURLs(baseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobstest.Start(t, h.Store, func(c *jobs.Config) { c.Deps.Webhooks, c.Deps.View.URLs = jobstest.Webhooks(t, 0), urls })
+
+	comments := "/v1/spaces/" + h.Ours.Space.ID + "/comments"
+	request := h.ChangeRequest(h.Ours)
+	draft := "/v1/spaces/" + request.SpaceID + "/change-requests/" + request.ID
+	text := func(text string) map[string]any { return map[string]any{"body": map[string]any{"markdown": text}} }
+	comment := h.Want(200, "POST", comments, admin, text(written))["id"].(string)
+	inRequest := h.Want(200, "POST", draft+"/comments", admin, text(written))["id"].(string)
+	reply := h.Want(200, "POST", draft+"/comments/"+inRequest+"/replies", admin, text(written))["id"].(string)
+	replies := draft + "/comments/" + inRequest + "/replies/"
+	integration := "/v1/integrations/hooked-" + strings.ToLower(schema.NewID())
+	h.Want(200, "POST", integration, admin, apitest.PublishBody(h.Ours.Organization.ID))
+	s := apitest.NewSupport(h)
+	conversation := func(id string) map[string]any {
+		return map[string]any{"id": id, "parts": []map[string]any{{"role": "user", "body": "The export of my invoices as CSV fails with an error on every attempt."}}}
+	}
+	var installation, cluster string
+	clusterOf := func(m webhookstest.Received) {
+		if m.Type == "cluster.created" {
+			cluster, _ = m.Data["id"].(string)
+		}
+	}
+	seen := map[string]bool{"comment.created": true, "comment.reply.created": true, "change_request.created": true}
+	check := func(t *testing.T, m webhookstest.Received, gone bool) {
+		t.Helper()
+		row := schema.WebhookEventTypes()[slices.IndexFunc(schema.WebhookEventTypes(), func(row schema.WebhookEventType) bool { return row.Name == m.Type })]
+		members := slices.Sorted(maps.Keys(m.Data))
+		for _, member := range append([]string{"object", "urls"}, row.Data.Members...) {
+			name, optional := strings.CutSuffix(member, "?")
+			i, found := slices.BinarySearch(members, name)
+			if found {
+				members = slices.Delete(members, i, i+1)
+			} else if !optional {
+				t.Errorf("no %s in %s", name, m.Body)
+			}
+		}
+		if len(members) > 0 || m.Data["object"] != row.Data.Object || strings.Contains(string(m.Body), written) {
+			t.Errorf("%q are not in the row of %s", members, m.Body)
+		}
+		if m.Actor != "" && m.Actor != user {
+			t.Errorf("actor %s", m.Actor)
+		}
+		path, ours := strings.CutPrefix(m.Location, baseURL)
+		if a := h.Do(http.MethodGet, path, admin, nil); !ours || (a.Status == 200) == gone {
+			t.Errorf("%s answers %d %s", m.Location, a.Status, a.Body)
+		}
+	}
+	for _, step := range []struct {
+		want string // the type
+		do   func(t *testing.T)
+		id   func() string // of the object
+		gone bool
+		also []string // other types of events that come with it
+	}{
+		{want: schema.WebhookPing, do: func(*testing.T) {
+			h.Want(201, "POST", org+"/webhooks/"+made["id"].(string)+"/ping", admin, nil)
+		}, id: func() string { return made["id"].(string) }},
+		{want: "comment.updated", do: func(*testing.T) { h.Want(200, "PUT", comments+"/"+comment, admin, text(written+" and again")) }, id: func() string { return comment }},
+		{want: "comment.resolved", do: func(*testing.T) {
+			h.Want(200, "PUT", comments+"/"+comment, admin, `{"resolved":true}`)
+		}, id: func() string { return comment }},
+		{want: "comment.reopened", do: func(*testing.T) {
+			h.Want(200, "PUT", comments+"/"+comment, admin, `{"resolved":false}`)
+		}, id: func() string { return comment }},
+		{want: "comment.deleted", do: func(*testing.T) { h.Want(204, "DELETE", comments+"/"+comment, admin, nil) }, id: func() string { return comment }, gone: true},
+		{want: "comment.reply.updated", do: func(*testing.T) { h.Want(200, "PUT", replies+reply, admin, text(written+" and again")) }, id: func() string { return reply }},
+		{want: "comment.reply.deleted", do: func(*testing.T) { h.Want(204, "DELETE", replies+reply, admin, nil) }, id: func() string { return reply }, gone: true},
+		{want: "change_request.updated", do: func(*testing.T) {
+			h.ChangeContent(schema.RoleAdmin, request.ID, `{"operation":"insert_page","title":"`+written+`"}`)
+		}, id: func() string { return request.ID }},
+		{want: "change_request.merged", do: func(*testing.T) { h.MergeNow(request.ID) }, id: func() string { return request.ID }, also: []string{"space.content_updated"}},
+		{want: "cluster.created", do: func(*testing.T) { s.Send(conversation("a")) }, id: func() string { return cluster }},
+		{want: "cluster.updated", do: func(*testing.T) { s.Send(conversation("b")) }, id: func() string { return cluster }},
+		{want: "cluster.muted", do: func(*testing.T) {
+			h.Want(200, "PATCH", org+"/conversations-clusters/"+cluster, admin, `{"muted":true}`)
+		}, id: func() string { return cluster }},
+		{want: "cluster.unmuted", do: func(*testing.T) {
+			h.Want(200, "PATCH", org+"/conversations-clusters/"+cluster, admin, `{"muted":false}`)
+		}, id: func() string { return cluster }},
+		{want: "installation.created", do: func(*testing.T) {
+			installation = h.Want(201, "POST", integration+"/installations", admin, map[string]any{"organization": h.Ours.Organization.ID})["id"].(string)
+		}, id: func() string { return installation }},
+		// There is no operation that changes or ends one here.
+		{want: "installation.updated", do: func(*testing.T) {
+			h.Exec("update integration_installations set updated_at = clock_timestamp() where id = $1", installation)
+		}, id: func() string { return installation }},
+		{want: "installation.deleted", do: func(*testing.T) { h.Exec("delete from integration_installations where id = $1", installation) }, id: func() string { return installation }, gone: true},
+	} {
+		all := t.Run(step.want, func(t *testing.T) {
+			before := len(r.Received())
+			step.do(t)
+			var got webhookstest.Received
+			eventually.True(t, apitest.Patience, step.want, func() bool {
+				got = webhookstest.Received{}
+				types := append([]string{step.want}, step.also...)
+				for _, m := range r.Received()[before:] {
+					if i := slices.Index(types, m.Type); i >= 0 {
+						types = slices.Delete(types, i, i+1)
+					}
+					if m.Type == step.want {
+						got = m
+					}
+				}
+				return len(types) == 0
+			})
+			clusterOf(got)
+			if got.Data["id"] != step.id() {
+				t.Errorf("%s, want the id %s", got.Body, step.id())
+			}
+			check(t, got, step.gone)
+		})
+		seen[step.want] = true
+		for _, also := range step.also {
+			seen[also] = true
+		}
+		if !all {
+			return
+		}
+	}
+	for _, m := range r.Received() {
+		if m.Type == "space.content_updated" {
+			check(t, m, false)
+			if m.Data["revisionType"] != "merge" || m.Data["changeRequest"] != request.ID || m.Actor != user {
+				t.Errorf("%s", m.Body)
+			}
+		}
+		if m.Type == "comment.created" && m.Actor != user {
+			t.Errorf("%s", m.Body)
+		}
+	}
+	for _, name := range append(schema.WebhookEventNames(), schema.WebhookPing) {
+		if !seen[name] && !strings.HasPrefix(name, "translation.") {
+			t.Errorf("nothing here makes %s happen", name)
+		}
+		if seen[name] && !slices.Contains(r.Types(), name) {
+			t.Errorf("%s was not delivered", name)
+		}
+	}
+}

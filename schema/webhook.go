@@ -1,0 +1,112 @@
+package schema
+
+import "time"
+
+// Webhook is an address that hears of what happens in an organization.
+type Webhook struct {
+	Object      string `json:"object"`
+	ID          string `json:"id"`
+	URL         string `json:"url"`
+	Description string `json:"description"`
+	// Events are the types that it hears of. None means all, with those of later versions.
+	Events []string `json:"events" each:"enum=webhookEvent"`
+	// Active webhooks hear of events. Those of the time in between are lost to one that was not.
+	Active bool   `json:"active"`
+	Status string `json:"status" rules:"enum=webhookStatus"`
+	// DisabledAt and DisabledReason are there if Octavo made it inactive.
+	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
+	DisabledReason string     `json:"disabledReason,omitempty"`
+	// Failures counts the attempts that failed since the last one that did not, FailingSince is the first of them, and nothing is
+	// sent before HeldUntil.
+	Failures     int32      `json:"failures"`
+	FailingSince *time.Time `json:"failingSince,omitzero"`
+	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
+	// Secret is shown when it is made, and never again.
+	Secret string `json:"secret,omitempty"`
+	// FormerSecretUntil is until when the secret before this one is good as well.
+	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`
+	CreatedAt         time.Time    `json:"createdAt"`
+	UpdatedAt         time.Time    `json:"updatedAt"`
+	URLs              LocationURLs `json:"urls"`
+}
+
+// Location is the address of a new webhook in the answer to its creation.
+func (w Webhook) Location() string { return w.URLs.Location }
+
+// The states of a webhook.
+const (
+	WebhookActive   = "active"
+	WebhookPaused   = "paused"   // by an admin
+	WebhookDisabled = "disabled" // by Octavo
+)
+
+// WebhookStatuses are the values of a webhook's `status`.
+func WebhookStatuses() []string { return []string{WebhookActive, WebhookPaused, WebhookDisabled} }
+
+// WebhookDelivery is one event on its way to one webhook.
+type WebhookDelivery struct {
+	Object  string `json:"object"`
+	ID      string `json:"id"`
+	Webhook string `json:"webhook"`
+	// Event is what is sent.
+	Event    WebhookPayload `json:"event"`
+	State    string         `json:"state" rules:"enum=webhookDeliveryState"`
+	Attempts int32          `json:"attempts"`
+	// Redelivers is the delivery that somebody wanted again.
+	Redelivers string `json:"redelivers,omitempty"`
+	// NextAttemptAt is when a pending delivery is sent at the earliest.
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitzero"`
+	// LastAttempt is what came of the last attempt.
+	LastAttempt *WebhookAttempt `json:"lastAttempt,omitzero"`
+	CreatedAt   time.Time       `json:"createdAt"`
+	FinishedAt  *time.Time      `json:"finishedAt,omitzero"`
+	// Reason is why the delivery failed, or its last attempt.
+	Reason string       `json:"reason,omitempty"`
+	URLs   LocationURLs `json:"urls"`
+}
+
+// Location is the address of a new delivery in the answer to its creation.
+func (d WebhookDelivery) Location() string { return d.URLs.Location }
+
+// WebhookAttempt is what came of sending an event once.
+type WebhookAttempt struct {
+	At time.Time `json:"at"`
+	// StatusCode is absent if there was no answer.
+	StatusCode *int32 `json:"statusCode,omitzero"`
+	// Duration is in milliseconds.
+	Duration int32 `json:"duration"`
+	// Response is the start of the answer's body, as text.
+	Response string `json:"response,omitempty"`
+}
+
+// The states of a delivery.
+const (
+	DeliveryPending   = "pending"
+	DeliveryDelivered = "delivered"
+	DeliveryFailed    = "failed"
+)
+
+// WebhookDeliveryStates are the values of a delivery's `state`.
+func WebhookDeliveryStates() []string {
+	return []string{DeliveryPending, DeliveryDelivered, DeliveryFailed}
+}
+
+// WebhookPayload is the body of a delivery. It has the same id, and the same bytes, in every attempt. It names what happened and to
+// what, and leaves texts out: whoever receives it may not be allowed to read them. A receiver that is reads them from the API.
+type WebhookPayload struct {
+	ID        string    `json:"id"`
+	Type      string    `json:"type"`
+	CreatedAt time.Time `json:"createdAt"`
+	// Organization is the id of the organization.
+	Organization string `json:"organization"`
+	// Actor is who did it, if the change says so.
+	Actor *WebhookActor `json:"actor,omitzero"`
+	// Data is what it happened to, with the members that the type's row names, and urls.location.
+	Data map[string]any `json:"data"`
+}
+
+// WebhookActor is the user who did something.
+type WebhookActor struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+}

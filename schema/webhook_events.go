@@ -1,0 +1,131 @@
+package schema
+
+// WebhookEventType is a type of events that webhooks hear of: a row of WebhookEventTypes. Triggers of the database note the
+// events (migrations 00074 and later), each in the transaction of the change.
+type WebhookEventType struct {
+	Name string
+	// Doc completes the sentence "It is sent when ...".
+	Doc string
+	// Data is the object that the payload's member data shows.
+	Data *WebhookData
+}
+
+// WebhookData is a kind of objects in payloads.
+type WebhookData struct {
+	Object string
+	// Members are those of data, without urls; a question mark is on those that may be absent.
+	Members []string
+	// Location gives the path elements in the API of the object, or of what it is a part of.
+	Location func(member func(name string) string) []string
+}
+
+// WebhookPing is the type of events that somebody sends to try a webhook. One does not ask to hear of them.
+const WebhookPing = "webhook.ping"
+
+// The objects in payloads.
+var (
+	webhookComment = &WebhookData{
+		Object: "comment", Members: []string{"id", "space", "changeRequest?", "page?", "postedBy", "status"},
+		Location: func(of func(string) string) []string { return append(discussion(of), of("id")) },
+	}
+	webhookReply = &WebhookData{
+		Object: "comment-reply", Members: []string{"id", "space", "changeRequest?", "comment", "postedBy"},
+		Location: func(of func(string) string) []string {
+			return append(discussion(of), of("comment"), "replies", of("id"))
+		},
+	}
+	webhookChangeRequest = &WebhookData{
+		Object: "change-request", Members: []string{"id", "space", "number", "status", "createdBy", "revision", "revisionMerged?"},
+		Location: func(of func(string) string) []string {
+			return []string{"spaces", of("space"), "change-requests", of("id")}
+		},
+	}
+	webhookSpace = &WebhookData{
+		Object: "space", Members: []string{"id", "revision", "previousRevision", "revisionType?", "changeRequest?"},
+		Location: func(of func(string) string) []string { return []string{"spaces", of("id")} },
+	}
+	webhookTranslationRun = &WebhookData{
+		Object: "translation-run", Members: []string{"id", "translation", "organization", "space", "language", "reason?"},
+		Location: func(of func(string) string) []string {
+			return []string{"orgs", of("organization"), "translations", of("translation")}
+		},
+	}
+	webhookCluster = &WebhookData{
+		Object: "issues-cluster", Members: []string{"id", "organization", "impact", "muted", "issues", "conversations"},
+		Location: func(of func(string) string) []string {
+			return []string{"orgs", of("organization"), "conversations-clusters", of("id")}
+		},
+	}
+	webhookInstallation = &WebhookData{
+		Object: "installation", Members: []string{"id", "integration", "organization"},
+		Location: func(of func(string) string) []string {
+			return []string{"integrations", of("integration"), "installations", of("id")}
+		},
+	}
+	webhookItself = &WebhookData{
+		Object: "webhook", Members: []string{"id", "organization"},
+		Location: func(of func(string) string) []string {
+			return []string{"orgs", of("organization"), "webhooks", of("id")}
+		},
+	}
+)
+
+func discussion(of func(string) string) []string {
+	path := []string{"spaces", of("space")}
+	if request := of("changeRequest"); request != "" {
+		path = append(path, "change-requests", request)
+	}
+	return append(path, "comments")
+}
+
+// WebhookEventTypes is the table of all types.
+func WebhookEventTypes() []WebhookEventType {
+	return []WebhookEventType{
+		{"comment.created", "somebody comments on a space or a change request", webhookComment},
+		{"comment.updated", "the text of a comment changes", webhookComment},
+		{"comment.resolved", "a comment is resolved", webhookComment},
+		{"comment.reopened", "a resolved comment is opened again", webhookComment},
+		{"comment.deleted", "a comment is deleted, with its replies; not when its space or change request is", webhookComment},
+		{"comment.reply.created", "somebody replies to a comment", webhookReply},
+		{"comment.reply.updated", "the text of a reply changes", webhookReply},
+		{"comment.reply.deleted", "a reply is deleted; not when its comment is", webhookReply},
+		{"change_request.created", "a change request is created", webhookChangeRequest},
+		{"change_request.updated", "the content, the subject, the description or the status of a change request changes, other than by a merge", webhookChangeRequest},
+		{"change_request.merged", "a change request is merged", webhookChangeRequest},
+		{"space.content_updated", "the main content of a space has a new revision: by edits, a merge or an import", webhookSpace},
+		{"translation.run.completed", "a run of a translation is done", webhookTranslationRun},
+		{"translation.run.failed", "a run of a translation has failed", webhookTranslationRun},
+		{"cluster.created", "a new cluster of issues of conversations is found", webhookCluster},
+		{"cluster.updated", "a cluster changes: its title, its summary, its impact or how many issues it has", webhookCluster},
+		{"cluster.muted", "a cluster is muted", webhookCluster},
+		{"cluster.unmuted", "a cluster is not muted any more", webhookCluster},
+		{"installation.created", "an integration is installed", webhookInstallation},
+		{"installation.updated", "an installation changes", webhookInstallation},
+		{"installation.deleted", "an integration is uninstalled", webhookInstallation},
+		{WebhookPing, "somebody tries the webhook", webhookItself},
+	}
+}
+
+// WebhookEventNames are the types that one can ask to hear of.
+func WebhookEventNames() []string {
+	var names []string
+	for _, row := range WebhookEventTypes() {
+		if row.Name != WebhookPing {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// WebhookLocation is the path of what an event is about. Types of other versions have none.
+func WebhookLocation(eventType string, data map[string]any) (path []string, ok bool) {
+	for _, row := range WebhookEventTypes() {
+		if row.Name == eventType {
+			return row.Data.Location(func(name string) string {
+				text, _ := data[name].(string)
+				return text
+			}), true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,188 @@
+-- name: InsertWebhook :one
+insert into webhooks (id, organization_id, url, description, events, active, secret, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+returning *;
+
+-- name: WebhookByID :one
+select * from webhooks where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+
+-- name: UpdateWebhook :one
+-- One that becomes active again starts anew: what failed before is forgotten, and what waits is sent at once.
+update webhooks w set
+    url = coalesce(sqlc.narg(url), w.url), description = coalesce(sqlc.narg(description), w.description),
+    events = coalesce(sqlc.narg(events)::text[], w.events), active = coalesce(sqlc.narg(active), w.active),
+    failures = case when sqlc.narg(active) and not w.active then 0 else w.failures end,
+    failing_since = case when sqlc.narg(active) and not w.active then null else w.failing_since end,
+    held_until = case when sqlc.narg(active) and not w.active then null else w.held_until end,
+    due_at = case when sqlc.narg(active) and not w.active then now() else w.due_at end,
+    disabled_at = case when sqlc.narg(active) is null then w.disabled_at end,
+    disabled_reason = case when sqlc.narg(active) is null then w.disabled_reason end,
+    updated_at = now()
+where w.id = sqlc.arg(id) and w.organization_id = sqlc.arg(organization_id)
+returning *;
+
+-- name: RotateWebhookSecret :one
+update webhooks set former_secret = secret, former_until = sqlc.arg(former_until)::timestamptz, secret = sqlc.arg(secret), updated_at = now()
+where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
+returning *;
+
+-- name: DeleteWebhook :exec
+delete from webhooks where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+
+-- name: DeleteWebhooks :exec
+delete from webhooks where organization_id = $1;
+
+-- name: ListWebhooks :many
+-- Index: webhooks_organization (organization_id, id).
+select * from webhooks
+where organization_id = sqlc.arg(organization_id) and id > sqlc.arg(after)::text collate "C"
+order by id
+limit sqlc.arg(page_size);
+
+-- name: CountWebhooks :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from webhooks where organization_id = $1;
+
+-- name: InsertPing :one
+-- An event that only this webhook hears of, whatever it wants.
+with ping as (
+    insert into webhook_events (id, organization_id, type, subject, actor, data)
+    select webhook_id(), w.organization_id, sqlc.arg(type), w.id, sqlc.arg(actor), jsonb_build_object('object', 'webhook', 'id', w.id, 'organization', w.organization_id)
+    from webhooks w where w.id = sqlc.arg(id) and w.organization_id = sqlc.arg(organization_id)
+    returning id
+)
+insert into webhook_deliveries (id, webhook_id, event_id, by_hand) select webhook_id(), sqlc.arg(id), ping.id, true from ping
+returning id;
+
+-- name: RedeliverEvent :one
+-- Another delivery of the same event.
+insert into webhook_deliveries (id, webhook_id, event_id, redelivers, by_hand)
+select webhook_id(), d.webhook_id, d.event_id, d.id, true from webhook_deliveries d where d.id = sqlc.arg(id)
+returning id;
+
+-- name: HastenDelivery :exec
+-- One that waits is sent next. It is as if it were new, so that a job is asked for.
+update webhook_deliveries set next_attempt_at = now(), by_hand = true, asked = false where id = sqlc.arg(id) and state = 'pending';
+
+-- name: CountDeliveriesByHand :one
+-- Index: webhook_deliveries_pending.
+select count(*) from (
+    select 1 from webhook_deliveries where webhook_id = sqlc.arg(webhook_id) and state = 'pending' and by_hand limit sqlc.arg(bound)
+) x;
+
+-- name: LiftWebhookHold :exec
+-- Somebody says that the receiver is back.
+update webhooks set held_until = null where id = $1;
+
+-- name: WebhookDelivery :one
+-- Index: webhook_deliveries_webhook (webhook_id, id).
+select sqlc.embed(d), sqlc.embed(e)
+from webhook_deliveries d join webhook_events e on e.id = d.event_id
+where d.id = sqlc.arg(id) and d.webhook_id = sqlc.arg(webhook_id);
+
+-- name: ListWebhookDeliveries :many
+-- The newest first.
+-- Index: webhook_deliveries_webhook (webhook_id, id).
+select sqlc.embed(d), sqlc.embed(e)
+from webhook_deliveries d join webhook_events e on e.id = d.event_id
+where d.webhook_id = sqlc.arg(webhook_id) and d.id < sqlc.arg(before)::text collate "C"
+  and (sqlc.narg(state)::text is null or d.state = sqlc.narg(state))
+  and (sqlc.narg(type)::text is null or e.type = sqlc.narg(type))
+order by d.id desc
+limit sqlc.arg(page_size);
+
+-- name: CountWebhookDeliveries :one
+-- Index: webhook_deliveries_webhook (webhook_id, id).
+select count(*)
+from webhook_deliveries d join webhook_events e on e.id = d.event_id
+where d.webhook_id = sqlc.arg(webhook_id)
+  and (sqlc.narg(state)::text is null or d.state = sqlc.narg(state))
+  and (sqlc.narg(type)::text is null or e.type = sqlc.narg(type));
+
+-- name: AskAboutNewDeliveries :many
+-- Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them.
+-- Index: webhook_deliveries_new.
+-- Sorts: a batch.
+with marked as (
+    update webhook_deliveries d set asked = true where d.id = any(array(
+        select n.id from webhook_deliveries n where not n.asked order by n.id limit sqlc.arg(size) for update skip locked
+    ))
+    returning d.webhook_id
+)
+select w.id, w.organization_id from webhooks w
+where w.active and w.id in (select marked.webhook_id from marked)
+order by w.id;
+
+-- name: AskAboutDueWebhooks :many
+-- Gives the webhooks whose time has come, and lets them be asked for again in case the job is lost.
+-- Index: webhooks_due.
+-- Sorts: a batch.
+with marked as (
+    update webhooks w set due_at = sqlc.arg(again)::timestamptz where w.id = any(array(
+        select n.id from webhooks n where n.active and n.due_at is not null and n.due_at <= now() order by n.due_at limit sqlc.arg(size)
+        for update skip locked
+    ))
+    returning w.id, w.organization_id
+)
+select id, organization_id from marked order by id;
+
+-- name: NextWebhookDelivery :one
+-- The first that is due, of a webhook that is not held. What somebody waits for goes first.
+-- Index: webhook_deliveries_pending.
+select sqlc.embed(w), sqlc.embed(d), sqlc.embed(e)
+from webhooks w
+join webhook_deliveries d on d.webhook_id = w.id
+join webhook_events e on e.id = d.event_id
+where w.id = sqlc.arg(webhook_id) and w.active and (w.held_until is null or w.held_until <= now())
+  and d.webhook_id = sqlc.arg(webhook_id) and d.state = 'pending' and d.next_attempt_at <= now()
+order by d.by_hand desc, d.id
+limit 1;
+
+-- name: RecordDelivery :exec
+-- What came of an attempt. One that somebody else has settled in the meantime stays as it is.
+update webhook_deliveries set
+    state = sqlc.arg(state), attempts = attempts + 1, next_attempt_at = sqlc.narg(next_attempt_at), attempted_at = sqlc.arg(attempted_at)::timestamptz,
+    status_code = sqlc.narg(status_code), duration_ms = sqlc.arg(duration_ms)::integer, reason = sqlc.narg(reason),
+    response = sqlc.narg(response), settled_at = case when sqlc.arg(state) <> 'pending' then now() end
+where id = sqlc.arg(id) and state = 'pending';
+
+-- name: RecordWebhookSuccess :exec
+update webhooks set failures = 0, failing_since = null, held_until = null where id = $1 and (failures > 0 or held_until is not null);
+
+-- name: RecordWebhookFailure :exec
+update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = sqlc.arg(held_until)::timestamptz
+where id = sqlc.arg(id);
+
+-- name: DisableWebhook :exec
+update webhooks set
+    active = false, disabled_at = now(), disabled_reason = sqlc.arg(reason)::text, due_at = null, updated_at = now()
+where id = sqlc.arg(id) and active;
+
+-- name: FailPendingDeliveries :exec
+update webhook_deliveries set state = 'failed', reason = sqlc.arg(reason)::text, next_attempt_at = null, settled_at = now(), asked = true
+where webhook_id = sqlc.arg(webhook_id) and state = 'pending';
+
+-- name: FailOldDeliveries :exec
+-- Those that waited for too long.
+update webhook_deliveries set state = 'failed', reason = coalesce(reason, sqlc.arg(reason)::text), next_attempt_at = null, settled_at = now(), asked = true
+where webhook_id = sqlc.arg(webhook_id) and state = 'pending' and created_at < sqlc.arg(before);
+
+-- name: RestWebhook :exec
+-- Says when there is more to do: nothing, when the next delivery is due, or when the hold ends.
+update webhooks w set due_at = (
+    select greatest(min(d.next_attempt_at), w.held_until) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending'
+    having count(*) > 0
+)
+where w.id = $1 and w.active;
+
+-- name: DeleteOldWebhookEvents :execrows
+-- Their deliveries go with them.
+-- Index: webhook_events_at.
+delete from webhook_events where id = any(array(
+    select o.id from webhook_events o where o.created_at < sqlc.arg(before) order by o.created_at limit sqlc.arg(size)
+));
+
+-- name: PurgeWebhookEvents :execrows
+delete from webhook_events where id = any(array(
+    select e.id from webhook_events e where e.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size)
+));

@@ -1,0 +1,279 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// WebhookEvent is a row of its table.
+type WebhookEvent = db.WebhookEvent
+
+// WebhookDelivery is a delivery with its event.
+type WebhookDelivery = db.WebhookDeliveryRow
+
+const (
+	// webhookEventKept is how long events, and what became of them, can be read and sent again.
+	webhookEventKept = 14 * 24 * time.Hour
+	// webhookEventBatch bounds what one statement deletes: each event has a delivery for each webhook.
+	webhookEventBatch = 200
+	// webhookDeliveryAge is how long a delivery may wait.
+	webhookDeliveryAge = 3 * 24 * time.Hour
+	// webhookLease is after how long a webhook is asked for again whose job has not said when it wants to be.
+	webhookLease = 10 * time.Minute
+	// mostByHand is how many deliveries may wait that somebody has asked for.
+	mostByHand = 100
+	// webhookAskBatch bounds what one statement reads of new deliveries and of webhooks that are due.
+	webhookAskBatch = 1000
+)
+
+// WebhookDeliveryFilter narrows a list of deliveries; nil members let everything through.
+type WebhookDeliveryFilter struct {
+	State *string
+	Type  *string
+}
+
+// ListWebhookDeliveries lists the deliveries of a webhook, the newest first; after is the id of the last one that is known, or "".
+func (s *Store) ListWebhookDeliveries(
+	ctx context.Context, organizationID, webhookID string, f WebhookDeliveryFilter, after string, size int,
+) (Page[WebhookDelivery], error) {
+	if _, err := s.Webhook(ctx, organizationID, webhookID); err != nil {
+		return Page[WebhookDelivery]{}, err
+	}
+	if after == "" {
+		after = lastID
+	}
+	total, err := s.planned.CountWebhookDeliveries(ctx, db.CountWebhookDeliveriesParams{WebhookID: webhookID, State: f.State, Type: f.Type})
+	if err != nil {
+		return Page[WebhookDelivery]{}, interpret(err, "deliveries")
+	}
+	rows, err := s.planned.ListWebhookDeliveries(ctx, db.ListWebhookDeliveriesParams{
+		WebhookID: webhookID, Before: after, State: f.State, Type: f.Type, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[WebhookDelivery]{}, interpret(err, "deliveries")
+	}
+	deliveries := make([]WebhookDelivery, len(rows))
+	for i, row := range rows {
+		deliveries[i] = WebhookDelivery(row)
+	}
+	return pageOf(deliveries, size, total), nil
+}
+
+// WebhookDelivery reads a delivery of an organization's webhook.
+func (s *Store) WebhookDelivery(ctx context.Context, organizationID, webhookID, id string) (WebhookDelivery, error) {
+	if _, err := s.Webhook(ctx, organizationID, webhookID); err != nil {
+		return WebhookDelivery{}, err
+	}
+	return webhookDelivery(ctx, s.queries, webhookID, id)
+}
+
+func webhookDelivery(ctx context.Context, q *db.Queries, webhookID, id string) (WebhookDelivery, error) {
+	row, err := q.WebhookDelivery(ctx, db.WebhookDeliveryParams{WebhookID: webhookID, ID: id})
+	return row, interpret(err, "delivery")
+}
+
+// PingWebhook makes an event that only this webhook hears of.
+func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, userID string) (WebhookDelivery, error) {
+	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
+		return q.InsertPing(ctx, db.InsertPingParams{
+			Type: schema.WebhookPing, Actor: &userID, ID: webhookID, OrganizationID: organizationID,
+		})
+	})
+}
+
+// Redeliver sends an event once more, with another delivery. One that still waits is sent next, and stays the same.
+func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id string) (WebhookDelivery, error) {
+	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
+		delivery, err := webhookDelivery(ctx, q, webhookID, id)
+		if err != nil {
+			return "", err
+		}
+		if delivery.WebhookDelivery.State == schema.DeliveryPending {
+			return id, q.HastenDelivery(ctx, id)
+		}
+		return q.RedeliverEvent(ctx, id)
+	})
+}
+
+// deliverByHand makes a delivery that somebody waits for, of an active webhook, which is held no longer.
+func (s *Store) deliverByHand(
+	ctx context.Context, organizationID, webhookID string, deliver func(*db.Queries) (id string, err error),
+) (delivery WebhookDelivery, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		webhook, err := q.WebhookByID(ctx, db.WebhookByIDParams{ID: webhookID, OrganizationID: organizationID})
+		if err != nil {
+			return interpret(err, "webhook")
+		}
+		if !webhook.Active {
+			return schema.Conflict("the webhook is not active")
+		}
+		waiting, err := q.CountDeliveriesByHand(ctx, db.CountDeliveriesByHandParams{WebhookID: webhookID, Bound: mostByHand})
+		if err != nil {
+			return interpret(err, "deliveries")
+		}
+		if waiting >= mostByHand {
+			return schema.TooManyRequests(fmt.Sprintf("%d deliveries that were asked for wait already", waiting), time.Minute)
+		}
+		id, err := deliver(q)
+		if err != nil {
+			return interpret(err, "delivery")
+		}
+		if err := q.LiftWebhookHold(ctx, webhookID); err != nil {
+			return interpret(err, "webhook")
+		}
+		delivery, err = webhookDelivery(ctx, q, webhookID, id)
+		return err
+	})
+	return delivery, err
+}
+
+// AskForDeliveries asks for a job for each webhook that has something new to hear, or whose time has come.
+func (s *Store) AskForDeliveries(ctx context.Context) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		fresh, err := q.AskAboutNewDeliveries(ctx, webhookAskBatch)
+		if err != nil {
+			return interpret(err, "deliveries")
+		}
+		due, err := q.AskAboutDueWebhooks(ctx, db.AskAboutDueWebhooksParams{Size: webhookAskBatch, Again: time.Now().Add(webhookLease)})
+		if err != nil {
+			return interpret(err, "webhooks")
+		}
+		for _, webhook := range inOrder(fresh, due) {
+			if err := enqueue(ctx, q, webhook); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// inOrder merges two lists of webhooks that are sorted by id: jobs must be asked for in one order, see Enqueue.
+func inOrder(fresh []db.AskAboutNewDeliveriesRow, due []db.AskAboutDueWebhooksRow) (jobs []schema.DeliverWebhooks) {
+	for len(fresh) > 0 || len(due) > 0 {
+		var next schema.DeliverWebhooks
+		if len(due) == 0 || len(fresh) > 0 && fresh[0].ID <= due[0].ID {
+			next = schema.DeliverWebhooks{Organization: fresh[0].OrganizationID, Webhook: fresh[0].ID}
+		} else {
+			next = schema.DeliverWebhooks{Organization: due[0].OrganizationID, Webhook: due[0].ID}
+		}
+		if len(fresh) > 0 && fresh[0].ID == next.Webhook {
+			fresh = fresh[1:]
+		}
+		if len(due) > 0 && due[0].ID == next.Webhook {
+			due = due[1:]
+		}
+		jobs = append(jobs, next)
+	}
+	return jobs
+}
+
+// DueDelivery is what is to be sent to a webhook next.
+type DueDelivery struct {
+	Webhook  Webhook
+	Delivery db.WebhookDelivery
+	Event    db.WebhookEvent
+	// Keys are the secrets to sign with, the newest first.
+	Keys [][]byte
+}
+
+// NextDelivery gives the delivery that is due next; ok is false if there is none now.
+func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
+	row, err := s.queries.NextWebhookDelivery(ctx, webhookID)
+	if err = interpret(err, "delivery"); schema.IsCode(err, schema.CodeNotFound) {
+		return DueDelivery{}, false, nil
+	} else if err != nil {
+		return DueDelivery{}, false, err
+	}
+	due = DueDelivery{Webhook: row.Webhook, Delivery: row.WebhookDelivery, Event: row.WebhookEvent}
+	sealed := [][]byte{row.Webhook.Secret}
+	if row.Webhook.FormerUntil != nil && row.Webhook.FormerUntil.After(time.Now()) {
+		sealed = append(sealed, row.Webhook.FormerSecret)
+	}
+	for _, secret := range sealed {
+		key, err := s.unseal(ctx, "webhook "+webhookID, secret)
+		if err != nil {
+			return DueDelivery{}, false, err
+		}
+		due.Keys = append(due.Keys, key)
+	}
+	return due, true, nil
+}
+
+// DeliveryResult is what came of an attempt, and what follows.
+type DeliveryResult struct {
+	At         time.Time
+	Took       time.Duration
+	StatusCode *int
+	// Reason is why it failed; "" for a success.
+	Reason   string
+	Response string
+	// NextAttempt is when a delivery that failed is sent again; nil if it is not.
+	NextAttempt *time.Time
+	// HeldUntil is when anything is sent to the webhook again after a failure.
+	HeldUntil time.Time
+	// Disable makes the webhook inactive, for this reason.
+	Disable string
+}
+
+// RecordDelivery keeps what came of an attempt.
+func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r DeliveryResult) error {
+	params := db.RecordDeliveryParams{
+		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At, DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), //nolint:gosec // Bounded here.
+		Reason: unlessEmpty(r.Reason), Response: unlessEmpty(r.Response), NextAttemptAt: r.NextAttempt,
+	}
+	if r.StatusCode != nil {
+		code := int32(*r.StatusCode) //nolint:gosec // It has three digits.
+		params.StatusCode = &code
+	}
+	if r.Reason != "" {
+		params.State = schema.DeliveryFailed
+		if r.NextAttempt != nil {
+			params.State = schema.DeliveryPending
+		}
+	}
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := q.RecordDelivery(ctx, params); err != nil {
+			return interpret(err, "delivery")
+		}
+		if r.Reason == "" {
+			return interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
+		}
+		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{ID: webhookID, HeldUntil: r.HeldUntil})
+		if err != nil || r.Disable == "" {
+			return interpret(err, "webhook")
+		}
+		if err := q.DisableWebhook(ctx, db.DisableWebhookParams{ID: webhookID, Reason: r.Disable}); err != nil {
+			return interpret(err, "webhook")
+		}
+		err = q.FailPendingDeliveries(ctx, db.FailPendingDeliveriesParams{WebhookID: webhookID, Reason: "the webhook was disabled: " + r.Disable})
+		return interpret(err, "deliveries")
+	})
+}
+
+// RestWebhook says when the webhook's next job is to be asked for, and fails the deliveries that waited for too long.
+func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := q.FailOldDeliveries(ctx, db.FailOldDeliveriesParams{
+			WebhookID: webhookID, Reason: "it could not be delivered within three days", Before: time.Now().Add(-webhookDeliveryAge),
+		})
+		if err != nil {
+			return interpret(err, "deliveries")
+		}
+		return interpret(q.RestWebhook(ctx, webhookID), "webhook")
+	})
+}
+
+// DeleteOldWebhookEvents deletes events and their deliveries after two weeks, a bounded number at a time. more reports whether
+// something may be left.
+func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
+	n, err := s.queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
+		Before: time.Now().Add(-webhookEventKept), Size: webhookEventBatch,
+	})
+	return n == webhookEventBatch, interpret(err, "webhook events")
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Webhook is a row of its table.
+type Webhook = db.Webhook
+
+const (
+	// WebhookSecretPrefix starts the text of every secret, as the Standard Webhooks specification has it.
+	WebhookSecretPrefix = "whsec_"
+	// webhookSecretBytes are those of a secret; the specification wants 24 to 64.
+	webhookSecretBytes = 32
+	// webhookSecretOverlap is how long a secret is good after another one was made.
+	webhookSecretOverlap = 24 * time.Hour
+)
+
+// NewWebhook is what a webhook is made of.
+type NewWebhook struct {
+	OrganizationID string
+	UserID         string
+	URL            string
+	Description    string
+	Events         []string
+	Active         bool
+}
+
+// webhookSecret makes a secret, as it is shown and as it is stored for a webhook.
+func (s *Store) webhookSecret(ctx context.Context, webhookID string) (secret string, sealed []byte, err error) {
+	key := make([]byte, webhookSecretBytes)
+	_, _ = rand.Read(key) // crypto/rand.Read never fails: it ends the process instead.
+	sealed, err = s.seal(ctx, "webhook "+webhookID, key)
+	return WebhookSecretPrefix + base64.StdEncoding.EncodeToString(key), sealed, err
+}
+
+// CreateWebhook adds a webhook and gives its secret, which nobody can read again.
+func (s *Store) CreateWebhook(ctx context.Context, n NewWebhook) (row Webhook, secret string, err error) {
+	id := schema.NewID()
+	secret, sealed, err := s.webhookSecret(ctx, id)
+	if err != nil {
+		return Webhook{}, "", err
+	}
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err = q.InsertWebhook(ctx, db.InsertWebhookParams{
+			ID: id, OrganizationID: n.OrganizationID, Url: n.URL, Description: n.Description, Events: notNil(n.Events),
+			Active: n.Active, Secret: sealed, CreatedBy: &n.UserID,
+		})
+		if err != nil {
+			return interpret(err, "webhook")
+		}
+		return s.within(ctx, q, quotaWebhooks, n.OrganizationID)
+	})
+	return row, secret, err
+}
+
+// Webhook reads a webhook of an organization.
+func (s *Store) Webhook(ctx context.Context, organizationID, id string) (Webhook, error) {
+	row, err := s.queries.WebhookByID(ctx, db.WebhookByIDParams{ID: id, OrganizationID: organizationID})
+	return row, interpret(err, "webhook")
+}
+
+// WebhookChange says what of a webhook changes; nil members stay. One that becomes active starts anew.
+type WebhookChange struct {
+	URL         *string
+	Description *string
+	Events      []string
+	Active      *bool
+}
+
+// UpdateWebhook changes a webhook of an organization.
+func (s *Store) UpdateWebhook(ctx context.Context, organizationID, id string, c WebhookChange) (Webhook, error) {
+	row, err := s.queries.UpdateWebhook(ctx, db.UpdateWebhookParams{
+		OrganizationID: organizationID, ID: id, Url: c.URL, Description: c.Description, Events: c.Events, Active: c.Active,
+	})
+	return row, interpret(err, "webhook")
+}
+
+// RotateWebhookSecret makes another secret. For a day, what is sent is signed with both.
+func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id string) (row Webhook, secret string, err error) {
+	secret, sealed, err := s.webhookSecret(ctx, id)
+	if err != nil {
+		return Webhook{}, "", err
+	}
+	row, err = s.queries.RotateWebhookSecret(ctx, db.RotateWebhookSecretParams{
+		OrganizationID: organizationID, ID: id, Secret: sealed, FormerUntil: time.Now().Add(webhookSecretOverlap),
+	})
+	return row, secret, interpret(err, "webhook")
+}
+
+// DeleteWebhook deletes a webhook if it is there. Nothing more is sent to it; its deliveries go later.
+func (s *Store) DeleteWebhook(ctx context.Context, organizationID, id string) error {
+	err := s.queries.DeleteWebhook(ctx, db.DeleteWebhookParams{ID: id, OrganizationID: organizationID})
+	return interpret(err, "webhook")
+}
+
+// ListWebhooks lists an organization's webhooks in the order they were made, after the id `after`.
+func (s *Store) ListWebhooks(ctx context.Context, organizationID, after string, size int) (Page[Webhook], error) {
+	total, err := s.queries.CountWebhooks(ctx, organizationID)
+	if err != nil {
+		return Page[Webhook]{}, interpret(err, "webhooks")
+	}
+	rows, err := s.queries.ListWebhooks(ctx, db.ListWebhooksParams{OrganizationID: organizationID, After: after, PageSize: pageSize(size)})
+	if err != nil {
+		return Page[Webhook]{}, interpret(err, "webhooks")
+	}
+	return pageOf(rows, size, total), nil
+}

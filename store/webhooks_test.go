@@ -1,0 +1,233 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// hooked is an organization with a webhook for all events.
+func hooked(t testing.TB, st *store.Store) (*storetest.Tenant, store.Webhook) {
+	t.Helper()
+	tenant := storetest.NewTenant(t, st, "hooked")
+	w, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{
+		OrganizationID: tenant.Organization.ID, UserID: tenant.Users[schema.RoleAdmin].ID, URL: "https://receiver.example.com/", Active: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant, w
+}
+
+// heard are the types of a webhook's events, in order.
+func heard(t testing.TB, st *store.Store, w store.Webhook) []string {
+	t.Helper()
+	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := []string{}
+	for _, d := range page.Rows {
+		types = append(types, d.WebhookEvent.Type)
+	}
+	slices.Reverse(types)
+	return types
+}
+
+func commentOn(t testing.TB, st *store.Store, tenant *storetest.Tenant) store.CommentRow {
+	t.Helper()
+	row, err := st.CreateComment(t.Context(), store.NewComment{
+		Place: store.Place{SpaceID: tenant.Space.ID}, UserID: tenant.Users[schema.RoleAdmin].ID,
+		Body: store.CommentBody{Sent: []byte(`{"markdown":"x"}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// TestWebhookEventsAreCommitted with what happened, or not at all; and nobody notes what nobody hears.
+func TestWebhookEventsAreCommitted(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st)
+	silent := storetest.NewTenant(t, st, "silent")
+	commentOn(t, st, silent)
+	commentOn(t, st, tenant)
+	const insert = `insert into comments (id, space_id, author_id, body, revision) values ($1, $2, $3, '{}', 'r')`
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), insert, "rolled-back", tenant.Space.ID, tenant.Users[schema.RoleAdmin].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// In one transaction: what is made and then changed was made, with its last state.
+	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		for _, sql := range []string{
+			insert, "update comments set body = '{\"a\":1}' where id = $1 and space_id = $2 and author_id = $3",
+			"update comments set body = '{\"a\":2}', page_id = 'p' where id = $1 and space_id = $2 and author_id = $3",
+		} {
+			if _, err := tx.Exec(t.Context(), sql, "made", tenant.Space.ID, tenant.Users[schema.RoleAdmin].ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := heard(t, st, w); !slices.Equal(got, []string{"comment.created", "comment.created"}) {
+		t.Errorf("%q", got)
+	}
+	var events int
+	var page string
+	if err := conn.QueryRow(t.Context(), "select count(*), max(data ->> 'page') from webhook_events").Scan(&events, &page); err != nil || events != 2 || page != "p" {
+		t.Errorf("%d events, %q, %v", events, page, err)
+	}
+}
+
+// TestWebhooksDoNotHearOfWhatGoesAlong: a space takes its comments with it, and a comment its replies.
+func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st)
+	comment := commentOn(t, st, tenant)
+	if _, err := st.CreateReply(t.Context(), store.Place{SpaceID: tenant.Space.ID}, comment.ID, tenant.Users[schema.RoleAdmin].ID, store.CommentBody{Sent: []byte(`{"markdown":"y"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.DeleteComment(t.Context(), store.CommentRef{Place: store.Place{SpaceID: tenant.Space.ID}, ID: comment.ID}, func(store.Comment) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	commentOn(t, st, tenant)
+	if _, err := conn.Exec(t.Context(), "delete from spaces where id = $1", tenant.Space.ID); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"comment.created", "comment.reply.created", "comment.deleted", "comment.created"}
+	if got := heard(t, st, w); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestWebhooksHearOfTranslations: a run ends in one of two ways, once.
+func TestWebhooksHearOfTranslations(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st)
+	for _, sql := range []string{
+		`insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
+			select 't', organization_id, id, 'en', 'de', '{}' from spaces where id = $1`,
+		"insert into translation_runs (id, translation_id, state) select 'a', 't', 'queued' from spaces where id = $1",
+		"update translation_runs set state = 'running' from spaces s where s.id = $1",
+		"update translation_runs set state = 'done' from spaces s where s.id = $1",
+		"update translation_runs set finished_at = now() from spaces s where s.id = $1",
+		"insert into translation_runs (id, translation_id, state) select 'b', 't', 'queued' from spaces where id = $1",
+		"update translation_runs set state = 'failed', reason = 'no provider' from spaces s where s.id = $1 and translation_runs.id = 'b'",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, tenant.Space.ID); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 10)
+	if err != nil || len(page.Rows) != 2 {
+		t.Fatalf("%+v %v", page.Rows, err)
+	}
+	for i, want := range []string{"translation.run.failed b", "translation.run.completed a"} {
+		e := page.Rows[i].WebhookEvent
+		if got := e.Type + " " + e.Subject; got != want || strings.Contains(string(e.Data), "no provider") != (i == 0) {
+			t.Errorf("%s %s, want %s", got, e.Data, want)
+		}
+	}
+}
+
+// TestTooManyDeliveriesByHand: what somebody asks for is bounded.
+func TestTooManyDeliveriesByHand(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant, w := hooked(t, st)
+	for {
+		_, err := st.PingWebhook(t.Context(), w.OrganizationID, w.ID, tenant.Users[schema.RoleAdmin].ID)
+		if schema.IsCode(err, schema.CodeTooManyRequests) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := heard(t, st, w); len(got) != 100 {
+		t.Errorf("%d pings", len(got))
+	}
+}
+
+// TestOldWebhookEventsGo with their deliveries.
+func TestOldWebhookEventsGo(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st)
+	commentOn(t, st, tenant)
+	commentOn(t, st, tenant)
+	if _, err := conn.Exec(t.Context(), "update webhook_events set created_at = now() - interval '15 days' where id = (select min(id) from webhook_events)"); err != nil {
+		t.Fatal(err)
+	}
+	if more, err := st.DeleteOldWebhookEvents(t.Context()); more || err != nil {
+		t.Error(more, err)
+	}
+	if got := heard(t, st, w); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+// BenchmarkWebhooksWritePath compares a write without triggers for webhooks, with them in an organization that has no webhook, and in
+// one that has one for everything. The three take turns, so that a busy machine is busy for all.
+func BenchmarkWebhooksWritePath(b *testing.B) {
+	const none, triggers, webhook = "without triggers", "no webhook", "a webhook"
+	url := storetest.URL(b)
+	st := storetest.Open(b, url)
+	quiet := storetest.Open(b, storetest.URL(b))
+	conn, err := pgx.Connect(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close(b.Context()) }()
+	if _, err := conn.Exec(b.Context(), "alter table comments disable trigger webhooks_hear"); err != nil {
+		b.Fatal(err)
+	}
+	hearing, _ := hooked(b, quiet)
+	cases := []struct {
+		name   string
+		st     *store.Store
+		tenant *storetest.Tenant
+	}{{none, st, storetest.NewTenant(b, st, "a")}, {triggers, quiet, storetest.NewTenant(b, quiet, "b")}, {webhook, quiet, hearing}}
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for _, c := range cases {
+			began := time.Now()
+			commentOn(b, c.st, c.tenant)
+			took[c.name] = append(took[c.name], time.Since(began))
+		}
+	}
+	// What else runs on the machine only makes writes slower, so the quick ones say most.
+	quick := func(name string) float64 {
+		slices.Sort(took[name])
+		return float64(took[name][len(took[name])/10].Microseconds())
+	}
+	for _, c := range cases {
+		b.ReportMetric(quick(c.name), strings.ReplaceAll(c.name, " ", "-")+"-µs")
+	}
+	b.ReportMetric(quick(triggers)/quick(none), "no-webhook-ratio")
+	b.ReportMetric(quick(webhook)/quick(none), "webhook-ratio")
+}
