@@ -1,0 +1,146 @@
+package saml
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/beevik/etree"
+	roundtrip "github.com/mattermost/xml-roundtrip-validator"
+)
+
+const (
+	protocolNamespace  = "urn:oasis:names:tc:SAML:2.0:protocol"
+	assertionNamespace = "urn:oasis:names:tc:SAML:2.0:assertion"
+	signatureNamespace = "http://www.w3.org/2000/09/xmldsig#"
+)
+
+// MaxResponse bounds a response in bytes, as the browser posts it. Usual ones have 5 to 15 KiB.
+const MaxResponse = 192 << 10
+
+const (
+	mostDepth    = 32
+	mostElements = 4000
+	mostAttrs    = 8000
+)
+
+// parse reads a response into a tree, and refuses every document that two parsers could read in two ways: with a DTD, comments,
+// processing instructions, or whatever does not survive being written and read again.
+func parse(encoded string) (*etree.Element, error) {
+	if len(encoded) > MaxResponse {
+		return nil, fmt.Errorf("the response is larger than %d bytes", MaxResponse)
+	}
+	text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(encoded), ""))
+	if err != nil {
+		return nil, errors.New("the response is not base64")
+	}
+	if err := inspect(text); err != nil {
+		return nil, err
+	}
+	if err := roundtrip.Validate(bytes.NewReader(text)); err != nil {
+		return nil, fmt.Errorf("the response is ambiguous XML: %w", err)
+	}
+	document := etree.NewDocument()
+	if err := document.ReadFromBytes(text); err != nil {
+		return nil, fmt.Errorf("the response is not XML: %w", err)
+	}
+	if document.Root() == nil {
+		return nil, errors.New("the response is empty")
+	}
+	return document.Root(), nil
+}
+
+// inspect reads the document's tokens within bounds, before anything builds a tree of it.
+func inspect(text []byte) error {
+	decoder := xml.NewDecoder(bytes.NewReader(text)) // Strict: it knows no entities but XML's own, and UTF-8 only.
+	depth, roots, elements, attributes := 0, 0, 0, 0
+	for first := true; ; first = false {
+		token, err := decoder.RawToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the response is not XML: %w", err)
+		}
+		switch t := token.(type) {
+		case xml.Directive:
+			return errors.New("the response has a document type")
+		case xml.Comment:
+			return errors.New("the response has a comment")
+		case xml.ProcInst:
+			if !first || t.Target != "xml" {
+				return errors.New("the response has a processing instruction")
+			}
+		case xml.StartElement:
+			if depth == 0 {
+				roots++
+			}
+			depth++
+			elements++
+			attributes += len(t.Attr)
+		case xml.EndElement:
+			depth--
+		}
+		if roots > 1 {
+			return errors.New("the response is more than one document")
+		}
+		if depth > mostDepth || elements > mostElements || attributes > mostAttrs {
+			return errors.New("the response has too many elements, attributes or levels")
+		}
+	}
+}
+
+// shape checks, before any signature is looked at, that the document can only be understood in one way: one response, one
+// assertion directly in it, ids that name one element each, and signatures only where they sign their parent. Every wrapping attack
+// needs a second assertion, a second response or a signature elsewhere.
+func shape(root *etree.Element) (assertion *etree.Element, err error) {
+	if root.Tag != "Response" || root.NamespaceURI() != protocolNamespace {
+		return nil, errors.New("the document is not a SAML response")
+	}
+	ids := map[string]bool{}
+	signed := map[*etree.Element]bool{}
+	for _, el := range append([]*etree.Element{root}, root.FindElements(".//*")...) {
+		for i := range el.Attr {
+			if strings.EqualFold(el.Attr[i].Key, "id") {
+				if ids[el.Attr[i].Value] {
+					return nil, errors.New("two elements have one id")
+				}
+				ids[el.Attr[i].Value] = true
+			}
+		}
+		switch el.Tag {
+		case "Response":
+			if el != root {
+				return nil, errors.New("there is a response in the response")
+			}
+		case "EncryptedAssertion", "EncryptedID", "EncryptedAttribute":
+			return nil, errors.New("the response is encrypted, which this service does not support: turn it off at the identity provider")
+		case "Assertion":
+			if assertion != nil {
+				return nil, errors.New("there is more than one assertion")
+			}
+			if el.Parent() != root || el.NamespaceURI() != assertionNamespace {
+				return nil, errors.New("the assertion is not where it belongs")
+			}
+			assertion = el
+		case "Signature":
+			parent := el.Parent()
+			if el.NamespaceURI() != signatureNamespace || parent != root && (parent == nil || parent.Tag != "Assertion") {
+				return nil, errors.New("a signature is not where it belongs")
+			}
+			if signed[parent] {
+				return nil, errors.New("an element has two signatures")
+			}
+			signed[parent] = true
+		case "Object", "Manifest", "SignatureProperties":
+			if el.NamespaceURI() == signatureNamespace {
+				return nil, errors.New("a signature holds more than a signature")
+			}
+		}
+	}
+	return assertion, nil
+}

@@ -1,0 +1,122 @@
+package saml
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	crewjam "github.com/crewjam/saml"
+
+	"github.com/beevik/etree"
+)
+
+// Service is our side, as the identity provider knows it.
+type Service struct {
+	EntityID string
+	ACSURL   string
+}
+
+// Provider is the identity provider's side, as an administrator copied it.
+type Provider struct {
+	EntityID    string
+	Certificate *x509.Certificate
+	SSOURL      string
+}
+
+// NewRequestID makes the id that ties a response to the browser that asked for it.
+func NewRequestID() string {
+	var random [20]byte
+	_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error: it ends the process instead.
+	return "id-" + hex.EncodeToString(random[:])
+}
+
+// LoginURL is the address at the identity provider that a browser is sent to (HTTP-Redirect binding). We have no key of our own, so
+// the request is not signed: what it says is in our metadata.
+func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
+	target, err := url.Parse(p.SSOURL)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the address of the identity provider: %w", err)
+	}
+	if target.Scheme != "https" && target.Scheme != "http" || target.Host == "" {
+		return "", errors.New("the address of the identity provider is not one of the web") // CVE-2023-45683
+	}
+	create := true
+	request := crewjam.AuthnRequest{
+		ID: id, Version: "2.0", IssueInstant: now.UTC(), Destination: p.SSOURL, AssertionConsumerServiceURL: s.ACSURL,
+		ProtocolBinding: crewjam.HTTPPostBinding, Issuer: &crewjam.Issuer{Value: s.EntityID},
+		NameIDPolicy: &crewjam.NameIDPolicy{AllowCreate: &create},
+	}
+	document := etree.NewDocument()
+	document.SetRoot(request.Element())
+	text, err := document.WriteToBytes()
+	if err != nil {
+		return "", fmt.Errorf("cannot write the request: %w", err)
+	}
+	var deflated bytes.Buffer
+	writer, err := flate.NewWriter(&deflated, flate.BestCompression)
+	if err == nil {
+		_, err = writer.Write(text)
+	}
+	if err == nil {
+		err = writer.Close()
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot deflate the request: %w", err)
+	}
+	query := target.Query()
+	query.Set("SAMLRequest", base64.StdEncoding.EncodeToString(deflated.Bytes()))
+	target.RawQuery = query.Encode()
+	return target.String(), nil
+}
+
+// Metadata describes us to an identity provider. It says what we insist on: a signed assertion by the POST binding.
+func Metadata(s Service) ([]byte, error) {
+	yes, no := true, false
+	descriptor := crewjam.EntityDescriptor{
+		EntityID: s.EntityID,
+		SPSSODescriptors: []crewjam.SPSSODescriptor{{
+			SSODescriptor: crewjam.SSODescriptor{
+				RoleDescriptor: crewjam.RoleDescriptor{ProtocolSupportEnumeration: protocolNamespace},
+				NameIDFormats:  []crewjam.NameIDFormat{crewjam.PersistentNameIDFormat, crewjam.EmailAddressNameIDFormat},
+			},
+			AuthnRequestsSigned: &no, WantAssertionsSigned: &yes,
+			AssertionConsumerServices: []crewjam.IndexedEndpoint{{Binding: crewjam.HTTPPostBinding, Location: s.ACSURL, Index: 0, IsDefault: &yes}},
+		}},
+	}
+	text, err := xml.Marshal(&descriptor)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the metadata: %w", err)
+	}
+	return append([]byte(xml.Header), text...), nil
+}
+
+// ParseCertificate reads a certificate as administrators copy it: PEM, or only the base64 between its header and footer.
+func ParseCertificate(text string) (*x509.Certificate, error) {
+	var der []byte
+	if block, rest := pem.Decode([]byte(text)); block != nil {
+		if block.Type != "CERTIFICATE" || strings.TrimSpace(string(rest)) != "" {
+			return nil, errors.New("it is not one certificate")
+		}
+		der = block.Bytes
+	} else {
+		var err error
+		if der, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
+			return nil, errors.New("it is neither PEM nor base64")
+		}
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("it does not parse: %w", err)
+	}
+	return certificate, nil
+}

@@ -1,0 +1,276 @@
+package saml
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/beevik/etree"
+	crewjam "github.com/crewjam/saml"
+)
+
+// Skew is how far the provider's clock may be from ours.
+const Skew = time.Minute
+
+const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
+
+// Login is what an identity provider says of somebody.
+type Login struct {
+	// RequestID is the request that this answers, one of those that were expected.
+	RequestID string
+	// NameID identifies the person at the provider.
+	NameID string
+	// Email is empty if the provider names none.
+	Email string
+	Name  string
+	// SessionEnds is when the provider wants the session to end; zero if it does not say.
+	SessionEnds time.Time
+}
+
+// Read checks a response as the browser posted it, and gives what it says. expected are the requests that this browser started.
+// Errors are for people: they say what an administrator can put right, and quote nothing but names.
+func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
+	root, err := parse(encoded)
+	if err != nil {
+		return Login{}, err
+	}
+	assertion, err := shape(root)
+	if err != nil {
+		return Login{}, err
+	}
+	var response crewjam.Response
+	if assertion == nil {
+		return Login{}, refusedBy(root)
+	}
+	verified, err := verifiedAssertion(root, assertion, p, now)
+	if err != nil {
+		return Login{}, err
+	}
+	if err := unmarshal(root, &response); err != nil {
+		return Login{}, err
+	}
+	if err := checkResponse(s, p, response, signatureOf(root) != nil); err != nil {
+		return Login{}, err
+	}
+	var claim crewjam.Assertion
+	if err := unmarshal(verified, &claim); err != nil {
+		return Login{}, err
+	}
+	return checkAssertion(s, p, claim, expected, now)
+}
+
+// refusedBy is why a response has no assertion. It is not signed, so that only the code is shown.
+func refusedBy(root *etree.Element) error {
+	var response crewjam.Response
+	if err := unmarshal(root, &response); err != nil {
+		return err
+	}
+	code := response.Status.StatusCode
+	if code.StatusCode != nil {
+		code = *code.StatusCode
+	}
+	if response.Status.StatusCode.Value == crewjam.StatusSuccess {
+		return errors.New("the response has no assertion")
+	}
+	return fmt.Errorf("the identity provider refused the login: %.100q", code.Value[strings.LastIndexByte(code.Value, ':')+1:])
+}
+
+// verifiedAssertion checks every signature that there is, and takes the assertion out of what they cover.
+func verifiedAssertion(root, assertion *etree.Element, p Provider, now time.Time) (*etree.Element, error) {
+	var found *etree.Element
+	if signatureOf(root) != nil {
+		whole, err := verify(root, p.Certificate, now)
+		if err != nil {
+			return nil, err
+		}
+		for _, child := range whole.ChildElements() {
+			if child.Tag == "Assertion" && child.NamespaceURI() == assertionNamespace {
+				found = child
+			}
+		}
+	}
+	if signatureOf(assertion) != nil {
+		var err error
+		if found, err = verify(assertion, p.Certificate, now); err != nil {
+			return nil, err
+		}
+	}
+	if found == nil {
+		return nil, errors.New("neither the response nor the assertion is signed")
+	}
+	return found, nil
+}
+
+// unmarshal decodes an element. The namespaces that its parents declare go along.
+func unmarshal(el *etree.Element, into any) error {
+	document := etree.NewDocument()
+	root := el.Copy()
+	document.SetRoot(root)
+	for parent := el.Parent(); parent != nil; parent = parent.Parent() {
+		for _, attr := range parent.Attr {
+			name := attr.FullKey()
+			if (attr.Space == "xmlns" || name == "xmlns") && root.SelectAttr(name) == nil {
+				root.CreateAttr(name, attr.Value)
+			}
+		}
+	}
+	text, err := document.WriteToBytes()
+	if err == nil {
+		err = xml.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("the response cannot be read: %w", err)
+	}
+	return nil
+}
+
+// checkResponse checks what is around the assertion. It may be unsigned, so that it can only ever refuse.
+func checkResponse(s Service, p Provider, r crewjam.Response, signed bool) error {
+	switch {
+	case r.Status.StatusCode.Value != crewjam.StatusSuccess:
+		return errors.New("the identity provider refused the login")
+	case r.Issuer != nil && r.Issuer.Value != p.EntityID:
+		return errors.New("the response is of another identity provider than the settings name")
+	case (signed || r.Destination != "") && r.Destination != s.ACSURL:
+		return errors.New("the response is for another destination")
+	}
+	return nil
+}
+
+func checkAssertion(s Service, p Provider, a crewjam.Assertion, expected []string, now time.Time) (Login, error) {
+	switch {
+	case a.Issuer.Value != p.EntityID:
+		return Login{}, errors.New("the assertion is of another identity provider than the settings name")
+	case a.Subject == nil || a.Subject.NameID == nil || a.Subject.NameID.Value == "" || len(a.Subject.NameID.Value) > 1024:
+		return Login{}, errors.New("the assertion names nobody (NameID)")
+	case a.Subject.NameID.Format == string(crewjam.TransientNameIDFormat):
+		return Login{}, errors.New("the assertion's NameID is transient: the identity provider must send a lasting one")
+	}
+	if err := checkConditions(s, a.Conditions, now); err != nil {
+		return Login{}, err
+	}
+	request, err := confirm(s, a.Subject.SubjectConfirmations, expected, now)
+	if err != nil {
+		return Login{}, err
+	}
+	login := Login{RequestID: request, NameID: a.Subject.NameID.Value}
+	if login.Email, err = emailOf(a); err != nil {
+		return Login{}, err
+	}
+	login.Name = firstValue(a, nameAttributes)
+	for _, statement := range a.AuthnStatements {
+		if end := statement.SessionNotOnOrAfter; end != nil && (login.SessionEnds.IsZero() || end.Before(login.SessionEnds)) {
+			login.SessionEnds = *end
+		}
+	}
+	if len(a.AuthnStatements) == 0 {
+		return Login{}, errors.New("the assertion does not say that anybody logged in")
+	}
+	if !login.SessionEnds.IsZero() && !now.Before(login.SessionEnds) {
+		return Login{}, errors.New("the session at the identity provider is over")
+	}
+	return login, nil
+}
+
+func checkConditions(s Service, c *crewjam.Conditions, now time.Time) error {
+	if c == nil {
+		return errors.New("the assertion has no conditions")
+	}
+	if !c.NotBefore.IsZero() && now.Add(Skew).Before(c.NotBefore) {
+		return errors.New("the assertion is not good yet: the clocks differ")
+	}
+	if !c.NotOnOrAfter.IsZero() && !now.Add(-Skew).Before(c.NotOnOrAfter) {
+		return errors.New("the assertion has expired")
+	}
+	if len(c.AudienceRestrictions) == 0 {
+		return errors.New("the assertion names no audience")
+	}
+	for _, restriction := range c.AudienceRestrictions {
+		if restriction.Audience.Value != s.EntityID {
+			return errors.New("the assertion is for another audience")
+		}
+	}
+	return nil
+}
+
+// confirm finds the request that the assertion answers. An assertion that answers none, as those that start at the identity
+// provider, is refused: nothing would tie it to this browser.
+func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []string, now time.Time) (string, error) {
+	err := errors.New("the assertion has no bearer confirmation")
+	for _, c := range confirmations {
+		data := c.SubjectConfirmationData
+		switch {
+		case c.Method != bearer || data == nil:
+			continue
+		case data.Recipient != s.ACSURL:
+			err = errors.New("the assertion is for another recipient")
+		case data.NotOnOrAfter.IsZero() || !now.Add(-Skew).Before(data.NotOnOrAfter):
+			err = errors.New("the assertion has expired")
+		case !data.NotBefore.IsZero():
+			err = errors.New("a bearer confirmation must not have a NotBefore")
+		case data.InResponseTo == "":
+			err = errors.New("the login did not start here: logins that start at the identity provider are refused, open the start address instead")
+		case !slices.Contains(expected, data.InResponseTo):
+			err = errors.New("the login was not started by this browser, or too long ago: start again")
+		default:
+			return data.InResponseTo, nil
+		}
+	}
+	return "", err
+}
+
+// The names under which providers send addresses and names.
+var (
+	emailAttributes = []string{
+		"email", "mail", "emailaddress", "urn:oid:0.9.2342.19200300.100.1.3", "urn:oid:1.2.840.113549.1.9.1",
+		"http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
+	}
+	nameAttributes = []string{
+		"displayname", "urn:oid:2.16.840.1.113730.3.1.241", "http://schemas.microsoft.com/identity/claims/displayname", "name", "cn",
+		"urn:oid:2.5.4.3", "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",
+	}
+)
+
+// values are the distinct values of an attribute under any of its names.
+func values(a crewjam.Assertion, names []string) []string {
+	var found []string
+	for _, statement := range a.AttributeStatements {
+		for _, attribute := range statement.Attributes {
+			if !slices.Contains(names, strings.ToLower(attribute.Name)) {
+				continue
+			}
+			for _, value := range attribute.Values {
+				if text := strings.TrimSpace(value.Value); text != "" && !slices.Contains(found, text) {
+					found = append(found, text)
+				}
+			}
+		}
+	}
+	return found
+}
+
+func firstValue(a crewjam.Assertion, names []string) string {
+	if found := values(a, names); len(found) > 0 {
+		return found[0]
+	}
+	return ""
+}
+
+// emailOf is the address that the provider gives: by an attribute, or as the NameID. Two addresses are refused, because it is not for
+// us to pick one.
+func emailOf(a crewjam.Assertion) (string, error) {
+	found := values(a, emailAttributes)
+	if id := a.Subject.NameID; len(found) == 0 && (id.Format == string(crewjam.EmailAddressNameIDFormat) || strings.Contains(id.Value, "@")) {
+		found = []string{strings.TrimSpace(id.Value)}
+	}
+	switch len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return found[0], nil
+	}
+	return "", errors.New("the assertion names several e-mail addresses")
+}

@@ -1,0 +1,131 @@
+package saml
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/beevik/etree"
+	dsig "github.com/russellhaering/goxmldsig"
+	"github.com/russellhaering/goxmldsig/etreeutils"
+)
+
+// The algorithms that we believe. SHA-1 is not among them.
+var (
+	signatureMethods = map[string]bool{
+		dsig.RSASHA256SignatureMethod: true, dsig.RSASHA384SignatureMethod: true, dsig.RSASHA512SignatureMethod: true,
+		dsig.ECDSASHA256SignatureMethod: true, dsig.ECDSASHA384SignatureMethod: true, dsig.ECDSASHA512SignatureMethod: true,
+	}
+	digestMethods = map[string]bool{
+		"http://www.w3.org/2001/04/xmlenc#sha256": true, "http://www.w3.org/2001/04/xmldsig-more#sha384": true,
+		"http://www.w3.org/2001/04/xmlenc#sha512": true,
+	}
+	transforms = map[string]bool{
+		string(dsig.EnvelopedSignatureAltorithmId): true, string(dsig.CanonicalXML10ExclusiveAlgorithmId): true,
+	}
+)
+
+// signatureOf is the signature that an element carries, or nil.
+func signatureOf(el *etree.Element) *etree.Element {
+	for _, child := range el.ChildElements() {
+		if child.Tag == "Signature" && child.NamespaceURI() == signatureNamespace {
+			return child
+		}
+	}
+	return nil
+}
+
+// only is the one child of that name; more or fewer are an error.
+func only(el *etree.Element, tag string) (*etree.Element, error) {
+	var found *etree.Element
+	for _, child := range el.ChildElements() {
+		if child.Tag != tag {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("the signature has two %s", tag)
+		}
+		found = child
+	}
+	if found == nil || found.NamespaceURI() != signatureNamespace {
+		return nil, fmt.Errorf("the signature has no %s", tag)
+	}
+	return found, nil
+}
+
+// checkSignature lets only the plainest signatures pass: over its own parent, by methods that we know.
+func checkSignature(signature, parent *etree.Element) error {
+	info, err := only(signature, "SignedInfo")
+	if err != nil {
+		return err
+	}
+	method, err := only(info, "SignatureMethod")
+	if err != nil {
+		return err
+	}
+	if algorithm := method.SelectAttrValue("Algorithm", ""); !signatureMethods[algorithm] {
+		return fmt.Errorf("the signature method %q is not accepted", algorithm)
+	}
+	reference, err := only(info, "Reference")
+	if err != nil {
+		return err
+	}
+	id := parent.SelectAttrValue("ID", "")
+	if id == "" || reference.SelectAttrValue("URI", "") != "#"+id {
+		return errors.New("the signature is of another element")
+	}
+	digest, err := only(reference, "DigestMethod")
+	if err != nil {
+		return err
+	}
+	if algorithm := digest.SelectAttrValue("Algorithm", ""); !digestMethods[algorithm] {
+		return fmt.Errorf("the digest method %q is not accepted", algorithm)
+	}
+	list, err := only(reference, "Transforms")
+	if err != nil {
+		return err
+	}
+	for _, transform := range list.ChildElements() {
+		if algorithm := transform.SelectAttrValue("Algorithm", ""); !transforms[algorithm] {
+			return fmt.Errorf("the transform %q is not accepted", algorithm)
+		}
+	}
+	return nil
+}
+
+// verify gives what the signature of an element covers, parsed from the bytes that were verified.
+func verify(el *etree.Element, certificate *x509.Certificate, now time.Time) (*etree.Element, error) {
+	signature := signatureOf(el)
+	if err := checkSignature(signature, el); err != nil {
+		return nil, err
+	}
+	space, err := etreeutils.NSBuildParentContext(el)
+	if err == nil {
+		space, err = space.SubContext(el)
+	}
+	if err == nil {
+		el, err = etreeutils.NSDetatch(space, el)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the namespaces: %w", err)
+	}
+	// The key is the administrator's. What the message says of a key is not asked: it may name none, or only its modulus.
+	if info := signatureOf(el).SelectElement("KeyInfo"); info != nil {
+		signatureOf(el).RemoveChild(info)
+	}
+	if now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
+		return nil, fmt.Errorf("the certificate of the identity provider is good from %s to %s only",
+			certificate.NotBefore.UTC().Format(time.DateOnly), certificate.NotAfter.UTC().Format(time.DateOnly))
+	}
+	context := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{certificate}})
+	context.IdAttribute = "ID"
+	verified, err := context.Validate(el)
+	if err != nil {
+		return nil, fmt.Errorf("the signature is wrong: %w", err)
+	}
+	if verified.Tag != el.Tag || verified.NamespaceURI() != el.NamespaceURI() || verified.SelectAttrValue("ID", "") != el.SelectAttrValue("ID", "") {
+		return nil, errors.New("the signature is of another element")
+	}
+	return verified, nil
+}
