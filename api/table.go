@@ -28,7 +28,7 @@ import (
 func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
 		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
-		orgs.Table(d.Store, v, d.Resolver),
+		orgs.Table(d.Store, v, d.Resolver, d.SSO),
 		sites.Table(d.Store, v, d.Resolver),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v, d.Outbound),
@@ -68,6 +68,8 @@ type Deps struct {
 	Resolver dnsproof.Resolver
 	// Outbound says which hosts users may name for us to reach; the zero Policy means the public network.
 	Outbound outbound.Policy
+	// SSO are the settings of logins; zero means the defaults.
+	SSO orgs.SSO
 	// Checks are run by /readyz.
 	Checks []frame.Check
 }

@@ -11,8 +11,8 @@ const (
 // SAMLStatuses are the values of a provider's `status`.
 func SAMLStatuses() []string { return []string{SAMLActive, SAMLPending} }
 
-// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known. SSOURL,
-// which must be an address, is the address of the provider itself until then.
+// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known. SSOURL
+// is NoSSOURL until then.
 type SAMLProvider struct {
 	Object      string       `json:"object"`
 	ID          string       `json:"id"`
@@ -27,6 +27,10 @@ type SAMLProvider struct {
 	Service     SAMLService  `json:"service"`
 	URLs        LocationURLs `json:"urls"`
 }
+
+// NoSSOURL stands for an address of an identity provider that is not known yet, because the contract requires an absolute URI. In
+// requests it means none, so that what was read can be written back.
+const NoSSOURL = "about:blank"
 
 // SAMLService is what the identity provider must know about this installation.
 type SAMLService struct {
@@ -48,4 +52,33 @@ type SSOLogin struct {
 // SSOLogins are the ways to log in to an organization. They are few, so the list has no pages.
 type SSOLogins struct {
 	Items []SSOLogin `json:"items"`
+}
+
+// Session is a login by SAML. Its token acts for the user in the organization.
+type Session struct {
+	Object       string          `json:"object"`
+	ID           string          `json:"id"`
+	Organization string          `json:"organization"`
+	User         string          `json:"user"`
+	Provider     SessionProvider `json:"provider"`
+	CreatedAt    time.Time       `json:"createdAt"`
+	ExpiresAt    time.Time       `json:"expiresAt"`
+	LastUsedAt   *time.Time      `json:"lastUsedAt,omitzero"`
+	// Current marks the session of the token that asks.
+	Current bool `json:"current"`
+}
+
+// SessionProvider is the SAML provider that a session is of.
+type SessionProvider struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// SessionToken is the token of a new session, which is shown only once.
+type SessionToken struct {
+	Token        string    `json:"token"`
+	Session      string    `json:"session"`
+	Organization string    `json:"organization"`
+	User         string    `json:"user"`
+	ExpiresAt    time.Time `json:"expiresAt"`
 }

@@ -10,7 +10,7 @@ import (
 // TokenKind says what a bearer token belongs to.
 type TokenKind string
 
-// The kinds of tokens. A user token acts as its user. A site key may only post that site's events. A front-end token finds every
+// The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site key may only post that site's events. A front-end token finds every
 // published site by its address and posts its events. A site token reads one published site; it is signed and not stored. Callers
 // without a token are of a kind of their own, for the operations that admit them.
 const (
@@ -18,6 +18,7 @@ const (
 	TokenSite     TokenKind = "site"
 	TokenFrontEnd TokenKind = "front-end"
 	TokenReader   TokenKind = "reader"
+	TokenSession  TokenKind = "session"
 	TokenNone     TokenKind = "none"
 
 	// The token of an integration finds its installations. That of an installation may do what the scopes of the installation say.

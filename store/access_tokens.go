@@ -15,7 +15,7 @@ import (
 type Principal struct {
 	TokenID string
 	Kind    schema.TokenKind
-	// UserID is set for user tokens; SiteID and OrganizationID for site keys and site tokens.
+	// UserID is set for user tokens and sessions; SiteID for site keys and site tokens; OrganizationID for all but user tokens.
 	UserID         string
 	SiteID         string
 	OrganizationID string
@@ -112,7 +112,7 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 	refused := schema.Unauthorized("the token is not valid")
 	row, err := s.queries.TokenByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Principal{}, refused
+		return s.authenticateSession(ctx, hash)
 	}
 	if err != nil {
 		return Principal{}, interpret(err, "token")
@@ -128,5 +128,8 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 
 // TouchTokens records the use of tokens; a token whose last use on record is less than a minute old is left alone.
 func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
-	return interpret(s.queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}), "tokens")
+	if err := s.queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}); err != nil {
+		return interpret(err, "tokens")
+	}
+	return interpret(s.queries.TouchSessions(ctx, db.TouchSessionsParams{UsedAt: &usedAt, Ids: ids}), "sessions")
 }

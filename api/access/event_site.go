@@ -57,7 +57,7 @@ func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) er
 func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (eventSiteGrant, error) {
 	found := store.SiteAccess{Role: schema.RoleGuest}
 	switch key.kind {
-	case schema.TokenUser:
+	case schema.TokenUser, schema.TokenSession:
 		var err error
 		if found, err = st.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err

@@ -94,6 +94,9 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 		c.Rights = RightView | RightAccess | s.Right // What the scope that opens the row gives.
 	}
 	if err == nil {
+		err = c.keepToOrganization(s.Object.name)
+	}
+	if err == nil {
 		err = c.Require(s.Right, s.Object.name)
 	}
 	if s.OrGone && schema.IsCode(err, schema.CodeNotFound) {
@@ -108,6 +111,9 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
 	}
+	if err := c.keepToOrganization(s.Named.name); err != nil {
+		return err
+	}
 	return c.Require(s.Right, s.Named.name)
 }
 
@@ -115,6 +121,11 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {
 	case schema.TokenUser:
+		return nil
+	case schema.TokenSession:
+		if s.Object == nil && s.Named == nil && !s.Session {
+			return schema.Forbidden("a session of single sign-on is for its organization only: this takes a user's token")
+		}
 		return nil
 	case schema.TokenSite:
 		if !s.SiteKey {
@@ -143,6 +154,30 @@ func (s Scope) admit(p *store.Principal) error {
 	default:
 		return schema.Forbidden("this version does not support this kind of token")
 	}
+}
+
+// keepToOrganization hides from a session what is not in its organization, whoever its user is elsewhere: an identity provider speaks
+// for its own organization only.
+func (c *Caller) keepToOrganization(object string) error {
+	if c.Principal.Kind != schema.TokenSession || c.objectOrganization() == c.Principal.OrganizationID {
+		return nil
+	}
+	return schema.NotFound(object)
+}
+
+// objectOrganization is the organization of the scope's object.
+func (c *Caller) objectOrganization() string {
+	switch {
+	case c.Organization != nil:
+		return c.Organization.Organization.ID
+	case c.Site != nil:
+		return c.Site.Site.OrganizationID
+	case c.Space != nil:
+		return c.Space.Space.OrganizationID
+	case c.Collection != nil:
+		return c.Collection.Collection.OrganizationID
+	}
+	return c.EventSite.OrganizationID
 }
 
 // ErrAlreadyGone ends a call as a success without content.

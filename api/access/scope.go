@@ -35,6 +35,8 @@ type Scope struct {
 	Installation string
 	// Integration also admits the token of an integration, for the integration itself and its installations.
 	Integration bool
+	// Session also admits sessions of single sign-on, which always reach what is in their organization, to an operation on no object.
+	Session bool
 	// Nobody also admits callers without a token, for a site that takes events from them.
 	Nobody bool
 	// OrGone returns success for an object that does not exist.
@@ -88,6 +90,12 @@ func (s Scope) OrIntegration() Scope {
 	return s
 }
 
+// OrSession also admits sessions of single sign-on to an operation on no object, which must not reveal other organizations.
+func (s Scope) OrSession() Scope {
+	s.Session = true
+	return s
+}
+
 // OrNobody also admits callers without a token, for a site that takes events from them.
 func (s Scope) OrNobody() Scope {
 	s.Nobody = true
@@ -115,7 +123,7 @@ func (s Scope) String() string {
 	for _, other := range []struct {
 		admitted bool
 		name     string
-	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}, {s.Nobody, "anybody, if the site is published and has anonymousEvents"}} {
+	}{{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"}, {s.Session, "session"}, {s.Nobody, "anybody, if the site is published and has anonymousEvents"}} {
 		if other.admitted {
 			name += " or " + other.name
 		}
@@ -153,6 +161,8 @@ func (s Scope) Check(path string) error {
 		return errors.New("a front end's token opens the insights of sites only")
 	case s.Nobody && (s.Object != OnInsights || s.Right != RightView):
 		return errors.New("callers without a token have rights on nothing but the insights of a site")
+	case s.Session && (s.Object != nil || s.Named != nil):
+		return errors.New("sessions reach what is in their organization anyway")
 	case s.Readers && s.Object != nil && (s.Object.findForReader == nil || !readerRights.Has(s.Right)):
 		return errors.New("a site's readers may only read the site and what it shows")
 	case s.Installation != "" && s.Installation != schema.ScopeInstallation && !slices.Contains(schema.IntegrationScopeNames(), s.Installation):

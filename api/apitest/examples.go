@@ -45,6 +45,7 @@ func init() {
 		removalExamples,
 		reviewsExamples,
 		samlExamples,
+		samlLoginExamples,
 		sitesExamples,
 		specExamples,
 		templateExamples,

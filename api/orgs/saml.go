@@ -2,14 +2,11 @@ package orgs
 
 import (
 	"context"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/pem"
 	"net/http"
-	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/saml"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -85,21 +82,31 @@ func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row stor
 	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
 
-// isNoPrivateKey rejects private keys, which administrators paste by mistake and which must not be shown to others.
-func isNoPrivateKey(text string) bool { return !strings.Contains(text, "PRIVATE KEY-----") }
+// isCertificateOrEmpty refuses what no login could be checked by. Administrators also paste private keys by mistake, which must not be
+// shown to others.
+func isCertificateOrEmpty(text string) bool { return text == "" || isCertificate(text) }
 
-// SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does
-// empty text, which is how the resource shows a missing value.
+func isCertificate(text string) bool {
+	_, err := saml.ParseCertificate(text)
+	return err == nil
+}
+
+func isSSOURL(text string) bool {
+	return text == schema.NoSSOURL || schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
+}
+
+// SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does what the
+// resource shows for a missing value: empty text or schema.NoSSOURL.
 type SAMLSettings struct {
 	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`
-	SSOURL      schema.Opt[string] `json:"ssoURL" rules:"len=..2048,pattern=plainURL"`
+	SSOURL      schema.Opt[string] `json:"ssoURL" rules:"len=..2048,pattern=ssoURL"`
 	DefaultRole schema.Opt[string] `json:"defaultRole" rules:"enum=role"`
 	DefaultTeam schema.Opt[string] `json:"defaultTeam"`
 }
 
 func emptyIsNone(o schema.Opt[string]) schema.Opt[string] {
-	if o.Value != nil && *o.Value == "" {
+	if o.Value != nil && (*o.Value == "" || *o.Value == schema.NoSSOURL) {
 		o.Value = nil
 	}
 	return o
@@ -116,7 +123,7 @@ func (h *samlProviders) create(ctx context.Context, c *access.Caller, r *createS
 	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
 		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
-		SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
+		SSOURL: emptyIsNone(r.Body.SSOURL).Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
 	})
 	if err != nil {
 		return schema.SAMLProvider{}, err
@@ -148,7 +155,7 @@ func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateS
 	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
 		CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
-		SSOURL:            r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
+		SSOURL:            emptyIsNone(r.Body.SSOURL), DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
 	if err != nil {
 		return schema.SAMLProvider{}, err
@@ -174,24 +181,4 @@ func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{
 		}
 	}
 	return logins, nil
-}
-
-// isCertificate reports whether a text is a certificate as administrators copy it: PEM, or only the base64 between its
-// header and footer. The contract accepts any text: one that is not a certificate is stored, but nobody can log in with
-// it.
-func isCertificate(text string) bool {
-	var der []byte
-	if block, rest := pem.Decode([]byte(text)); block != nil {
-		if block.Type != "CERTIFICATE" || strings.TrimSpace(string(rest)) != "" {
-			return false
-		}
-		der = block.Bytes
-	} else {
-		var err error
-		if der, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
-			return false
-		}
-	}
-	_, err := x509.ParseCertificate(der)
-	return err == nil
 }

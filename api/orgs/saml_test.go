@@ -1,7 +1,8 @@
 package orgs_test
 
 import (
-	"crypto/ed25519"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -24,14 +25,14 @@ import (
 // testCertificate makes a certificate, as PEM and as its DER in base64.
 func testCertificate(t testing.TB) (asPEM, asBase64 string) {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"}, NotBefore: time.Now(), NotAfter: time.Now().Add(time.Hour),
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestSAMLProvider(t *testing.T) {
 	made := shape.Want(t, samlShape, a.Body)
 	one := "/saml/" + made["id"].(string)
 	location := "https://docs.example.com/base" + s.Org + one
-	if a.Status != 201 || a.Header.Get("Location") != location || made["status"] != "pending" || made["ssoURL"] != location || made["defaultRole"] != nil {
+	if a.Status != 201 || a.Header.Get("Location") != location || made["status"] != "pending" || made["ssoURL"] != "about:blank" || made["defaultRole"] != nil {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	logins := func() []schema.SSOLogin {
@@ -86,11 +87,10 @@ func TestSAMLProvider(t *testing.T) {
 		{`{"ssoURL":"https://idp.example.com/sso"}`, true},
 		{`{}`, true},
 		{`{"certificate":""}`, false},
-		{`{"certificate":"hello"}`, false},
-		{`{"certificate":"` + asBase64[:40] + `"}`, false},
-		{`{"certificate":"` + quoted + quoted + `"}`, false},
 		{`{"certificate":"` + asBase64 + `"}`, true},
 		{`{"ssoURL":null}`, false},
+		{`{"ssoURL":"https://idp.example.com/sso"}`, true},
+		{`{"ssoURL":"about:blank"}`, false},
 		{`{"ssoURL":"https://idp.example.com/sso","entityID":null}`, false},
 		{`{"entityID":"urn:other","defaultRole":null}`, true},
 	} {
@@ -211,6 +211,8 @@ func TestBadSAML(t *testing.T) {
 		`{"entityID":"` + strings.Repeat("x", 1025) + `"}`:                                   "entityID",
 		`{"certificate":"` + strings.Repeat("x", 10001) + `"}`:                               "certificate",
 		`{"certificate":"` + strings.ReplaceAll(quoted, "CERTIFICATE", "PRIVATE KEY") + `"}`: "certificate",
+		`{"certificate":"hello"}`:                                                            "certificate",
+		`{"certificate":"` + quoted + quoted + `"}`:                                          "certificate",
 		`{"ssoURL":"idp.example.com"}`:                                                       "ssoURL",
 		`{"ssoURL":"javascript:alert(1)"}`:                                                   "ssoURL",
 		`{"ssoURL":"https://x/` + strings.Repeat("x", 2048) + `"}`:                           "ssoURL",

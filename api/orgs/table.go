@@ -11,12 +11,14 @@ import (
 )
 
 // Table returns the operations on people and what they belong to.
-func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.Table {
+func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, sso SSO) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		userOperations(&users{store: st, view: v}),
 		organizationOperations(&organizations{store: st, view: v}),
 		emailDomainOperations(&emailDomains{store: st, resolver: resolver}),
 		samlOperations(&samlProviders{store: st, view: v}),
+		samlLoginOperations(&samlLogins{store: st, view: v, sso: sso}),
+		sessionOperations(&sessions{store: st}),
 		inviteOperations(&invites{store: st, view: v}),
 		memberOperations(&members{store: st, view: v}),
 		teamOperations(&teams{store: st, view: v}),

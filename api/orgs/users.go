@@ -21,7 +21,7 @@ func userOperations(h *users) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: "/user", ID: "getAuthenticatedUser", Tag: "users",
-			Doc: "Read the user that the token acts for.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.self),
+			Doc: "Read the user that the token acts for.", Scope: access.AnyUser().OrSession(), Status: http.StatusOK, Handler: frame.Handle(h.self),
 		},
 		{
 			Method: http.MethodGet, Path: "/users/{userId}", ID: "getUserById", Tag: "users",

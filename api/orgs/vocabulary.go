@@ -21,7 +21,11 @@ var vocabulary = rules.Vocabulary{
 	Patterns: map[string]rules.Pattern{
 		"subdomain":   subdomainForm,
 		"domain":      rules.Matching(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9-]{2,63}$`, "must be the name of a domain"),
-		"certificate": {Match: isNoPrivateKey, Problem: "must be a certificate, not a private key"},
+		"certificate": {Match: isCertificateOrEmpty, Problem: "must be one X.509 certificate with an RSA or ECDSA key, as PEM or base64, and no private key"},
+		"ssoURL": {
+			Match: isSSOURL, Problem: "must be an absolute http or https URL without user and password",
+			Regexp: rules.HTTPURL + "|^" + schema.NoSSOURL + "$", Format: "uri",
+		},
 	},
 }
 

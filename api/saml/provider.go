@@ -3,7 +3,9 @@ package saml
 import (
 	"bytes"
 	"compress/flate"
+	"crypto/ecdsa"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
@@ -118,5 +120,9 @@ func ParseCertificate(text string) (*x509.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it does not parse: %w", err)
 	}
-	return certificate, nil
+	switch certificate.PublicKey.(type) {
+	case *rsa.PublicKey, *ecdsa.PublicKey:
+		return certificate, nil
+	}
+	return nil, errors.New("its key is neither RSA nor ECDSA")
 }

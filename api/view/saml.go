@@ -8,9 +8,9 @@ import (
 
 func (v Presenter) SAMLService(organization, id string) schema.SAMLService {
 	return schema.SAMLService{
-		ACSURL:   v.App("orgs", organization, "saml", id, "acs"),
-		StartURL: v.App("orgs", organization, "saml", id, "start"),
-		EntityID: v.App("orgs", organization, "saml", id, "metadata"),
+		ACSURL:   v.API("orgs", organization, "saml", id, "acs"),
+		StartURL: v.API("orgs", organization, "saml", id, "start"),
+		EntityID: v.API("orgs", organization, "saml", id, "metadata"),
 	}
 }
 
@@ -18,8 +18,8 @@ func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, te
 	location := v.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := schema.SAMLProvider{
 		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: schema.Or(row.EntityID, ""), Certificate: schema.Or(row.Certificate, ""),
-		// The contract requires a URL even if none is set. The resource's own URL sends nobody to a third party.
-		SSOURL: schema.Or(row.SsoUrl, location), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
+		// The contract requires an absolute URI even if none is set: this one leads nowhere.
+		SSOURL: schema.Or(row.SsoUrl, schema.NoSSOURL), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
 		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
 	}

@@ -58,6 +58,9 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if err := n.store.DeleteEndedInvites(ctx); err != nil {
 		return false, err
 	}
+	if err := n.store.DeleteEndedSessions(ctx); err != nil {
+		return false, err
+	}
 	if err := n.store.FailLostGitOperations(ctx); err != nil {
 		return false, err
 	}

@@ -470,6 +470,19 @@ type SearchSpace struct {
 	Reached    string
 }
 
+type Session struct {
+	ID             string
+	Hash           []byte
+	Opened         bool
+	ProviderID     string
+	OrganizationID string
+	UserID         string
+	CreatedAt      time.Time
+	ExpiresAt      time.Time
+	CodeExpiresAt  *time.Time
+	LastUsedAt     *time.Time
+}
+
 type ShareLink struct {
 	ID        string
 	SiteID    string

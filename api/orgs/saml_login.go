@@ -1,0 +1,291 @@
+package orgs
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/saml"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// SSO are the operator's settings for logins.
+type SSO struct {
+	// SessionLength is how long a session lasts, unless the identity provider ends it earlier; 0 means DefaultSessionLength.
+	SessionLength time.Duration
+	// ReturnTo are the origins, besides our own, that a browser may be sent to after a login.
+	ReturnTo []string
+}
+
+// DefaultSessionLength is a working day.
+const DefaultSessionLength = 12 * time.Hour
+
+// samlLogins are the steps of a login, which a browser goes through without a token.
+type samlLogins struct {
+	store *store.Store
+	view  view.Presenter
+	sso   SSO
+}
+
+func samlLoginOperations(h *samlLogins) []frame.Operation {
+	const one = "/orgs/{organizationId}/saml/{samlProviderId}"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: one + "/metadata", ID: "getSAMLServiceMetadata", Tag: "sso",
+			Doc: "Describe this service to an identity provider.", Scope: access.Public(), Status: http.StatusOK,
+			Produces: []string{mediaSAMLMetadata}, Handler: frame.Handle(h.metadata),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/start", ID: "startSAMLLogin", Tag: "sso",
+			Doc:   "Send a browser to the identity provider. `returnTo` is where it goes after the login, with a code for POST /sso/token in `code`; without it, a page shows the session's token.",
+			Scope: access.Public(), Status: http.StatusFound, Handler: frame.Handle(h.start),
+		},
+		{
+			Method: http.MethodPost, Path: one + "/acs", ID: "finishSAMLLogin", Tag: "sso",
+			Doc:   "Take the answer of an identity provider, which a browser posts, and start a session.",
+			Scope: access.Public(), Status: http.StatusOK, Redirects: true, BodyLimit: frame.PublicBodyLimit, Accepts: frame.MediaForm,
+			Handler: frame.Handle(h.finish),
+		},
+		{
+			Method: http.MethodPost, Path: "/sso/token", ID: "openSession", Tag: "sso",
+			Doc:   "Exchange the code that a browser brought back from a login for the token of the session. A code works once, within a minute.",
+			Scope: access.Public(), Status: http.StatusOK, BodyLimit: 4 << 10, Accepts: frame.MediaJSON, Handler: frame.Handle(h.open),
+		},
+	}
+}
+
+const mediaSAMLMetadata = "application/samlmetadata+xml"
+
+// SAMLAddress names a provider in the path.
+type SAMLAddress struct {
+	OrganizationID string `path:"organizationId"`
+	ID             string `path:"samlProviderId"`
+}
+
+// active finds a provider that one can log in with. Others are as good as not there.
+func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (store.SAMLProvider, error) {
+	row, err := h.provider(ctx, r)
+	if err == nil && !row.Active {
+		err = schema.NotFound("SAML provider")
+	}
+	return row, err
+}
+
+func (h *samlLogins) provider(ctx context.Context, r SAMLAddress) (store.SAMLProvider, error) {
+	if !schema.ValidID(r.OrganizationID) || !schema.ValidID(r.ID) {
+		return store.SAMLProvider{}, schema.NotFound("SAML provider")
+	}
+	return h.store.SAMLProvider(ctx, r.OrganizationID, r.ID)
+}
+
+func (h *samlLogins) service(row store.SAMLProvider) saml.Service {
+	s := h.view.SAMLService(row.OrganizationID, row.ID)
+	return saml.Service{EntityID: s.EntityID, ACSURL: s.ACSURL}
+}
+
+// sides are both sides of a login as its messages name them.
+func (h *samlLogins) sides(row store.SAMLProvider) (saml.Service, saml.Provider, error) {
+	certificate, err := saml.ParseCertificate(schema.Or(row.Certificate, ""))
+	if err != nil {
+		return saml.Service{}, saml.Provider{}, schema.Internal(err)
+	}
+	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificate: certificate}, nil
+}
+
+// metadata is there for a pending provider as well: many identity providers want it first.
+func (h *samlLogins) metadata(ctx context.Context, _ *access.Caller, r *struct{ SAMLAddress }) (frame.Encoded, error) {
+	row, err := h.provider(ctx, r.SAMLAddress)
+	if err != nil {
+		return frame.Encoded{}, err
+	}
+	text, err := saml.Metadata(h.service(row))
+	if err != nil {
+		return frame.Encoded{}, schema.Internal(err)
+	}
+	return frame.Encoded{Body: text, ContentType: mediaSAMLMetadata}, nil
+}
+
+type startSAMLLoginRequest struct {
+	SAMLAddress
+	ReturnTo *string `query:"returnTo" rules:"len=1..512,pattern=plainURL"`
+	Cookie   string  `cookie:"octavo_sso"`
+}
+
+func (h *samlLogins) start(ctx context.Context, c *access.Caller, r *startSAMLLoginRequest) (frame.Redirect, error) {
+	row, err := h.active(ctx, r.SAMLAddress)
+	if err != nil {
+		return frame.Redirect{}, err
+	}
+	returnTo := schema.Or(r.ReturnTo, "")
+	if returnTo != "" && !h.mayReturnTo(returnTo) {
+		return frame.Redirect{}, schema.Invalid("returnTo", "must be an address of this service or of a front end that the operator allows")
+	}
+	service, provider, err := h.sides(row)
+	if err != nil {
+		return frame.Redirect{}, err
+	}
+	requests, err := h.requests(ctx, row)
+	if err != nil {
+		return frame.Redirect{}, err
+	}
+	request := newSAMLRequest(returnTo, c.Now)
+	address, err := saml.LoginURL(service, provider, request.ID, c.Now)
+	if err != nil {
+		return frame.Redirect{}, schema.Internal(err)
+	}
+	cookie, err := requests.cookie(append([]samlRequest{request}, requests.read(r.Cookie, c.Now)...), service.ACSURL)
+	if err != nil {
+		return frame.Redirect{}, schema.Internal(err)
+	}
+	return frame.Redirect{To: address, Cookies: []*http.Cookie{cookie}}, nil
+}
+
+func (h *samlLogins) requests(ctx context.Context, row store.SAMLProvider) (samlRequests, error) {
+	key, err := h.store.SAMLRequestKey(ctx)
+	return samlRequests{key: key, provider: row.ID}, err
+}
+
+// mayReturnTo lets a browser go to our own origin and to those that the operator allows: whoever gets the code gets the session.
+func (h *samlLogins) mayReturnTo(address string) bool {
+	target, err := url.Parse(address)
+	if err != nil || target.Fragment != "" || target.User != nil {
+		return false
+	}
+	return slices.ContainsFunc(append([]string{h.view.API()}, h.sso.ReturnTo...), func(allowed string) bool {
+		own, err := url.Parse(allowed)
+		return err == nil && strings.EqualFold(own.Scheme, target.Scheme) && strings.EqualFold(own.Host, target.Host)
+	})
+}
+
+type finishSAMLLoginRequest struct {
+	SAMLAddress
+	Cookie string `cookie:"octavo_sso"`
+	Body   struct {
+		SAMLResponse *string `json:"SAMLResponse" rules:"required,len=1..200000"`
+		RelayState   string  `json:"RelayState"`
+	} `body:"form"`
+}
+
+func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAMLLoginRequest) (frame.Page, error) {
+	row, err := h.active(ctx, r.SAMLAddress)
+	if err != nil {
+		return frame.Page{}, err
+	}
+	service, provider, err := h.sides(row)
+	if err != nil {
+		return frame.Page{}, err
+	}
+	requests, err := h.requests(ctx, row)
+	if err != nil {
+		return frame.Page{}, err
+	}
+	open := requests.read(r.Cookie, c.Now)
+	expected := make([]string, len(open))
+	for i, request := range open {
+		expected[i] = request.ID
+	}
+	said, err := saml.Read(service, provider, *r.Body.SAMLResponse, expected, c.Now)
+	if err != nil {
+		return frame.Page{}, schema.BadRequest("the login was refused: " + err.Error())
+	}
+	at := slices.Index(expected, said.RequestID)
+	request := open[at]
+	login, err := h.loginOf(row, request, said, c.Now)
+	if err != nil {
+		return frame.Page{}, err
+	}
+	secret, err := h.store.LogInBySAML(ctx, login)
+	if err != nil {
+		return frame.Page{}, err
+	}
+	cookie, err := requests.cookie(slices.Delete(open, at, at+1), service.ACSURL)
+	if err != nil {
+		return frame.Page{}, schema.Internal(err)
+	}
+	page := frame.Page{Title: "You are logged in", Cookies: []*http.Cookie{cookie}}
+	if request.ReturnTo == "" {
+		page.Body, err = tokenPage(secret, login.SessionEnds)
+		return page, err
+	}
+	page.To, err = withCode(request.ReturnTo, secret)
+	return page, err
+}
+
+// loginOf is what the store gets of a login.
+func (h *samlLogins) loginOf(row store.SAMLProvider, request samlRequest, said saml.Login, now time.Time) (store.SAMLLogin, error) {
+	length := h.sso.SessionLength
+	if length == 0 {
+		length = DefaultSessionLength
+	}
+	ends := now.Add(length)
+	if !said.SessionEnds.IsZero() && said.SessionEnds.Before(ends) {
+		ends = said.SessionEnds
+	}
+	for _, text := range []string{said.NameID, said.Email, said.Name} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion has text that is not valid")
+		}
+	}
+	if said.Email != "" {
+		if parsed, err := mail.ParseAddress(said.Email); err != nil || parsed.Address != said.Email || len(said.Email) > 254 {
+			return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion's e-mail address is not one")
+		}
+	}
+	return store.SAMLLogin{
+		Provider: row, RequestID: request.ID, RequestEnds: time.Unix(request.Ends, 0).Add(time.Hour), NameID: said.NameID,
+		Email: said.Email, Name: frame.Clip(said.Name, 100), SessionEnds: ends, ByCode: request.ReturnTo != "",
+	}, nil
+}
+
+var tokenTemplate = template.Must(template.New("token").Parse(`<p>This is the token of your session. It is shown once, and ends on {{.Ends}}.</p>
+<p><input type="text" readonly value="{{.Token}}" aria-label="Token" autocomplete="off"></p>
+<p>Send it as <code>Authorization: Bearer &lt;token&gt;</code>. It acts for you in this organization only.</p>
+`))
+
+func tokenPage(token string, ends time.Time) (template.HTML, error) {
+	var page strings.Builder
+	err := tokenTemplate.Execute(&page, map[string]string{"Token": token, "Ends": ends.UTC().Format("2 January 2006, 15:04 UTC")})
+	if err != nil {
+		return "", schema.Internal(err)
+	}
+	return template.HTML(page.String()), nil //nolint:gosec // html/template made it.
+}
+
+// withCode adds the code to the address that the browser returns to.
+func withCode(address, code string) (string, error) {
+	target, err := url.Parse(address)
+	if err != nil {
+		return "", schema.Internal(fmt.Errorf("signed address: %w", err))
+	}
+	query := target.Query()
+	query.Set("code", code)
+	target.RawQuery = query.Encode()
+	return target.String(), nil
+}
+
+type openSessionRequest struct {
+	Body struct {
+		Code *string `json:"code" rules:"required,len=1..200"`
+	} `body:"json"`
+}
+
+func (h *samlLogins) open(ctx context.Context, _ *access.Caller, r *openSessionRequest) (schema.SessionToken, error) {
+	token, session, err := h.store.OpenSession(ctx, *r.Body.Code)
+	if err != nil {
+		return schema.SessionToken{}, err
+	}
+	return schema.SessionToken{
+		Token: token, Session: session.ID, Organization: session.OrganizationID, User: session.UserID, ExpiresAt: session.ExpiresAt.UTC(),
+	}, nil
+}

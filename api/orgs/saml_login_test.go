@@ -1,0 +1,363 @@
+package orgs_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	crewjam "github.com/crewjam/saml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/saml/samltest"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// tokenOf takes the token out of the page that ends a login.
+func tokenOf(t *testing.T, a apitest.Answer) string {
+	t.Helper()
+	found := regexp.MustCompile(`value="(oct_[a-z0-9]+)"`).FindSubmatch(a.Body)
+	if a.Status != 200 || found == nil {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	return string(found[1])
+}
+
+// ownDomain makes a domain the organization's, with proof.
+func ownDomain(h *apitest.Harness, domain string) {
+	h.T.Helper()
+	organization := h.Ours.Organization.ID
+	if _, err := h.Store.UpdateOrganization(h.T.Context(), organization, store.OrganizationChange{EmailDomains: []string{domain}}); err != nil {
+		h.T.Fatal(err)
+	}
+	if err := h.Store.ProveDomain(h.T.Context(), organization, domain, store.ProvedByOperator); err != nil {
+		h.T.Fatal(err)
+	}
+}
+
+// idpSession lets whoever comes to the identity provider be one person.
+type idpSession struct{ person crewjam.Session }
+
+func (s idpSession) GetSession(http.ResponseWriter, *http.Request, *crewjam.IdpAuthnRequest) *crewjam.Session {
+	return &s.person
+}
+
+// serviceList knows our metadata.
+type serviceList struct{ descriptor *crewjam.EntityDescriptor }
+
+func (s serviceList) GetServiceProvider(*http.Request, string) (*crewjam.EntityDescriptor, error) {
+	return s.descriptor, nil
+}
+
+// TestLoginAtARealProvider goes through the browser's whole way, with an identity provider that is not ours: it reads our metadata, gets
+// our request over HTTP and answers with a form.
+func TestLoginAtARealProvider(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	ownDomain(h, "acme.example")
+	idp := &crewjam.IdentityProvider{
+		Key: samltest.Ours().Key, Certificate: samltest.Ours().Certificate, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+		SessionProvider: idpSession{crewjam.Session{
+			ID: "s", CreateTime: time.Now(), ExpireTime: time.Now().Add(time.Hour), Index: "1", NameID: "u-1",
+			NameIDFormat: string(crewjam.PersistentNameIDFormat), UserEmail: "Bo@acme.example", UserCommonName: "Bo Ek",
+		}},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { idp.Handler().ServeHTTP(w, r) }))
+	t.Cleanup(server.Close)
+	base, _ := url.Parse(server.URL)
+	idp.MetadataURL, idp.SSOURL = *base.JoinPath("/metadata"), *base.JoinPath("/sso")
+	entity, address, role := idp.MetadataURL.String(), idp.SSOURL.String(), string(schema.RoleEdit)
+	team, err := h.Store.CreateTeam(t.Context(), h.Ours.Organization.ID, "Staff", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) {
+		p.EntityID, p.SSOURL, p.DefaultRole, p.DefaultTeam = &entity, &address, &role, &team.ID
+	})
+	metadata := h.Do("GET", s.Path+"/metadata", "", nil)
+	descriptor := &crewjam.EntityDescriptor{}
+	if err := unmarshalXML(metadata.Body, descriptor); err != nil || descriptor.EntityID != s.Service.EntityID {
+		t.Fatalf("%v %s", err, metadata.Body)
+	}
+	idp.ServiceProviderProvider = serviceList{descriptor}
+
+	started := h.Do("GET", s.Path+"/start", "", nil)
+	set := started.Header.Get("Set-Cookie")
+	for _, part := range []string{"HttpOnly", "Secure", "SameSite=None", "Path=/base" + s.Path + ";"} {
+		if !strings.Contains(set, part) {
+			t.Errorf("cookie %s lacks %s", set, part)
+		}
+	}
+	cookie, _, _ := strings.Cut(set, ";")
+	response, err := server.Client().Get(started.Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	form := readAll(t, response.Body)
+	found := regexp.MustCompile(`name="SAMLResponse" value="([^"]+)"`).FindStringSubmatch(form)
+	if found == nil {
+		t.Fatalf("%d %s", response.StatusCode, form)
+	}
+	page := s.Post(html.UnescapeString(found[1]), cookie, "Accept", "text/html")
+	token := tokenOf(t, page)
+	if page.Header.Get("Cache-Control") != "no-store" || !strings.Contains(page.Header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("%v", page.Header)
+	}
+	me := h.Want(200, "GET", "/v1/user", token, nil)
+	member := h.Want(200, "GET", "/v1/orgs/"+h.Ours.Organization.ID+"/members/"+me["id"].(string), token, nil)
+	if me["displayName"] != "Bo Ek" || me["email"] != "Bo@acme.example" || member["role"] != "edit" || member["sso"] != true || member["teams"] != 1.0 {
+		t.Errorf("%v %v", me, member)
+	}
+	// The answer was used: neither the same browser nor another one gets in by it again.
+	for _, again := range []string{cookie, ""} {
+		h.WantError(s.Post(html.UnescapeString(found[1]), again), 400)
+	}
+}
+
+// TestWhoIsLinked: an address is looked at once, and only if its domain is proved to be this organization's.
+func TestWhoIsLinked(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	ownDomain(h, "acme.example")
+	role := string(schema.RoleComment)
+	s := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) { p.DefaultRole = &role })
+	org := "/v1/orgs/" + h.Ours.Organization.ID
+	h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"invited@acme.example","role":"review"}],"sso":true}`)
+	s.Start("", "") // The key that signs requests is made on its first use.
+	before := h.Rows()
+	for name, who := range map[string]samltest.Person{
+		"a stranger's address":          {NameID: "1", Email: "x@elsewhere.example"},
+		"the admin of another tenant":   {NameID: "2", Email: schema.Or(h.Theirs.Users[schema.RoleAdmin].Email, "")},
+		"an own admin, domain unproved": {NameID: "3", Email: schema.Or(h.Ours.Users[schema.RoleAdmin].Email, "")},
+		"no address":                    {NameID: "4"},
+		"a domain at the front":         {NameID: "5", Email: "x@acme.example@elsewhere.example"},
+		"no real address":               {NameID: "6", Email: "Bo <bo@acme.example>"},
+		"a subdomain":                   {NameID: "7", Email: "x@sub.acme.example"},
+	} {
+		if a := s.LogIn(who); a.Status != 403 && a.Status != 400 {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	if diff := cmp.Diff(before, h.Rows()); diff != "" {
+		t.Errorf("refused logins were stored: %s", diff)
+	}
+	for email, want := range map[string]string{"invited@acme.example": "review", "new@acme.example": "comment"} {
+		token := tokenOf(t, s.LogIn(samltest.Person{NameID: email, Email: email}))
+		me := h.Want(200, "GET", "/v1/user", token, nil)["id"].(string)
+		if got := h.Want(200, "GET", org+"/members/"+me, token, nil); got["role"] != want || got["sso"] != true {
+			t.Errorf("%s: %v", email, got)
+		}
+		// From now on the name decides: the address may change, and another name is somebody else.
+		if again := h.Want(200, "GET", "/v1/user", tokenOf(t, s.LogIn(samltest.Person{NameID: email, Email: "x@elsewhere.example"})), nil); again["id"] != me {
+			t.Errorf("%s became %v", email, again)
+		}
+	}
+	// Another provider's word is another name, even of the same organization.
+	other := apitest.NewSAML(h, h.Theirs, nil)
+	if a := other.LogIn(samltest.Person{NameID: "new@acme.example", Email: "new@acme.example"}); a.Status != 403 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// TestSessionsKeepToTheirOrganization: the user is an admin of both organizations, the session is for one.
+func TestSessionsKeepToTheirOrganization(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSAML(h, h.Ours, nil)
+	user := h.Theirs.Users[schema.RoleAdmin].ID
+	h.Exec("insert into memberships (user_id, organization_id, role) values ($1, $2, 'admin')", user, h.Ours.Organization.ID)
+	s.Known("anna", user)
+	token := tokenOf(t, s.LogIn(samltest.Person{NameID: "anna"}))
+	site := func(tenantOrg, id string) string { return "/v1/orgs/" + tenantOrg + "/sites/" + id }
+	for path, status := range map[string]int{
+		"/v1/user": 200, "/v1/orgs/" + h.Ours.Organization.ID: 200, "/v1/spaces/" + h.Ours.Space.ID: 200, site(h.Ours.Organization.ID, h.Ours.Site.ID): 200,
+		"/v1/orgs": 403, "/v1/integrations": 403,
+		"/v1/orgs/" + h.Theirs.Organization.ID: 404, "/v1/spaces/" + h.Theirs.Space.ID: 404, site(h.Theirs.Organization.ID, h.Theirs.Site.ID): 404,
+	} {
+		if a := h.Do("GET", path, token, nil); a.Status != status {
+			t.Errorf("%s: %d %s, want %d", path, a.Status, a.Body, status)
+		}
+	}
+	h.WantError(h.Do("POST", "/v1/orgs", token, `{"title":"Mine"}`), 403)
+	h.WantError(h.Do("POST", site(h.Theirs.Organization.ID, h.Theirs.Site.ID)+"/insights/events", token, `{"events":[]}`), 404)
+	if a := h.Do("POST", site(h.Ours.Organization.ID, h.Ours.Site.ID)+"/insights/events", token, `{"events":[]}`); a.Status != 204 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// TestSessionsEnd: by their user, an admin, the provider's or the member's end, and by time.
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin, org := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID
+	user := h.Ours.Users[schema.RoleRead].ID
+	logIn := func() (*apitest.SAML, string) {
+		s := apitest.NewSAML(h, h.Ours, nil)
+		s.Known("anna", user)
+		return s, tokenOf(t, s.LogIn(samltest.Person{NameID: "anna"}))
+	}
+	own := func(token string) map[string]any {
+		t.Helper()
+		return h.Want(200, "GET", org+"/sessions", token, nil)
+	}
+	_, token := logIn()
+	listed := own(token)["items"].([]any)[0].(map[string]any)
+	if listed["current"] != true || listed["user"] != user || listed["provider"].(map[string]any)["label"] != "Okta" {
+		t.Errorf("%v", listed)
+	}
+	if got := h.Want(200, "GET", org+"/members/"+user+"/sessions", admin, nil); got["count"] != 1.0 || got["items"].([]any)[0].(map[string]any)["current"] != false {
+		t.Errorf("%v", got)
+	}
+	h.WantError(h.Do("GET", org+"/members/"+user+"/sessions", token, nil), 403)
+	ended := func(name, token string) {
+		t.Helper()
+		// A node that remembers tokens may take it a little longer: another node has never seen it.
+		if _, err := h.Store.Authenticate(t.Context(), schema.HashToken([]byte(token))); !schema.IsCode(err, schema.CodeUnauthorized) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	h.Want(204, "DELETE", org+"/sessions/"+listed["id"].(string), token, nil)
+	ended("by its user", token)
+	_, token = logIn()
+	h.Want(204, "DELETE", org+"/members/"+user+"/sessions", admin, nil)
+	ended("by an admin", token)
+	s, token := logIn()
+	h.Want(204, "DELETE", s.Path, admin, nil)
+	ended("with its provider", token)
+	s, token = logIn()
+	h.Want(204, "DELETE", org+"/members/"+user, admin, nil)
+	ended("with its member", token)
+	h.WantError(h.Do("GET", org, token, nil), 401)
+	if a := s.LogIn(samltest.Person{NameID: "anna"}); a.Status != 403 {
+		t.Errorf("the identity outlived the member: %d %s", a.Status, a.Body)
+	}
+	user = h.Ours.Users[schema.RoleEdit].ID
+	_, token = logIn()
+	h.Exec("update sessions set expires_at = now() - interval '1 second'")
+	ended("by time", token)
+	if err := h.Store.DeleteEndedSessions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.Rows()["sessions"].Count; n != 0 {
+		t.Errorf("%d sessions are kept", n)
+	}
+}
+
+// TestCodes: a front end gets a code, which opens the session once.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSAML(h, h.Ours, nil)
+	s.Known("anna", h.Ours.Users[schema.RoleRead].ID)
+	for _, foreign := range []string{"https://evil.example/", "https://docs.example.com.evil.example/", "https://docs.example.com@evil.example/", "javascript:alert(1)", "//evil.example", "http://docs.example.com/", "https://docs.example.com/#x"} {
+		a := h.Do("GET", s.Path+"/start?returnTo="+url.QueryEscape(foreign), "", nil)
+		if e := h.WantError(a, 400); len(e.Details) == 0 || e.Details[0].Field != "returnTo" {
+			t.Errorf("%s: %s", foreign, a.Body)
+		}
+	}
+	request, cookie := s.Start("?returnTo="+url.QueryEscape("https://docs.example.com/in?a=b"), "")
+	a := s.Post(s.IdP.Good(s.Service, request, samltest.Person{NameID: "anna"}), cookie)
+	target, err := url.Parse(a.Header.Get("Location"))
+	if err != nil || a.Status != 303 || !strings.HasPrefix(target.String(), "https://docs.example.com/in?") || target.Query().Get("a") != "b" {
+		t.Fatalf("%d %v %v", a.Status, a.Header, err)
+	}
+	code := target.Query().Get("code")
+	h.WantError(h.Do("GET", "/v1/user", code, nil), 401)
+	var opened atomic.Int32
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			a := h.Do("POST", "/v1/sso/token", "", `{"code":"`+code+`"}`)
+			if a.Status != 200 {
+				return
+			}
+			opened.Add(1)
+			var got schema.SessionToken
+			if err := json.Unmarshal(a.Body, &got); err != nil || h.Do("GET", "/v1/user", got.Token, nil).Status != 200 {
+				t.Errorf("%v %s", err, a.Body)
+			}
+		})
+	}
+	wait.Wait()
+	if opened.Load() != 1 {
+		t.Errorf("the code opened %d sessions", opened.Load())
+	}
+}
+
+// TestRefusedAnswers: whatever a browser brings that is not an answer to what it asked, nothing is stored.
+func TestRefusedAnswers(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSAML(h, h.Ours, nil)
+	s.Known("anna", h.Ours.Users[schema.RoleRead].ID)
+	second := apitest.NewSAML(h, h.Ours, nil)
+	pending := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) { p.SSOURL = nil })
+	anna := samltest.Person{NameID: "anna"}
+	request, cookie := s.Start("", "")
+	good := s.IdP.Good(s.Service, request, anna)
+	before := h.Rows()
+	for name, a := range map[string]apitest.Answer{
+		"no cookie":               s.Post(good, ""),
+		"a cookie of nobody":      s.Post(good, "octavo_sso=e30.AAAA"),
+		"the cookie of another":   func() apitest.Answer { _, other := s.Start("", ""); return s.Post(good, other) }(),
+		"at another provider":     second.Post(good, cookie),
+		"signed by another":       s.Post(samltest.Other().Good(s.Service, request, anna), cookie),
+		"for another service":     s.Post(s.IdP.Good(second.Service, request, anna), cookie),
+		"started at the provider": s.Post(s.IdP.Good(s.Service, "", anna), cookie),
+		"junk":                    s.Post("junk", cookie),
+	} {
+		if a.Status != 400 {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	for _, path := range []string{"/start", "/acs"} {
+		method, body := "GET", any(nil)
+		if path == "/acs" {
+			method, body = "POST", apitest.Form{Body: "SAMLResponse=x"}
+		}
+		h.WantError(h.Do(method, pending.Path+path, "", body), 404)
+		h.WantError(h.Do(method, "/v1/orgs/"+h.Theirs.Organization.ID+"/saml/"+s.Provider.ID+path, "", body), 404)
+		h.WantError(h.Do(method, "/v1/orgs/x/saml/%00"+path, "", body), 404)
+	}
+	if diff := cmp.Diff(before, h.Rows()); diff != "" {
+		t.Errorf("stored: %s", diff)
+	}
+	// Two nodes get the same answer at once: one of them logs in. A second tab does not disturb the first.
+	_, both := s.Start("", cookie)
+	var in atomic.Int32
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			if s.Post(good, both).Status == 200 {
+				in.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	if in.Load() != 1 {
+		t.Errorf("one answer logged in %d times", in.Load())
+	}
+}
+
+func unmarshalXML(text []byte, into any) error { return xml.Unmarshal(text, into) }
+
+func readAll(t *testing.T, r io.Reader) string {
+	t.Helper()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

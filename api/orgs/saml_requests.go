@@ -1,0 +1,95 @@
+package orgs
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/api/saml"
+)
+
+const (
+	// samlCookie ties an answer to the browser that asked for it: without it, a page could log its visitor in as somebody else.
+	samlCookie = "octavo_sso"
+	// samlRequestLife is how long somebody may take to log in at the identity provider.
+	samlRequestLife = 10 * time.Minute
+	// mostSAMLRequests is how many logins one browser may have under way at one provider, such as in tabs that it opened again.
+	mostSAMLRequests = 4
+	longestReturnTo  = 512
+)
+
+// samlRequest is a login that a browser started. Nothing is stored of it until it is answered: the browser keeps it, signed.
+type samlRequest struct {
+	ID       string `json:"i"`
+	Ends     int64  `json:"e"`
+	ReturnTo string `json:"r,omitzero"`
+}
+
+// samlRequests reads and writes the cookie of one provider.
+type samlRequests struct {
+	key      []byte
+	provider string
+}
+
+func (s samlRequests) sign(body string) string {
+	mac := hmac.New(sha256.New, s.key)
+	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // A hash never fails to take bytes.
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// read gives the requests of a cookie that are still under way. What is not ours is as good as nothing.
+func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
+	var open []samlRequest
+	for part := range strings.SplitSeq(cookie, "~") {
+		body, mac, _ := strings.Cut(part, ".")
+		text, err := base64.RawURLEncoding.DecodeString(body)
+		if err != nil || !hmac.Equal([]byte(s.sign(body)), []byte(mac)) {
+			continue
+		}
+		var request samlRequest
+		if json.Unmarshal(text, &request) == nil && now.Unix() < request.Ends {
+			open = append(open, request)
+		}
+		if len(open) == mostSAMLRequests {
+			break
+		}
+	}
+	return open
+}
+
+// cookie writes the requests, the newest first. Identity providers answer with a form of another site, so that the cookie must go
+// along with those: browsers demand https for that. acs says where it goes.
+func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, error) {
+	address, err := url.Parse(acs)
+	if err != nil {
+		return nil, err
+	}
+	// The start reads it as well, to add to it.
+	cookie := &http.Cookie{Name: samlCookie, Path: strings.TrimSuffix(address.EscapedPath(), "/acs"), HttpOnly: true, MaxAge: int(samlRequestLife.Seconds())}
+	if address.Scheme == "https" {
+		cookie.Secure, cookie.SameSite = true, http.SameSiteNoneMode
+	}
+	var parts []string
+	for _, request := range open[:min(len(open), mostSAMLRequests)] {
+		text, err := json.Marshal(request)
+		if err != nil {
+			return nil, err
+		}
+		body := base64.RawURLEncoding.EncodeToString(text)
+		parts = append(parts, body+"."+s.sign(body))
+	}
+	if cookie.Value = strings.Join(parts, "~"); cookie.Value == "" {
+		cookie.MaxAge = -1
+	}
+	return cookie, nil
+}
+
+func newSAMLRequest(returnTo string, now time.Time) samlRequest {
+	return samlRequest{ID: saml.NewRequestID(), Ends: now.Add(samlRequestLife).Unix(), ReturnTo: returnTo}
+}

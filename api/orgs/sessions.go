@@ -1,0 +1,85 @@
+package orgs
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// sessions are the operations on logins by SAML that are under way.
+type sessions struct{ store *store.Store }
+
+func sessionOperations(h *sessions) []frame.Operation {
+	const own, members = "/orgs/{organizationId}/sessions", "/orgs/{organizationId}/members/{userId}/sessions"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: own, ID: "listOwnSessions", Tag: "sso", Doc: "List the caller's own sessions in an organization.",
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.listOwn),
+		},
+		{
+			Method: http.MethodDelete, Path: own + "/{sessionId}", ID: "endOwnSession", Tag: "sso",
+			Doc:   "End one of the caller's own sessions. Nodes that have just seen it may accept it for a few seconds more.",
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.endOwn),
+		},
+		{
+			Method: http.MethodGet, Path: members, ID: "listSessionsOfMember", Tag: "sso", Doc: "List the sessions of a member.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.listOfMember),
+		},
+		{
+			Method: http.MethodDelete, Path: members, ID: "endSessionsOfMember", Tag: "sso",
+			Doc:   "End all sessions of a member. Nodes that have just seen one may accept it for a few seconds more.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.endOfMember),
+		},
+	}
+}
+
+func (h *sessions) list(ctx context.Context, c *access.Caller, userID string, page schema.PageRequest) (schema.List[schema.Session], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, "sessions "+organization+" "+userID, page,
+		func(after string, size int) (store.Page[store.Session], error) {
+			return h.store.ListSessions(ctx, organization, userID, after, size)
+		},
+		func(row store.Session) schema.Session {
+			session := schema.Session{
+				Object: "session", ID: row.ID, Organization: row.OrganizationID, User: row.UserID, CreatedAt: row.CreatedAt.UTC(),
+				ExpiresAt: row.ExpiresAt.UTC(), Provider: schema.SessionProvider{ID: row.ProviderID, Label: row.Provider},
+				Current: row.ID == c.Principal.TokenID,
+			}
+			if row.LastUsedAt != nil {
+				at := row.LastUsedAt.UTC()
+				session.LastUsedAt = &at
+			}
+			return session
+		},
+		func(row store.Session) string { return row.ID })
+}
+
+func (h *sessions) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Session], error) {
+	return h.list(ctx, c, c.Principal.UserID, *r)
+}
+
+func (h *sessions) endOwn(ctx context.Context, c *access.Caller, r *struct {
+	ID string `path:"sessionId"`
+}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.EndSession(ctx, c.Organization.Organization.ID, c.Principal.UserID, r.ID)
+}
+
+func (h *sessions) listOfMember(ctx context.Context, c *access.Caller, r *struct {
+	schema.PageRequest
+	UserID string `path:"userId"`
+}) (schema.List[schema.Session], error) {
+	if _, err := h.store.Member(ctx, c.Organization.Organization.ID, r.UserID); err != nil {
+		return schema.List[schema.Session]{}, err
+	}
+	return h.list(ctx, c, r.UserID, r.PageRequest)
+}
+
+func (h *sessions) endOfMember(ctx context.Context, c *access.Caller, r *struct {
+	UserID string `path:"userId"`
+}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.EndSessions(ctx, c.Organization.Organization.ID, r.UserID)
+}

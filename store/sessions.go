@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// codeLife is how long the code lives that opens a session: long enough for a browser to be sent on.
+const codeLife = time.Minute
+
+// Session is a row of its table, with its provider's label.
+type Session struct {
+	db.Session
+	Provider string
+}
+
+// newSession stores a session. It gives its token, or with byCode the code that opens it.
+func newSession(ctx context.Context, q *db.Queries, session db.InsertSessionParams, byCode bool) (secret string, err error) {
+	secret = schema.NewToken()
+	hash := schema.HashToken([]byte(secret))
+	session.ID, session.Hash, session.Opened = schema.NewID(), hash[:], !byCode
+	if byCode {
+		end := time.Now().Add(codeLife)
+		session.CodeExpiresAt = &end
+	}
+	_, err = q.InsertSession(ctx, session)
+	return secret, interpret(err, "session")
+}
+
+// OpenSession exchanges a code for the token of its session. A code works once.
+func (s *Store) OpenSession(ctx context.Context, code string) (token string, session Session, err error) {
+	token = schema.NewToken()
+	from, to := schema.HashToken([]byte(code)), schema.HashToken([]byte(token))
+	row, err := s.queries.OpenSession(ctx, db.OpenSessionParams{Code: from[:], Hash: to[:]})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", Session{}, schema.Invalid("code", "is not valid: it was used, has expired or never was")
+	}
+	return token, Session{Session: row}, interpret(err, "session")
+}
+
+// authenticateSession finds the principal of a session's token.
+func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) (Principal, error) {
+	row, err := s.queries.SessionByHash(ctx, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !row.ExpiresAt.After(time.Now()) {
+		return Principal{}, schema.Unauthorized("the token is not valid")
+	}
+	if err != nil {
+		return Principal{}, interpret(err, "session")
+	}
+	return Principal{
+		TokenID: row.ID, Kind: schema.TokenSession, UserID: row.UserID, OrganizationID: row.OrganizationID,
+		ExpiresAt: row.ExpiresAt, LastUsedAt: deref(row.LastUsedAt),
+	}, nil
+}
+
+// ListSessions lists the sessions of a member in the order they were made, after the id `after`.
+func (s *Store) ListSessions(ctx context.Context, organizationID, userID, after string, size int) (Page[Session], error) {
+	total, err := s.queries.CountSessions(ctx, db.CountSessionsParams{UserID: userID, OrganizationID: organizationID})
+	if err != nil {
+		return Page[Session]{}, interpret(err, "sessions")
+	}
+	found, err := s.queries.ListSessions(ctx, db.ListSessionsParams{
+		UserID: userID, OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[Session]{}, interpret(err, "sessions")
+	}
+	rows := make([]Session, len(found))
+	for i, row := range found {
+		rows[i] = Session{Session: row.Session, Provider: row.Label}
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// EndSession ends a session of a member, if it is there. Nodes that have just seen it may accept it for as long as they remember it,
+// as with every token.
+func (s *Store) EndSession(ctx context.Context, organizationID, userID, id string) error {
+	err := s.queries.DeleteSession(ctx, db.DeleteSessionParams{ID: id, UserID: userID, OrganizationID: organizationID})
+	return interpret(err, "session")
+}
+
+// EndSessions ends all sessions of a member.
+func (s *Store) EndSessions(ctx context.Context, organizationID, userID string) error {
+	err := s.queries.DeleteSessionsOfMember(ctx, db.DeleteSessionsOfMemberParams{UserID: userID, OrganizationID: organizationID})
+	return interpret(err, "sessions")
+}
+
+// DeleteEndedSessions deletes what no longer logs anybody in.
+func (s *Store) DeleteEndedSessions(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		s.queries.DeleteEndedSessions, s.queries.DeleteEndedCodes, s.queries.DeleteEndedSAMLAnswers,
+	} {
+		if err := step(ctx); err != nil {
+			return interpret(err, "sessions")
+		}
+	}
+	return nil
+}
