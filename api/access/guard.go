@@ -176,6 +176,10 @@ func (c *Caller) objectOrganization() string {
 		return c.Space.Space.OrganizationID
 	case c.Collection != nil:
 		return c.Collection.Collection.OrganizationID
+	case c.Integration != nil:
+		return c.Integration.Owner.Organization.ID
+	case c.Installation != nil:
+		return c.Installation.Row.OrganizationID
 	}
 	return c.EventSite.OrganizationID
 }
