@@ -274,7 +274,7 @@ func TestEveryBodyIsBounded(t *testing.T) {
 			h.WantError(h.Do(op.Method, path, token, body, "Content-Type", contentType), http.StatusUnsupportedMediaType)
 		}
 		h.WantError(h.Do(op.Method, path, token, body, "Content-Encoding", "rot13"), http.StatusUnsupportedMediaType)
-		h.WantError(h.Do(op.Method, path, token, "not gzip", "Content-Encoding", "gzip"), http.StatusBadRequest)
+		h.WantError(h.Do(op.Method, path, token, "not gzip", "Content-Encoding", "gzip", "Content-Type", op.Accepts[0]), http.StatusBadRequest)
 		for _, contentType := range []string{"", op.Accepts[0] + ";charset=UTF-8"} {
 			if a := h.Try(op, h.Ours, token, "Content-Type", contentType); a.Status != op.Status {
 				t.Errorf("%s with Content-Type %q: %d %s", op.ID, contentType, a.Status, a.Body)
@@ -293,7 +293,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 		path, _ := h.Example(op, h.Ours)
 		get := h.Do(http.MethodGet, path, h.Ours.Tokens[schema.RoleAdmin], nil)
 		head := h.Do(http.MethodHead, path, h.Ours.Tokens[schema.RoleAdmin], nil)
-		if head.Status != get.Status || len(head.Body) != 0 || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") {
+		if head.Status != get.Status || len(head.Body) != 0 || len(get.Body) > 0 && head.Header.Get("Content-Length") != get.Header.Get("Content-Length") {
 			t.Errorf("%s: HEAD %d %q, GET %d", op.ID, head.Status, head.Body, get.Status)
 		}
 	})

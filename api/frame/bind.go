@@ -220,7 +220,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 {
+	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // An empty form is one: its rules say what is missing.
 		if p.body.optional {
 			return nil
 		}

@@ -59,7 +59,7 @@ func TestForms(t *testing.T) {
 		"good":            {"", "text=a+b%26&number=3&flag=true&many=x&many=y&other=1", "", 200},
 		"multipart":       {multipartType, part("text", "a b&") + part("number", "3") + part("flag", "true") + part("many", "x,y") + "--x--\r\n", "", 200},
 		"missing":         {"", "number=3", "text", 400},
-		"empty":           {"", "", "", 400},
+		"empty":           {"", "", "text", 400},
 		"twice":           {"", "text=a&text=b", "text", 400},
 		"too long":        {"", "text=" + strings.Repeat("x", 11), "text", 400},
 		"not a number":    {"", "text=a&number=x", "number", 400},

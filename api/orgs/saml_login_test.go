@@ -76,7 +76,8 @@ func TestLoginAtARealProvider(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { idp.Handler().ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	base, _ := url.Parse(server.URL)
-	idp.MetadataURL, idp.SSOURL = *base.JoinPath("/metadata"), *base.JoinPath("/sso")
+	idp.MetadataURL, idp.SSOURL = *base, *base
+	idp.MetadataURL.Path, idp.SSOURL.Path = "/metadata", "/sso"
 	entity, address, role := idp.MetadataURL.String(), idp.SSOURL.String(), string(schema.RoleEdit)
 	team, err := h.Store.CreateTeam(t.Context(), h.Ours.Organization.ID, "Staff", nil)
 	if err != nil {
