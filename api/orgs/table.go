@@ -21,5 +21,6 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.
 		memberOperations(&members{store: st, view: v}),
 		teamOperations(&teams{store: st, view: v}),
 		jobOperations(&jobs{store: st}),
+		auditOperations(&auditLog{store: st}),
 	), Vocabularies: []rules.Vocabulary{vocabulary}}
 }

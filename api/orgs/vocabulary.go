@@ -3,6 +3,7 @@ package orgs
 import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // vocabulary defines the names in these operations' rules that no other domain uses.
@@ -14,6 +15,7 @@ var vocabulary = rules.Vocabulary{
 		"contentTarget":      {"site"},
 		"samlStatus":         schema.SAMLStatuses(),
 		"jobState":           schema.JobStates(),
+		"auditedObject":      store.AuditedObjects(),
 		"onboardingSource":   {"markdown-in-git", "import", "template"},
 		"onboardingAudience": {"public", "mixed", "protected", "internal"},
 		"onboardingInterest": {"adaptive-content", "api-docs", "proactive-agent"},
