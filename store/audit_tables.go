@@ -97,7 +97,7 @@ func auditedTables() []auditedTable {
 		ownID("git_operations", "git-operation", inSpace,
 			"kind state reason #url ref provider repo_url revision commit_hash !credentials"),
 		ownID("translations", "translation", inOrganization.with("null", "r.source_space_id"),
-			"source_space_id source_language language #instructions runs"),
+			"source_space_id source_language language #instructions runs run_requested_at"),
 		ownID("glossary_entries", "glossary-entry", inOrganization, "translations"),
 
 		ownID("sites", "site", inOrganization.with("r.id", "null"), "type title visibility published basename hostname "+
