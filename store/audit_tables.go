@@ -97,7 +97,9 @@ func auditedTables() []auditedTable {
 		ownID("git_operations", "git-operation", inSpace,
 			"kind state reason #url ref provider repo_url revision commit_hash !credentials"),
 		ownID("translations", "translation", inOrganization.with("null", "r.source_space_id"),
-			"source_space_id source_language language #instructions runs run_requested_at"),
+			"source_space_id source_language language #instructions runs result_space_id"),
+		keyed("translation_runs", "translation-run", auditPlace{"join translations t on t.id = r.translation_id", "t.organization_id", "null", "t.source_space_id"},
+			"r.id", "id", "translation_id state reason revision"),
 		ownID("glossary_entries", "glossary-entry", inOrganization, "translations"),
 
 		ownID("sites", "site", inOrganization.with("r.id", "null"), "type title visibility published basename hostname "+
@@ -124,7 +126,7 @@ func auditedTables() []auditedTable {
 	}
 	for _, part := range [][]auditedTable{
 		exempt(auditContents, "revisions", "revision_changes", "branch_pages", "branch_files", "documents", "document_specs", "files",
-			"comment_documents", "conversation_contents", "integration_assets", "openapi_spec_versions"),
+			"comment_documents", "conversation_contents", "integration_assets", "openapi_spec_versions", "translation_corrections", "translation_segments"),
 		exempt(auditDerived, "change_request_contributors", "conversation_issues", "deleted_spaces", "front_end_changes", "git_redirects",
 			"git_sync_files", "git_syncs", "pdf_chunks", "pdf_contents", "pdfs", "search_pages", "search_spaces", "search_words"),
 		exempt(auditEvents, "event_keys", "expiries", "tombstone_version", "tombstones"),
