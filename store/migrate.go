@@ -56,30 +56,33 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot migrate: %w", err)
 	}
-	if err := applyAccess(ctx, locked); err != nil {
+	access, err := accessText()
+	if err != nil {
+		return 0, fmt.Errorf("cannot read the access functions: %w", err)
+	}
+	if err := applyText(ctx, locked, "content_access", "store/access", access); err != nil {
 		return 0, fmt.Errorf("cannot apply the access functions: %w", err)
+	}
+	if err := applyText(ctx, locked, "audit_log", "store/audit_tables.go", auditText()); err != nil {
+		return 0, fmt.Errorf("cannot apply the triggers of the audit log: %w", err)
 	}
 	return river + len(results), nil
 }
 
-// applyAccess gives the functions in access/ this binary's text, all at once. A comment on content_access says which text is
-// there, so that a start that changes nothing writes nothing. A database that a newer binary has migrated keeps its text: an
-// older node that restarts during an upgrade must not undo it.
-func applyAccess(ctx context.Context, conn *pgx.Conn) error {
-	text, err := accessText()
-	if err != nil {
-		return err
-	}
-	mark := fmt.Sprintf("store/access %x", sha256.Sum256([]byte(text)))
+// applyText gives functions and triggers this binary's text, all at once. A comment on a table says which text is there, so that a
+// start that changes nothing writes nothing. A database that a newer binary has migrated keeps its text: an older node that restarts
+// during an upgrade must not undo it.
+func applyText(ctx context.Context, conn *pgx.Conn, table, source, text string) error {
+	mark := fmt.Sprintf("%s %x", source, sha256.Sum256([]byte(text)))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		var version int64
 		var applied string
 		err := tx.QueryRow(ctx, `select (select max(version_id) from goose_db_version where is_applied),
-			coalesce(obj_description('content_access'::regclass, 'pg_class'), '')`).Scan(&version, &applied)
+			coalesce(obj_description($1::text::regclass, 'pg_class'), '')`, table).Scan(&version, &applied)
 		if err != nil || version > latestMigration() || applied == mark {
 			return err
 		}
-		_, err = tx.Exec(ctx, text+"comment on table content_access is '"+mark+"'", pgx.QueryExecModeSimpleProtocol)
+		_, err = tx.Exec(ctx, text+"comment on table "+table+" is '"+mark+"'", pgx.QueryExecModeSimpleProtocol)
 		return err
 	})
 }

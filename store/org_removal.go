@@ -142,6 +142,9 @@ func (s *Store) purge(ctx context.Context, id string) error {
 		func() (int64, error) {
 			return q.PurgeWebhookEvents(ctx, db.PurgeWebhookEventsParams{OrganizationID: id, Size: purgeRows})
 		},
+		func() (int64, error) {
+			return q.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{OrganizationID: &id, OlderThan: endOfTime, Most: purgeRows})
+		},
 	})
 	if err != nil {
 		return interpret(err, "organization")

@@ -60,7 +60,7 @@ func (s *Store) Start(ctx context.Context) error {
 		pool.Close()
 		return fmt.Errorf("cannot reach Postgres: %w", err)
 	}
-	s.pool, s.queries, s.planned = pool, db.New(pool), db.New(planned{pool})
+	s.pool, s.queries, s.planned = pool, db.New(acting{pool}), db.New(planned{pool})
 	return nil
 }
 
@@ -111,9 +111,9 @@ func pageOf[T any](rows []T, size int, total int64) Page[T] {
 	return Page[T]{Rows: rows, Total: total}
 }
 
-// inTx runs fn in one transaction and rolls back whenever fn fails or panics.
+// inTx runs fn in one transaction, for the actor of the context, and rolls back whenever fn fails or panics.
 func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx, q *db.Queries) error) error {
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return fn(tx, s.queries.WithTx(tx)) })
+	err := pgx.BeginTxFunc(ctx, s.pool, begin(ctx), func(tx pgx.Tx) error { return fn(tx, s.queries.WithTx(tx)) })
 	if err == nil {
 		return nil
 	}

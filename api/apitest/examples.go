@@ -27,6 +27,7 @@ func init() {
 	for _, add := range []func(){
 		accessExamples,
 		addressExamples,
+		auditExamples,
 		changeRequestExamples,
 		commentsExamples,
 		conflictExamples,

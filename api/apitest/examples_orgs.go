@@ -184,3 +184,13 @@ func webhookExamples() {
 		}}
 	}
 }
+
+func auditExamples() {
+	Examples["getAuditLogEntry"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
+		page, err := h.Store.ListAuditEntries(h.T.Context(), tenant.Organization.ID, store.AuditFilter{}, nil, 1)
+		if err != nil || len(page.Rows) == 0 {
+			h.T.Fatal("the audit log is empty", err)
+		}
+		return made{"entryId": page.Rows[0].ID}
+	}}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"runtime/debug"
 	"sync"
@@ -39,6 +40,8 @@ type frame struct {
 type route struct {
 	op   *Operation
 	plan *bindPlan
+	// changes says that the operation may change resources, for a caller whom the audit log names.
+	changes bool
 }
 
 // call is one request on its way through the frame. It is pooled: do not keep any part of it.
@@ -95,7 +98,7 @@ func (f *frame) prepare(table Table) ([]*route, error) {
 			problems = append(problems, fmt.Errorf("operation %q: %w", op.ID, err))
 			continue
 		}
-		routes[i] = &route{op: op, plan: plan}
+		routes[i] = &route{op: op, plan: plan, changes: op.Method != http.MethodGet && !plan.body.raw}
 	}
 	return routes, errors.Join(problems...)
 }

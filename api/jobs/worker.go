@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/riverqueue/river"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // worker does the jobs of one kind for river.
@@ -25,7 +27,10 @@ func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.row.Timeout 
 
 // Work does a job. The error that river stores is the public reason of a failure.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
-	err := w.try(ctx, job.Args)
+	// The audit log has the same id as the list of jobs.
+	err := w.try(store.By(ctx, store.Actor{
+		Type: schema.ActorJob, ID: strconv.FormatInt(job.ID, 10), Name: w.row.Name, Operation: w.row.Name,
+	}), job.Args)
 	if err == nil {
 		return nil
 	}

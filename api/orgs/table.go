@@ -25,5 +25,6 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, reacha
 		teamOperations(&teams{store: st, view: v}),
 		jobOperations(&jobs{store: st}),
 		webhookOperations(&webhooks{store: st, view: v}),
+		auditOperations(&auditLog{store: st}),
 	), Vocabularies: []rules.Vocabulary{vocabulary, receivers(reachable)}}
 }

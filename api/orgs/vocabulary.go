@@ -6,6 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // receivers defines the form of the addresses of webhooks, which may be where the policy says.
@@ -31,6 +32,7 @@ var vocabulary = rules.Vocabulary{
 		"contentTarget": {"site"},
 		"samlStatus":    schema.SAMLStatuses(),
 		"jobState":      schema.JobStates(),
+		"auditedObject": store.AuditedObjects(),
 		"webhookEvent":  schema.WebhookEventNames(),
 		"webhookStatus": schema.WebhookStatuses(),
 

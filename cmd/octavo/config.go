@@ -100,6 +100,7 @@ type Settings struct {
 	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Memory in bytes for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 16 MiB if that is more. A request waits up to 2 s for memory; then it is refused, with 429 if its token has used its share and with 503 otherwise."`
 
 	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are valid. 0: forever."`
+	AuditRetention time.Duration `env:"OCTAVO_AUDIT_RETENTION" default:"9600h" help:"How long the audit log keeps its entries, with the names and addresses of those who changed something. 0: forever."`
 
 	QueryConcurrency  int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node runs on the insights store at once; more wait. The store needs this number times OCTAVO_QUERY_MAX_MEMORY of memory."`
 	QueryPerOrg       int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them one organization may run."`
@@ -200,6 +201,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.SiteKeyMaxPast <= 0 {
 		return fmt.Errorf("OCTAVO_SITE_KEY_MAX_PAST: must be above 0")
+	}
+	if s.AuditRetention < 0 {
+		return fmt.Errorf("OCTAVO_AUDIT_RETENTION: must not be negative")
 	}
 	if s.InviteLifetime < 0 {
 		return fmt.Errorf("OCTAVO_INVITE_LIFETIME: must not be negative")

@@ -20,7 +20,7 @@ type ContentGCCmd struct {
 
 // Run deletes what no space has any more.
 func (c *ContentGCCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "content gc", func(ctx context.Context, st *store.Store) error {
 		if err := st.PurgeOrganizations(ctx); err != nil {
 			return err
 		}

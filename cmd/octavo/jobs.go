@@ -165,7 +165,7 @@ type JobsListCmd struct {
 
 // Run lists the jobs.
 func (c *JobsListCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error { return c.list(ctx, st, os.Stdout) })
+	return withStore(&c.Settings, "jobs list", func(ctx context.Context, st *store.Store) error { return c.list(ctx, st, os.Stdout) })
 }
 
 func (c *JobsListCmd) list(ctx context.Context, st *store.Store, out io.Writer) error {
@@ -238,7 +238,7 @@ func (c *JobsRetryCmd) Run() error {
 	if c.All == (len(c.IDs) > 0) {
 		return errors.New("name the ids of jobs, or use --all")
 	}
-	return withStore(&c.Settings, c.retry)
+	return withStore(&c.Settings, "jobs retry", c.retry)
 }
 
 func (c *JobsRetryCmd) retry(ctx context.Context, st *store.Store) error {

@@ -35,7 +35,7 @@ type ProveHostnameCmd struct {
 
 // Run proves the hostname.
 func (c *ProveHostnameCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "site prove-hostname", func(ctx context.Context, st *store.Store) error {
 		name := strings.ToLower(c.Hostname)
 		if _, err := st.ProveHostname(ctx, c.Site, name, store.ProvedByOperator); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (c *ProveHostnameCmd) Run() error {
 
 // Run proves the domain.
 func (c *ProveDomainCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "org prove-domain", func(ctx context.Context, st *store.Store) error {
 		if err := st.ProveDomain(ctx, c.Organization, c.Domain, store.ProvedByOperator); err != nil {
 			return err
 		}

@@ -9,7 +9,9 @@ import (
 )
 
 // The sweep deletes old idempotency keys, expired invites, PDFs that nobody has
-// used for a while, changes that no front end was told, old events of webhooks and the data of deleted organizations and spaces, in batches of bounded size. It runs about once a
+// used for a while, changes that no front end was told, old events of webhooks,
+// old entries of the audit log and the data of deleted organizations and spaces,
+// in batches of bounded size. It runs about once a
 // minute, and without a pause while more is left. Expired rows are ignored
 // whether or not they have been deleted.
 const (
@@ -87,6 +89,11 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	}
 	if more, err := n.store.DeleteOldWebhookEvents(ctx); more || err != nil {
 		return more, err
+	}
+	if keep := n.settings.AuditRetention; keep > 0 {
+		if more, err := n.store.DeleteOldAuditEntries(ctx, time.Now().Add(-keep)); more || err != nil {
+			return more, err
+		}
 	}
 	if err := n.store.PurgeOrganizations(ctx); err != nil {
 		return false, err

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/user"
 	"text/tabwriter"
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -37,7 +39,7 @@ type TokenCreateCmd struct {
 
 // Run creates the token.
 func (c *TokenCreateCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "token create", func(ctx context.Context, st *store.Store) error {
 		want := store.NewToken{User: c.User, SiteID: c.Site, FrontEnd: c.FrontEnd, Name: c.Name}
 		if c.Expires < 0 {
 			return fmt.Errorf("--expires must be positive")
@@ -67,7 +69,7 @@ type TokenListCmd struct {
 
 // Run lists the tokens.
 func (c *TokenListCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "token list", func(ctx context.Context, st *store.Store) error {
 		list, err := st.ListTokens(ctx, store.TokenFilter{User: c.User, SiteID: c.Site})
 		if err != nil {
 			return err
@@ -116,7 +118,7 @@ type TokenRevokeCmd struct {
 
 // Run revokes the token.
 func (c *TokenRevokeCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "token revoke", func(ctx context.Context, st *store.Store) error {
 		if err := st.RevokeToken(ctx, c.ID); err != nil {
 			return err
 		}
@@ -132,7 +134,7 @@ type TokenRotateCmd struct {
 
 // Run ends all site tokens.
 func (c *TokenRotateCmd) Run() error {
-	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+	return withStore(&c.Settings, "token rotate", func(ctx context.Context, st *store.Store) error {
 		if err := st.EndSiteTokens(ctx); err != nil {
 			return err
 		}
@@ -142,8 +144,9 @@ func (c *TokenRotateCmd) Run() error {
 }
 
 // withStore runs a command on the Postgres of a running node, or on an embedded
-// one that it starts for the time of the command.
-func withStore(s *Settings, run func(context.Context, *store.Store) error) (err error) {
+// one that it starts for the time of the command. The audit log attributes what
+// the command changes to the operator, by the name that the system knows.
+func withStore(s *Settings, command string, run func(context.Context, *store.Store) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
 	b, err := besideRunning(ctx, s, embedded.Set{Postgres: true})
@@ -159,5 +162,14 @@ func withStore(s *Settings, run func(context.Context, *store.Store) error) (err 
 	if _, err := st.Migrate(ctx); err != nil {
 		return err
 	}
-	return run(ctx, st)
+	return run(store.By(ctx, operator(command)), st)
+}
+
+// operator is whoever runs a command, as the actor of what it changes.
+func operator(command string) store.Actor {
+	who := store.Actor{Type: schema.ActorOperator, Operation: "octavo " + command}
+	if u, err := user.Current(); err == nil {
+		who.ID, who.Name = u.Username, u.Name
+	}
+	return who
 }

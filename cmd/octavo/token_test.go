@@ -30,6 +30,18 @@ func TestTokens(t *testing.T) {
 	if err := json.Unmarshal([]byte(made), &key); err != nil || !strings.HasPrefix(key.Token, "oct_") {
 		t.Fatalf("token create printed %q: %v", made, err)
 	}
+	// The audit log says which command made it.
+	var log struct {
+		Items []struct {
+			Actor  struct{ Type string }
+			Target struct{ Type, ID string }
+		}
+	}
+	status, entries := i.request("GET", "/v1/orgs/"+i.org+"/audit-log?operation=octavo%20token%20create", i.token, nil)
+	if err := json.Unmarshal(entries, &log); status != 200 || err != nil || len(log.Items) != 1 ||
+		log.Items[0].Actor.Type != "operator" || log.Items[0].Target.ID != key.ID || strings.Contains(string(entries), key.Token) {
+		t.Errorf("audit log: %d %s", status, entries)
+	}
 	if status, answer := i.post(key.Token, pageView("a")); status != 204 {
 		t.Fatalf("a site key should post its site's events: %d %s", status, answer)
 	}

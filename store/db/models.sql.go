@@ -60,6 +60,28 @@ func (ns NullRiverJobState) Value() (driver.Value, error) {
 	return string(ns.RiverJobState), nil
 }
 
+type AuditLog struct {
+	ID             int64
+	At             time.Time
+	OrganizationID *string
+	SiteID         *string
+	SpaceID        *string
+	Action         string
+	ObjectType     string
+	ObjectID       *string
+	Further        *int64
+	Before         []byte
+	After          []byte
+	Operation      *string
+	ActorType      string
+	ActorID        *string
+	ActorName      *string
+	TokenID        *string
+	TokenKind      *string
+	RequestID      *string
+	Address        *string
+}
+
 type ChangeRequest struct {
 	ID                     string
 	SpaceID                string

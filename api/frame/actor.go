@@ -1,0 +1,33 @@
+package frame
+
+import (
+	"cmp"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// acting is the call as the actor of what it changes. It is valid only during the call.
+type acting struct {
+	c  *call
+	op *Operation
+}
+
+// Actor tells the audit log who calls.
+func (a acting) Actor() store.Actor {
+	who := store.Actor{Type: schema.ActorAnonymous, Operation: a.op.ID, RequestID: a.c.RequestID()}
+	if a.c.IP.IsValid() {
+		who.Address = a.c.IP.String()
+	}
+	p := a.c.Principal
+	if p == nil {
+		return who
+	}
+	who.TokenID, who.TokenKind = p.TokenID, string(p.Kind)
+	if p.UserID != "" {
+		who.Type, who.ID = schema.ActorUser, p.UserID
+	} else { // A token that acts for itself.
+		who.Type, who.ID = schema.AuditActorType(p.Kind), cmp.Or(p.SiteID, p.TokenID)
+	}
+	return who
+}

@@ -1,0 +1,80 @@
+package orgs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// auditLog has the operations on who changed what in an organization. None of them changes the log.
+type auditLog struct{ store *store.Store }
+
+func auditOperations(h *auditLog) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/audit-log", ID: "listAuditLog", Tag: "audit",
+			Doc:   "List who changed what in an organization, the newest first: one entry for each object that a change created, changed or deleted.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/audit-log/{entryId}", ID: "getAuditLogEntry", Tag: "audit",
+			Doc:   "Read one entry of the audit log.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+	}
+}
+
+type listAuditLogRequest struct {
+	schema.PageRequest
+	Actor      *string `query:"actor"`
+	Operation  *string `query:"operation"`
+	ObjectType *string `query:"objectType" rules:"enum=auditedObject"`
+	ObjectID   *string `query:"objectId"`
+	From       *string `query:"from" rules:"pattern=dateTime"`
+	To         *string `query:"to" rules:"pattern=dateTime"`
+}
+
+func (h *auditLog) list(ctx context.Context, c *access.Caller, r *listAuditLogRequest) (schema.List[schema.AuditEntry], error) {
+	organization := c.Organization.Organization.ID
+	f := store.AuditFilter{
+		Actor: r.Actor, Operation: r.Operation, ObjectType: r.ObjectType, ObjectID: r.ObjectID, Since: timeOf(r.From), Until: timeOf(r.To),
+	}
+	name := fmt.Sprintf("audit log %s %q %q %q %q %q %q", organization, schema.Or(r.Actor, ""), schema.Or(r.Operation, ""),
+		schema.Or(r.ObjectType, ""), schema.Or(r.ObjectID, ""), schema.Or(r.From, ""), schema.Or(r.To, ""))
+	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
+		func(keys []string, size int) (store.Page[schema.AuditEntry], error) {
+			after, err := store.ParseCursor[time.Time](keys)
+			if err != nil {
+				return store.Page[schema.AuditEntry]{}, err
+			}
+			return h.store.ListAuditEntries(ctx, organization, f, after, size)
+		},
+		func(entry schema.AuditEntry) schema.AuditEntry { return entry },
+		func(entry schema.AuditEntry) []string { return store.AuditEntryCursor(entry).Keys() })
+}
+
+// timeOf reads a time that the request's rules have checked.
+func timeOf(text *string) *time.Time {
+	if text == nil {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, *text)
+	if err != nil {
+		return nil
+	}
+	return &at
+}
+
+type auditEntryRequest struct {
+	ID string `path:"entryId"`
+}
+
+func (h *auditLog) get(ctx context.Context, c *access.Caller, r *auditEntryRequest) (schema.AuditEntry, error) {
+	return h.store.AuditEntry(ctx, c.Organization.Organization.ID, r.ID)
+}

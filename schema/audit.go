@@ -1,0 +1,69 @@
+package schema
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// AuditActorType is the kind of whoever made a change.
+type AuditActorType string
+
+// The types of actors beside the kinds of tokens that act for themselves, such as site keys.
+const (
+	ActorUser AuditActorType = "user"
+	// ActorOperator is somebody who runs a command on the server.
+	ActorOperator AuditActorType = "operator"
+	ActorJob      AuditActorType = "job"
+	// ActorAnonymous is a caller without a token.
+	ActorAnonymous AuditActorType = "anonymous"
+	// ActorSystem is the service itself, such as when it deletes what has expired.
+	ActorSystem AuditActorType = "system"
+)
+
+// AuditActions are what can happen to an object.
+func AuditActions() []string { return []string{"create", "update", "delete"} }
+
+// AuditEntry says what one committed change did to one object.
+type AuditEntry struct {
+	Object string    `json:"object"`
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Action string    `json:"action"`
+	// Operation is the operationId of the request, the kind of the job or the name of the command.
+	Operation string      `json:"operation,omitempty"`
+	Actor     AuditActor  `json:"actor"`
+	Token     *AuditToken `json:"token,omitempty"`
+	RequestID string      `json:"requestId,omitempty"`
+	// Address is the client's.
+	Address string      `json:"address,omitempty"`
+	Target  AuditTarget `json:"target"`
+	// Further is set in the entry that stands for the rest of a statement that changed very many objects: how many.
+	Further *int64 `json:"further,omitempty"`
+	// Before and After hold the members that changed: an absent one was not set. What was created has no Before, and what was
+	// deleted no After.
+	Before jsontext.Value `json:"before,omitzero"`
+	After  jsontext.Value `json:"after,omitzero"`
+}
+
+// AuditActor is whoever made a change, with the name at the time.
+type AuditActor struct {
+	Type        string `json:"type"`
+	ID          string `json:"id,omitempty"`
+	DisplayName string `json:"displayName,omitempty"`
+}
+
+// AuditToken is the token with which a change was made, by its id.
+type AuditToken struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+}
+
+// AuditTarget is the object that changed, and where it is.
+type AuditTarget struct {
+	Type         string `json:"type"`
+	ID           string `json:"id,omitempty"`
+	Organization string `json:"organization,omitempty"`
+	Site         string `json:"site,omitempty"`
+	Space        string `json:"space,omitempty"`
+}

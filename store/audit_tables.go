@@ -1,0 +1,198 @@
+package store
+
+import "strings"
+
+// auditedTable is a row of the table of tables: what the audit log shows of one table of the database, or why it shows nothing.
+type auditedTable struct {
+	name string
+	// object is what the log calls a row of the table; "" for exempt tables.
+	object string
+	// in says which organization, site and space a row belongs to.
+	in auditPlace
+	// id is the expression of the object's id in the row r, and key are the columns that no change of a row touches.
+	id, key string
+	// columns are those that are shown, by name; the log has them in camel case. A change of other columns leaves no entry. Of a
+	// column with a #, the hash is shown, because it may be large; of one with a !, only that it changed, because it is secret.
+	columns string
+	// exempt is the reason for which changes of the table leave no entries.
+	exempt string
+}
+
+// auditPlace has the expressions of where a row r belongs. The join finds nothing for a row that goes together with what it
+// belongs to: the log has an entry for that.
+type auditPlace struct{ join, organization, site, space string }
+
+var (
+	inInstallation  = auditPlace{"", "null::text", "null", "null"}
+	inOrganization  = auditPlace{"", "r.organization_id", "null", "null"}
+	inSite          = auditPlace{"join sites s on s.id = r.site_id", "s.organization_id", "s.id", "null"}
+	inSpace         = auditPlace{"join spaces p on p.id = r.space_id", "p.organization_id", "null", "p.id"}
+	inChangeRequest = auditPlace{"join change_requests c on c.id = r.change_request_id", "c.organization_id", "null", "c.space_id"}
+)
+
+// with gives a place that knows more: one more expression for the site or the space.
+func (p auditPlace) with(site, space string) auditPlace {
+	p.site, p.space = site, space
+	return p
+}
+
+// Reasons for which tables are exempt.
+const (
+	auditDerived  = "It is derived from what has entries."
+	auditContents = "It holds contents: the entries of what they belong to name revisions, versions or hashes."
+	auditEvents   = "It belongs to the path of events, which nobody edits."
+	auditLibrary  = "It belongs to a library."
+)
+
+// auditedTables has a row for every table of the database.
+func auditedTables() []auditedTable {
+	ownID := func(name, object string, in auditPlace, columns string) auditedTable {
+		return auditedTable{name: name, object: object, in: in, id: "r.id", key: "id", columns: columns}
+	}
+	keyed := func(name, object string, in auditPlace, id, key, columns string) auditedTable {
+		return auditedTable{name: name, object: object, in: in, id: id, key: key, columns: columns}
+	}
+	exempt := func(reason string, names ...string) (rows []auditedTable) {
+		for _, name := range names {
+			rows = append(rows, auditedTable{name: name, exempt: reason})
+		}
+		return rows
+	}
+	rows := []auditedTable{
+		ownID("organizations", "organization", auditPlace{"", "case when r.deleted_at is null then r.id end", "null", "null"},
+			"title type plan email_domains invite_links default_role hostname logo default_site merge_rules sso ai deleted_at"),
+		ownID("users", "user", inInstallation, "display_name email photo_url"),
+		ownID("tokens", "token", auditPlace{"left join sites s on s.id = r.site_id", "s.organization_id", "s.id", "null"},
+			"kind name user_id site_id expires_at revoked_at !hash"),
+		keyed("secrets", "installation-key", inInstallation, "r.name", "name", "!value"),
+		keyed("site_token_keys", "site-token-key", inInstallation, "r.name", "name", "!sealed"),
+
+		keyed("memberships", "member", inOrganization, "r.user_id", "organization_id user_id", "role sso"),
+		ownID("teams", "team", inOrganization, "title"),
+		keyed("team_members", "team-member", auditPlace{"join teams t on t.id = r.team_id", "t.organization_id", "null", "null"},
+			"r.user_id", "team_id user_id", "team_id user_id role"),
+		// Of these key columns, all but two are null.
+		keyed("grants", "permission", inOrganization.with("null", "r.space_id"), "coalesce(r.user_id, r.team_id)",
+			"collection_id? space_id? user_id? team_id?", "collection_id space_id user_id team_id role"),
+		ownID("link_invites", "link-invite", inOrganization, "role space_id collection_id created_by expires_at"),
+		keyed("email_invites", "email-invite", inOrganization, "r.user_id", "organization_id user_id", "email role sso expires_at"),
+		keyed("domain_proofs", "email-domain", inOrganization, "r.domain", "organization_id domain", "proved_by"),
+		ownID("saml_providers", "saml-provider", inOrganization,
+			"label entity_id #certificate sso_url default_team_id default_role"),
+		keyed("saml_identities", "saml-identity", inOrganization, "r.user_id", "provider_id name_id", "provider_id name_id user_id"),
+		ownID("sessions", "session", inOrganization, "provider_id user_id opened expires_at !hash"),
+
+		ownID("collections", "collection", inOrganization, "parent_id title #description default_level position"),
+		ownID("spaces", "space", inOrganization.with("null", "r.id"), "parent_id position title emoji icon visibility edit_mode "+
+			"language default_level merge_rules revision git_sync"),
+		ownID("change_requests", "change-request", inSpace, "number status subject #description created_by revision revision_merged cluster_id"),
+		keyed("change_request_reviewers", "requested-reviewer", inChangeRequest, "r.user_id", "change_request_id user_id",
+			"change_request_id user_id requested_by revision"),
+		ownID("change_request_reviews", "change-request-review", inChangeRequest, "change_request_id user_id status revision superseded"),
+		ownID("change_request_templates", "change-request-template", inSpace, "title #description #pages"),
+		keyed("conflict_choices", "conflict-choice", inChangeRequest, "r.conflict_id", "change_request_id conflict_id",
+			"change_request_id take #value"),
+		ownID("comments", "comment", inSpace, "change_request_id parent_id page_id author_id #body status"),
+		keyed("comment_reactions", "comment-reaction",
+			auditPlace{"join comments c on c.id = r.comment_id join spaces p on p.id = c.space_id", "p.organization_id", "null", "p.id"},
+			"r.comment_id", "comment_id user_id emoji", "user_id emoji"),
+		ownID("git_operations", "git-operation", inSpace,
+			"kind state reason #url ref provider repo_url revision commit_hash !credentials"),
+		ownID("translations", "translation", inOrganization.with("null", "r.source_space_id"),
+			"source_space_id source_language language #instructions runs result_space_id"),
+		keyed("translation_runs", "translation-run", auditPlace{"join translations t on t.id = r.translation_id", "t.organization_id", "null", "t.source_space_id"},
+			"r.id", "id", "translation_id state reason revision"),
+		ownID("glossary_entries", "glossary-entry", inOrganization, "translations"),
+
+		ownID("sites", "site", inOrganization.with("r.id", "null"), "type title visibility published basename hostname "+
+			"hostname_proved_by agents_context adaptive_content proxy store_clear_ids anonymous_events"),
+		ownID("site_spaces", "site-space", inSite.with("s.id", "r.space_id"), "space_id section_id path condition hidden is_default position"),
+		ownID("site_sections", "site-section", inSite, "group_id title #description path condition icon is_default position"),
+		ownID("site_section_groups", "site-section-group", inSite, "parent_id title icon position"),
+		ownID("share_links", "share-link", inSite, "name active !key"),
+		ownID("site_redirects", "site-redirect", inSite, "source kind site_section_id site_space_id page_id url"),
+		keyed("site_customizations", "site-customization", inSite, "r.site_id", "site_id", "#settings"),
+		keyed("site_space_customizations", "site-space-customization",
+			auditPlace{"join site_spaces l on l.id = r.site_space_id join sites s on s.id = l.site_id", "s.organization_id", "s.id", "l.space_id"},
+			"r.site_space_id", "site_space_id", "#overrides"),
+		keyed("site_visitor_auth", "site-visitor-auth", inSite, "r.site_id", "site_id", "fallback_url !key"),
+		keyed("retentions", "site-insights-settings", inSite, "r.site_id", "site_id", "days"),
+		keyed("erasures", "visitor-erasure", inSite, "r.visitor::text", "site_id visitor", "visitor"),
+
+		ownID("conversations", "conversation", inOrganization, "source source_id impact"),
+		ownID("issues_clusters", "issues-cluster", inOrganization, "label muted"),
+		ownID("openapi_specs", "openapi-spec", inOrganization, "slug source_url processing_state last_version"),
+		keyed("integrations", "integration", inOrganization, "r.name", "name",
+			"title version visibility target verified scopes categories #manifest #script !secrets #dev_tunnel dev_all"),
+		ownID("integration_installations", "integration-installation", inOrganization,
+			"integration scopes paused space_selection site_selection !configuration"),
+		keyed("integration_content_installations", "integration-content-installation",
+			auditPlace{"join integration_installations n on n.id = r.installation_id", "n.organization_id", "r.site_id", "r.space_id"},
+			"r.installation_id", "installation_id space_id? site_id?", "installation_id space_id site_id !configuration"),
+		ownID("integration_tokens", "integration-token", auditPlace{
+			"join integrations i on i.name = r.integration left join integration_installations n on n.id = r.installation_id",
+			"coalesce(n.organization_id, i.organization_id)", "null", "null",
+		}, "integration installation_id expires_at !hash"),
+		// The address of a receiver may hold a key.
+		ownID("webhooks", "webhook", inOrganization, "#url description events active disabled_reason !secret !former_secret"),
+	}
+	for _, part := range [][]auditedTable{
+		exempt(auditContents, "revisions", "revision_changes", "branch_pages", "branch_files", "documents", "document_specs", "files",
+			"comment_documents", "conversation_contents", "integration_assets", "integration_versions", "openapi_spec_versions", "translation_corrections", "translation_segments"),
+		exempt(auditDerived, "change_request_contributors", "conversation_issues", "deleted_spaces", "front_end_changes", "git_redirects",
+			"integration_events", "saml_answers", "webhook_deliveries", "webhook_events", "git_sync_files", "git_syncs", "pdf_chunks", "pdf_contents", "pdfs", "search_pages", "search_spaces", "search_words"),
+		exempt(auditEvents, "event_keys", "expiries", "tombstone_version", "tombstones"),
+		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
+		exempt("It is the log.", "audit_log"),
+		exempt("It is empty: it is the type of a function's rows.", "content_access"),
+	} {
+		rows = append(rows, part...)
+	}
+	return rows
+}
+
+// AuditedObjects are the types of objects in the audit log.
+func AuditedObjects() (objects []string) {
+	for _, t := range auditedTables() {
+		if t.exempt == "" {
+			objects = append(objects, t.object)
+		}
+	}
+	return objects
+}
+
+// auditColumn is a column that the log shows.
+type auditColumn struct {
+	column         string
+	hashed, secret bool
+}
+
+func (t auditedTable) shown() (columns []auditColumn) {
+	for _, text := range strings.Fields(t.columns) {
+		name := strings.TrimLeft(text, "#!")
+		columns = append(columns, auditColumn{column: name, hashed: text[0] == '#', secret: text[0] == '!'})
+	}
+	return columns
+}
+
+// member is the column's name in the log.
+func (c auditColumn) member() string {
+	words := strings.Split(c.column, "_")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
+	}
+	return strings.Join(words, "")
+}
+
+// value is the expression of what the log shows of the column in a row.
+func (c auditColumn) value(row string) string {
+	column := row + "." + c.column
+	switch {
+	case c.secret:
+		return "case when " + column + " is not null then '(secret)' end"
+	case c.hashed:
+		return "'sha256:' || encode(sha256(convert_to(" + column + "::text, 'UTF8')), 'hex')"
+	default:
+		return column
+	}
+}

@@ -1,0 +1,332 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. Whoever adds a
+// table decides what the log shows of it.
+func TestEveryTableIsAudited(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, storetest.URL(t))
+	there := map[string]bool{}
+	for _, name := range collect(t, conn, "select tablename::text from pg_tables where schemaname = 'public'") {
+		there[name] = true
+	}
+	seen := map[string]bool{}
+	for _, row := range store.AuditedTables() {
+		if seen[row.Name] || !there[row.Name] {
+			t.Errorf("%s has two rows in store/audit_tables.go, or is no table", row.Name)
+		}
+		seen[row.Name] = true
+		if (row.Object == "") != (row.Exempt != "") {
+			t.Errorf("%s is neither audited nor exempt for a reason, or both", row.Name)
+		}
+	}
+	for name := range there {
+		if !seen[name] {
+			t.Errorf("%s has no row in store/audit_tables.go: say what the audit log shows of it, or why it is exempt", name)
+		}
+	}
+	triggers := collect(t, conn, "select tgrelid::regclass || ' ' || tgname from pg_trigger where tgname like 'audit\\_%' and tgfoid::regproc::text like 'audit\\_of\\_%'")
+	audited := 0
+	for _, row := range store.AuditedTables() {
+		if row.Object != "" {
+			audited++
+		}
+	}
+	if len(triggers) != 3*audited {
+		t.Errorf("%d triggers on %d tables", len(triggers), audited)
+	}
+}
+
+// TestNoSecretsAreAudited looks for columns that hold what nobody may read: they are shown as changed, or not at all.
+func TestNoSecretsAreAudited(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, storetest.URL(t))
+	// Every column of bytes is a hash of a token, something sealed, or contents.
+	for _, name := range collect(t, conn, `select table_name || '.' || column_name from information_schema.columns
+		where table_schema = 'public' and data_type = 'bytea'`) {
+		for _, column := range store.AuditedColumns() {
+			if column.Name == name && !column.Secret {
+				t.Errorf("the log shows %s", name)
+			}
+		}
+	}
+}
+
+// audited reads the log of an organization, the oldest first, in pages of three.
+func audited(t *testing.T, st *store.Store, organization string, f store.AuditFilter) (entries []schema.AuditEntry) {
+	t.Helper()
+	var after *store.Cursor[time.Time]
+	for {
+		page, err := st.ListAuditEntries(t.Context(), organization, f, after, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, page.Rows...)
+		if !page.More {
+			if int(page.Total) != len(entries) {
+				t.Errorf("%d entries, total %d", len(entries), page.Total)
+			}
+			for i := range len(entries) / 2 {
+				entries[i], entries[len(entries)-1-i] = entries[len(entries)-1-i], entries[i]
+			}
+			return entries
+		}
+		last := store.AuditEntryCursor(entries[len(entries)-1])
+		after = &last
+	}
+}
+
+// line writes an entry in one line.
+func line(e schema.AuditEntry) string {
+	return fmt.Sprintf("%s %s %s %s>%s by %s %s", e.Action, e.Target.Type, e.Operation, e.Before, e.After, e.Actor.Type, e.Actor.DisplayName)
+}
+
+// TestAuditOfOneObject follows a redirect, which single statements write, and a team, which transactions write.
+func TestAuditOfOneObject(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "acme")
+	admin := tenant.Users[schema.RoleAdmin]
+	who := store.Actor{
+		Type: schema.ActorUser, ID: admin.ID, TokenID: "token1", TokenKind: "user", Operation: "changeRedirect", RequestID: "req'1\\", Address: "192.0.2.7",
+	}
+	ctx := store.By(t.Context(), who)
+	url := "https://example.com/"
+	made, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, store.NewSiteRedirect{
+		Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &url},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := "/b"
+	for range 2 { // The second changes nothing.
+		if _, err := st.UpdateSiteRedirect(ctx, tenant.Site.ID, made.ID, store.SiteRedirectChange{Source: &source}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := st.DeleteSiteRedirect(ctx, tenant.Site.ID, made.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectID: &made.ID})
+	want := []string{
+		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "source": "/a"} by user acme-admin`,
+		`update site-redirect changeRedirect {"source": "/a"}>{"source": "/b"} by user acme-admin`,
+		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "source": "/b"}>null by user acme-admin`,
+	}
+	if len(entries) != len(want) {
+		t.Fatalf("%d entries: %+v", len(entries), entries)
+	}
+	for i, e := range entries {
+		if line(e) != want[i] {
+			t.Errorf("%s\nwant %s", line(e), want[i])
+		}
+		if e.Token == nil || e.Token.ID != "token1" || e.RequestID != "req1" || e.Address != "192.0.2.7" || e.Actor.ID != admin.ID ||
+			e.Target.Site != tenant.Site.ID || e.Target.Organization != tenant.Organization.ID || e.Further != nil {
+			t.Errorf("%+v", e)
+		}
+		if one, err := st.AuditEntry(ctx, tenant.Organization.ID, e.ID); err != nil || line(one) != line(e) {
+			t.Errorf("%+v %v", one, err)
+		}
+		if _, err := st.AuditEntry(ctx, "another", e.ID); !schema.IsCode(err, schema.CodeNotFound) {
+			t.Error(err)
+		}
+	}
+	// The actor does not stay on the connection.
+	if _, err := st.CreateShareLink(t.Context(), tenant.Site.ID, "Partners"); err != nil {
+		t.Fatal(err)
+	}
+	kind := "share-link"
+	links := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectType: &kind})
+	if len(links) != 1 || line(links[0]) != `create share-link  null>{"key": "(secret)", "name": "Partners", "active": true} by system ` {
+		t.Errorf("%+v", links)
+	}
+}
+
+// TestAuditOfFailures checks that what is not committed leaves no entry: a refused statement, and a transaction that fails late.
+func TestAuditOfFailures(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant := storetest.NewTenant(t, st, "acme")
+	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: "u"})
+	count := func() int { return len(audited(t, st, tenant.Organization.ID, store.AuditFilter{})) }
+	address := "https://example.com/"
+	redirect := store.NewSiteRedirect{Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &address}}
+	if _, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, redirect); err != nil {
+		t.Fatal(err)
+	}
+	before := count()
+	if _, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, redirect); !schema.IsCode(err, schema.CodeConflict) {
+		t.Error(err)
+	}
+	if err := st.ChangeMemberRole(ctx, tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, schema.RoleRead); !schema.IsCode(err, schema.CodeConflict) {
+		t.Error(err)
+	}
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written int
+	err = tx.QueryRow(t.Context(), `with changed as (update sites set title = 'Never' returning 1) select count(*) from changed`).Scan(&written)
+	if err != nil || written == 0 {
+		t.Fatal(written, err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := count(); after != before {
+		t.Errorf("%d entries, then %d", before, after)
+	}
+}
+
+// TestAuditIsBounded changes many rows in one statement.
+func TestAuditIsBounded(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`insert into teams (id, organization_id, title) select 't' || g, $1, 'T' from generate_series(1, 250) g
+		union all select 'u' || g, $2, 'T' from generate_series(1, 7) g`, ours.Organization.ID, theirs.Organization.ID)
+	exec("update teams set title = title || id")
+	exec("delete from teams")
+	for organization, want := range map[string][]int64{ours.Organization.ID: {101, 150}, theirs.Organization.ID: {7, 0}} {
+		kind := "team"
+		counts, further := map[string]int64{}, map[string]int64{}
+		for _, e := range audited(t, st, organization, store.AuditFilter{ObjectType: &kind}) {
+			counts[e.Action]++
+			if e.Further != nil {
+				further[e.Action] += *e.Further
+				if e.Target.ID != "" || e.After != nil || e.Before != nil {
+					t.Errorf("%+v", e)
+				}
+			}
+		}
+		for _, action := range schema.AuditActions() {
+			if counts[action] != want[0] || further[action] != want[1] {
+				t.Errorf("%s: %d entries, for %d more", action, counts[action], further[action])
+			}
+		}
+	}
+}
+
+// TestAuditByManyWriters lets writers with different actors change things at the same time, over few connections.
+func TestAuditByManyWriters(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "acme")
+	var wait sync.WaitGroup
+	const writers, each = 12, 10
+	for w := range writers {
+		wait.Go(func() {
+			name := fmt.Sprint("writer", w)
+			ctx := store.By(t.Context(), store.Actor{Type: schema.ActorOperator, ID: name, Operation: name})
+			for i := range each {
+				var err error
+				if i%2 == 0 {
+					_, err = st.CreateShareLink(ctx, tenant.Site.ID, name)
+				} else {
+					_, err = st.CreateCollection(ctx, store.NewCollection{OrganizationID: tenant.Organization.ID, Title: name})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for w := range writers {
+		name := fmt.Sprint("writer", w)
+		entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{Actor: &name})
+		if len(entries) != each {
+			t.Errorf("%s: %d entries", name, len(entries))
+		}
+		for _, e := range entries {
+			if !strings.Contains(string(e.After), `"`+name+`"`) || e.Operation != name {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}
+}
+
+// TestAuditStays tries to change the log, and lets old entries go.
+func TestAuditStays(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant := storetest.NewTenant(t, st, "acme")
+	for _, sql := range []string{
+		"update audit_log set actor_id = 'somebody else'", "delete from audit_log", "truncate audit_log",
+		"set octavo.forget_audit_entries = 'on'; update audit_log set actor_id = 'somebody else'",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err == nil || !strings.Contains(err.Error(), "stay as they are") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "reset octavo.forget_audit_entries"); err != nil {
+		t.Fatal(err)
+	}
+	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{})
+	half := entries[len(entries)/2].At
+	if more, err := st.DeleteOldAuditEntries(t.Context(), half); more || err != nil {
+		t.Error(more, err)
+	}
+	left := audited(t, st, tenant.Organization.ID, store.AuditFilter{})
+	if len(left) != len(entries)-len(entries)/2 || left[0].At.Before(half) {
+		t.Errorf("%d entries, then %d", len(entries), len(left))
+	}
+	until := audited(t, st, tenant.Organization.ID, store.AuditFilter{Since: &half, Until: &left[len(left)-1].At})
+	if len(until) != len(left)-1 {
+		t.Errorf("%d entries of %d", len(until), len(left)-1)
+	}
+}
+
+// TestAuditOfRemovedOrganizations checks that the log of an organization goes with it, and that the installation's log says who
+// removed it.
+func TestAuditOfRemovedOrganizations(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, kept := storetest.NewTenant(t, st, "acme"), storetest.NewTenant(t, st, "kept")
+	before := len(audited(t, st, kept.Organization.ID, store.AuditFilter{}))
+	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
+	if err := st.DeleteOrganization(ctx, tenant.Organization.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.PurgeOrganizations(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := audited(t, st, tenant.Organization.ID, store.AuditFilter{}); len(left) != 0 {
+		t.Errorf("%d entries: %+v", len(left), left[0])
+	}
+	if after := len(audited(t, st, kept.Organization.ID, store.AuditFilter{})); after != before {
+		t.Errorf("%d entries of another organization, then %d", before, after)
+	}
+	removed := collect(t, conn, `select concat_ws(' ', action, object_id, actor_type, actor_name) from audit_log
+		where organization_id is null and object_type = 'organization' order by id`)
+	id := tenant.Organization.ID
+	if !slices.Equal(removed, []string{"update " + id + " user acme-admin", "delete " + id + " system"}) {
+		t.Error(removed)
+	}
+}

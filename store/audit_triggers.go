@@ -1,0 +1,117 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+)
+
+// auditedRows bounds the entries that one statement leaves for each organization; one more says how many changes have none.
+const auditedRows = 100
+
+// auditText is the SQL of the triggers that write the audit log. There are three for each table, once per statement, and one
+// function, which has the expressions of the table's row. A trigger is made only where there is none: that locks the table, which
+// a new text of the function does not.
+func auditText() string {
+	var text strings.Builder
+	tables := auditedTables()
+	var names []string
+	for _, t := range tables {
+		if t.exempt == "" {
+			names = append(names, "'audit_of_"+t.name+"'")
+		}
+	}
+	fmt.Fprintf(&text, `do $$
+declare
+    f regprocedure;
+begin
+    for f in select oid::regprocedure from pg_proc where proname like 'audit\_of\_%%' and pronamespace = current_schema()::regnamespace
+        and proname not in (%s) loop
+        execute format('drop function %%s cascade', f);
+    end loop;
+end
+$$;
+`, strings.Join(names, ", "))
+	for _, t := range tables {
+		if t.exempt == "" {
+			t.writeTriggers(&text)
+		}
+	}
+	return text.String()
+}
+
+func (t auditedTable) writeTriggers(text *strings.Builder) {
+	columns := t.shown()
+	members := func(row, unless string) string {
+		var pairs []string
+		for _, c := range columns {
+			value := c.value(row)
+			if unless != "" {
+				value = fmt.Sprintf("case when %s.%s is distinct from %s.%s then %s end", row, c.column, unless, c.column, value)
+			}
+			pairs = append(pairs, "'"+c.member()+"', "+value)
+		}
+		return "jsonb_strip_nulls(jsonb_build_object(" + strings.Join(pairs, ", ") + "))"
+	}
+	fmt.Fprintf(text, "create or replace function audit_of_%s() returns trigger language plpgsql as $$\nbegin\n", t.name)
+	for _, change := range []struct{ condition, action, before, after, from, where string }{
+		{"if tg_op = 'INSERT'", "create", "null::jsonb", members("r", ""), "audit_new r", "true"},
+		{"elsif tg_op = 'UPDATE'", "update", members("o", "r"), members("r", "o"), "audit_old o join audit_new r on " + t.sameRow(), t.differs()},
+		{"else", "delete", members("r", ""), "null::jsonb", "audit_old r", "true"},
+	} {
+		then := " then"
+		if change.condition == "else" {
+			then = ""
+		}
+		fmt.Fprintf(text, `    %s%s
+        insert into audit_log (organization_id, site_id, space_id, action, object_type, object_id, further, before, after,
+            operation, actor_type, actor_id, actor_name, token_id, token_kind, request_id, address)
+        select x.organization_id, case when x.nth <= %[9]d then x.site_id end, case when x.nth <= %[9]d then x.space_id end,
+            '%[3]s', '%[4]s', case when x.nth <= %[9]d then x.id end, case when x.nth > %[9]d then x.total - %[9]d end,
+            case when x.nth <= %[9]d then x.before end, case when x.nth <= %[9]d then x.after end,
+            a.operation, a.type, a.id, a.name, a.token_id, a.token_kind, a.request_id, a.address
+        from (
+            select %[5]s as organization_id, %[6]s as site_id, %[7]s as space_id, %[8]s as id, %[10]s as before, %[11]s as after,
+                row_number() over w as nth, count(*) over w as total
+            from %[12]s %[13]s
+            where %[14]s
+            window w as (partition by %[5]s)
+        ) x cross join audit_actor() a
+        where x.nth <= %[9]d + 1 and (x.organization_id is null or exists (
+            select from organizations g where g.id = x.organization_id and g.deleted_at is null));
+`, change.condition, then, change.action, t.object, t.in.organization, t.in.site, t.in.space, t.id, auditedRows,
+			change.before, change.after, change.from, t.in.join, change.where)
+	}
+	text.WriteString("    end if;\n    return null;\nend\n$$;\n")
+	for _, trigger := range []struct{ event, transition string }{
+		{"insert", "new table as audit_new"}, {"update", "old table as audit_old new table as audit_new"}, {"delete", "old table as audit_old"},
+	} {
+		fmt.Fprintf(text, `do $$ begin
+    if not exists (select from pg_trigger where tgrelid = '%[1]s'::regclass and tgname = 'audit_%[2]s') then
+        create trigger audit_%[2]s after %[2]s on %[1]s referencing %[3]s for each statement execute function audit_of_%[1]s();
+    end if;
+end $$;
+`, t.name, trigger.event, trigger.transition)
+	}
+}
+
+// sameRow compares the keys of the rows o and r. Columns with a ? may be null.
+func (t auditedTable) sameRow() string {
+	var parts []string
+	for _, column := range strings.Fields(t.key) {
+		if name, nullable := strings.CutSuffix(column, "?"); nullable {
+			parts = append(parts, fmt.Sprintf("coalesce(o.%[1]s, '') = coalesce(r.%[1]s, '')", name))
+		} else {
+			parts = append(parts, fmt.Sprintf("o.%[1]s = r.%[1]s", column))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+// differs says whether a column differs that the log shows.
+func (t auditedTable) differs() string {
+	var before, after []string
+	for _, c := range t.shown() {
+		before, after = append(before, "o."+c.column), append(after, "r."+c.column)
+	}
+	return fmt.Sprintf("(%s) is distinct from (%s)", strings.Join(before, ", "), strings.Join(after, ", "))
+}
