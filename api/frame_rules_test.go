@@ -24,9 +24,6 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		if !op.Scope.Public {
 			return
 		}
-		if op.BodyLimit > 0 {
-			t.Errorf("%s has a body, which is not read without a token", op.ID)
-		}
 		found++
 		path, _ := h.Example(op, apitest.Ghost())
 		client, other := fmt.Sprint("2001:db8::", found), fmt.Sprintf("2001:db8:%d::", found)

@@ -158,6 +158,9 @@ func TestTheDocumentRefusesBadInput(t *testing.T) {
 	document := servedDocument(h)
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		_, body := h.Example(op, h.Ours)
+		if _, isForm := body.(apitest.Form); isForm {
+			return
+		}
 		for _, b := range badMembers(t, op) {
 			var valid any
 			if err := json.Unmarshal([]byte(body.(string)), &valid); err != nil {

@@ -9,6 +9,8 @@ import (
 // objects for path parameters that the tenant has no object for. Body and path may contain `{name}`.
 type example struct {
 	body string
+	// cookie goes with a form.
+	cookie string
 	// query is appended to the path of an operation that requires a query parameter.
 	query string
 	// Make creates objects as the tenant's admin and returns their ids, keyed by the names in path and body.

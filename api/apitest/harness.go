@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,7 +118,10 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 // Patience is how long to wait for a condition. It only delays failures.
 const Patience = 30 * time.Second
 
-var client = &http.Client{Timeout: 20 * time.Second}
+// client shows redirects instead of following them.
+var client = &http.Client{
+	Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 type Answer struct {
 	Status int
@@ -125,7 +129,10 @@ type Answer struct {
 	Body   []byte
 }
 
-// Do sends one request; body may be a string, []byte, or anything that encodes to JSON.
+// Form is a body as a browser posts it, with the cookies that go along.
+type Form struct{ Body, Cookie string }
+
+// Do sends one request; body may be a string, []byte, Form, or anything that encodes to JSON.
 func (h *Harness) Do(method, path, token string, body any, header ...string) Answer {
 	h.T.Helper()
 	return h.DoBase(h.Base, method, path, token, body, header...)
@@ -134,7 +141,13 @@ func (h *Harness) Do(method, path, token string, body any, header ...string) Ans
 func (h *Harness) DoBase(base, method, path, token string, body any, header ...string) Answer {
 	h.T.Helper()
 	var reader io.Reader
+	contentType := "application/json"
 	switch b := body.(type) {
+	case Form:
+		reader, contentType = strings.NewReader(b.Body), frame.MediaForm[0]
+		if b.Cookie != "" {
+			header = append([]string{"Cookie", b.Cookie}, header...)
+		}
 	case nil:
 	case string:
 		reader = strings.NewReader(b)
@@ -152,7 +165,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 		h.T.Fatal(err)
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", contentType)
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
@@ -207,6 +220,9 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 	}
 	if ex.body == "" {
 		h.T.Fatalf("examples has no body for %s", op.ID)
+	}
+	if slices.Contains(op.Accepts, frame.MediaForm[0]) {
+		return path, Form{Body: fill.Replace(ex.body), Cookie: fill.Replace(ex.cookie)}
 	}
 	return path, fill.Replace(ex.body)
 }

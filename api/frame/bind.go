@@ -20,8 +20,10 @@ import (
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
 //	header:"Idempotency-Key" a header
+//	cookie:"octavo_sso"      a cookie; what does not hold one text is as good as none
 //	trusted:"X-Location-Country" a header of trusted proxies and front ends; what does not hold one text is as good as none
 //	body:"json"              the body, decoded; with ",optional" it may be absent
+//	body:"form"              the body that a browser posts, decoded; with ",optional" it may be absent
 //	body:"raw"               the body as it is, without its encoding; invalid once the function has returned
 //
 // Embedded structs are flattened. Every bound string is a copy.
@@ -37,7 +39,8 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
-	lasting  []string // Members that a PATCH cannot remove: see rules.RefuseNulls.
+	form     []formMember // of a form; nil for other bodies
+	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
 // param binds one field. read finds its values in the request; set stores them in the field and returns a problem that
@@ -70,7 +73,7 @@ func newBindPlan(op *Operation, words rules.Vocabulary) (*bindPlan, error) {
 		return nil, err
 	}
 	plan.rules = rules
-	if op.Scope.Named != nil && (plan.body.index == nil || plan.body.raw || plan.body.optional) {
+	if op.Scope.Named != nil && (plan.body.index == nil || plan.body.raw || plan.body.form != nil || plan.body.optional) {
 		return nil, errors.New("the scope's object is named by a body that need not be there or is not decoded")
 	}
 	return plan, nil
@@ -132,6 +135,11 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 		return errors.New("a request has one body")
 	}
 	p.body = bodyPlan{index: index, raw: form == "raw", optional: option == "optional"}
+	if form == "form" {
+		members, err := formMembers(t)
+		p.body.form = members
+		return err
+	}
 	if form != "json" && form != "raw" || p.body.raw && t != reflect.TypeFor[[]byte]() {
 		return fmt.Errorf("cannot bind a body as %q into %s", tag, t)
 	}
@@ -159,6 +167,13 @@ var ParamSources = []paramSource{
 	}},
 	{"query", "query", func(c *call, name string) [][]byte { return c.http.QueryArgs().PeekMulti(name) }},
 	{"header", "header", func(c *call, name string) [][]byte { return c.http.Request.Header.PeekAll(name) }},
+	{"cookie", "cookie", func(c *call, name string) [][]byte {
+		value := [][]byte{c.http.Request.Header.Cookie(name)}
+		if len(value[0]) == 0 || !validText(value) {
+			return nil
+		}
+		return value
+	}},
 	{"trusted", "header", func(c *call, name string) [][]byte {
 		if !c.trusted {
 			return nil
@@ -214,6 +229,9 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if p.body.raw {
 		field.SetBytes(body)
 		return nil
+	}
+	if p.body.form != nil {
+		return p.body.bindForm(field, c.http.Request.Header.ContentType(), body)
 	}
 	if p.op.Scope.Named != nil {
 		if err := c.frame.authorizeNamed(ctx, p.op.Scope, c, body); err != nil {

@@ -53,6 +53,7 @@ type call struct {
 	received      int
 	readTimeout   time.Duration
 	gone          bool // The client has closed the connection: see watched.
+	page          bool // Whether a refusal is a page: see Page.
 	trusted       bool // Whether we believe what the sender says of its client: a trusted proxy or a front end.
 }
 
@@ -105,6 +106,7 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	if rt.op.CORS {
 		allowOrigin(ctx)
 	}
+	c.page = rt.op.forBrowsers() && acceptsPage(ctx)
 	err := f.run(rt, c)
 	if c.gone && errors.Is(err, context.Canceled) { // Other answers are sent: the client may have closed its sending half only.
 		ctx.SetStatusCode(statusClientGone)
@@ -201,7 +203,7 @@ func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()
 	c.Caller, c.http, c.checks, c.received = access.Caller{}, nil, rules.Checker{}, 0
-	c.gone = false
+	c.gone, c.page = false, false
 	f.calls.Put(c)
 }
 

@@ -43,7 +43,7 @@ var framingFaults = map[byte]error{
 }
 
 // headersReceived makes the hook that inspects a request between its headers and its body. A caller without a token is
-// answered at once: an announced body is neither awaited nor read. Where some such callers are admitted, the first byte
+// answered at once: an announced body is neither awaited nor read. Where such callers may post something, the first byte
 // of the body is awaited, and the rest is read once the frame has admitted the caller, as with a token.
 func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	open := openPaths(routes)
@@ -66,14 +66,14 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 	}
 }
 
-// openOperations are the operations that admit some callers without a token: by method, their paths as segments, of
+// openOperations are the operations that take bodies from callers without a token: by method, their paths as segments, of
 // which parameters are empty.
 type openOperations map[string][][]string
 
 func openPaths(routes []*route) openOperations {
 	open := openOperations{}
 	for _, rt := range routes {
-		if rt.op.Scope.Nobody {
+		if rt.op.Scope.Nobody || rt.op.Scope.Public && rt.op.BodyLimit > 0 {
 			path := PathParam.ReplaceAllString("v1"+rt.op.Path, "")
 			open[rt.op.Method] = append(open[rt.op.Method], strings.Split(path, "/"))
 		}

@@ -137,6 +137,13 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 			writeFile(c.http, rt.op.Status, any(resp).(File))
 			return nil
 		}
+	case Redirect:
+		return func(rt *route, c *call, resp Resp) error {
+			writeRedirect(c.http, rt.op.Status, any(resp).(Redirect))
+			return nil
+		}
+	case Page:
+		return func(rt *route, c *call, resp Resp) error { return writePage(c.http, rt.op, any(resp).(Page)) }
 	}
 	return func(rt *route, c *call, resp Resp) error {
 		status := rt.op.Status

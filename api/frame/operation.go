@@ -42,6 +42,8 @@ type Operation struct {
 	// Produces are the media types of the answer, for operations whose response type is File, or Encoded as something
 	// other than JSON; others answer JSON.
 	Produces []string
+	// Redirects lets the response type Page send the browser elsewhere, with 303.
+	Redirects bool
 	// Rate is the limit that the operation counts against.
 	Rate access.RateClass
 	// CORS lets browsers of any origin call it with a token.
@@ -59,6 +61,9 @@ const Unbounded time.Duration = -1
 
 // ResourceBodyLimit is the BodyLimit of operations that take one resource.
 const ResourceBodyLimit = 1 << 20
+
+// PublicBodyLimit is the largest BodyLimit of operations that need no token.
+const PublicBodyLimit = 256 << 10
 
 // MediaJSON is the media type of bodies, unless a row says otherwise.
 var MediaJSON = []string{"application/json"}
@@ -148,10 +153,15 @@ func checkTable(table []Operation) error {
 func checkStatus(op Operation) error {
 	bodiless := op.Handler.Response == reflect.TypeFor[NoContent]()
 	file := op.Handler.Response == reflect.TypeFor[File]()
+	redirect := op.Handler.Response == reflect.TypeFor[Redirect]()
 	switch {
+	case op.Redirects && op.Handler.Response != reflect.TypeFor[Page]():
+		return errors.New("only the response type Page redirects or not")
+	case redirect != (op.Status == http.StatusFound || op.Status == http.StatusSeeOther):
+		return errors.New("302 or 303 and the response type Redirect go together")
 	case file != (len(op.Produces) > 0) && op.Handler.Response != reflect.TypeFor[Encoded]():
 		return errors.New("the response type File and the media types that are produced go together")
-	case op.Status < 200 || op.Status > 299:
+	case !redirect && (op.Status < 200 || op.Status > 299):
 		return fmt.Errorf("status %d is no success", op.Status)
 	case (op.Status == http.StatusNoContent) != bodiless:
 		return errors.New("204 and the response type NoContent go together")
@@ -168,6 +178,9 @@ func checkBody(op Operation) error {
 	}
 	if hasBody != (op.BodyLimit > 0) || hasBody != (len(op.Accepts) > 0) {
 		return errors.New("a body in the request type, a body limit and accepted media types go together")
+	}
+	if op.Scope.Public && op.BodyLimit > PublicBodyLimit {
+		return errors.New("a body without a token is at most " + byteSize(PublicBodyLimit))
 	}
 	return nil
 }

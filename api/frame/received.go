@@ -40,7 +40,10 @@ type bodyMemory struct {
 	holders map[string]*bodyHolder // tokens that hold memory or wait for it
 }
 
-// bodyHolder is one token's share. Operations without a token have no body.
+// noTokenHolder is the holder of all bodies that come without a token: together they take as much as one token.
+const noTokenHolder = "none"
+
+// bodyHolder is one token's share.
 type bodyHolder struct {
 	fair.Party
 	token  string
@@ -235,7 +238,11 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	if length < 0 || length > bodyPieces[0] {
 		ready = c.awaitProgress
 	}
-	c.raw.token, c.inflated.token = c.Principal.TokenID, c.Principal.TokenID
+	holder := noTokenHolder
+	if c.Principal != nil {
+		holder = c.Principal.TokenID
+	}
+	c.raw.token, c.inflated.token = holder, holder
 	c.raw.announced = length
 	got, err := c.raw.fill(ctx, stream, op.BodyLimit, ready)
 	c.received = len(got)

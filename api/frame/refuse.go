@@ -24,6 +24,9 @@ const (
 func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	e = cut(e)
 	writeError(c.http, e)
+	if c.page {
+		writeErrorPage(c.http, e, c.RequestID())
+	}
 	level := slog.LevelInfo
 	if e.Code >= schema.CodeInternal {
 		level = slog.LevelWarn

@@ -123,6 +123,9 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 		}
 		responses[strconv.Itoa(http.StatusCreated)] = created
 	}
+	if op.Redirects {
+		responses[strconv.Itoa(http.StatusSeeOther)] = redirect(http.StatusSeeOther)
+	}
 	if op.Conditional {
 		params = append(params, jsonschema.Dict{"name": "If-None-Match", "in": "header", "required": false, "schema": jsonschema.Text()})
 		out["parameters"] = params
@@ -139,9 +142,9 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 
 // refusals are the statuses with which the frame itself refuses an operation; functions add theirs, under `default`.
 func refusals(op *frame.Operation) []int {
-	codes := []int{http.StatusBadRequest}
+	codes := []int{http.StatusBadRequest, http.StatusTooManyRequests}
 	if !op.Scope.Public {
-		codes = append(codes, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+		codes = append(codes, http.StatusUnauthorized, http.StatusForbidden)
 	}
 	if op.Scope.Named != nil || op.Scope.Object != nil && !op.Scope.OrGone {
 		codes = append(codes, http.StatusNotFound)
@@ -161,6 +164,11 @@ func (d *writer) success(op *frame.Operation, status int) (jsonschema.Dict, erro
 		if d, ok := reflect.New(op.Handler.Request).Interface().(headersDescribed); ok {
 			out["headers"] = d.OpenAPIHeaders()
 		}
+		return out, nil
+	case response == reflect.TypeFor[frame.Redirect]():
+		return redirect(status), nil
+	case response == reflect.TypeFor[frame.Page]():
+		out["content"] = mediaOf("text/html", jsonschema.Dict{"type": "string"})
 		return out, nil
 	case len(op.Produces) > 0:
 		media := jsonschema.Dict{}
@@ -188,6 +196,12 @@ func (d *writer) success(op *frame.Operation, status int) (jsonschema.Dict, erro
 		}}
 	}
 	return out, nil
+}
+
+func redirect(status int) jsonschema.Dict {
+	return jsonschema.Dict{"description": http.StatusText(status), "headers": jsonschema.Dict{"Location": jsonschema.Dict{
+		"description": "Where the browser goes next.", "schema": jsonschema.Dict{"type": "string", "format": "uri"},
+	}}}
 }
 
 // request describes parameters and body. Path parameters that only the scope reads, and not the function, are described
@@ -245,7 +259,7 @@ func (d *writer) request(op *frame.Operation) (params []any, body jsonschema.Dic
 func (d *writer) body(op *frame.Operation, f reflect.StructField, tag string, r rules.Rule) (jsonschema.Dict, error) {
 	form, option, _ := strings.Cut(tag, ",")
 	of := jsonschema.Dict{"type": "object"}
-	if form == "json" {
+	if form == "json" || form == "form" {
 		d.asked = true
 		described, err := d.typeSchema(f.Type, r, f.Tag)
 		d.asked = false

@@ -22,7 +22,7 @@ type member struct {
 
 // MemberName returns a field's name in a request: its JSON name, or that of its parameter.
 func MemberName(f reflect.StructField) string {
-	for _, tag := range []string{"json", "query", "path", "header"} {
+	for _, tag := range []string{"json", "query", "path", "header", "cookie"} {
 		if name, ok := f.Tag.Lookup(tag); ok {
 			name, _, _ = strings.Cut(name, ",")
 			return name

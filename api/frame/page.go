@@ -1,0 +1,131 @@
+package frame
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Redirect is the response type of operations that send a browser elsewhere. Its row's status is 302 or, after a form, 303.
+type Redirect struct {
+	// To is an absolute address. Whoever makes it of what a caller sent must have checked it.
+	To      string
+	Cookies []*http.Cookie
+}
+
+// Page is the response type of operations that people see in a browser. Refusals of these operations are pages as well, for a
+// caller that accepts HTML.
+type Page struct {
+	Title string
+	// Body is what follows the title. Only html/template makes it of text that others chose.
+	Body template.HTML
+	// To sends the browser there with 303 instead. The row must say that it Redirects.
+	To      string
+	Cookies []*http.Cookie
+}
+
+const mediaHTML = "text/html; charset=utf-8"
+
+// forBrowsers reports whether people see the operation's answers in a browser.
+func (op *Operation) forBrowsers() bool {
+	return op.Handler.Response == reflect.TypeFor[Page]() || op.Handler.Response == reflect.TypeFor[Redirect]()
+}
+
+// acceptsPage reports whether a refusal may be a page. Only browsers name HTML.
+func acceptsPage(ctx *fasthttp.RequestCtx) bool {
+	return bytes.Contains(ctx.Request.Header.Peek("Accept"), []byte("text/html"))
+}
+
+func writeRedirect(ctx *fasthttp.RequestCtx, status int, r Redirect) {
+	setCookies(ctx, r.Cookies)
+	pageHeaders(ctx)
+	ctx.Response.Header.Set("Location", r.To)
+	ctx.SetStatusCode(status)
+}
+
+func writePage(ctx *fasthttp.RequestCtx, op *Operation, p Page) error {
+	if p.To != "" {
+		if !op.Redirects {
+			return schema.Internal(errors.New("the row does not say that its page redirects"))
+		}
+		writeRedirect(ctx, http.StatusSeeOther, Redirect{To: p.To, Cookies: p.Cookies})
+		return nil
+	}
+	setCookies(ctx, p.Cookies)
+	ctx.SetStatusCode(op.Status)
+	return renderPage(ctx, layoutFill{Title: p.Title, Body: p.Body})
+}
+
+func setCookies(ctx *fasthttp.RequestCtx, cookies []*http.Cookie) {
+	for _, cookie := range cookies {
+		ctx.Response.Header.Add("Set-Cookie", cookie.String())
+	}
+}
+
+// writeErrorPage shows a refusal to people. The status and the other headers are those of any refusal.
+func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string) {
+	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: e.Message, RequestID: requestID}
+	for _, d := range e.Details {
+		fill.Details = append(fill.Details, strings.TrimSpace(d.Field+" "+d.Problem))
+	}
+	ctx.Response.ResetBody()
+	// The layout is ours, and its values are texts.
+	_ = renderPage(ctx, fill)
+}
+
+// pageHeaders are the headers of everything that a browser shows by itself: nothing is kept, nothing but our own style runs, and
+// neither frames nor other sites learn of the page.
+func pageHeaders(ctx *fasthttp.RequestCtx) {
+	header := &ctx.Response.Header
+	header.SetCanonical(headerContentTypeOptions, noSniff)
+	header.SetCanonical(headerCacheControl, noStore)
+	header.Set("Content-Security-Policy", pagePolicy)
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Referrer-Policy", "no-referrer")
+}
+
+type layoutFill struct {
+	Title     string
+	Body      template.HTML
+	Message   string
+	Details   []string
+	RequestID string
+}
+
+func renderPage(ctx *fasthttp.RequestCtx, fill layoutFill) error {
+	pageHeaders(ctx)
+	ctx.SetContentType(mediaHTML)
+	if err := layout.Execute(ctx.Response.BodyWriter(), fill); err != nil {
+		return schema.Internal(err)
+	}
+	return nil
+}
+
+const pageStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem;color:#1c2024}` +
+	`h1{font-size:1.4rem}input,textarea,code{font:14px/1.5 ui-monospace,monospace;width:100%;box-sizing:border-box;overflow-wrap:anywhere}` +
+	`button{font:inherit;padding:.4rem 1rem}small{color:#60646c}`
+
+var pagePolicy = func() string {
+	sum := sha256.Sum256([]byte(pageStyle))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+}()
+
+var layout = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex"><title>{{.Title}}</title><style>` + pageStyle + `</style></head>
+<body><h1>{{.Title}}</h1>
+{{with .Message}}<p>{{.}}</p>{{end}}{{with .Details}}<ul>{{range .}}<li>{{.}}</li>{{end}}</ul>{{end}}
+{{.Body}}{{with .RequestID}}<p><small>Request {{.}}</small></p>{{end}}
+</body></html>
+`))
