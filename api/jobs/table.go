@@ -5,6 +5,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -18,6 +19,7 @@ func Kinds() []Kind {
 		kind(syncGit),
 		kind(renderPDF),
 		kind(revalidateFrontEnds),
+		kind(sendInvites),
 	}
 }
 
@@ -30,6 +32,10 @@ type Deps struct {
 	Renderer Renderer
 	// FrontEnds hear of what has changed; nil if there are none.
 	FrontEnds FrontEnds
+	// Mail sends mails; nil if there is no server for them.
+	Mail Mailer
+	// View makes the addresses in mails.
+	View view.Presenter
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

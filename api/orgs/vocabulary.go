@@ -14,6 +14,7 @@ var vocabulary = rules.Vocabulary{
 		"contentTarget":      {"site"},
 		"samlStatus":         schema.SAMLStatuses(),
 		"jobState":           schema.JobStates(),
+		"inviteMailState":    schema.InviteMailStates(),
 		"onboardingSource":   {"markdown-in-git", "import", "template"},
 		"onboardingAudience": {"public", "mixed", "protected", "internal"},
 		"onboardingInterest": {"adaptive-content", "api-docs", "proactive-agent"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/outbound"
@@ -77,6 +78,18 @@ func (n *node) startJobs(ctx context.Context) error {
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
 	}
+	mailer, err := n.settings.mailer()
+	if err != nil {
+		return err
+	}
+	if mailer != nil {
+		deps.Mail = mailer
+	}
+	urls, err := schema.NewURLs(n.settings.publicURL())
+	if err != nil {
+		return fmt.Errorf("OCTAVO_PUBLIC_URL: %w", err)
+	}
+	deps.View = view.Presenter{URLs: urls}
 	runner, err := jobs.New(jobs.Config{
 		Deps: deps, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs, Grace: n.settings.StopTimeout / 3, Settle: frame.DefaultAuthTTL,
 	})

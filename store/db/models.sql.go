@@ -203,6 +203,12 @@ type EmailInvite struct {
 	CreatedBy      *string
 	CreatedAt      time.Time
 	ExpiresAt      *time.Time
+	MailState      string
+	MailID         *string
+	MailReason     *string
+	MailAskedAt    *time.Time
+	MailSentAt     *time.Time
+	LinkHash       []byte
 }
 
 type Erasure struct {
@@ -588,4 +594,5 @@ type User struct {
 	Email       *string
 	PhotoUrl    *string
 	CreatedAt   time.Time
+	Unclaimed   bool
 }

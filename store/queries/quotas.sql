@@ -66,3 +66,7 @@ select replies from comments where id = sqlc.arg(subject);
 select coalesce(sum(x.bytes), 0)::bigint
 from spaces s cross join lateral (select sum(octet_length(f.content)) as bytes from files f where f.space_id = s.id) x
 where s.organization_id = sqlc.arg(subject);
+
+-- name: MailsToday :one
+-- Of what a day's mails are, its row is added to first.
+select mails from mail_counts where subject = sqlc.arg(subject) and day = (now() at time zone 'UTC')::date;
