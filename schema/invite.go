@@ -3,12 +3,41 @@ package schema
 import "time"
 
 // Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their number.
-// FailedSSOEmails are the addresses that should log in through a provider although there is none.
+// FailedSSOEmails are the addresses that should log in through a provider although there is none. Mail says whether mails are sent; it is
+// absent if nobody is invited.
 type Invited struct {
-	Users           []string `json:"users"`
-	Invited         int      `json:"invited"`
-	FailedSSOEmails []string `json:"failedSSOEmails"`
+	Users           []string    `json:"users"`
+	Invited         int         `json:"invited"`
+	FailedSSOEmails []string    `json:"failedSSOEmails"`
+	Mail            *InviteMail `json:"mail,omitempty"`
 }
+
+// InviteMailState is where the mail of an invite is.
+type InviteMailState string
+
+// The states of a mail. One that is off is not sent, because no server for it was set when the invite was made. One that failed is
+// sent when somebody asks for it again.
+const (
+	InviteMailOff     InviteMailState = "off"
+	InviteMailWaiting InviteMailState = "waiting"
+	InviteMailSent    InviteMailState = "sent"
+	InviteMailFailed  InviteMailState = "failed"
+)
+
+// InviteMailStates are the values of a mail's `state`.
+func InviteMailStates() []string {
+	return []string{string(InviteMailOff), string(InviteMailWaiting), string(InviteMailSent), string(InviteMailFailed)}
+}
+
+// InviteMail is the mail of an invite. Reason says why it is off, has failed, or still waits.
+type InviteMail struct {
+	State  InviteMailState `json:"state" rules:"enum=inviteMailState"`
+	Reason string          `json:"reason,omitempty"`
+	SentAt *time.Time      `json:"sentAt,omitempty"`
+}
+
+// InviteMailsOff is the reason of a mail that is off.
+const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. Tell the person yourself: they accept with a token that the operator makes"
 
 // LinkInvite is what a link grants to everyone who follows it: a role in the organization, or a level on one space or
 // collection. It has either Role, or Level with one of the others. Redundant says that the caller already has the access.
@@ -44,6 +73,8 @@ type EmailInvite struct {
 	SSO       bool       `json:"sso"`
 	CreatedAt time.Time  `json:"createdAt"`
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	// Mail is shown to the organization's admins.
+	Mail *InviteMail `json:"mail,omitempty"`
 	// Organization is shown to the invited user.
 	Organization *InvitingOrganization `json:"organization,omitempty"`
 }

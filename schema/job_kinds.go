@@ -199,3 +199,22 @@ func (j DeliverWebhooks) JobKind() JobKind {
 func (j DeliverWebhooks) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Part: j.Webhook}
 }
+
+// SendInvites sends the mails of an organization's invites that wait.
+type SendInvites struct {
+	Organization string `json:"organization"`
+}
+
+// Kind is the name of the kind.
+func (SendInvites) Kind() string { return "send_invites" }
+
+// JobKind is the kind's row. The mails give up by themselves, before the job has failed so often: see store.InviteMailNotSent.
+func (j SendInvites) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Sends the mails of an organization's invites.",
+		Order: NewestJob, Workers: 2, Attempts: 60, Timeout: 30 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j SendInvites) Subject() JobSubject { return JobSubject{Organization: j.Organization} }

@@ -35,6 +35,15 @@ func (u URLs) App(elements ...string) string { return u.join("/app", elements) }
 // Published returns the url where readers find published content.
 func (u URLs) Published(elements ...string) string { return u.join("/~", elements) }
 
+// Host is the name of the host, without a port.
+func (u URLs) Host() string {
+	parsed, err := url.Parse(u.base)
+	if err != nil {
+		return ""
+	}
+	return parsed.Hostname()
+}
+
 // PathNames are the segments of the path below which everything is.
 func (u URLs) PathNames() []string {
 	parsed, err := url.Parse(u.base)

@@ -22,6 +22,8 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// InviteLifetime is how long new invites are valid; 0 means for ever.
 	InviteLifetime time.Duration
+	// InvitesByMail says that a job sends new invites by mail. Otherwise their list says that none are sent.
+	InvitesByMail bool
 	// Quotas bound what is stored.
 	Quotas Quotas
 	// OpenAPIVersions is how many versions of an OpenAPI specification are kept; 0 means all.

@@ -21,7 +21,7 @@ type PersonToInvite struct {
 type EmailInvite = db.EmailInvite
 
 // InviteByEmail invites people to an organization, all or nothing. They become members when they accept. People without an account
-// get one, without a token; a pending invite is replaced; members are left alone. With sso, people are to log in through the
+// get one, without a token; a pending invite is replaced; members are left alone. A job sends the mails, if any are sent. With sso, people are to log in through the
 // organization's provider; if it has none, nobody is invited.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
@@ -43,6 +43,9 @@ func (s *Store) InviteByEmail(
 	if len(invites.Emails) == 0 {
 		return invited, nil
 	}
+	if err := s.addMails(ctx, &invites, sso); err != nil {
+		return invited, err
+	}
 	invites.OrganizationID, invites.CreatedBy, invites.Sso, invites.ExpiresAt = organizationID, invitedBy, sso, s.inviteEnd()
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.InsertUsersOnce(ctx, accounts); err != nil {
@@ -53,10 +56,17 @@ func (s *Store) InviteByEmail(
 			return interpret(err, "invite")
 		}
 		invited.Users = append(invited.Users, users...)
-		return s.within(ctx, q, quotaMembers, organizationID)
+		if err := s.within(ctx, q, quotaMembers, organizationID); err != nil {
+			return err
+		}
+		return s.askForMails(ctx, q, organizationID, len(users))
 	})
-	invited.Invited = len(invited.Users)
-	return invited, err
+	if err != nil || len(invited.Users) == 0 {
+		return invited, err
+	}
+	mail := s.newInviteMail()
+	invited.Invited, invited.Mail = len(invited.Users), &mail
+	return invited, nil
 }
 
 // invitations are the rows for a list of people, sorted so that two invitations of the same people do not deadlock. If an address
@@ -137,7 +147,10 @@ func (s *Store) ListInvitesOfUser(ctx context.Context, userID, after string, siz
 	return pageOf(rows, size, total), nil
 }
 
-// DeleteEndedInvites deletes the invites by e-mail that nobody accepted in time.
+// DeleteEndedInvites deletes the invites by e-mail that nobody accepted in time, and how many were sent on days that are over.
 func (s *Store) DeleteEndedInvites(ctx context.Context) error {
-	return interpret(s.queries.DeleteEndedEmailInvites(ctx), "invites")
+	if err := s.queries.DeleteEndedEmailInvites(ctx); err != nil {
+		return interpret(err, "invites")
+	}
+	return interpret(s.queries.DeleteOldMailCounts(ctx), "mails")
 }

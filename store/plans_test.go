@@ -215,6 +215,8 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 		value = "g"
 	case "boolean":
 		value = "g % 2 = 0"
+	case "date":
+		value = "date '2026-01-01' + g"
 	case "timestamp with time zone":
 		if c.Nullable {
 			return "null"

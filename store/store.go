@@ -22,6 +22,7 @@ type Store struct {
 	planned *db.Queries
 	// inviteLifetime is how long new invites are good for; 0 is without end.
 	inviteLifetime time.Duration
+	invitesByMail  bool
 	quotas         Quotas
 	specVersions   int32
 	// trees are those of the revisions, and sites the published sites, that were read last.
@@ -45,7 +46,7 @@ func New(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas, specVersions: cfg.OpenAPIVersions,
+		config: config, inviteLifetime: cfg.InviteLifetime, invitesByMail: cfg.InvitesByMail, quotas: cfg.Quotas, specVersions: cfg.OpenAPIVersions,
 		trees: newKept[treeKey, *keptTree](keptPages), sites: newKept[string, *keptSite](keptParts),
 	}, nil
 }

@@ -116,6 +116,13 @@ func invitesExamples() {
 		return map[string]string{"inviteId": Created(h.T, invited.Users[0], err)}
 	}
 	Examples["deleteOrganizationInvite"] = example{Make: pending}
+	Examples["resendOrganizationInvite"] = example{Make: pending}
+	linked := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		return map[string]string{"link": h.InviteLink(tenant, pending(h, tenant)["inviteId"])}
+	}
+	Examples["showInvitePage"] = example{Make: linked, query: "?link={link}"}
+	Examples["acceptInvitePage"] = example{Make: linked, query: "?link={link}", body: "name=Ann"}
 	for _, id := range []string{"joinOrganizationWithInvite", "getOrganizationInviteLink", "deleteOrganizationInviteById"} {
 		Examples[id] = example{Make: make}
 	}

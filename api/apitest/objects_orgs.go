@@ -101,12 +101,27 @@ func (s Support) Invite(body string) schema.Invited {
 	if a.Status != 200 {
 		s.H.T.Fatalf("%d %s", a.Status, a.Body)
 	}
-	shape.Want(s.H.T, shape.Of{"users": shape.List(shape.ID), "invited": shape.Count, "failedSSOEmails": shape.List(shape.Text(3, 254))}, a.Body)
+	shape.Want(s.H.T, shape.Of{"users": shape.List(shape.ID), "invited": shape.Count, "failedSSOEmails": shape.List(shape.Text(3, 254)), "mail?": InviteMailShape}, a.Body)
 	var invited schema.Invited
 	if err := json.Unmarshal(a.Body, &invited); err != nil {
 		s.H.T.Fatal(err)
 	}
 	return invited
+}
+
+// InviteLink is the secret of the link that the mail to an invited user holds, while it waits.
+func (h *Harness) InviteLink(tenant *storetest.Tenant, userID string) string {
+	h.T.Helper()
+	for after := ""; ; {
+		m, err := h.Store.NextInviteMail(h.T.Context(), tenant.Organization.ID, after)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		if m.UserID == userID {
+			return m.Secret
+		}
+		after = m.UserID
+	}
 }
 
 // Accept makes a user accept the e-mail invite to our organization.
@@ -133,3 +148,6 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	}
 	return Created(h.T, id, err)
 }
+
+// InviteMailShape is the mail of an invite.
+var InviteMailShape = shape.Object(shape.Of{"state": shape.One("off", "waiting", "sent", "failed"), "reason?": shape.Text(1, 500), "sentAt?": shape.Timestamp})

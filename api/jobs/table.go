@@ -25,6 +25,7 @@ func Kinds() []Kind {
 		kind(sendIntegrationEvent),
 		kind(fetchOpenAPI),
 		kind(deliverWebhooks),
+		kind(sendInvites),
 	}
 }
 
@@ -49,6 +50,8 @@ type Deps struct {
 	SpecsInterval time.Duration
 	// Webhooks delivers events; nil delivers none.
 	Webhooks Webhooks
+	// Mail sends mails; nil if there is no server for them.
+	Mail Mailer
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

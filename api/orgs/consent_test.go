@@ -16,7 +16,7 @@ import (
 
 var emailInviteShape = shape.Of{
 	"object": shape.One("invite"), "id": shape.ID, "email": shape.Text(3, 254), "role": shape.One(append(shape.Role, nil)...), "sso": shape.Boolean,
-	"createdAt": shape.Timestamp, "expiresAt": shape.InviteEnd,
+	"createdAt": shape.Timestamp, "expiresAt": shape.InviteEnd, "mail?": apitest.InviteMailShape,
 	"organization?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(2, 255)}),
 }
 

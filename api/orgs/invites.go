@@ -48,6 +48,21 @@ func inviteOperations(h *invites) []frame.Operation {
 			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.endPending),
 		},
 		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}/resend", ID: "resendOrganizationInvite", Tag: "invites",
+			Doc:   "Send an invite that nobody has accepted by mail once more, with a new link and a new end.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.mailAgain),
+		},
+		{
+			Method: http.MethodGet, Path: "/invites/accept", ID: "showInvitePage", Tag: "invites",
+			Doc:   "Show the page to which the link in an invite's mail leads. Nothing is accepted by that: scanners follow links, too.",
+			Scope: access.Public(), Status: http.StatusOK, Handler: frame.Handle(h.showPage),
+		},
+		{
+			Method: http.MethodPost, Path: "/invites/accept", ID: "acceptInvitePage", Tag: "invites",
+			Doc:   "Accept an invite by the link in its mail. Whoever has no account yet gets the first token of a new one.",
+			Scope: access.Public(), Status: http.StatusOK, BodyLimit: invitePageLimit, Accepts: frame.MediaForm, Handler: frame.Handle(h.acceptPage),
+		},
+		{
 			Method: http.MethodGet, Path: "/user/invites", ID: "listInvitesForAuthenticatedUser", Tag: "invites",
 			Doc: "List the invites by e-mail that the caller has not accepted.", Scope: access.AnyUser(), Status: http.StatusOK,
 			Handler: frame.Handle(h.listOwn),

@@ -15,11 +15,19 @@ func (h *invites) listPending(ctx context.Context, c *access.Caller, r *schema.P
 		func(after string, size int) (store.Page[store.EmailInvite], error) {
 			return h.store.ListEmailInvites(ctx, organization, after, size)
 		},
-		pendingInvite, func(row store.EmailInvite) string { return row.UserID })
+		h.view.PendingInvite, func(row store.EmailInvite) string { return row.UserID })
 }
 
 func (h *invites) endPending(ctx context.Context, c *access.Caller, r *linkInviteRequest) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.EndEmailInvite(ctx, c.Organization.Organization.ID, r.ID)
+}
+
+func (h *invites) mailAgain(ctx context.Context, c *access.Caller, r *linkInviteRequest) (schema.EmailInvite, error) {
+	row, err := h.store.MailInviteAgain(ctx, c.Organization.Organization.ID, r.ID)
+	if err != nil {
+		return schema.EmailInvite{}, err
+	}
+	return h.view.PendingInvite(row), nil
 }
 
 func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
@@ -28,7 +36,7 @@ func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *schema.PageR
 			return h.store.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
 		},
 		func(row store.InviteOfUser) schema.EmailInvite {
-			invite := pendingInvite(row.EmailInvite)
+			invite := h.view.OwnInvite(row.EmailInvite)
 			invite.Organization = &schema.InvitingOrganization{ID: row.EmailInvite.OrganizationID, Title: row.Title}
 			return invite
 		},
@@ -39,11 +47,4 @@ func (h *invites) decline(ctx context.Context, c *access.Caller, r *struct {
 	OrganizationID string `path:"organizationId"`
 }) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.EndEmailInvite(ctx, r.OrganizationID, c.Principal.UserID)
-}
-
-func pendingInvite(row store.EmailInvite) schema.EmailInvite {
-	return schema.EmailInvite{
-		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,
-		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: schema.UTC(row.ExpiresAt),
-	}
 }

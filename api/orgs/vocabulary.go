@@ -26,15 +26,16 @@ func receivers(policy outbound.Policy) rules.Vocabulary {
 // vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
-		"memberRole":    schema.MemberRoles(),
-		"memberSort":    schema.MemberSorts(),
-		"teamRole":      schema.TeamRoles(),
-		"contentTarget": {"site"},
-		"samlStatus":    schema.SAMLStatuses(),
-		"jobState":      schema.JobStates(),
-		"auditedObject": store.AuditedObjects(),
-		"webhookEvent":  schema.WebhookEventNames(),
-		"webhookStatus": schema.WebhookStatuses(),
+		"memberRole":      schema.MemberRoles(),
+		"memberSort":      schema.MemberSorts(),
+		"teamRole":        schema.TeamRoles(),
+		"contentTarget":   {"site"},
+		"samlStatus":      schema.SAMLStatuses(),
+		"jobState":        schema.JobStates(),
+		"auditedObject":   store.AuditedObjects(),
+		"inviteMailState": schema.InviteMailStates(),
+		"webhookEvent":    schema.WebhookEventNames(),
+		"webhookStatus":   schema.WebhookStatuses(),
 
 		"webhookDeliveryState": schema.WebhookDeliveryStates(),
 		"onboardingSource":     {"markdown-in-git", "import", "template"},

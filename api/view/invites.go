@@ -1,6 +1,8 @@
 package view
 
 import (
+	"net/url"
+
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -10,4 +12,28 @@ func (v Presenter) LinkInvite(held schema.Role, row store.LinkInvite) schema.Lin
 	role := schema.RoleFromNullable(row.Role)
 	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: schema.UTC(row.ExpiresAt)}
 	return invite.At(v.API("orgs", row.OrganizationID, "link-invites", row.ID))
+}
+
+// PendingInvite presents an invite by e-mail to those who administer the organization.
+func (v Presenter) PendingInvite(row store.EmailInvite) schema.EmailInvite {
+	invite := v.OwnInvite(row)
+	mail := schema.InviteMail{State: schema.InviteMailState(row.MailState), Reason: schema.Or(row.MailReason, ""), SentAt: schema.UTC(row.MailSentAt)}
+	if mail.State == schema.InviteMailOff {
+		mail.Reason = schema.InviteMailsOff
+	}
+	invite.Mail = &mail
+	return invite
+}
+
+// OwnInvite presents an invite by e-mail to the one whom it is for.
+func (v Presenter) OwnInvite(row store.EmailInvite) schema.EmailInvite {
+	return schema.EmailInvite{
+		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,
+		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: schema.UTC(row.ExpiresAt),
+	}
+}
+
+// InvitePage is where whoever holds the secret of an invite accepts it. The secret is in the query: paths are logged.
+func (v Presenter) InvitePage(secret string) string {
+	return v.API("invites", "accept") + "?link=" + url.QueryEscape(secret)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/chat"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/mail"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/provider"
 	"github.com/octavo-docs/octavo/ingest/revalidation"
@@ -101,6 +103,10 @@ type Settings struct {
 
 	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are valid. 0: forever."`
 	AuditRetention time.Duration `env:"OCTAVO_AUDIT_RETENTION" default:"9600h" help:"How long the audit log keeps its entries, with the names and addresses of those who changed something. 0: forever."`
+
+	SMTPURL   string `name:"smtp-url" env:"OCTAVO_SMTP_URL" secret:"" help:"Mail server that sends invites: smtp://user:password@host:port, which wants STARTTLS unless the host is this machine or the URL ends with ?tls=off, or smtps://… Its host may be on a private network. Default: no mails are sent."`
+	SMTPTLSCA string `name:"smtp-tls-ca" env:"OCTAVO_SMTP_TLS_CA" type:"path" help:"PEM file of the certificate authorities to trust for the mail server. Default: the system's."`
+	MailFrom  string `env:"OCTAVO_MAIL_FROM" help:"Sender of mails, such as \"Docs <docs@example.com>\". Required with OCTAVO_SMTP_URL."`
 
 	QueryConcurrency  int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node runs on the insights store at once; more wait. The store needs this number times OCTAVO_QUERY_MAX_MEMORY of memory."`
 	QueryPerOrg       int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them one organization may run."`
@@ -238,6 +244,9 @@ func (s *Settings) Validate() error {
 	if _, err := s.translator(); err != nil {
 		return err
 	}
+	if _, err := s.mailer(); err != nil {
+		return err
+	}
 	_, err := s.proxies()
 	return err
 }
@@ -359,6 +368,40 @@ func (s *Settings) translator() (translation.Provider, error) {
 	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
 }
 
+// mailer sends mails through the server that the operator names, and so opens; nil if there is none.
+func (s *Settings) mailer() (*mail.Sender, error) {
+	if s.SMTPURL == "" {
+		if s.MailFrom != "" || s.SMTPTLSCA != "" {
+			return nil, fmt.Errorf("OCTAVO_MAIL_FROM and OCTAVO_SMTP_TLS_CA: only with OCTAVO_SMTP_URL")
+		}
+		return nil, nil //nolint:nilnil // None is no error.
+	}
+	server, err := mail.ParseServer(s.SMTPURL)
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_SMTP_URL: %w", err)
+	}
+	policy, err := outbound.ParsePolicy([]string{server.Host})
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_SMTP_URL: %w", err)
+	}
+	cfg := mail.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Server: server}
+	if cfg.From, err = mail.ParseFrom(s.MailFrom); err != nil {
+		return nil, fmt.Errorf("OCTAVO_MAIL_FROM: %w", err)
+	}
+	if s.SMTPTLSCA == "" {
+		return mail.New(cfg), nil
+	}
+	pem, err := os.ReadFile(s.SMTPTLSCA)
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_SMTP_TLS_CA: %w", err)
+	}
+	cfg.Authorities = x509.NewCertPool()
+	if !cfg.Authorities.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("OCTAVO_SMTP_TLS_CA: %s has no PEM certificate", s.SMTPTLSCA)
+	}
+	return mail.New(cfg), nil
+}
+
 func (s *Settings) proxies() ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for _, text := range s.TrustedProxies {
@@ -380,7 +423,9 @@ func (s *Settings) kafkaLogin() eventlog.Login {
 }
 
 func (s *Settings) store(url string) store.Config {
-	return store.Config{URL: url, InviteLifetime: s.InviteLifetime, Quotas: s.Quotas, OpenAPIVersions: s.OpenAPIVersions}
+	return store.Config{
+		URL: url, InviteLifetime: s.InviteLifetime, InvitesByMail: s.SMTPURL != "", Quotas: s.Quotas, OpenAPIVersions: s.OpenAPIVersions,
+	}
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }

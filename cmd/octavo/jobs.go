@@ -84,7 +84,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	urls, err := schema.NewURLs(n.settings.publicURL())
 	if err != nil {
-		return err
+		return fmt.Errorf("OCTAVO_PUBLIC_URL: %w", err)
 	}
 	deps := jobs.Deps{
 		Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
@@ -93,6 +93,13 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
+	}
+	mailer, err := n.settings.mailer()
+	if err != nil {
+		return err
+	}
+	if mailer != nil {
+		deps.Mail = mailer
 	}
 	runner, err := jobs.New(jobs.Config{
 		Deps: deps, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs, Grace: n.settings.StopTimeout / 3, Settle: frame.DefaultAuthTTL,

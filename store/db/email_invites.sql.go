@@ -10,6 +10,24 @@ import (
 	"time"
 )
 
+const claimUser = `-- name: ClaimUser :execrows
+update users set unclaimed = false, display_name = coalesce($1, display_name) where id = $2 and unclaimed
+`
+
+type ClaimUserParams struct {
+	DisplayName *string
+	ID          string
+}
+
+// Gives an account that nobody has used to whoever follows the link in the mail to its address.
+func (q *Queries) ClaimUser(ctx context.Context, arg ClaimUserParams) (int64, error) {
+	result, err := q.db.Exec(ctx, claimUser, arg.DisplayName, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const countEmailInvites = `-- name: CountEmailInvites :one
 select count(*) from email_invites where organization_id = $1 and (expires_at is null or expires_at > now())
 `
@@ -32,6 +50,26 @@ func (q *Queries) CountInvitesOfUser(ctx context.Context, userID string) (int64,
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const countMails = `-- name: CountMails :one
+insert into mail_counts (subject, day, mails) values ($1, (now() at time zone 'UTC')::date, $2)
+on conflict (subject, day) do update set mails = mail_counts.mails + excluded.mails
+returning mails
+`
+
+type CountMailsParams struct {
+	Subject string
+	Mails   int64
+}
+
+// Adds mails to those of today, and gives how many there are now.
+// Index: mail_counts_pkey.
+func (q *Queries) CountMails(ctx context.Context, arg CountMailsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countMails, arg.Subject, arg.Mails)
+	var mails int64
+	err := row.Scan(&mails)
+	return mails, err
 }
 
 const deleteEmailInvite = `-- name: DeleteEmailInvite :exec
@@ -58,9 +96,19 @@ func (q *Queries) DeleteEndedEmailInvites(ctx context.Context) error {
 	return err
 }
 
+const deleteOldMailCounts = `-- name: DeleteOldMailCounts :exec
+delete from mail_counts where day < (now() at time zone 'UTC')::date
+`
+
+// Index: mail_counts_day.
+func (q *Queries) DeleteOldMailCounts(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldMailCounts)
+	return err
+}
+
 const insertUsersOnce = `-- name: InsertUsersOnce :exec
-insert into users (id, display_name, email)
-select unnest($1::text[]), unnest($2::text[]), unnest($3::text[])
+insert into users (id, display_name, email, unclaimed)
+select unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), true
 on conflict (lower(email)) do nothing
 `
 
@@ -70,22 +118,115 @@ type InsertUsersOnceParams struct {
 	Emails []string
 }
 
-// Makes accounts for those addresses that have none.
+// Makes accounts for those addresses that have none. Nobody uses them yet.
 func (q *Queries) InsertUsersOnce(ctx context.Context, arg InsertUsersOnceParams) error {
 	_, err := q.db.Exec(ctx, insertUsersOnce, arg.Ids, arg.Names, arg.Emails)
 	return err
 }
 
+const inviteByLink = `-- name: InviteByLink :one
+select i.organization_id, i.user_id, i.email, i.role, i.sso, i.created_by, i.created_at, i.expires_at, i.mail_state, i.mail_id, i.mail_reason, i.mail_asked_at, i.mail_sent_at, i.link_hash, o.title, coalesce(inviter.display_name, '') as inviter, u.unclaimed
+from email_invites i join organizations o on o.id = i.organization_id join users u on u.id = i.user_id
+    left join users inviter on inviter.id = i.created_by
+where i.link_hash = $1::bytea
+`
+
+type InviteByLinkRow struct {
+	EmailInvite EmailInvite
+	Title       string
+	Inviter     string
+	Unclaimed   bool
+}
+
+// Index: email_invites_link_hash_key.
+func (q *Queries) InviteByLink(ctx context.Context, linkHash []byte) (InviteByLinkRow, error) {
+	row := q.db.QueryRow(ctx, inviteByLink, linkHash)
+	var i InviteByLinkRow
+	err := row.Scan(
+		&i.EmailInvite.OrganizationID,
+		&i.EmailInvite.UserID,
+		&i.EmailInvite.Email,
+		&i.EmailInvite.Role,
+		&i.EmailInvite.Sso,
+		&i.EmailInvite.CreatedBy,
+		&i.EmailInvite.CreatedAt,
+		&i.EmailInvite.ExpiresAt,
+		&i.EmailInvite.MailState,
+		&i.EmailInvite.MailID,
+		&i.EmailInvite.MailReason,
+		&i.EmailInvite.MailAskedAt,
+		&i.EmailInvite.MailSentAt,
+		&i.EmailInvite.LinkHash,
+		&i.Title,
+		&i.Inviter,
+		&i.Unclaimed,
+	)
+	return i, err
+}
+
+const inviteMailNotSent = `-- name: InviteMailNotSent :exec
+update email_invites set
+    mail_reason = $1::text,
+    mail_state = case when $2::boolean or mail_asked_at < $3::timestamptz then 'failed' else 'waiting' end
+where organization_id = $4 and mail_state = 'waiting'
+  and ($5::text is null or user_id = $5 and mail_id = $6::text)
+`
+
+type InviteMailNotSentParams struct {
+	Reason         string
+	Final          bool
+	GiveUpBefore   time.Time
+	OrganizationID string
+	UserID         *string
+	MailID         *string
+}
+
+// Notes why a mail was not sent, or all that wait if no user is named. Those that were asked for long ago are given up.
+// Index: email_invites_mail.
+func (q *Queries) InviteMailNotSent(ctx context.Context, arg InviteMailNotSentParams) error {
+	_, err := q.db.Exec(ctx, inviteMailNotSent,
+		arg.Reason,
+		arg.Final,
+		arg.GiveUpBefore,
+		arg.OrganizationID,
+		arg.UserID,
+		arg.MailID,
+	)
+	return err
+}
+
+const inviteMailSent = `-- name: InviteMailSent :exec
+update email_invites set mail_state = 'sent', mail_reason = null, mail_sent_at = now()
+where organization_id = $1 and user_id = $2 and mail_id = $3::text
+`
+
+type InviteMailSentParams struct {
+	OrganizationID string
+	UserID         string
+	MailID         string
+}
+
+// Nothing is noted of a mail that was replaced while it was sent.
+func (q *Queries) InviteMailSent(ctx context.Context, arg InviteMailSentParams) error {
+	_, err := q.db.Exec(ctx, inviteMailSent, arg.OrganizationID, arg.UserID, arg.MailID)
+	return err
+}
+
 const inviteUsers = `-- name: InviteUsers :many
-insert into email_invites (organization_id, user_id, email, role, sso, created_by, expires_at)
-select $1, u.id, x.email, nullif(x.role, ''), $2::boolean, $3::text, $4
-from (select unnest($5::text[]) as email, unnest($6::text[]) as role) x
+insert into email_invites (
+    organization_id, user_id, email, role, sso, created_by, expires_at, mail_state, mail_id, mail_asked_at, link_hash
+)
+select $1, u.id, x.email, nullif(x.role, ''), $2::boolean, $3::text, $4,
+    $5, x.mail_id, now(), nullif(x.link_hash, '')
+from (select unnest($6::text[]) as email, unnest($7::text[]) as role,
+    unnest($8::text[]) as mail_id, unnest($9::bytea[]) as link_hash) x
     join users u on lower(u.email) = lower(x.email)
 where not exists (select 1 from memberships m where m.organization_id = $1 and m.user_id = u.id)
 order by u.id
 on conflict (organization_id, user_id) do update set
     email = excluded.email, role = excluded.role, sso = excluded.sso, created_by = excluded.created_by, created_at = excluded.created_at,
-    expires_at = excluded.expires_at
+    expires_at = excluded.expires_at, mail_state = excluded.mail_state, mail_id = excluded.mail_id, mail_reason = null,
+    mail_asked_at = excluded.mail_asked_at, mail_sent_at = null, link_hash = excluded.link_hash
 returning user_id
 `
 
@@ -94,8 +235,11 @@ type InviteUsersParams struct {
 	Sso            bool
 	CreatedBy      string
 	ExpiresAt      *time.Time
+	MailState      string
 	Emails         []string
 	Roles          []string
+	MailIds        []string
+	LinkHashes     [][]byte
 }
 
 // Invites those addresses that are not members yet, each with its role; an empty one is a guest's. It replaces a pending invite.
@@ -107,8 +251,11 @@ func (q *Queries) InviteUsers(ctx context.Context, arg InviteUsersParams) ([]str
 		arg.Sso,
 		arg.CreatedBy,
 		arg.ExpiresAt,
+		arg.MailState,
 		arg.Emails,
 		arg.Roles,
+		arg.MailIds,
+		arg.LinkHashes,
 	)
 	if err != nil {
 		return nil, err
@@ -129,7 +276,7 @@ func (q *Queries) InviteUsers(ctx context.Context, arg InviteUsersParams) ([]str
 }
 
 const listEmailInvites = `-- name: ListEmailInvites :many
-select organization_id, user_id, email, role, sso, created_by, created_at, expires_at from email_invites
+select organization_id, user_id, email, role, sso, created_by, created_at, expires_at, mail_state, mail_id, mail_reason, mail_asked_at, mail_sent_at, link_hash from email_invites
 where organization_id = $1 and user_id > $2::text collate "C"
   and (expires_at is null or expires_at > now())
 order by user_id
@@ -161,6 +308,12 @@ func (q *Queries) ListEmailInvites(ctx context.Context, arg ListEmailInvitesPara
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.ExpiresAt,
+			&i.MailState,
+			&i.MailID,
+			&i.MailReason,
+			&i.MailAskedAt,
+			&i.MailSentAt,
+			&i.LinkHash,
 		); err != nil {
 			return nil, err
 		}
@@ -173,7 +326,7 @@ func (q *Queries) ListEmailInvites(ctx context.Context, arg ListEmailInvitesPara
 }
 
 const listInvitesOfUser = `-- name: ListInvitesOfUser :many
-select i.organization_id, i.user_id, i.email, i.role, i.sso, i.created_by, i.created_at, i.expires_at, o.title
+select i.organization_id, i.user_id, i.email, i.role, i.sso, i.created_by, i.created_at, i.expires_at, i.mail_state, i.mail_id, i.mail_reason, i.mail_asked_at, i.mail_sent_at, i.link_hash, o.title
 from email_invites i join organizations o on o.id = i.organization_id
 where i.user_id = $1 and i.organization_id > $2::text collate "C"
   and (i.expires_at is null or i.expires_at > now())
@@ -211,6 +364,12 @@ func (q *Queries) ListInvitesOfUser(ctx context.Context, arg ListInvitesOfUserPa
 			&i.EmailInvite.CreatedBy,
 			&i.EmailInvite.CreatedAt,
 			&i.EmailInvite.ExpiresAt,
+			&i.EmailInvite.MailState,
+			&i.EmailInvite.MailID,
+			&i.EmailInvite.MailReason,
+			&i.EmailInvite.MailAskedAt,
+			&i.EmailInvite.MailSentAt,
+			&i.EmailInvite.LinkHash,
 			&i.Title,
 		); err != nil {
 			return nil, err
@@ -223,8 +382,99 @@ func (q *Queries) ListInvitesOfUser(ctx context.Context, arg ListInvitesOfUserPa
 	return items, nil
 }
 
+const mailInviteAgain = `-- name: MailInviteAgain :one
+update email_invites set
+    expires_at = $1, mail_state = 'waiting', mail_id = $2::text, mail_reason = null, mail_asked_at = now(),
+    mail_sent_at = null, link_hash = case when sso then null else $3::bytea end
+where organization_id = $4 and user_id = $5 and (expires_at is null or expires_at > now())
+returning organization_id, user_id, email, role, sso, created_by, created_at, expires_at, mail_state, mail_id, mail_reason, mail_asked_at, mail_sent_at, link_hash
+`
+
+type MailInviteAgainParams struct {
+	ExpiresAt      *time.Time
+	MailID         string
+	LinkHash       []byte
+	OrganizationID string
+	UserID         string
+}
+
+// Asks for another mail: its link replaces that of the last one. One that has not been sent yet is replaced as well.
+func (q *Queries) MailInviteAgain(ctx context.Context, arg MailInviteAgainParams) (EmailInvite, error) {
+	row := q.db.QueryRow(ctx, mailInviteAgain,
+		arg.ExpiresAt,
+		arg.MailID,
+		arg.LinkHash,
+		arg.OrganizationID,
+		arg.UserID,
+	)
+	var i EmailInvite
+	err := row.Scan(
+		&i.OrganizationID,
+		&i.UserID,
+		&i.Email,
+		&i.Role,
+		&i.Sso,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.MailState,
+		&i.MailID,
+		&i.MailReason,
+		&i.MailAskedAt,
+		&i.MailSentAt,
+		&i.LinkHash,
+	)
+	return i, err
+}
+
+const nextInviteMail = `-- name: NextInviteMail :one
+select i.organization_id, i.user_id, i.email, i.role, i.sso, i.created_by, i.created_at, i.expires_at, i.mail_state, i.mail_id, i.mail_reason, i.mail_asked_at, i.mail_sent_at, i.link_hash, o.title, coalesce(u.display_name, '') as inviter
+from email_invites i join organizations o on o.id = i.organization_id left join users u on u.id = i.created_by
+where i.organization_id = $1 and i.mail_state = 'waiting' and i.user_id > $2::text collate "C"
+  and (i.expires_at is null or i.expires_at > now())
+order by i.user_id
+limit 1
+`
+
+type NextInviteMailParams struct {
+	OrganizationID string
+	After          string
+}
+
+type NextInviteMailRow struct {
+	EmailInvite EmailInvite
+	Title       string
+	Inviter     string
+}
+
+// The next mail of an organization that waits, after that to a user.
+// Index: email_invites_mail (organization_id, user_id).
+func (q *Queries) NextInviteMail(ctx context.Context, arg NextInviteMailParams) (NextInviteMailRow, error) {
+	row := q.db.QueryRow(ctx, nextInviteMail, arg.OrganizationID, arg.After)
+	var i NextInviteMailRow
+	err := row.Scan(
+		&i.EmailInvite.OrganizationID,
+		&i.EmailInvite.UserID,
+		&i.EmailInvite.Email,
+		&i.EmailInvite.Role,
+		&i.EmailInvite.Sso,
+		&i.EmailInvite.CreatedBy,
+		&i.EmailInvite.CreatedAt,
+		&i.EmailInvite.ExpiresAt,
+		&i.EmailInvite.MailState,
+		&i.EmailInvite.MailID,
+		&i.EmailInvite.MailReason,
+		&i.EmailInvite.MailAskedAt,
+		&i.EmailInvite.MailSentAt,
+		&i.EmailInvite.LinkHash,
+		&i.Title,
+		&i.Inviter,
+	)
+	return i, err
+}
+
 const takeEmailInvite = `-- name: TakeEmailInvite :one
-delete from email_invites where organization_id = $1 and user_id = $2 returning organization_id, user_id, email, role, sso, created_by, created_at, expires_at
+delete from email_invites where organization_id = $1 and user_id = $2 returning organization_id, user_id, email, role, sso, created_by, created_at, expires_at, mail_state, mail_id, mail_reason, mail_asked_at, mail_sent_at, link_hash
 `
 
 type TakeEmailInviteParams struct {
@@ -245,6 +495,38 @@ func (q *Queries) TakeEmailInvite(ctx context.Context, arg TakeEmailInviteParams
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ExpiresAt,
+		&i.MailState,
+		&i.MailID,
+		&i.MailReason,
+		&i.MailAskedAt,
+		&i.MailSentAt,
+		&i.LinkHash,
+	)
+	return i, err
+}
+
+const takeInviteByLink = `-- name: TakeInviteByLink :one
+delete from email_invites where link_hash = $1::bytea returning organization_id, user_id, email, role, sso, created_by, created_at, expires_at, mail_state, mail_id, mail_reason, mail_asked_at, mail_sent_at, link_hash
+`
+
+func (q *Queries) TakeInviteByLink(ctx context.Context, linkHash []byte) (EmailInvite, error) {
+	row := q.db.QueryRow(ctx, takeInviteByLink, linkHash)
+	var i EmailInvite
+	err := row.Scan(
+		&i.OrganizationID,
+		&i.UserID,
+		&i.Email,
+		&i.Role,
+		&i.Sso,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.MailState,
+		&i.MailID,
+		&i.MailReason,
+		&i.MailAskedAt,
+		&i.MailSentAt,
+		&i.LinkHash,
 	)
 	return i, err
 }

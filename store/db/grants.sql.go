@@ -145,7 +145,7 @@ func (q *Queries) KnownSubjects(ctx context.Context, arg KnownSubjectsParams) (i
 }
 
 const listCollectionAccess = `-- name: ListCollectionAccess :many
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, r.rank::integer as rank
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, r.rank::integer as rank
 from ranks_on_collection($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
     join users u on u.id = r.user_id
 where r.user_id > $4::text collate "C"
@@ -194,6 +194,7 @@ func (q *Queries) ListCollectionAccess(ctx context.Context, arg ListCollectionAc
 			&i.User.Email,
 			&i.User.PhotoUrl,
 			&i.User.CreatedAt,
+			&i.User.Unclaimed,
 			&i.Rank,
 		); err != nil {
 			return nil, err
@@ -253,7 +254,7 @@ func (q *Queries) ListCollectionTeams(ctx context.Context, arg ListCollectionTea
 }
 
 const listCollectionUsers = `-- name: ListCollectionUsers :many
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, g.role
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, g.role
 from grants g join users u on u.id = g.user_id
 where g.collection_id = $1::text and g.user_id > $2::text collate "C"
 order by g.user_id
@@ -287,6 +288,7 @@ func (q *Queries) ListCollectionUsers(ctx context.Context, arg ListCollectionUse
 			&i.User.Email,
 			&i.User.PhotoUrl,
 			&i.User.CreatedAt,
+			&i.User.Unclaimed,
 			&i.Role,
 		); err != nil {
 			return nil, err

@@ -130,7 +130,7 @@ func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (Joi
 }
 
 const listMembers = `-- name: ListMembers :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
+select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = $1
   and case when $2::boolean
@@ -195,6 +195,7 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.User.Email,
 			&i.User.PhotoUrl,
 			&i.User.CreatedAt,
+			&i.User.Unclaimed,
 		); err != nil {
 			return nil, err
 		}
@@ -207,7 +208,7 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 }
 
 const member = `-- name: Member :one
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
+select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = $1 and m.user_id = $2
 `
@@ -237,6 +238,7 @@ func (q *Queries) Member(ctx context.Context, arg MemberParams) (MemberRow, erro
 		&i.User.Email,
 		&i.User.PhotoUrl,
 		&i.User.CreatedAt,
+		&i.User.Unclaimed,
 	)
 	return i, err
 }
@@ -365,7 +367,7 @@ func (q *Queries) SetMemberRole(ctx context.Context, arg SetMemberRoleParams) (i
 }
 
 const userKnownTo = `-- name: UserKnownTo :one
-select u.id, u.display_name, u.email, u.photo_url, u.created_at from users u
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed from users u
 where u.id = $1
   and (u.id = $2::text or exists (
       select 1 from memberships a join memberships b on b.organization_id = a.organization_id
@@ -388,6 +390,7 @@ func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (User,
 		&i.Email,
 		&i.PhotoUrl,
 		&i.CreatedAt,
+		&i.Unclaimed,
 	)
 	return i, err
 }

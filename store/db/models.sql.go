@@ -225,6 +225,12 @@ type EmailInvite struct {
 	CreatedBy      *string
 	CreatedAt      time.Time
 	ExpiresAt      *time.Time
+	MailState      string
+	MailID         *string
+	MailReason     *string
+	MailAskedAt    *time.Time
+	MailSentAt     *time.Time
+	LinkHash       []byte
 }
 
 type Erasure struct {
@@ -697,6 +703,7 @@ type User struct {
 	Email       *string
 	PhotoUrl    *string
 	CreatedAt   time.Time
+	Unclaimed   bool
 }
 
 type Webhook struct {

@@ -241,6 +241,18 @@ func (q *Queries) CountWebhooksUpTo(ctx context.Context, arg CountWebhooksUpToPa
 	return count, err
 }
 
+const mailsToday = `-- name: MailsToday :one
+select mails from mail_counts where subject = $1 and day = (now() at time zone 'UTC')::date
+`
+
+// Of what a day's mails are, its row is added to first.
+func (q *Queries) MailsToday(ctx context.Context, subject string) (int64, error) {
+	row := q.db.QueryRow(ctx, mailsToday, subject)
+	var mails int64
+	err := row.Scan(&mails)
+	return mails, err
+}
+
 const repliesToComment = `-- name: RepliesToComment :one
 select replies from comments where id = $1
 `

@@ -21,7 +21,7 @@ func (q *Queries) AnyUser(ctx context.Context) (bool, error) {
 }
 
 const insertUser = `-- name: InsertUser :one
-insert into users (id, display_name, email) values ($1, $2, $3) returning id, display_name, email, photo_url, created_at
+insert into users (id, display_name, email) values ($1, $2, $3) returning id, display_name, email, photo_url, created_at, unclaimed
 `
 
 type InsertUserParams struct {
@@ -39,12 +39,13 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (User, e
 		&i.Email,
 		&i.PhotoUrl,
 		&i.CreatedAt,
+		&i.Unclaimed,
 	)
 	return i, err
 }
 
 const userByEmail = `-- name: UserByEmail :one
-select id, display_name, email, photo_url, created_at from users where lower(email) = lower($1::text)
+select id, display_name, email, photo_url, created_at, unclaimed from users where lower(email) = lower($1::text)
 `
 
 // Index: users_email.
@@ -57,12 +58,13 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (User, error) {
 		&i.Email,
 		&i.PhotoUrl,
 		&i.CreatedAt,
+		&i.Unclaimed,
 	)
 	return i, err
 }
 
 const userByID = `-- name: UserByID :one
-select id, display_name, email, photo_url, created_at from users where id = $1
+select id, display_name, email, photo_url, created_at, unclaimed from users where id = $1
 `
 
 func (q *Queries) UserByID(ctx context.Context, id string) (User, error) {
@@ -74,12 +76,13 @@ func (q *Queries) UserByID(ctx context.Context, id string) (User, error) {
 		&i.Email,
 		&i.PhotoUrl,
 		&i.CreatedAt,
+		&i.Unclaimed,
 	)
 	return i, err
 }
 
 const usersByID = `-- name: UsersByID :many
-select id, display_name, email, photo_url, created_at from users where id = any($1::text[])
+select id, display_name, email, photo_url, created_at, unclaimed from users where id = any($1::text[])
 `
 
 // Index: users_pkey.
@@ -98,6 +101,7 @@ func (q *Queries) UsersByID(ctx context.Context, ids []string) ([]User, error) {
 			&i.Email,
 			&i.PhotoUrl,
 			&i.CreatedAt,
+			&i.Unclaimed,
 		); err != nil {
 			return nil, err
 		}

@@ -1,23 +1,85 @@
 -- name: InsertUsersOnce :exec
--- Makes accounts for those addresses that have none.
-insert into users (id, display_name, email)
-select unnest(sqlc.arg(ids)::text[]), unnest(sqlc.arg(names)::text[]), unnest(sqlc.arg(emails)::text[])
+-- Makes accounts for those addresses that have none. Nobody uses them yet.
+insert into users (id, display_name, email, unclaimed)
+select unnest(sqlc.arg(ids)::text[]), unnest(sqlc.arg(names)::text[]), unnest(sqlc.arg(emails)::text[]), true
 on conflict (lower(email)) do nothing;
 
 -- name: InviteUsers :many
 -- Invites those addresses that are not members yet, each with its role; an empty one is a guest's. It replaces a pending invite.
 -- Index: users_email.
 -- Sorts: the people of one request, so that two requests wait for each other's rows in one order.
-insert into email_invites (organization_id, user_id, email, role, sso, created_by, expires_at)
-select sqlc.arg(organization_id), u.id, x.email, nullif(x.role, ''), sqlc.arg(sso)::boolean, sqlc.arg(created_by)::text, sqlc.narg(expires_at)
-from (select unnest(sqlc.arg(emails)::text[]) as email, unnest(sqlc.arg(roles)::text[]) as role) x
+insert into email_invites (
+    organization_id, user_id, email, role, sso, created_by, expires_at, mail_state, mail_id, mail_asked_at, link_hash
+)
+select sqlc.arg(organization_id), u.id, x.email, nullif(x.role, ''), sqlc.arg(sso)::boolean, sqlc.arg(created_by)::text, sqlc.narg(expires_at),
+    sqlc.arg(mail_state), x.mail_id, now(), nullif(x.link_hash, '')
+from (select unnest(sqlc.arg(emails)::text[]) as email, unnest(sqlc.arg(roles)::text[]) as role,
+    unnest(sqlc.arg(mail_ids)::text[]) as mail_id, unnest(sqlc.arg(link_hashes)::bytea[]) as link_hash) x
     join users u on lower(u.email) = lower(x.email)
 where not exists (select 1 from memberships m where m.organization_id = sqlc.arg(organization_id) and m.user_id = u.id)
 order by u.id
 on conflict (organization_id, user_id) do update set
     email = excluded.email, role = excluded.role, sso = excluded.sso, created_by = excluded.created_by, created_at = excluded.created_at,
-    expires_at = excluded.expires_at
+    expires_at = excluded.expires_at, mail_state = excluded.mail_state, mail_id = excluded.mail_id, mail_reason = null,
+    mail_asked_at = excluded.mail_asked_at, mail_sent_at = null, link_hash = excluded.link_hash
 returning user_id;
+
+-- name: MailInviteAgain :one
+-- Asks for another mail: its link replaces that of the last one. One that has not been sent yet is replaced as well.
+update email_invites set
+    expires_at = sqlc.narg(expires_at), mail_state = 'waiting', mail_id = sqlc.arg(mail_id)::text, mail_reason = null, mail_asked_at = now(),
+    mail_sent_at = null, link_hash = case when sso then null else sqlc.arg(link_hash)::bytea end
+where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id) and (expires_at is null or expires_at > now())
+returning *;
+
+-- name: NextInviteMail :one
+-- The next mail of an organization that waits, after that to a user.
+-- Index: email_invites_mail (organization_id, user_id).
+select sqlc.embed(i), o.title, coalesce(u.display_name, '') as inviter
+from email_invites i join organizations o on o.id = i.organization_id left join users u on u.id = i.created_by
+where i.organization_id = sqlc.arg(organization_id) and i.mail_state = 'waiting' and i.user_id > sqlc.arg(after)::text collate "C"
+  and (i.expires_at is null or i.expires_at > now())
+order by i.user_id
+limit 1;
+
+-- name: InviteMailSent :exec
+-- Nothing is noted of a mail that was replaced while it was sent.
+update email_invites set mail_state = 'sent', mail_reason = null, mail_sent_at = now()
+where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id) and mail_id = sqlc.arg(mail_id)::text;
+
+-- name: InviteMailNotSent :exec
+-- Notes why a mail was not sent, or all that wait if no user is named. Those that were asked for long ago are given up.
+-- Index: email_invites_mail.
+update email_invites set
+    mail_reason = sqlc.arg(reason)::text,
+    mail_state = case when sqlc.arg(final)::boolean or mail_asked_at < sqlc.arg(give_up_before)::timestamptz then 'failed' else 'waiting' end
+where organization_id = sqlc.arg(organization_id) and mail_state = 'waiting'
+  and (sqlc.narg(user_id)::text is null or user_id = sqlc.narg(user_id) and mail_id = sqlc.narg(mail_id)::text);
+
+-- name: InviteByLink :one
+-- Index: email_invites_link_hash_key.
+select sqlc.embed(i), o.title, coalesce(inviter.display_name, '') as inviter, u.unclaimed
+from email_invites i join organizations o on o.id = i.organization_id join users u on u.id = i.user_id
+    left join users inviter on inviter.id = i.created_by
+where i.link_hash = sqlc.arg(link_hash)::bytea;
+
+-- name: TakeInviteByLink :one
+delete from email_invites where link_hash = sqlc.arg(link_hash)::bytea returning *;
+
+-- name: ClaimUser :execrows
+-- Gives an account that nobody has used to whoever follows the link in the mail to its address.
+update users set unclaimed = false, display_name = coalesce(sqlc.narg(display_name), display_name) where id = sqlc.arg(id) and unclaimed;
+
+-- name: CountMails :one
+-- Adds mails to those of today, and gives how many there are now.
+-- Index: mail_counts_pkey.
+insert into mail_counts (subject, day, mails) values (sqlc.arg(subject), (now() at time zone 'UTC')::date, sqlc.arg(mails))
+on conflict (subject, day) do update set mails = mail_counts.mails + excluded.mails
+returning mails;
+
+-- name: DeleteOldMailCounts :exec
+-- Index: mail_counts_day.
+delete from mail_counts where day < (now() at time zone 'UTC')::date;
 
 -- name: TakeEmailInvite :one
 -- Ends an invite for whom it is for; its row says what it gives.

@@ -42,7 +42,7 @@ func New(t testing.TB) *store.Store {
 // Open gives a started Store on a database that the test already has; it stops when the test ends.
 func Open(t testing.TB, url string) *store.Store {
 	t.Helper()
-	st, err := store.New(store.Config{URL: url, MaxConns: 8, InviteLifetime: InviteLifetime})
+	st, err := store.New(store.Config{URL: url, MaxConns: 8, InviteLifetime: InviteLifetime, InvitesByMail: true})
 	if err != nil {
 		t.Fatal(err)
 	}

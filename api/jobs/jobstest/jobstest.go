@@ -26,8 +26,8 @@ import (
 const patience = 2 * time.Minute
 
 // Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason. Jobs for Git
-// stay: the repositories of examples do not exist, and tests that have one use RunAll. PDFs are made by a renderer that only reads
-// its input: see DrainWith. Translations are in capitals.
+// stay: the repositories of examples do not exist, and tests that have one use RunAll. So do mails, which nobody would take: see
+// RunMails. PDFs are made by a renderer that only reads its input: see DrainWith. Translations are in capitals.
 func Drain(t testing.TB, st *store.Store) {
 	t.Helper()
 	DrainWith(t, st, Paper{})
@@ -51,11 +51,11 @@ func (Paper) Render(_ context.Context, input func(send func(name string, content
 func DrainWith(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
-	if open(t, st, git) == 0 {
+	if open(t, st, git, mails) == 0 {
 		return
 	}
 	defer start(t, st, func(cfg *jobs.Config) {
-		cfg.Kinds = slices.DeleteFunc(jobs.Kinds(), func(k jobs.Kind) bool { return k.Name == git })
+		cfg.Kinds = slices.DeleteFunc(jobs.Kinds(), func(k jobs.Kind) bool { return k.Name == git || k.Name == mails })
 		cfg.Deps.Renderer = renderer
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
@@ -63,7 +63,7 @@ func DrainWith(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 	// The runner hears only of its own jobs, and another one may run beside it.
 	others := time.NewTicker(50 * time.Millisecond)
 	defer others.Stop()
-	for open(t, st, git) > 0 {
+	for open(t, st, git, mails) > 0 {
 		select {
 		case state := <-ended:
 			if state == schema.JobDone {
@@ -119,10 +119,10 @@ func Fail(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 	}
 }
 
-var git = schema.SyncGit{}.Kind()
+var git, mails = schema.SyncGit{}.Kind(), schema.SendInvites{}.Kind()
 
-// open counts the jobs that are not over, but for those of a kind.
-func open(t testing.TB, st *store.Store, but string) int64 {
+// open counts the jobs that are not over, but for those of some kinds.
+func open(t testing.TB, st *store.Store, but ...string) int64 {
 	t.Helper()
 	totals, err := st.JobTotals(t.Context())
 	if err != nil {
@@ -130,7 +130,7 @@ func open(t testing.TB, st *store.Store, but string) int64 {
 	}
 	n := int64(0)
 	for _, kind := range totals {
-		if kind.Kind != but {
+		if !slices.Contains(but, kind.Kind) {
 			n += kind.Open
 		}
 	}
@@ -177,14 +177,29 @@ func RunAll(t testing.TB, st *store.Store) []schema.Job {
 // RunAllWith is RunAll with a translator, which may be nil.
 func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) []schema.Job {
 	t.Helper()
-	if open(t, st, "") > 0 {
+	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Translator = translator })
+}
+
+// RunMails is RunAll with a server for mails. Their links lead to a base URL.
+func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []schema.Job {
+	t.Helper()
+	urls, err := schema.NewURLs(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Mail, cfg.Deps.View = mailer, view.Presenter{URLs: urls} })
+}
+
+func runAll(t testing.TB, st *store.Store, option func(*jobs.Config)) []schema.Job {
+	t.Helper()
+	if open(t, st) > 0 {
 		ended := make(chan schema.JobState, 1000)
 		defer start(t, st, func(cfg *jobs.Config) {
-			cfg.Deps.Translator = translator
 			cfg.Pause, cfg.Ended = func(int) time.Duration { return time.Millisecond }, func(state schema.JobState) { ended <- state }
+			option(cfg)
 		})()
 		late := time.After(patience)
-		for open(t, st, "") > 0 {
+		for open(t, st) > 0 {
 			select {
 			case <-ended:
 			case <-late:

@@ -1,0 +1,120 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/octavo-docs/octavo/ingest/mail"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Mailer connects to the server that sends mails.
+type Mailer interface {
+	Open(ctx context.Context) (*mail.Connection, error)
+}
+
+// sendInvites sends the mails of an organization that wait, each at most once but for one that was being sent when the process
+// ended: that one comes twice, with the same Message-ID and link. What is wrong with one mail does not hold up the others; what is
+// wrong with the server holds up all, and their list says why.
+func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
+	s := &inviteSending{deps: d, organization: args.Organization}
+	defer s.close()
+	for after := ""; ; {
+		m, err := d.Store.NextInviteMail(ctx, args.Organization, after)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return s.postponed()
+		}
+		if err == nil {
+			err = s.send(ctx, m)
+		}
+		if err != nil {
+			return err
+		}
+		after = m.UserID
+	}
+}
+
+// inviteSending is one run over the mails of an organization.
+type inviteSending struct {
+	deps         Deps
+	organization string
+	conn         *mail.Connection // nil until there is something to send
+	waiting      int
+}
+
+func (s *inviteSending) close() {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+}
+
+// postponed asks for another attempt if there are mails that the server does not take now.
+func (s *inviteSending) postponed() error {
+	if s.waiting == 0 {
+		return nil
+	}
+	return &schema.Error{Code: schema.CodeUnavailable, Message: fmt.Sprintf("%d mails wait: the list of invites says why", s.waiting)}
+}
+
+// send sends a mail and notes what became of it. An error is about all mails.
+func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	message, err := s.message(ctx, m)
+	if err == nil {
+		err = s.deps.Store.MayMail(ctx, m.UserID)
+	}
+	if schema.IsCode(err, schema.CodeForbidden) {
+		return s.deps.Store.InviteMailNotSent(ctx, m, publicMessage(err), true)
+	}
+	if err != nil {
+		return err
+	}
+	failed := s.conn.Send(message)
+	if failed == nil {
+		// The mail is with the server: this is noted even if the job is to end.
+		return s.deps.Store.InviteMailSent(context.WithoutCancel(ctx), m)
+	}
+	why, ok := errors.AsType[*mail.Error](failed)
+	if !ok || !why.Reason.Mail {
+		return s.unable(ctx, failed)
+	}
+	if !why.Reason.Final {
+		s.waiting++
+	}
+	return s.deps.Store.InviteMailNotSent(ctx, m, why.Error(), why.Reason.Final)
+}
+
+func (s *inviteSending) open(ctx context.Context) error {
+	if s.conn != nil {
+		return nil
+	}
+	if s.deps.Mail == nil {
+		return s.unable(ctx, errors.New("the node that ran the job has no OCTAVO_SMTP_URL"))
+	}
+	conn, err := s.deps.Mail.Open(ctx)
+	if err != nil {
+		return s.unable(ctx, err)
+	}
+	s.conn = conn
+	return nil
+}
+
+// unable notes at all mails why none can be sent. Its causes are texts for users.
+func (s *inviteSending) unable(ctx context.Context, cause error) error {
+	if ctx.Err() != nil { // It is not the server's fault.
+		return ctx.Err()
+	}
+	if err := s.deps.Store.InviteMailsNotSent(ctx, s.organization, cause.Error()); err != nil {
+		return err
+	}
+	return &schema.Error{Code: schema.CodeUnavailable, Message: cause.Error(), Cause: cause}
+}
+
+func publicMessage(err error) string {
+	public, _ := errors.AsType[*schema.Error](err)
+	return public.Message
+}

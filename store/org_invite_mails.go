@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// inviteLinkKeyName may change: links that were sent before lead nowhere then, and mails that wait are sent with others.
+const inviteLinkKeyName = "invite-links"
+
+const (
+	// inviteMailKept is how long a mail waits for a server that does not take it.
+	inviteMailKept = 24 * time.Hour
+	// mailsPerPerson bounds the invites that one person gets by mail in a day, from all organizations together.
+	mailsPerPerson = 10
+)
+
+// linkSecret is what the link in a mail is good for. It is made of the mail's id, so that every attempt to send the mail sends the
+// same link although nothing but its hash is stored.
+func linkSecret(key []byte, mailID string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(mailID)) // A hash never fails to take bytes.
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)))
+}
+
+func linkHash(secret string) []byte {
+	hash := sha256.Sum256([]byte(secret))
+	return hash[:]
+}
+
+// newInviteMail is the mail of an invite that is made now.
+func (s *Store) newInviteMail() schema.InviteMail {
+	if s.invitesByMail {
+		return schema.InviteMail{State: schema.InviteMailWaiting}
+	}
+	return schema.InviteMail{State: schema.InviteMailOff, Reason: schema.InviteMailsOff}
+}
+
+// addMails names the mails of invites. Those who log in through a provider need no link of ours.
+func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso bool) error {
+	invites.MailState = string(s.newInviteMail().State)
+	linked := s.invitesByMail && !sso
+	var key []byte
+	if linked {
+		var err error
+		if key, err = s.key(ctx, inviteLinkKeyName); err != nil {
+			return err
+		}
+	}
+	for range invites.Emails {
+		id := schema.NewID()
+		hash := []byte{} // Becomes null.
+		if linked {
+			hash = linkHash(linkSecret(key, id))
+		}
+		invites.MailIds, invites.LinkHashes = append(invites.MailIds, id), append(invites.LinkHashes, hash)
+	}
+	return nil
+}
+
+// askForMails counts mails against the organization's quota and asks for the job that sends them.
+func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
+	if !s.invitesByMail || n == 0 {
+		return nil
+	}
+	if _, err := q.CountMails(ctx, db.CountMailsParams{Subject: organizationID, Mails: int64(n)}); err != nil {
+		return interpret(err, "mails")
+	}
+	if err := s.within(ctx, q, quotaInviteMails, organizationID); err != nil {
+		return err
+	}
+	return enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
+}
+
+// MailInviteAgain sends an invite that nobody has accepted once more, with a new link and a new end. The link in the last mail leads
+// nowhere from now on.
+func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
+	if !s.invitesByMail {
+		return EmailInvite{}, schema.Conflict(schema.InviteMailsOff)
+	}
+	key, err := s.key(ctx, inviteLinkKeyName)
+	if err != nil {
+		return EmailInvite{}, err
+	}
+	var invite EmailInvite
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		id := schema.NewID()
+		invite, err = q.MailInviteAgain(ctx, db.MailInviteAgainParams{
+			OrganizationID: organizationID, UserID: userID, MailID: id, LinkHash: linkHash(linkSecret(key, id)), ExpiresAt: s.inviteEnd(),
+		})
+		if err != nil {
+			return interpret(err, "invite")
+		}
+		return s.askForMails(ctx, q, organizationID, 1)
+	})
+	return invite, err
+}
+
+// InviteToMail is an invite whose mail waits.
+type InviteToMail struct {
+	EmailInvite
+	// MailID is unique to the mail and the same at every attempt.
+	MailID string
+	// Organization and Inviter are names that users chose; the inviter may be unknown.
+	Organization, Inviter string
+	// Secret is for the link; "" if the person logs in through the provider.
+	Secret string
+}
+
+// NextInviteMail gives the next mail of an organization that waits, after the one to a user; none is NotFound.
+func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string) (InviteToMail, error) {
+	key, err := s.key(ctx, inviteLinkKeyName)
+	if err != nil {
+		return InviteToMail{}, err
+	}
+	row, err := s.queries.NextInviteMail(ctx, db.NextInviteMailParams{OrganizationID: organizationID, After: after})
+	if err != nil {
+		return InviteToMail{}, interpret(err, "mail")
+	}
+	next := InviteToMail{EmailInvite: row.EmailInvite, MailID: deref(row.EmailInvite.MailID), Organization: row.Title, Inviter: row.Inviter}
+	if !row.EmailInvite.Sso {
+		next.Secret = linkSecret(key, next.MailID)
+	}
+	return next, nil
+}
+
+// MayMail refuses to send more to a person than one should get in a day.
+func (s *Store) MayMail(ctx context.Context, userID string) error {
+	n, err := s.queries.MailsToday(ctx, userID)
+	if err := interpret(err, "mails"); err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+		return err
+	}
+	if n >= mailsPerPerson {
+		return schema.Forbidden("this address got as many invites today as one address may: send it again tomorrow")
+	}
+	return nil
+}
+
+// InviteMailSent notes that a mail is sent.
+func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := q.InviteMailSent(ctx, db.InviteMailSentParams{OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID})
+		if err == nil {
+			_, err = q.CountMails(ctx, db.CountMailsParams{Subject: m.UserID, Mails: 1})
+		}
+		return interpret(err, "invite")
+	})
+}
+
+// InviteMailNotSent notes why a mail was not sent. It waits for another attempt unless that is final or it has waited for a day.
+func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
+	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final})
+}
+
+// InviteMailsNotSent is InviteMailNotSent for all mails of an organization that wait.
+func (s *Store) InviteMailsNotSent(ctx context.Context, organizationID, reason string) error {
+	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: organizationID, Reason: reason})
+}
+
+func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error {
+	p.GiveUpBefore = time.Now().Add(-inviteMailKept)
+	return interpret(s.planned.InviteMailNotSent(ctx, p), "invites")
+}
+
+// LinkedInvite is an invite as whoever follows the link in its mail sees it.
+type LinkedInvite = db.InviteByLinkRow
+
+// InviteByLink reads the invite of a link. One that was used, replaced or withdrawn is not found.
+func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, error) {
+	row, err := s.queries.InviteByLink(ctx, linkHash(secret))
+	if err != nil {
+		return LinkedInvite{}, interpret(err, "invite")
+	}
+	return row, stillGood(row.EmailInvite.ExpiresAt)
+}
+
+// AcceptInviteByLink makes the person whom an invite is for a member. A new account gets its first token; of one that somebody has
+// used, the link proves nothing but that the address is read, so it gets none: token is "". A name, if given, is that of a new
+// account.
+func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))
+		if err != nil {
+			return interpret(err, "invite")
+		}
+		if err := stillGood(invite.ExpiresAt); err != nil {
+			return err
+		}
+		claimed, err := q.ClaimUser(ctx, db.ClaimUserParams{ID: invite.UserID, DisplayName: name})
+		if err != nil {
+			return interpret(err, "user")
+		}
+		if _, err := raiseMembership(ctx, q, invite.UserID, invite.OrganizationID, invite.Role, invite.Sso); err != nil {
+			return err
+		}
+		if claimed == 0 {
+			return nil
+		}
+		token = schema.NewToken()
+		_, err = insertToken(ctx, q, token, db.InsertTokenParams{
+			ID: schema.NewID(), Kind: string(schema.TokenUser), Name: "accepted invite", UserID: &invite.UserID,
+		})
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
