@@ -97,8 +97,8 @@ func (h *samlLogins) service(row store.SAMLProvider) saml.Service {
 // sides are both sides of a login as its messages name them.
 func (h *samlLogins) sides(row store.SAMLProvider) (saml.Service, saml.Provider, error) {
 	certificate, err := saml.ParseCertificate(schema.Or(row.Certificate, ""))
-	if err != nil {
-		return saml.Service{}, saml.Provider{}, schema.Internal(err)
+	if err != nil { // One that an earlier version took: nobody can log in with it.
+		return saml.Service{}, saml.Provider{}, schema.NotFound("SAML provider")
 	}
 	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificate: certificate}, nil
 }

@@ -13,10 +13,10 @@ where hash = sqlc.arg(code) and not opened and code_expires_at > now() and expir
 returning *;
 
 -- name: ListSessions :many
--- Index: sessions_member (user_id, organization_id, id).
+-- Index: sessions_member (user_id, organization_id, id). A plain comparison would draw the index of ends, which has everybody's.
 select sqlc.embed(s), p.label
 from sessions s join saml_providers p on p.id = s.provider_id
-where s.user_id = sqlc.arg(user_id) and s.organization_id = sqlc.arg(organization_id) and s.opened and s.expires_at > now()
+where s.user_id = sqlc.arg(user_id) and s.organization_id = sqlc.arg(organization_id) and s.opened and (s.expires_at > now()) is true
   and s.id > sqlc.arg(after)::text collate "C"
 order by s.id
 limit sqlc.arg(page_size);
@@ -24,7 +24,7 @@ limit sqlc.arg(page_size);
 -- name: CountSessions :one
 -- Index: sessions_member.
 select count(*) from sessions s
-where s.user_id = sqlc.arg(user_id) and s.organization_id = sqlc.arg(organization_id) and s.opened and s.expires_at > now();
+where s.user_id = sqlc.arg(user_id) and s.organization_id = sqlc.arg(organization_id) and s.opened and (s.expires_at > now()) is true;
 
 -- name: DeleteSession :exec
 delete from sessions
@@ -40,7 +40,7 @@ where id = any(sqlc.arg(ids)::text[])
   and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute');
 
 -- name: DeleteEndedSessions :exec
--- Index: sessions_end.
+-- No index need be used: it is sessions_end unless most have ended.
 delete from sessions where expires_at < now();
 
 -- name: DeleteEndedCodes :exec
@@ -51,7 +51,7 @@ delete from sessions where not opened and code_expires_at < now();
 insert into saml_answers (provider_id, request_id, expires_at) values ($1, $2, $3) on conflict (provider_id, request_id) do nothing;
 
 -- name: DeleteEndedSAMLAnswers :exec
--- Index: saml_answers_end.
+-- No index need be used: it is saml_answers_end unless most have ended.
 delete from saml_answers where expires_at < now();
 
 -- name: SAMLIdentity :one
