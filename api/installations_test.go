@@ -34,10 +34,10 @@ var installationsMay = map[string][]string{
 	},
 	schema.ScopeSiteViewsRead: {"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "listSiteVisitorSegments"},
 	schema.ScopeOpenAPIRead: {
-		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug", "getOpenAPISpecVersionById",
+		"compareOpenAPISpecVersions", "getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug", "getOpenAPISpecVersionById",
 		"getOpenAPISpecVersionContentById", "listOpenAPISpecVersions", "listOpenAPISpecs",
 	},
-	schema.ScopeOpenAPIWrite:        {"createOpenAPISpec", "createOrUpdateOpenAPISpecBySlug"},
+	schema.ScopeOpenAPIWrite:        {"createOpenAPISpec", "createOrUpdateOpenAPISpecBySlug", "deleteOpenAPISpecBySlug"},
 	schema.ScopeConversationsIngest: {"ingestConversation"},
 	schema.ScopeInstallation: {
 		"getIntegrationInstallationById", "getIntegrationSiteInstallation", "getIntegrationSpaceInstallation", "listIntegrationInstallationSites",

@@ -20,11 +20,11 @@ func TestQuotas(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	limits := store.Quotas{
-		Organizations: 3, Members: 9, Teams: 2, InviteLinks: 2, Collections: 2, Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
+		Organizations: 3, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, Collections: 2, Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
 		Conversations: 2, Webhooks: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)
-	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: limits})
+	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: limits, InvitesByMail: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +33,7 @@ func TestQuotas(t *testing.T) {
 	}
 	t.Cleanup(bounded.Stop)
 	link := h.LinkInvite(h.Ours, `{"role":"read"}`).ID
+	invited := h.Want(200, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":["pending@example.com"]}`)["users"].([]any)[0].(string)
 	comment := h.Want(200, "POST", "/v1/spaces/"+h.Ours.Space.ID+"/comments", h.Ours.Tokens[schema.RoleAdmin], `{"body":{"markdown":"x"}}`)["id"].(string)
 	h.Store = bounded
 	h.Serve(nil)
@@ -61,6 +62,7 @@ func TestQuotas(t *testing.T) {
 		}},
 		"TEAMS":        {2, []func(int) apitest.Answer{func(int) apitest.Answer { return h.Do("PUT", org+"/teams", admin, `{"title":"Team"}`) }}},
 		"INVITE_LINKS": {1, []func(int) apitest.Answer{post(org+"/link-invites", `{"role":"read"}`)}},
+		"INVITE_MAILS": {2, []func(int) apitest.Answer{post(org+"/invites/"+invited+"/resend", "")}},
 		"COLLECTIONS":  {2, []func(int) apitest.Answer{post(org+"/collections", `{}`)}},
 		"SPACES":       {2, []func(int) apitest.Answer{post(org+"/spaces", `{}`)}},
 		"SITES":        {2, []func(int) apitest.Answer{post(org+"/sites", `{}`)}},

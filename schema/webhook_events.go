@@ -15,7 +15,7 @@ type WebhookData struct {
 	Object string
 	// Members are those of data, without urls; a question mark is on those that may be absent.
 	Members []string
-	// Location gives the path elements in the API of the object, or of what it is a part of.
+	// Location gives the path elements of the object in the API.
 	Location func(member func(name string) string) []string
 }
 
@@ -47,7 +47,7 @@ var (
 	webhookTranslationRun = &WebhookData{
 		Object: "translation-run", Members: []string{"id", "translation", "organization", "space", "language", "reason?"},
 		Location: func(of func(string) string) []string {
-			return []string{"orgs", of("organization"), "translations", of("translation")}
+			return []string{"orgs", of("organization"), "translations", of("translation"), "runs", of("id")}
 		},
 	}
 	webhookCluster = &WebhookData{
@@ -94,7 +94,7 @@ func WebhookEventTypes() []WebhookEventType {
 		{"change_request.merged", "a change request is merged", webhookChangeRequest},
 		{"space.content_updated", "the main content of a space has a new revision: by edits, a merge or an import", webhookSpace},
 		{"translation.run.completed", "a run of a translation is done", webhookTranslationRun},
-		{"translation.run.failed", "a run of a translation has failed", webhookTranslationRun},
+		{"translation.run.failed", "a run of a translation has failed; it may be tried again by itself", webhookTranslationRun},
 		{"cluster.created", "a new cluster of issues of conversations is found", webhookCluster},
 		{"cluster.updated", "a cluster changes: its title, its summary, its impact or how many issues it has", webhookCluster},
 		{"cluster.muted", "a cluster is muted", webhookCluster},

@@ -125,10 +125,10 @@ func auditedTables() []auditedTable {
 		keyed("integrations", "integration", inOrganization, "r.name", "name",
 			"title version visibility target verified scopes categories #manifest #script !secrets #dev_tunnel dev_all"),
 		ownID("integration_installations", "integration-installation", inOrganization,
-			"integration scopes paused space_selection site_selection !configuration"),
+			"integration scopes paused space_selection site_selection external_ids !configuration"),
 		keyed("integration_content_installations", "integration-content-installation",
 			auditPlace{"join integration_installations n on n.id = r.installation_id", "n.organization_id", "r.site_id", "r.space_id"},
-			"r.installation_id", "installation_id space_id? site_id?", "installation_id space_id site_id !configuration"),
+			"r.installation_id", "installation_id space_id? site_id?", "installation_id space_id site_id external_ids !configuration"),
 		ownID("integration_tokens", "integration-token", auditPlace{
 			"join integrations i on i.name = r.integration left join integration_installations n on n.id = r.installation_id",
 			"coalesce(n.organization_id, i.organization_id)", "null", "null",

@@ -289,8 +289,8 @@ type Rows struct {
 	Hash  string
 }
 
-// Rows reads the contents of every table in one statement. The hash of tokens leaves out their last use, which is recorded in
-// the background.
+// Rows reads the contents of every table in one statement, but that of the audit log, which only grows. The hash of tokens leaves out
+// their last use, which is recorded in the background.
 func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -303,7 +303,7 @@ func (h *Harness) Rows() map[string]Rows {
 		from pg_tables, query_to_xml(format('select count(*) as n,
 			coalesce(sum(hashtextextended((to_jsonb(t) - ''last_used_at'')::text, 0)), 0) as hash
 			from public.%I t', tablename), false, true, '') contents
-		where schemaname = 'public'`)
+		where schemaname = 'public' and tablename <> 'audit_log'`)
 	if err != nil {
 		h.T.Fatal(err)
 	}

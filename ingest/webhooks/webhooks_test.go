@@ -90,7 +90,7 @@ func TestSend(t *testing.T) {
 		}, status: 200, response: strings.Repeat("x", 1<<10), outcome: outcomeTaken},
 		"server error": {answer: func(_ int, _ webhookstest.Received, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "120")
-			w.WriteHeader(503)
+			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = w.Write([]byte("try later"))
 		}, status: 503, reason: " answered 503", response: "try later", after: 2 * time.Minute, outcome: outcomeRefused},
 		"unauthorized": {answer: webhookstest.Status(401), status: 401, reason: " answered 401", outcome: outcomeRefused},
