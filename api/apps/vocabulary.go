@@ -11,7 +11,7 @@ var vocabulary = rules.Vocabulary{
 		"impact":       impactNames(),
 		"partType":     schema.PartTypes(),
 		"partRole":     schema.PartRoles(),
-		"clusterOrder": schema.ClusterOrders(),
+		"clusterOrder": schema.ClusterOrders(), "clusterEventKind": schema.ClusterEventKinds(), "clusterRequestStatus": schema.ChangeRequestStatuses(),
 	},
 	Patterns: map[string]rules.Pattern{
 		"integrationName": rules.Matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),
