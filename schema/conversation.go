@@ -46,8 +46,10 @@ func PartTypes() []string { return []string{"message"} }
 // Conversation is an exchange between a user and support staff or an assistant. Impact and ProcessedAt are absent until its
 // issues are found and clustered. Impact is the highest impact of its issues.
 type Conversation struct {
-	Object      string           `json:"object"`
-	ID          string           `json:"id"`
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	// ExternalID is the id that its source gave it.
+	ExternalID  string           `json:"externalId"`
 	Subject     string           `json:"subject,omitempty"`
 	CreatedAt   time.Time        `json:"createdAt"`
 	ProcessedAt *time.Time       `json:"processedAt,omitempty"`
@@ -129,6 +131,12 @@ type IssuesCluster struct {
 	Sources     map[string]int64 `json:"sources"`
 	Stats       ClusterStats     `json:"stats"`
 	URLs        ClusterURLs      `json:"urls"`
+	// Theme is absent if the cluster shows none.
+	Theme *ClusterTheme `json:"theme,omitempty"`
+	// Language is that of its issues; absent if it is not known.
+	Language string `json:"language,omitempty"`
+	// ChangeRequests are the newest change requests for the cluster.
+	ChangeRequests []ClusterRequest `json:"changeRequests"`
 }
 
 // ClusterStats counts the contents of a cluster. Octavo has no tasks, but the published schema requires their counts.
@@ -152,3 +160,46 @@ type ClusterURLs struct {
 func ClusterOrders() []string {
 	return []string{"updatedAt", "issues", "conversations", "tasksTotal", "tasksBacklog", "tasksStarted"}
 }
+
+// The kinds of events in the history of a cluster.
+const (
+	ClusterJoined  = "joined"
+	ClusterLeft    = "left"
+	ClusterMerged  = "merged"
+	ClusterRenamed = "renamed"
+)
+
+// ClusterEventKinds are the values of an event's `kind`.
+func ClusterEventKinds() []string {
+	return []string{ClusterJoined, ClusterLeft, ClusterMerged, ClusterRenamed}
+}
+
+// ClusterEvent says why something about a cluster changed. Issue and Conversation are those that joined or left. Title is the issue's,
+// the label of a cluster that was merged into this one, or the former label of this one.
+type ClusterEvent struct {
+	Object       string    `json:"object"`
+	ID           string    `json:"id"`
+	Kind         string    `json:"kind" rules:"enum=clusterEventKind"`
+	CreatedAt    time.Time `json:"createdAt"`
+	Title        string    `json:"title"`
+	Reason       string    `json:"reason"`
+	Issue        string    `json:"issue,omitempty"`
+	Conversation string    `json:"conversation,omitempty"`
+}
+
+// ClusterTheme is what clusters of different problems have in common.
+type ClusterTheme struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// ClusterRequest is a change request that is for a cluster.
+type ClusterRequest struct {
+	ID     string `json:"id"`
+	Space  string `json:"space"`
+	Number int32  `json:"number"`
+	Status string `json:"status" rules:"enum=clusterRequestStatus"`
+}
+
+// ClusterRequests bounds the change requests that a cluster shows, the newest first.
+const ClusterRequests = 20

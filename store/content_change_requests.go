@@ -43,6 +43,8 @@ type NewChangeRequest struct {
 	Description []byte
 	// Content is what it changes from the start, or nil.
 	Content *ContentChange
+	// ClusterID is the cluster of issues that it is for, or nil.
+	ClusterID *string
 }
 
 // CreateChangeRequest opens a draft on the space's current content.
@@ -53,10 +55,13 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 		if err != nil {
 			return interpret(err, "space")
 		}
+		if err := unmutedCluster(ctx, q, space.OrganizationID, request.ClusterID); err != nil {
+			return err
+		}
 		row, err = q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
 			ID: schema.NewID(), SpaceID: request.SpaceID, OrganizationID: space.OrganizationID, Number: space.ChangeRequestNumber,
 			Subject: request.Subject, CreatedBy: request.UserID, Revision: space.Revision,
-			Description: request.Description,
+			Description: request.Description, ClusterID: request.ClusterID,
 		})
 		if err != nil {
 			return interpret(err, "change request")
@@ -72,6 +77,24 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 		return addContributor(ctx, q, row.ID, request.UserID)
 	})
 	return row, err
+}
+
+// clusterField is the member of a new change request that names a cluster.
+const clusterField = "conversationsIssuesCluster"
+
+// unmutedCluster refuses a cluster that the organization does not have, or that somebody muted.
+func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, id *string) error {
+	if id == nil {
+		return nil
+	}
+	muted, err := q.ClusterForRequest(ctx, db.ClusterForRequestParams{ID: *id, OrganizationID: organizationID})
+	if err = interpret(err, "cluster"); schema.IsCode(err, schema.CodeNotFound) {
+		return schema.Invalid(clusterField, "names no cluster of the space's organization")
+	}
+	if err == nil && muted {
+		return schema.Conflict("the cluster is muted: no change requests are created for it")
+	}
+	return err
 }
 
 // filled changes the content of a new request, whose space is locked.

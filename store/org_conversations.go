@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +41,15 @@ type NewIssue struct {
 	Details []byte
 	Summary string
 	Impact  string
-	Words   []string
+	// Language and Words are for the analysis.
+	Language string
+	Words    []string
+}
+
+// fingerprint is equal for issues with equal words: whoever says the same is in the same cluster.
+func (i NewIssue) fingerprint() string {
+	sum := sha256.Sum256([]byte(i.Language + "\x00" + strings.Join(i.Words, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // IngestConversations stores conversations of one source, all or nothing. What the source has sent before under the same id
@@ -96,19 +106,28 @@ func upsertConversations(
 	contents := make([]db.UpsertConversationContentsParams, len(rows))
 	ends := make([]db.DeleteConversationIssuesFromParams, len(rows))
 	var issues []db.UpsertConversationIssuesParams
+	leave := db.LeaveClustersParams{OrganizationID: organizationID, Prefix: schema.NewID() + "-", Now: now}
 	for i, c := range conversations {
 		row := rows[i]
 		contents[i] = db.UpsertConversationContentsParams{ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata}
 		ends[i] = db.DeleteConversationIssuesFromParams{ConversationID: row.ID, Position: int32(len(c.Issues))} //nolint:gosec // Few.
+		if row.Version > 1 {
+			leave.Replaced = append(leave.Replaced, row.ID)
+		}
 		for n, issue := range c.Issues {
+			leave.Conversations, leave.Positions = append(leave.Conversations, row.ID), append(leave.Positions, int32(n)) //nolint:gosec // Few.
+			leave.Fingerprints = append(leave.Fingerprints, issue.fingerprint())
 			issues = append(issues, db.UpsertConversationIssuesParams{
 				ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(n), //nolint:gosec // Few.
 				Title: issue.Title, Details: issue.Details, Summary: issue.Summary, Impact: issue.Impact,
-				Words: append([]string{}, issue.Words...), CreatedAt: row.CreatedAt, IngestedAt: now,
+				Words: append([]string{}, issue.Words...), Language: issue.Language, Fingerprint: issue.fingerprint(), CreatedAt: row.CreatedAt, IngestedAt: now,
 			})
 		}
 	}
 	err = batchExec(q.UpsertConversationContents(ctx, contents).Exec)
+	if err == nil && len(leave.Replaced) > 0 {
+		err = q.LeaveClusters(ctx, leave)
+	}
 	if err == nil && len(issues) > 0 {
 		err = batchExec(q.UpsertConversationIssues(ctx, issues).Exec)
 	}
@@ -139,7 +158,7 @@ func (s *Store) ListConversations(
 	return pageOf(rows, size, total), nil
 }
 
-// Conversation reads a conversation of an organization with its content.
+// Conversation reads a conversation of an organization, by our id or the one of its source, with its content.
 func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
 	row, err := s.queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
 	return row.Conversation, row.ConversationContent, interpret(err, "conversation")

@@ -4,109 +4,132 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
+	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Analysis finds the clusters of issues. It is a function of what it is given alone: it runs while a transaction is open.
-type Analysis func(issues []AnalyzedIssue) ([]IssueGroup, error)
+// Analysis finds the clusters of issues. Its methods are functions of what they are given and were given before: they run while a
+// transaction is open. One is made for each round of an analysis.
+type Analysis interface {
+	// Assign groups issues that are in no cluster with each other and with the clusters that there are.
+	Assign(clusters []KnownCluster, issues []AnalyzedIssue) ([]IssueGroup, error)
+	// Describe says what a cluster is about.
+	Describe(cluster ClusterMembers) (ClusterDescription, error)
+}
+
+// KnownCluster is a cluster as an Analysis described it. Profile is JSON.
+type KnownCluster struct {
+	ID       string
+	Language string
+	Profile  []byte
+}
 
 // AnalyzedIssue is an issue as an Analysis sees it.
 type AnalyzedIssue struct {
-	ID string
 	// Key says which issue it is by what the source said alone.
-	Key     string
-	Title   string
-	Impact  string
-	Words   []string
-	Cluster string
+	Key      string
+	Title    string
+	Words    []string
+	Language string
 }
 
-// IssueGroup is a cluster as it should be. Cluster is the id of the one that it goes on to be; empty for a new one.
+// IssueGroup is issues about the same thing, as indexes of what the Analysis was given. Clusters are those that they come to: none
+// founds a new cluster, and of several the first takes in the others.
 type IssueGroup struct {
-	Cluster string
-	Label   string
-	Icon    string
-	Impact  string
-	// Summary is JSON.
-	Summary []byte
-	// Issues are indexes of the issues that the Analysis was given.
-	Issues []int
+	Clusters []int
+	Issues   []int
 }
 
-// AnalyzeConversations brings an organization's clusters up to date with its newest `most` issues. One analysis of an
-// organization runs at a time; another one is refused.
-func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, most int, analyze Analysis) error {
-	return s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		return analyzeOnce(ctx, tx, q, organizationID, most, analyze)
-	})
+// ClusterMembers is what a cluster has. Label is the one that it has; empty for a new one. Sample is a bounded number of its issues.
+type ClusterMembers struct {
+	Label        string
+	Issues       int
+	High, Medium int
+	Sample       []AnalyzedIssue
+}
+
+// ClusterDescription is what a cluster shows. Summary and Profile are JSON.
+type ClusterDescription struct {
+	Label, Icon, Impact, Language string
+	// Theme is empty if there is none.
+	Theme   string
+	Summary []byte
+	Profile []byte
+}
+
+const (
+	// analysisRound bounds the conversations that are analyzed in one transaction, and so the texts in memory.
+	analysisRound = 1000
+	// clusterSample bounds the issues by which a cluster is described.
+	clusterSample = 64
+	// labelSettles is the number of issues from which on a cluster keeps its label.
+	labelSettles = 4
+)
+
+// The reasons in the history of clusters.
+const (
+	reasonFounded = "Founded the cluster: no other was alike enough."
+	reasonAlike   = "Is about the same as the issues of the cluster."
+	reasonEqual   = "Says the same as an issue of the cluster."
+	reasonMerged  = "Its cluster %q was merged into this one: both had become alike."
+	reasonRenamed = "More issues show better what the cluster is about."
+)
+
+// AnalyzeConversations brings an organization's clusters up to date with the conversations that came in since the last time, in
+// rounds. One analysis of an organization runs at a time; another one is refused. What an interrupted one has done stays.
+func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, analysis func() Analysis) error {
+	for {
+		var more bool
+		err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+			var err error
+			more, err = analyzeRound(ctx, tx, q, organizationID, analysis())
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
 }
 
 // analysisRuns refuses a second analysis.
 const analysisRuns = "another analysis of these conversations is running"
 
-func analyzeOnce(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, most int, analyze Analysis) error {
+// analyzeRound reports whether there is more to do.
+func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, analysis Analysis) (bool, error) {
 	var mine bool
 	err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&mine)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !mine {
-		return schema.Conflict(analysisRuns)
+		return false, schema.Conflict(analysisRuns)
 	}
+	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), analysis: analysis}
 	// First what is to be marked, then the issues: whatever comes in between is analyzed now and again next time.
-	fresh, err := q.UnprocessedConversations(ctx, organizationID)
-	if err != nil || len(fresh) == 0 {
-		return err
-	}
-	rows, err := q.NewestIssues(ctx, db.NewestIssuesParams{
-		OrganizationID: organizationID, Most: int32(most), //nolint:gosec // A constant of package api.
-	})
+	fresh, err := q.UnprocessedConversations(ctx, db.UnprocessedConversationsParams{OrganizationID: organizationID, Most: analysisRound})
 	if err != nil {
-		return err
+		return false, err
 	}
-	clusters, err := q.ClustersOfOrganization(ctx, organizationID)
-	if err != nil {
-		return err
+	stale, err := q.StaleClusters(ctx, db.StaleClustersParams{OrganizationID: organizationID, Most: analysisRound})
+	if err != nil || len(fresh) == 0 && len(stale) == 0 {
+		return false, err
 	}
-	issues := make([]AnalyzedIssue, len(rows))
-	for i, row := range rows {
-		issues[i] = AnalyzedIssue{
-			ID: row.ID, Key: fmt.Sprintf("%s %q %03d", row.Source, row.SourceID, row.Position), Title: row.Title, Impact: row.Impact,
-			Words: row.Words, Cluster: deref(row.ClusterID),
-		}
-	}
-	groups, err := analyze(issues)
-	if err != nil {
-		return err
+	if err := w.read(ctx, fresh); err != nil {
+		return false, err
 	}
 	// Until here nothing was locked but the right to analyze. Ingests that have begun end first; the others wait.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
-		return err
+		return false, err
 	}
-	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), rows: rows, gone: map[string]db.IssuesCluster{}}
-	for _, c := range clusters {
-		w.gone[c.ID] = c
+	if err := w.write(ctx, stale); err != nil {
+		return false, err
 	}
-	if err := w.write(ctx, groups); err != nil {
-		return err
-	}
-	if len(rows) == most {
-		last := rows[len(rows)-1]
-		err := q.ReleaseIssuesBefore(ctx, db.ReleaseIssuesBeforeParams{
-			OrganizationID: organizationID, CreatedAt: last.CreatedAt, ID: last.ID,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return q.MarkConversationsProcessed(ctx, markParams(fresh, w.now))
+	return true, q.MarkConversationsProcessed(ctx, markParams(fresh, w.now))
 }
 
 func markParams(fresh []db.UnprocessedConversationsRow, now time.Time) db.MarkConversationsProcessedParams {
@@ -117,89 +140,248 @@ func markParams(fresh []db.UnprocessedConversationsRow, now time.Time) db.MarkCo
 	return marks
 }
 
-// clusterWriter writes what has changed, and nothing else, so that updated_at says when a cluster changed.
+// clusterWriter carries what one round decides from the analysis to the database.
 type clusterWriter struct {
 	q              *db.Queries
 	organizationID string
 	now            time.Time
-	rows           []db.NewestIssuesRow
-	// gone are the clusters that no group goes on as; write takes them out one by one.
-	gone  map[string]db.IssuesCluster
-	moves db.MoveIssuesParams
-	// upserts come before the moves, which refer to them.
-	upserts []db.UpsertClustersParams
+	analysis       Analysis
+
+	founded []string
+	moves   db.MoveIssuesParams
+	merges  []mergedCluster
+	touched map[string]bool
 }
 
-func (w *clusterWriter) write(ctx context.Context, groups []IssueGroup) error {
+type mergedCluster struct{ from, into string }
+
+// read has the issues of conversations grouped. It takes no locks.
+func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversationsRow) error {
+	w.touched = map[string]bool{}
+	ids := make([]string, len(fresh))
+	for i, row := range fresh {
+		ids[i] = row.ID
+	}
+	rows, err := w.q.UnclusteredIssues(ctx, ids)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var lone []db.UnclusteredIssuesRow
+	var issues []AnalyzedIssue
+	for _, row := range rows {
+		if row.TwinCluster != "" {
+			w.move(row, row.TwinCluster, reasonEqual)
+			continue
+		}
+		lone = append(lone, row)
+		issues = append(issues, AnalyzedIssue{
+			Key: fmt.Sprintf("%s %q %03d", row.Source, row.SourceID, row.Position), Words: row.Words, Language: row.Language,
+		})
+	}
+	profiles, err := w.q.ClusterProfiles(ctx, w.organizationID)
+	if err != nil {
+		return err
+	}
+	clusters := make([]KnownCluster, len(profiles))
+	for i, p := range profiles {
+		clusters[i] = KnownCluster{ID: p.ID, Language: p.Language, Profile: p.Profile}
+	}
+	groups, err := w.analysis.Assign(clusters, issues)
+	if err != nil {
+		return err
+	}
 	for _, g := range groups {
-		if err := w.writeGroup(g); err != nil {
-			return err
+		w.decide(g, clusters, lone)
+	}
+	return nil
+}
+
+func (w *clusterWriter) decide(g IssueGroup, clusters []KnownCluster, rows []db.UnclusteredIssuesRow) {
+	reason := reasonAlike
+	var id string
+	if len(g.Clusters) == 0 {
+		id = schema.NewID()
+		w.founded = append(w.founded, id)
+		reason = reasonFounded
+	} else {
+		id = clusters[g.Clusters[0]].ID
+		for _, other := range g.Clusters[1:] {
+			w.merges = append(w.merges, mergedCluster{clusters[other].ID, id})
 		}
 	}
-	if len(w.upserts) > 0 {
-		if err := batchExec(w.q.UpsertClusters(ctx, w.upserts).Exec); err != nil {
+	for _, i := range g.Issues {
+		w.move(rows[i], id, reason)
+		reason = reasonAlike
+	}
+}
+
+func (w *clusterWriter) move(row db.UnclusteredIssuesRow, cluster, reason string) {
+	w.touched[cluster] = true
+	w.moves.Ids, w.moves.Fingerprints = append(w.moves.Ids, row.ID), append(w.moves.Fingerprints, row.Fingerprint)
+	w.moves.Clusters, w.moves.Events = append(w.moves.Clusters, cluster), append(w.moves.Events, schema.NewID())
+	w.moves.Reasons = append(w.moves.Reasons, reason)
+}
+
+// write carries out what was decided, and describes every cluster that something came to or left.
+func (w *clusterWriter) write(ctx context.Context, stale []string) error {
+	if len(w.founded) > 0 {
+		err := w.q.FoundClusters(ctx, db.FoundClustersParams{Ids: w.founded, OrganizationID: w.organizationID, Now: w.now})
+		if err != nil {
 			return err
 		}
 	}
 	if len(w.moves.Ids) > 0 {
+		w.moves.Now = w.now
 		if err := w.q.MoveIssues(ctx, w.moves); err != nil {
 			return err
 		}
 	}
+	for _, id := range stale {
+		w.touched[id] = true
+	}
+	if err := w.merge(ctx); err != nil {
+		return err
+	}
+	return w.describe(ctx, slices.Sorted(maps.Keys(w.touched)))
+}
+
+func (w *clusterWriter) merge(ctx context.Context) error {
 	var gone []string
-	for id := range w.gone {
-		gone = append(gone, id)
+	var events []db.InsertClusterEventsParams
+	for _, m := range w.merges {
+		rows, err := w.q.ClustersByIDs(ctx, []string{m.from})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		reason := fmt.Sprintf(reasonMerged, rows[0].Label)
+		events = append(events, db.InsertClusterEventsParams{
+			ID: schema.NewID(), OrganizationID: w.organizationID, ClusterID: m.into, Kind: schema.ClusterMerged, Title: rows[0].Label,
+			Reason: "Both had become alike.", CreatedAt: w.now,
+		})
+		err = w.q.MergeCluster(ctx, db.MergeClusterParams{
+			IntoCluster: m.into, FromCluster: m.from, Prefix: schema.NewID() + "-", Reason: reason, Now: w.now,
+		})
+		if err != nil {
+			return err
+		}
+		gone = append(gone, m.from)
+		w.touched[m.into] = true
+		delete(w.touched, m.from)
 	}
 	if len(gone) == 0 {
 		return nil
 	}
+	if err := batchExec(w.q.InsertClusterEvents(ctx, events).Exec); err != nil {
+		return err
+	}
 	return w.q.DeleteClusters(ctx, gone)
 }
 
-func (w *clusterWriter) writeGroup(g IssueGroup) error {
-	old, known := w.gone[g.Cluster]
-	delete(w.gone, g.Cluster)
-	id := g.Cluster
-	if !known {
-		id = schema.NewID()
-	}
-	changed := !known
-	conversations := map[string]string{}
-	for _, i := range g.Issues {
-		row := w.rows[i]
-		conversations[row.ConversationID] = row.Source
-		if deref(row.ClusterID) != id {
-			w.moves.Ids, w.moves.Clusters = append(w.moves.Ids, row.ID), append(w.moves.Clusters, id)
-			changed = true
+// describe counts and describes clusters anew. One without issues goes away.
+func (w *clusterWriter) describe(ctx context.Context, ids []string) error {
+	for part := range slices.Chunk(ids, analysisRound/10) {
+		if err := w.describePart(ctx, part); err != nil {
+			return err
 		}
 	}
-	sources := map[string]int{}
-	for source := range maps.Values(conversations) {
-		sources[source]++
-	}
-	encoded, err := toJSON(sources)
-	if err != nil {
-		return err
-	}
-	//nolint:gosec // Counts of a bounded number of issues.
-	want := db.UpsertClustersParams{
-		ID: id, OrganizationID: w.organizationID, Label: g.Label, Icon: g.Icon, Impact: g.Impact, Summary: g.Summary,
-		Sources: encoded, Issues: int32(len(g.Issues)), Conversations: int32(len(conversations)), Now: w.now,
-	}
-	changed = changed || old.Label != want.Label || old.Icon != want.Icon || old.Impact != want.Impact ||
-		old.Issues != want.Issues || old.Conversations != want.Conversations ||
-		!sameJSON(old.Summary, want.Summary) || !sameJSON(old.Sources, want.Sources)
-	if !changed {
-		return nil
-	}
-	w.upserts = append(w.upserts, want)
 	return nil
 }
 
-// sameJSON compares values, not how they are written: Postgres writes JSON its own way.
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
+	before, err := w.q.ClustersByIDs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	counted, err := w.q.CountedClusters(ctx, ids)
+	if err != nil {
+		return err
+	}
+	counts := map[string]db.CountedClustersRow{}
+	for _, row := range counted {
+		counts[deref(row.ClusterID)] = row
+	}
+	bySource, err := w.q.SourcesOfClusters(ctx, ids)
+	if err != nil {
+		return err
+	}
+	sources := map[string]map[string]int64{}
+	for _, row := range bySource {
+		id := deref(row.ClusterID)
+		if sources[id] == nil {
+			sources[id] = map[string]int64{}
+		}
+		sources[id][row.Source] = row.Conversations
+	}
+	sampled, err := w.q.ClusterIssuesSample(ctx, db.ClusterIssuesSampleParams{Clusters: ids, Most: clusterSample})
+	if err != nil {
+		return err
+	}
+	samples := map[string][]AnalyzedIssue{}
+	for _, row := range sampled {
+		id := deref(row.ClusterID)
+		samples[id] = append(samples[id], AnalyzedIssue{Key: row.Fingerprint, Title: row.Title, Words: row.Words, Language: row.Language})
+	}
+	var gone []string
+	var updates []db.DescribeClustersParams
+	var events []db.InsertClusterEventsParams
+	for _, old := range before {
+		count := counts[old.ID]
+		if count.Issues == 0 {
+			gone = append(gone, old.ID)
+			continue
+		}
+		update, renamed, err := w.description(old, count, sources[old.ID], samples[old.ID])
+		if err != nil {
+			return err
+		}
+		updates = append(updates, update)
+		if renamed {
+			events = append(events, db.InsertClusterEventsParams{
+				ID: schema.NewID(), OrganizationID: w.organizationID, ClusterID: old.ID, Kind: schema.ClusterRenamed, Title: old.Label,
+				Reason: reasonRenamed, CreatedAt: w.now,
+			})
+		}
+	}
+	if len(updates) > 0 {
+		err = batchExec(w.q.DescribeClusters(ctx, updates).Exec)
+	}
+	if err == nil && len(events) > 0 {
+		err = batchExec(w.q.InsertClusterEvents(ctx, events).Exec)
+	}
+	if err == nil && len(gone) > 0 {
+		err = w.q.DeleteClusters(ctx, gone)
+	}
+	return err
+}
+
+// description is what a cluster shows from now on. Its label may change while it is small; then people know it by its label.
+func (w *clusterWriter) description(
+	old IssuesCluster, count db.CountedClustersRow, sources map[string]int64, sample []AnalyzedIssue,
+) (update db.DescribeClustersParams, renamed bool, err error) {
+	members := ClusterMembers{
+		Label: old.Label, Issues: int(count.Issues), High: int(count.High), Medium: int(count.Medium), Sample: sample,
+	}
+	if old.Issues < labelSettles {
+		members.Label = ""
+	}
+	d, err := w.analysis.Describe(members)
+	if err != nil {
+		return update, false, err
+	}
+	encoded, err := toJSON(sources)
+	if err != nil {
+		return update, false, err
+	}
+	//nolint:gosec // A quota bounds the conversations of an organization, and each has few issues.
+	update = db.DescribeClustersParams{
+		ID: old.ID, Label: d.Label, Icon: d.Icon, Impact: d.Impact, Summary: d.Summary, Sources: encoded,
+		Issues: int32(count.Issues), Conversations: int32(count.Conversations), Language: d.Language, Profile: d.Profile,
+		Oldest: count.Oldest, Newest: count.Newest,
+	}
+	if d.Theme != "" {
+		update.Theme = &d.Theme
+	}
+	return update, old.Label != "" && old.Label != d.Label, nil
 }
 
 // shareAnalysis and ownAnalysis keep the writing of conversations and the writing of clusters apart: both change issues,

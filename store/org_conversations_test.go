@@ -6,25 +6,44 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// allInOne is an analysis that puts all issues into one cluster, the one that already has most of them.
-func allInOne(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
-	g := store.IssueGroup{Label: "All", Icon: "bug", Impact: "low", Summary: []byte(`{}`)}
-	for i, issue := range issues {
-		g.Issues = append(g.Issues, i)
-		if issue.Cluster != "" {
-			g.Cluster = issue.Cluster
+// allInOne is an analysis that puts all issues into one cluster, the first there is.
+type allInOne struct {
+	// seen is called with the issues of every round; nil is allowed.
+	seen func([]store.AnalyzedIssue) error
+}
+
+func (a allInOne) Assign(clusters []store.KnownCluster, issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+	if a.seen != nil {
+		if err := a.seen(issues); err != nil {
+			return nil, err
 		}
 	}
-	if len(issues) == 0 {
-		return nil, nil
+	g := store.IssueGroup{}
+	if len(clusters) > 0 {
+		g.Clusters = []int{0}
+	}
+	for i := range issues {
+		g.Issues = append(g.Issues, i)
 	}
 	return []store.IssueGroup{g}, nil
 }
+
+func (allInOne) Describe(cluster store.ClusterMembers) (store.ClusterDescription, error) {
+	label := cluster.Label
+	if label == "" {
+		label = "All"
+	}
+	return store.ClusterDescription{Label: label, Icon: "bug", Impact: "low", Summary: []byte(`{}`), Profile: []byte(`{}`)}, nil
+}
+
+func together() store.Analysis { return allInOne{} }
 
 func conversation(id string, titles ...string) store.NewConversation {
 	c := store.NewConversation{SourceID: id, Parts: []byte(`[]`), Metadata: []byte(`{}`)}
@@ -51,7 +70,7 @@ func TestSourcesAreApart(t *testing.T) {
 	for range 2 {
 		for _, source := range []string{"email", desk} {
 			ingest(t, st, org, source, conversation("1", "a"), conversation("1", "b", "c"))
-			if err := st.AnalyzeConversations(t.Context(), org, 100, allInOne); err != nil {
+			if err := st.AnalyzeConversations(t.Context(), org, together); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -73,51 +92,35 @@ func TestSourcesAreApart(t *testing.T) {
 	}
 }
 
-// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while an analysis runs. They ask for another one, which
-// takes them in.
+// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while a round of an analysis runs. The next round takes them in,
+// and what was replaced does not stay where its old words were put.
 func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
-	// One change after the other, because a replaced conversation alone must cause another analysis.
-	meanwhile := [][]store.NewConversation{{conversation("1", "new", "newer"), conversation("2")}, {conversation("3", "third")}, nil}
-	var seen []string
 	ingest(t, st, org, "email", conversation("1", "old"), conversation("2", "goes"))
-	for _, changes := range meanwhile {
-		if _, err := conn.Exec(t.Context(), "update river_job set state = 'running' where state = 'available'"); err != nil {
-			t.Fatal(err)
-		}
-		err := st.AnalyzeConversations(t.Context(), org, 100, func(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
-			seen = nil
+	var rounds [][]string
+	err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis {
+		return allInOne{func(issues []store.AnalyzedIssue) error {
+			var seen []string
 			for _, issue := range issues {
-				seen = append(seen, issue.Title)
+				seen = append(seen, issue.Words...)
 			}
 			slices.Sort(seen)
-			if changes != nil {
-				ingest(t, st, org, "email", changes...)
+			if rounds = append(rounds, seen); len(rounds) == 1 {
+				ingest(t, st, org, "email", conversation("1", "new", "newer"), conversation("2"), conversation("3", "third"))
+				if err := st.AnalyzeConversations(t.Context(), org, together); !schema.IsCode(err, schema.CodeConflict) {
+					t.Errorf("a second analysis: %v", err)
+				}
 			}
-			if err := st.AnalyzeConversations(t.Context(), org, 100, allInOne); !schema.IsCode(err, schema.CodeConflict) {
-				t.Errorf("a second analysis: %v", err)
-			}
-			return allInOne(issues)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(collect(t, conn, "select kind from river_job where state = 'pending'")); (got == 1) != (changes != nil) {
-			t.Errorf("%d analyses are asked for after %+v", got, changes)
-		}
-		// The job is done, and the next one's turn comes.
-		if _, err := conn.Exec(t.Context(), "update river_job set state = 'completed', finalized_at = now() where state = 'running'"); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.PromoteJobs(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+			return nil
+		}}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !slices.Equal(seen, []string{"new", "newer", "third"}) {
-		t.Errorf("the last one saw %q", seen)
+	if diff := cmp.Diff([][]string{{"goes", "old"}, {"new", "newer", "third"}}, rounds); diff != "" {
+		t.Error(diff)
 	}
 	page, err := st.ListConversations(t.Context(), org, nil, "", 10)
 	if err != nil || page.Total != 3 {
@@ -140,13 +143,13 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
 	ingest(t, st, org, "email", conversation("1", "a"))
-	err := st.AnalyzeConversations(t.Context(), org, 100, func(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
-		return nil, fmt.Errorf("no")
+	err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis {
+		return allInOne{func([]store.AnalyzedIssue) error { return fmt.Errorf("no") }}
 	})
 	if err == nil {
 		t.Error("no error")
 	}
-	if err := st.AnalyzeConversations(t.Context(), org, 100, allInOne); err != nil {
+	if err := st.AnalyzeConversations(t.Context(), org, together); err != nil {
 		t.Error(err)
 	}
 	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "tasksTotal", Ascending: true}, time.Now(), nil, 10)
@@ -155,31 +158,90 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	}
 }
 
-// TestOldIssuesAreReleased has more issues than an analysis accepts. The oldest issues belong to no cluster.
-func TestOldIssuesAreReleased(t *testing.T) {
+// inGroups is an analysis that does what a test says.
+type inGroups struct {
+	allInOne
+	groups []store.IssueGroup
+}
+
+func (a inGroups) Assign([]store.KnownCluster, []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+	return a.groups, nil
+}
+
+// TestHistoryOfClusters founds, joins, replaces and merges. Every issue's moves are in the history of the cluster that it is in.
+func TestHistoryOfClusters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
-	now := time.Now()
-	for i := range 5 {
-		at := now.Add(time.Duration(i) * time.Minute)
-		c := conversation(fmt.Sprint(i), fmt.Sprint("issue ", i))
-		c.CreatedAt = &at
-		ingest(t, st, org, "email", c)
-		if err := st.AnalyzeConversations(t.Context(), org, 3, allInOne); err != nil {
+	analyze := func(groups ...store.IssueGroup) {
+		t.Helper()
+		if err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis { return inGroups{groups: groups} }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	page, err := st.ListConversationIssues(t.Context(), org, store.IssueFilter{}, "", 10)
-	if err != nil || page.Total != 5 {
-		t.Fatalf("%+v %v", page, err)
+	history := func(cluster string) (kinds []string) {
+		t.Helper()
+		page, err := st.ListClusterEvents(t.Context(), org, cluster, "", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.Rows {
+			kinds = append(kinds, e.Kind+" "+e.Title)
+			if e.Reason == "" {
+				t.Errorf("%+v has no reason", e)
+			}
+		}
+		return kinds
 	}
-	for i, row := range page.Rows {
-		if in := row.Issue.ClusterID != nil; in != (i >= 2) {
-			t.Errorf("%s is in a cluster: %t", row.Issue.Title, in)
+	ingest(t, st, org, "email", conversation("1", "a"), conversation("2", "b"))
+	analyze(store.IssueGroup{Issues: []int{0}}, store.IssueGroup{Issues: []int{1}})
+	list := func() []store.ClusterRow {
+		t.Helper()
+		page, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "tasksTotal", Ascending: true}, time.Now(), nil, 10)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if row.Conversation.ProcessedAt == nil {
-			t.Errorf("%s is not processed", row.Conversation.SourceID)
-		}
+		return page.Rows
+	}
+	before := list()
+	if len(before) != 2 {
+		t.Fatalf("%+v", before)
+	}
+	first, second := before[0].Cluster.ID, before[1].Cluster.ID
+	if diff := cmp.Diff([]string{"joined a"}, history(first)); diff != "" {
+		t.Error(diff)
+	}
+	// An issue of equal words joins its twin whatever the analysis would say; the same conversation again changes nothing.
+	ingest(t, st, org, "email", conversation("3", "a"), conversation("1", "a"))
+	analyze()
+	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {
+		t.Error(diff)
+	}
+	// Conversation 3 says something else now, and is alone in its analysis: it comes to the second cluster.
+	ingest(t, st, org, "email", conversation("3", "c"))
+	analyze(store.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
+	if diff := cmp.Diff([]string{"joined a", "joined a", "left a"}, history(first)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"joined b", "joined c"}, history(second)); diff != "" {
+		t.Error(diff)
+	}
+	ingest(t, st, org, "email", conversation("4", "d"))
+	analyze(store.IssueGroup{Clusters: []int{0, 1}, Issues: []int{0}})
+	after := list()
+	if len(after) != 1 || after[0].Cluster.ID != first || after[0].Cluster.Issues != 4 {
+		t.Fatalf("%+v", after)
+	}
+	want := []string{"joined a", "joined a", "joined b", "joined b", "joined c", "joined c", "joined d", "left a", "merged All"}
+	got := history(first)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// What its last conversations no longer say is no cluster.
+	ingest(t, st, org, "email", conversation("1"), conversation("2"), conversation("3"), conversation("4"))
+	analyze()
+	if left := list(); len(left) != 0 {
+		t.Errorf("%+v", left)
 	}
 }

@@ -57,10 +57,15 @@ func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	return from, nil
 }
 
-// ClusterRow is a cluster with the number of its issues in each of the last weeks, the oldest first.
+// ClusterEvent is a row of the history of a cluster.
+type ClusterEvent = db.IssuesClusterEvent
+
+// ClusterRow is a cluster with the number of its issues in each of the last weeks, the oldest first, and its newest change
+// requests.
 type ClusterRow struct {
-	Cluster IssuesCluster
-	Pulse   [schema.PulseWeeks]int
+	Cluster  IssuesCluster
+	Pulse    [schema.PulseWeeks]int
+	Requests []db.RequestsOfClustersRow
 }
 
 // ListClusters lists an organization's clusters after the one with these keys, which are nil for the first page.
@@ -132,5 +137,31 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 		// Week 0 is the newest and comes last.
 		rows[at[deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
 	}
+	requests, err := s.queries.RequestsOfClusters(ctx, db.RequestsOfClustersParams{
+		Clusters: ids, OrganizationID: clusters[0].OrganizationID, Most: schema.ClusterRequests,
+	})
+	if err != nil {
+		return nil, interpret(err, "clusters")
+	}
+	for _, request := range requests {
+		row := &rows[at[deref(request.ClusterID)]]
+		row.Requests = append(row.Requests, request)
+	}
 	return rows, nil
+}
+
+// ListClusterEvents lists the history of a cluster of an organization, the oldest first, after the id `after`.
+func (s *Store) ListClusterEvents(ctx context.Context, organizationID, id, after string, size int) (Page[ClusterEvent], error) {
+	if _, err := s.queries.ClusterByID(ctx, db.ClusterByIDParams{ID: id, OrganizationID: organizationID}); err != nil {
+		return Page[ClusterEvent]{}, interpret(err, "cluster")
+	}
+	total, err := s.queries.CountClusterEvents(ctx, id)
+	if err != nil {
+		return Page[ClusterEvent]{}, interpret(err, "history")
+	}
+	rows, err := s.queries.ListClusterEvents(ctx, db.ListClusterEventsParams{ClusterID: id, After: after, PageSize: pageSize(size)})
+	if err != nil {
+		return Page[ClusterEvent]{}, interpret(err, "history")
+	}
+	return pageOf(rows, size, total), nil
 }

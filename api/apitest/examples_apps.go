@@ -28,7 +28,7 @@ func conversationsExamples() {
 	}
 	Examples["ingestConversation"] = example{body: conversation}
 	Examples["updateConversationsIssuesCluster"] = example{body: `{"muted":true}`, Make: make}
-	for _, id := range []string{"getConversationById", "getConversationIssueById", "getConversationsIssuesCluster"} {
+	for _, id := range []string{"getConversationById", "getConversationIssueById", "getConversationsIssuesCluster", "listConversationsIssuesClusterHistory"} {
 		Examples[id] = example{Make: make}
 	}
 }

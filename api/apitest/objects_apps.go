@@ -13,7 +13,7 @@ var (
 	impact = shape.One("low", "medium", "high")
 
 	ConversationShape = shape.Of{
-		"object": shape.One("conversation"), "id": shape.ID, "subject?": shape.Text(1, 512), "createdAt": shape.AnyTime, "processedAt?": shape.Timestamp,
+		"object": shape.One("conversation"), "id": shape.ID, "externalId": shape.Text(1, 255), "subject?": shape.Text(1, 512), "createdAt": shape.AnyTime, "processedAt?": shape.Timestamp,
 		"source": shape.Text(5, 255), "impact?": impact, "urls": shape.Object(shape.Of{"location": shape.URI, "source?": shape.Text(1, 2048)}),
 	}
 	issueShape = shape.Of{
@@ -28,7 +28,7 @@ var (
 		"metadata": shape.Object(shape.Of{"url?": shape.Text(0, 2048), "attributes?": func(any) error { return nil }, "createdAt?": shape.AnyTime}),
 	}
 	ClusterShape = shape.Of{
-		"object": shape.One("issues-cluster"), "id": shape.ID, "label": shape.Text(1, 100), "createdAt": shape.Timestamp, "updatedAt": shape.Timestamp,
+		"object": shape.One("issues-cluster"), "id": shape.ID, "label": shape.Text(1, 100), "createdAt": shape.AnyTime, "updatedAt": shape.AnyTime,
 		"icon": shape.Text(1, 50), "summary": shape.GoodDocument, "muted": shape.Boolean, "impact": impact,
 		"weeklyPulse": func(v any) error {
 			if weeks, ok := v.([]any); !ok || len(weeks) != 13 {
@@ -41,7 +41,15 @@ var (
 			"issues": shape.Count, "conversations": shape.Count, "tasksTotal": shape.One(0.0), "tasksBacklog": shape.One(0.0), "tasksStarted": shape.One(0.0),
 			"tasksCompleted": shape.One(0.0), "tasksCancelled": shape.One(0.0),
 		}),
-		"urls": shape.Object(shape.Of{"location": shape.URI, "app": shape.URI}),
+		"urls":   shape.Object(shape.Of{"location": shape.URI, "app": shape.URI}),
+		"theme?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(1, 50)}), "language?": shape.Text(2, 2),
+		"changeRequests": shape.List(shape.Object(shape.Of{
+			"id": shape.ID, "space": shape.ID, "number": shape.Count, "status": shape.One("draft", "open", "archived", "merged"),
+		})),
+	}
+	ClusterEventShape = shape.Of{
+		"object": shape.One("issues-cluster-event"), "id": shape.ID, "kind": shape.One("joined", "left", "merged", "renamed"),
+		"createdAt": shape.Timestamp, "title": shape.Text(1, 120), "reason": shape.Text(1, 300), "issue?": shape.ID, "conversation?": shape.ID,
 	}
 )
 

@@ -24,6 +24,11 @@ func clusterOperations(h *conversationResources) []frame.Operation {
 			Doc: "Read a cluster.", Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.getCluster),
 		},
 		{
+			Method: http.MethodGet, Path: one + "/history", ID: "listConversationsIssuesClusterHistory", Tag: "conversations",
+			Doc:   "List why issues came to a cluster and left it, which clusters were merged into it, and its former labels, the oldest first.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.listHistory),
+		},
+		{
 			Method: http.MethodPatch, Path: one, ID: "updateConversationsIssuesCluster", Tag: "conversations",
 			Doc:   "Mute a cluster, or take that back.",
 			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusOK,
@@ -64,6 +69,22 @@ func (h *conversationResources) getCluster(ctx context.Context, c *access.Caller
 		return schema.IssuesCluster{}, err
 	}
 	return h.view.Cluster(row)
+}
+
+type listHistoryRequest struct {
+	schema.PageRequest
+	ID string `path:"clusterId"`
+}
+
+func (h *conversationResources) listHistory(
+	ctx context.Context, c *access.Caller, r *listHistoryRequest,
+) (schema.List[schema.ClusterEvent], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, fmt.Sprintf("history %s %q", organization, r.ID), r.PageRequest,
+		func(after string, size int) (store.Page[store.ClusterEvent], error) {
+			return h.store.ListClusterEvents(ctx, organization, r.ID, after, size)
+		},
+		h.view.ClusterEvent, func(row store.ClusterEvent) string { return row.ID })
 }
 
 type updateClusterRequest struct {

@@ -40,7 +40,7 @@ func conversationOperations(h *conversationResources) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/conversations/{conversationId}", ID: "getConversationById",
-			Tag: "conversations", Doc: "Read a conversation with its messages.",
+			Tag: "conversations", Doc: "Read a conversation with its messages, by its id or the one that its source gave it.",
 			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
@@ -76,11 +76,14 @@ type ingestConversationRequest struct {
 	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
 }
 
+// maxAhead is how far the clock of a source may go before ours. What it dates in that time is dated now.
+const maxAhead = time.Hour
+
 // ingest stores conversations. A job brings the clusters up to date: until then, the conversations are not processed.
 func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
 	rows := make([]store.NewConversation, len(r.Body.Items))
 	for i, input := range r.Body.Items {
-		row, err := newConversation(input)
+		row, err := newConversation(input, c.Now, r.Body.Field(i, "metadata.createdAt"))
 		if err != nil {
 			return frame.NoContent{}, err
 		}
@@ -94,7 +97,7 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 	return frame.NoContent{}, h.store.IngestConversations(ctx, organization, source, c.Now, rows)
 }
 
-func newConversation(input conversationInput) (store.NewConversation, error) {
+func newConversation(input conversationInput, now time.Time, dateField string) (store.NewConversation, error) {
 	parts := make([]schema.ConversationPart, len(input.Parts))
 	said := conversations.Conversation{Subject: schema.Or(input.Subject, "")}
 	for i, part := range input.Parts {
@@ -110,7 +113,11 @@ func newConversation(input conversationInput) (store.NewConversation, error) {
 			if err != nil {
 				return row, schema.Internal(fmt.Errorf("a time that was checked: %w", err))
 			}
-			at = at.UTC()
+			if at = at.UTC(); at.After(now.Add(maxAhead)) {
+				return row, schema.Invalid(dateField, "is in the future")
+			} else if at.After(now) {
+				at = now.UTC()
+			}
 			metadata.CreatedAt, row.CreatedAt = &at, &at
 		}
 		row.URL = m.URL
@@ -123,7 +130,7 @@ func newConversation(input conversationInput) (store.NewConversation, error) {
 		}
 		row.Issues = append(row.Issues, store.NewIssue{
 			Title: issue.Title, Details: details, Summary: strings.Join(issue.Details, "\n"), Impact: string(issue.Impact),
-			Words: issue.Words,
+			Language: issue.Language, Words: issue.Words,
 		})
 		if issue.Impact.Rank() > highest.Rank() {
 			highest = issue.Impact

@@ -30,7 +30,7 @@ var reports = []map[string]any{
 	said("dark-1", "How can I turn on the dark theme?"),
 }
 
-// described summarizes the clusters without anything that depends on when they were made.
+// described summarizes the clusters without anything that depends on when they were made, such as their labels.
 func described(s apitest.Support) []string {
 	var all []string
 	for _, c := range s.Clusters("").Items {
@@ -39,17 +39,17 @@ func described(s apitest.Support) []string {
 			members = append(members, item.Issue.Title)
 		}
 		slices.Sort(members)
-		all = append(all, fmt.Sprintf("%s [%s] %s %d issues of %d conversations, sources %v, pulse %v: %q",
-			c.Label, c.Icon, c.Impact, c.Stats.Issues, c.Stats.Conversations, c.Sources, c.WeeklyPulse[12], members))
+		all = append(all, fmt.Sprintf("[%s] %s %d issues of %d conversations, sources %v, pulse %v: %q",
+			c.Icon, c.Impact, c.Stats.Issues, c.Stats.Conversations, c.Sources, c.WeeklyPulse[12], members))
 	}
 	slices.Sort(all)
 	return all
 }
 
 var wantClusters = []string{
-	`Invoice pdf download [credit-card] medium 2 issues of 2 conversations, sources map[email:2], pulse 2: ["Downloading invoices gives an empty PDF." "The invoice PDF is blank when I download it."]`,
-	`Login reset password [key] high 3 issues of 3 conversations, sources map[email:3], pulse 3: ["I cannot log in after resetting my password." "Login fails with my new password, reset does not help." "The password reset mail never arrives, so I can't log in."]`,
-	`Turn dark theme [palette] low 1 issues of 1 conversations, sources map[email:1], pulse 1: ["How can I turn on the dark theme?"]`,
+	`[file-arrow-down] medium 2 issues of 2 conversations, sources map[email:2], pulse 2: ["Downloading invoices gives an empty PDF" "The invoice PDF is blank when I download it"]`,
+	`[key] high 3 issues of 3 conversations, sources map[email:3], pulse 3: ["I cannot log in after resetting my password" "Login fails with my new password, reset does not help" "The password reset mail never arrives, so I can't log in"]`,
+	`[palette] low 1 issues of 1 conversations, sources map[email:1], pulse 1: ["How can I turn on the dark theme?"]`,
 }
 
 func TestConversation(t *testing.T) {
@@ -194,14 +194,14 @@ func TestWeeklyPulse(t *testing.T) {
 	s := apitest.NewSupport(apitest.New(t))
 	now := time.Now()
 	var all []map[string]any
-	for i, days := range []float64{-1, 0.01, 6.9, 7.1, 83.9, 84.1, 90.9, 91.1, 400} {
+	for i, days := range []float64{-0.01, 0.01, 6.9, 7.1, 83.9, 84.1, 90.9, 91.1, 400} {
 		c := said(fmt.Sprint("c", i), "I cannot log in with my password.")
 		c["metadata"] = map[string]any{"createdAt": now.Add(-time.Duration(days * 24 * float64(time.Hour))).Format(time.RFC3339Nano)}
 		all = append(all, c)
 	}
 	s.Ingest(all)
 	got := s.Clusters("").Items
-	if want := [13]int{0: 2, 1: 1, 11: 1, 12: 2}; len(got) != 1 || got[0].WeeklyPulse != want || got[0].Stats.Issues != 9 {
+	if want := [13]int{0: 2, 1: 1, 11: 1, 12: 3}; len(got) != 1 || got[0].WeeklyPulse != want || got[0].Stats.Issues != 9 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -285,6 +285,8 @@ func TestBadConversations(t *testing.T) {
 		{"POST", "/conversations", `{"id":"a","subject":"` + long + `",` + part + `}`, "subject"},
 		{"POST", "/conversations", `{"id":"a","metadata":{"createdAt":"yesterday"},` + part + `}`, "metadata.createdAt"},
 		{"POST", "/conversations", `{"id":"a","metadata":{"createdAt":"0000-01-01T00:00:00Z"},` + part + `}`, "metadata.createdAt"},
+		{"POST", "/conversations", `{"id":"a","metadata":{"createdAt":"2999-01-01T00:00:00Z"},` + part + `}`, "metadata.createdAt"},
+		{"POST", "/conversations", `[{"id":"b",` + part + `},{"id":"a","metadata":{"createdAt":"2999-01-01T00:00:00Z"},` + part + `}]`, "[1].metadata.createdAt"},
 		{"POST", "/conversations", `{"id":"a","metadata":{"attributes":{"x":5}},` + part + `}`, "metadata.attributes.x"},
 		{"POST", "/conversations", `[{"id":"a",` + part + `},{"id":"b"}]`, "[1].parts"},
 		{"PATCH", cluster, `{}`, "muted"},
@@ -305,4 +307,48 @@ func TestBadConversations(t *testing.T) {
 	if after := h.Rows(); !cmp.Equal(before, after) {
 		t.Error(cmp.Diff(before, after))
 	}
+}
+
+// TestClusterLeads reads a conversation by the id of its source, the history of its cluster, and opens change requests for the cluster
+// until it is muted.
+func TestClusterLeads(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSupport(h)
+	s.Ingest(reports[:2])
+	full := apitest.Get[schema.FullConversation](s, apitest.FullShape, "/conversations/login-1")
+	if full.Conversation.ExternalID != "login-1" {
+		t.Errorf("%+v", full.Conversation)
+	}
+	same := apitest.Get[schema.FullConversation](s, apitest.FullShape, "/conversations/"+full.Conversation.ID)
+	if diff := cmp.Diff(full, same); diff != "" {
+		t.Error(diff)
+	}
+	cluster := s.Clusters("").Items[0]
+	if cluster.Theme == nil || cluster.Theme.ID != "login" || cluster.Language != "en" {
+		t.Errorf("%+v", cluster)
+	}
+	path := "/conversations-clusters/" + cluster.ID
+	history := apitest.Get[schema.List[schema.ClusterEvent]](s, shape.ListOf(apitest.ClusterEventShape), path+"/history")
+	if history.Count != 2 || history.Items[0].Kind != schema.ClusterJoined || history.Items[0].Issue == "" {
+		t.Errorf("%+v", history)
+	}
+	h.WantError(h.Do("GET", s.Org+"/conversations-clusters/nothing/history", s.Token, nil), 404)
+	requests := "/v1/spaces/" + h.Ours.Space.ID + "/change-requests"
+	h.WantError(h.Do("POST", requests, s.Token, `{"conversationsIssuesCluster":"nothing"}`), 400)
+	if a := h.Do("POST", requests, s.Token, `{"subject":"Fix","conversationsIssuesCluster":"`+cluster.ID+`"}`); a.Status != 201 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	filtered := h.Do("GET", requests+"?status=draft&conversationsIssuesCluster="+cluster.ID, s.Token, nil)
+	if !strings.Contains(string(filtered.Body), `"conversationsIssuesCluster":"`+cluster.ID+`"`) {
+		t.Errorf("%d %s", filtered.Status, filtered.Body)
+	}
+	got := apitest.Get[schema.IssuesCluster](s, apitest.ClusterShape, path)
+	if len(got.ChangeRequests) != 1 || got.ChangeRequests[0].Status != "draft" || got.ChangeRequests[0].Space != h.Ours.Space.ID {
+		t.Errorf("%+v", got.ChangeRequests)
+	}
+	if a := h.Do("PATCH", s.Org+path, s.Token, `{"muted":true}`); a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	h.WantError(h.Do("POST", requests, s.Token, `{"conversationsIssuesCluster":"`+cluster.ID+`"}`), 409)
 }

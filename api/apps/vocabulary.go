@@ -15,7 +15,7 @@ var vocabulary = rules.Vocabulary{
 		"impact":       impactNames(),
 		"partType":     schema.PartTypes(),
 		"partRole":     schema.PartRoles(),
-		"clusterOrder": schema.ClusterOrders(),
+		"clusterOrder": schema.ClusterOrders(), "clusterEventKind": schema.ClusterEventKinds(), "clusterRequestStatus": schema.ChangeRequestStatuses(),
 
 		"specChangeKind": openapi.ChangeKinds(),
 	},

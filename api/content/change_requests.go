@@ -172,6 +172,8 @@ type createChangeRequestRequest struct {
 		} `json:"template"`
 		// Accepted but not stored: nothing here uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
+		// Cluster is the cluster of issues that the request is for. A muted one is refused.
+		Cluster *string `json:"conversationsIssuesCluster"`
 	} `body:"json,optional"`
 }
 
@@ -185,7 +187,7 @@ func (r *createChangeRequestRequest) Validate() []schema.Detail {
 }
 
 func (h *changeRequests) create(ctx context.Context, c *access.Caller, r *createChangeRequestRequest) (schema.ChangeRequest, error) {
-	request := store.NewChangeRequest{SpaceID: c.Space.Space.ID, Subject: schema.Or(r.Body.Subject, ""), UserID: c.Principal.UserID}
+	request := store.NewChangeRequest{SpaceID: c.Space.Space.ID, Subject: schema.Or(r.Body.Subject, ""), UserID: c.Principal.UserID, ClusterID: r.Body.Cluster}
 	if r.Body.Template != nil {
 		if err := h.begin(ctx, &request, *r.Body.Template.ID); err != nil {
 			return schema.ChangeRequest{}, err

@@ -10,52 +10,65 @@ import (
 )
 
 func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConversations) error {
-	return d.Store.AnalyzeConversations(ctx, args.Organization, conversations.MaxIssues, analyzeIssues)
+	return d.Store.AnalyzeConversations(ctx, args.Organization, func() store.Analysis {
+		return issueAnalysis{conversations.NewMethod()}
+	})
 }
 
-// analyzeIssues is the store.Analysis of this installation: the built-in method plus human-readable summaries.
-func analyzeIssues(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
-	items := make([]conversations.Item, len(issues))
-	before := make(map[string]string, len(issues))
-	for i, issue := range issues {
-		items[i] = conversations.Item{
-			Key: issue.Key, Title: issue.Title, Impact: schema.Impact(issue.Impact), Words: issue.Words,
-		}
-		before[issue.ID] = issue.Cluster
-	}
-	found := conversations.Cluster(items)
-	members := make([][]string, len(found))
-	for i, group := range found {
-		for _, member := range group.Members {
-			members[i] = append(members[i], issues[member].ID)
-		}
-	}
-	clusters := conversations.Match(members, before)
-	groups := make([]store.IssueGroup, len(found))
-	for i, group := range found {
-		summary, err := schema.EncodeJSON(clusterSummary(items, group))
+// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries.
+type issueAnalysis struct{ method *conversations.Method }
+
+func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+	known := make([]conversations.Known, len(clusters))
+	for i, c := range clusters {
+		profile, err := schema.DecodeJSON[conversations.Profile](c.Profile)
 		if err != nil {
 			return nil, err
 		}
-		groups[i] = store.IssueGroup{
-			Cluster: clusters[i], Label: group.Label, Icon: group.Icon, Impact: string(group.Impact), Summary: summary,
-			Issues: group.Members,
-		}
+		known[i] = conversations.Known{ID: c.ID, Language: c.Language, Profile: profile}
+	}
+	items := make([]conversations.Item, len(issues))
+	for i, issue := range issues {
+		items[i] = item(issue)
+	}
+	found := a.method.Assign(known, items)
+	groups := make([]store.IssueGroup, len(found))
+	for i, group := range found {
+		groups[i] = store.IssueGroup{Clusters: group.Clusters, Issues: group.Items}
 	}
 	return groups, nil
 }
 
+func item(issue store.AnalyzedIssue) conversations.Item {
+	return conversations.Item{Key: issue.Key, Language: issue.Language, Terms: issue.Words}
+}
+
+func (a issueAnalysis) Describe(cluster store.ClusterMembers) (store.ClusterDescription, error) {
+	sample := make([]conversations.Sampled, len(cluster.Sample))
+	for i, issue := range cluster.Sample {
+		sample[i] = conversations.Sampled{Item: item(issue), Title: issue.Title}
+	}
+	d := a.method.Describe(sample, cluster.Label)
+	impact := conversations.ImpactOf(cluster.Issues, cluster.High, cluster.Medium)
+	described := store.ClusterDescription{Label: d.Label, Icon: d.Icon, Impact: string(impact), Language: d.Language, Theme: d.Theme}
+	var err error
+	if described.Summary, err = schema.EncodeJSON(clusterSummary(cluster.Issues, impact, d.Typical)); err != nil {
+		return described, err
+	}
+	described.Profile, err = schema.EncodeJSON(d.Profile)
+	return described, err
+}
+
 // clusterSummary states a cluster's size and impact and quotes its most typical issues in the users' own words.
-func clusterSummary(items []conversations.Item, group conversations.Group) schema.Document {
-	count := fmt.Sprintf("%d issues", len(group.Members))
-	if len(group.Members) == 1 {
+func clusterSummary(issues int, impact schema.Impact, typical []string) schema.Document {
+	count := fmt.Sprintf("%d issues", issues)
+	if issues == 1 {
 		count = "One issue"
 	}
-	lead := schema.Block("paragraph", schema.Text(fmt.Sprintf("%s of %s impact. In the users’ words:", count, group.Impact)))
+	lead := schema.Block("paragraph", schema.Text(fmt.Sprintf("%s of %s impact. In the users’ words:", count, impact)))
 	examples := schema.Block("list-unordered")
-	for _, member := range group.Typical {
-		examples.Nodes = append(examples.Nodes,
-			schema.Block("list-item", schema.Block("paragraph", schema.Text(items[member].Title))))
+	for _, title := range typical {
+		examples.Nodes = append(examples.Nodes, schema.Block("list-item", schema.Block("paragraph", schema.Text(title))))
 	}
 	return schema.NewDocument(lead, examples)
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/octavo-docs/octavo/ingest/conversations"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -16,10 +17,27 @@ func (v Presenter) Cluster(row store.ClusterRow) (schema.IssuesCluster, error) {
 		return schema.IssuesCluster{}, err
 	}
 	path := []string{"orgs", c.OrganizationID, "conversations-clusters", c.ID}
+	requests := make([]schema.ClusterRequest, len(row.Requests))
+	for i, r := range row.Requests {
+		requests[i] = schema.ClusterRequest{ID: r.ID, Space: r.SpaceID, Number: r.Number, Status: r.Status}
+	}
+	var theme *schema.ClusterTheme
+	if subject, ok := conversations.SubjectByID(schema.Or(c.Theme, "")); ok {
+		theme = &schema.ClusterTheme{ID: subject.ID, Title: subject.Title}
+	}
 	return schema.IssuesCluster{
 		Object: "issues-cluster", ID: c.ID, Label: c.Label, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Icon: c.Icon,
 		Summary: summary, Muted: c.Muted, Impact: schema.Impact(c.Impact), WeeklyPulse: row.Pulse,
 		Sources: sources, Stats: schema.ClusterStats{Issues: c.Issues, Conversations: c.Conversations},
-		URLs: schema.ClusterURLs{Location: v.API(path...), App: v.App(path...)},
+		URLs:  schema.ClusterURLs{Location: v.API(path...), App: v.App(path...)},
+		Theme: theme, Language: c.Language, ChangeRequests: requests,
 	}, nil
+}
+
+// ClusterEvent presents a row of a cluster's history.
+func (v Presenter) ClusterEvent(row store.ClusterEvent) schema.ClusterEvent {
+	return schema.ClusterEvent{
+		Object: "issues-cluster-event", ID: row.ID, Kind: row.Kind, CreatedAt: row.CreatedAt.UTC(), Title: row.Title, Reason: row.Reason,
+		Issue: schema.Or(row.IssueID, ""), Conversation: schema.Or(row.ConversationID, ""),
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 func (v Presenter) Conversation(row store.Conversation) schema.Conversation {
 	c := schema.Conversation{
-		Object: "conversation", ID: row.ID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
+		Object: "conversation", ID: row.ID, ExternalID: row.SourceID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
 		Impact: schema.Impact(schema.Or(row.Impact, "")), ProcessedAt: schema.UTC(row.ProcessedAt),
 		URLs: schema.ConversationURLs{Location: v.API("orgs", row.OrganizationID, "conversations", row.ID)},
 	}

@@ -4,27 +4,29 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // entry is one weighted term of a vector.
 type entry struct {
-	term   int
-	weight float64
+	term   int32
+	weight float32
 }
 
-// vector is sparse and sorted by term. Every sum over it runs in this order, so that equal inputs give equal bits.
+// vector says what an issue, or the sum of several, is about: by its terms, sorted by their numbers. An issue's has length 1.
 type vector []entry
 
-func (v vector) dot(w vector) float64 {
+// alike is the mean similarity between the issues of two sums: the dot product is linear.
+func (v vector) alike(w vector) float64 {
 	sum := 0.0
 	for i, j := 0, 0; i < len(v) && j < len(w); {
-		switch {
-		case v[i].term < w[j].term:
+		switch a, b := v[i], w[j]; {
+		case a.term < b.term:
 			i++
-		case v[i].term > w[j].term:
+		case a.term > b.term:
 			j++
 		default:
-			sum += v[i].weight * w[j].weight
+			sum += float64(a.weight) * float64(b.weight)
 			i++
 			j++
 		}
@@ -35,12 +37,12 @@ func (v vector) dot(w vector) float64 {
 func (v vector) plus(w vector) vector {
 	sum := make(vector, 0, len(v)+len(w))
 	i, j := 0, 0
-	for i < len(v) && j < len(w) {
+	for i < len(v) || j < len(w) {
 		switch {
-		case v[i].term < w[j].term:
+		case j == len(w) || i < len(v) && v[i].term < w[j].term:
 			sum = append(sum, v[i])
 			i++
-		case v[i].term > w[j].term:
+		case i == len(v) || v[i].term > w[j].term:
 			sum = append(sum, w[j])
 			j++
 		default:
@@ -49,44 +51,101 @@ func (v vector) plus(w vector) vector {
 			j++
 		}
 	}
-	return append(append(sum, v[i:]...), w[j:]...)
+	return sum
 }
 
-// vectors weighs the stems of every issue by how often they stand in it and how few others have them, at length 1. Terms
-// are numbered in alphabetical order.
-func vectors(issues []Item) (vecs []vector, vocabulary []string) {
-	counts := make([]map[string]int, len(issues))
-	having := map[string]int{}
-	for i, issue := range issues {
-		counts[i] = map[string]int{}
-		for _, word := range issue.Words {
-			counts[i][stem(word)]++
-		}
-		for term := range counts[i] {
-			having[term]++
-		}
+// vocabulary numbers terms, and counts in how many vectors each is.
+type vocabulary struct {
+	numbers map[string]int32
+	terms   []string
+	having  []float64
+	all     float64
+}
+
+func newVocabulary() *vocabulary { return &vocabulary{numbers: map[string]int32{}} }
+
+func (v *vocabulary) number(term string) int32 {
+	n, known := v.numbers[term]
+	if !known {
+		n = int32(len(v.terms)) //nolint:gosec // Memory ends first.
+		v.numbers[term] = n
+		v.terms, v.having = append(v.terms, term), append(v.having, 0)
 	}
-	for term := range having {
-		vocabulary = append(vocabulary, term)
+	return n
+}
+
+// count notes that there is one more text with these terms.
+func (v *vocabulary) count(terms map[string]float64) {
+	v.all++
+	for term := range terms {
+		v.having[v.number(term)]++
 	}
-	slices.Sort(vocabulary)
-	numbers := make(map[string]int, len(vocabulary))
-	for i, term := range vocabulary {
-		numbers[term] = i
+}
+
+// Weights of the kinds of terms.
+const (
+	thingWeight = 1.0
+	stemWeight  = 0.5
+	pairWeight  = 0.5
+)
+
+// Before an organization has many issues, how often terms are in them is guessed: assumedTexts are added, in which a thing and
+// any other term are as frequent as they are in general.
+const (
+	assumedTexts = 100
+	usualThing   = 0.03
+	usualStem    = 0.01
+)
+
+// weight tells how much a term says: the fewer have it, the more.
+func (v *vocabulary) weight(term string) float64 {
+	usual, kind := usualStem, stemWeight
+	switch {
+	case strings.HasPrefix(term, thingMark):
+		usual, kind = usualThing, thingWeight
+	case strings.HasPrefix(term, pairMark):
+		kind = pairWeight
 	}
-	vecs = make([]vector, len(issues))
-	for i := range issues {
-		v := make(vector, 0, len(counts[i]))
-		for term, count := range counts[i] {
-			rarity := math.Log(1 + float64(len(issues))/float64(having[term]))
-			v = append(v, entry{numbers[term], (1 + math.Log(float64(count))) * rarity})
-		}
-		slices.SortFunc(v, func(a, b entry) int { return cmp.Compare(a.term, b.term) })
-		length := math.Sqrt(v.dot(v))
-		for k := range v {
-			v[k].weight /= length
-		}
-		vecs[i] = v
+	share := (v.having[v.number(term)] + assumedTexts*usual) / (v.all + assumedTexts)
+	return kind * math.Log(1+1/share)
+}
+
+// vectorOf weighs the terms of an issue by how often they are in it and how much they say.
+func (v *vocabulary) vectorOf(counts map[string]float64) vector {
+	names := make([]string, 0, len(counts))
+	for term := range counts {
+		names = append(names, term)
 	}
-	return vecs, vocabulary
+	// In one order, so that equal issues have vectors with equal bits.
+	slices.Sort(names)
+	var made vector
+	sum := 0.0
+	for _, term := range names {
+		weight := v.weight(term) * (1 + math.Log(counts[term]))
+		sum += weight * weight
+		made = append(made, entry{v.number(term), float32(weight)})
+	}
+	length := float32(math.Sqrt(sum))
+	for i := range made {
+		made[i].weight /= length
+	}
+	slices.SortFunc(made, func(a, b entry) int { return cmp.Compare(a.term, b.term) })
+	return made
+}
+
+func countTerms(terms []string) map[string]float64 {
+	counts := map[string]float64{}
+	for _, term := range terms {
+		counts[term]++
+	}
+	return counts
+}
+
+// minus takes away what plus added. What is left of a term that only w had is nothing, up to rounding.
+func (v vector) minus(w vector) vector {
+	negative := slices.Clone(w)
+	for i := range negative {
+		negative[i].weight = -negative[i].weight
+	}
+	return slices.DeleteFunc(v.plus(negative), func(e entry) bool { return e.weight < 1e-6 })
 }

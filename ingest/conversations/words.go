@@ -1,112 +1,75 @@
 package conversations
 
 import (
-	"regexp"
+	"slices"
 	"strings"
-	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
 )
 
-// oneWord joins compounds that some people write as two words.
-var oneWord = regexp.MustCompile(`\b(log|sign|set|check)(?:ged|ging|ing|s)?[ -](in|out|up|on)(?:to)?\b`)
+// A term says what a text is about. There are three kinds: a thing of the lexicon, the stem of a word in the language of the
+// text, and, in scripts without blanks, two neighboring characters.
+const (
+	thingMark = "#"
+	pairMark  = "~"
+)
 
-// words gives the words of a text that say what it is about, in order and in lower case: no stop words. Scripts that are
-// written without spaces give pairs of neighbouring characters instead, which is what stands in for words there.
-func words(text string) []string {
+// terms gives the terms of a text in a language in order, with repetitions.
+func terms(text, language string) []string {
+	l, t := theLexicon(), tongueOf(language)
 	var found []string
-	for _, field := range strings.FieldsFunc(oneWord.ReplaceAllString(strings.ToLower(text), "$1$2"), betweenWords) {
-		field = strings.Trim(strings.ReplaceAll(field, "’", "'"), "'")
-		if wide, ok := pairs(field); ok {
-			found = append(found, wide...)
+	all := tokens(text)
+	for i, token := range all {
+		thing := func(name string) {
+			if name = thingMark + name; !slices.Contains(found[max(0, len(found)-4):], name) {
+				found = append(found, name)
+			}
+		}
+		first, _ := utf8.DecodeRuneInString(token)
+		if withoutBlanks(first) {
+			l.thingsInside(token, thing)
+			found = append(found, pairs(token)...)
 			continue
 		}
-		if field = strings.TrimSuffix(field, "'s"); len(field) >= 2 && !stopWords[field] {
-			found = append(found, field)
+		l.things(all, i, thing)
+		if t.small[token] || utf8.RuneCountInString(token) < 2 || digits(token) {
+			continue
+		}
+		found = append(found, stem(token, t))
+	}
+	return found
+}
+
+// digits reports whether a word has digits only: an amount, a time or a number of something, which varies. Three digits may be
+// an error's number.
+func digits(token string) bool {
+	for _, r := range token {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return len(token) != 3
+}
+
+// pairs are the neighboring characters of a run, without those that only join words together.
+func pairs(run string) (found []string) {
+	runes := []rune(run)
+	for i := range len(runes) - 1 {
+		if !isHiragana(runes[i]) && !isHiragana(runes[i+1]) {
+			found = append(found, pairMark+string(runes[i:i+2]))
 		}
 	}
 	return found
 }
 
-func betweenWords(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
-}
+func isHiragana(r rune) bool { return r >= 0x3041 && r <= 0x309f }
 
-// pairs splits a run of characters of a script without spaces; ok is false for words of any other script.
-func pairs(field string) (found []string, ok bool) {
-	runes := []rune(field)
-	if len(runes) == 0 || !unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-		return nil, false
-	}
-	for i := range len(runes) - 1 {
-		found = append(found, string(runes[i:i+2]))
-	}
-	return found, true
+func stem(token string, t tongue) string {
+	env := snowballstem.NewEnv(token)
+	t.stem(env)
+	return env.Current()
 }
-
-// stem cuts the endings that English words take, so that crash, crashes, crashed and crashing count as one. It need not be
-// right about every word, only do the same with all forms of most.
-func stem(word string) string {
-	if len(word) < 4 {
-		return word
-	}
-	switch {
-	case strings.HasSuffix(word, "ies") && len(word) > 4:
-		word = word[:len(word)-3] + "y"
-	case hasAnySuffix(word, "sses", "xes", "ches", "shes", "zes"):
-		word = word[:len(word)-2]
-	case strings.HasSuffix(word, "s") && !hasAnySuffix(word, "ss", "us", "is"):
-		word = word[:len(word)-1]
-	}
-	for _, ending := range []string{"ing", "ed"} {
-		if root, ok := strings.CutSuffix(word, ending); ok && len(root) >= 3 && strings.ContainsAny(root, "aeiouy") {
-			word = single(root)
-			break
-		}
-	}
-	if len(word) > 3 {
-		word = strings.TrimSuffix(word, "e")
-	}
-	return word
-}
-
-// single removes a doubled consonant before an ending: resett becomes reset. Some words do end in a double letter.
-func single(root string) string {
-	last := len(root) - 1
-	if root[last] == root[last-1] && !strings.ContainsRune("lsz", rune(root[last])) {
-		return root[:last]
-	}
-	return root
-}
-
-func hasAnySuffix(word string, endings ...string) bool {
-	for _, ending := range endings {
-		if strings.HasSuffix(word, ending) {
-			return true
-		}
-	}
-	return false
-}
-
-// stopWords say nothing about a subject: the small words of English, the courtesies of letters, and the words with which
-// anybody reports any trouble, which would make all reports look alike.
-var stopWords = set(`
-a about above after again against all also although am an and another any anybody anyone anything are aren't around as at
-back be because been before being below between both but by can could couldn't did didn't do does doesn't doing don't done
-down during each either else even ever every everything few first for from further get gets getting give go goes going gone
-got had hadn't has hasn't have haven't having he her here hers him his how however i i'd i'll i'm i've if in instead into is
-isn't it it's its itself just know last least less let let's like made make makes making many may maybe me might mine more
-most much must my myself need needs neither never new next no nor not nothing now of off often ok okay on once one only or
-other our ours out over own per perhaps quite rather really right said same say says see seem seems seen several shall she
-should shouldn't since so some somebody someone something sometimes soon still such sure take takes than that that's the
-their them then there there's these they they're thing things think this those though through thus till to together too
-toward two under until up upon us use used uses using very via want wants was wasn't way we we're we've well were weren't what
-what's when whenever where where's whether which while who whole whom whose why will with within without won't would wouldn't
-yet you you're you've your yours yourself today yesterday tomorrow day days week weeks month months always already ago
-hi hello hey dear thanks thank thx please regards cheers best kind sincerely sorry appreciate greetings morning
-help helps helping question questions ask asking wonder wondering anyway guys team support
-cannot can't unable won't work works working worked doesn't fail fails failed failing failure broken broke break issue issues
-problem problems error errors bug bugs wrong trouble happen happens happening happened try tried trying tries impossible
-stuck urgent urgently asap blocked blocking workaround managed message says shows showing show appears appear
-`)
 
 func set(list string) map[string]bool {
 	members := map[string]bool{}
@@ -115,3 +78,27 @@ func set(list string) map[string]bool {
 	}
 	return members
 }
+
+// smallEnglish are the small words of English, the courtesies of letters, and the words with which anybody reports any trouble,
+// which would make all reports look alike.
+var smallEnglish = set(`
+a able about above absolutely actually after again against ago ah all already also although always am an and another any anybody
+anymore anyone anything anyway appear appears appreciate are aren around as asap ask asking at back bad basically be because
+been before being below besides best better between big bit blocked blocking both break broke broken bug bugs but by can cannot
+cheers completely could couldn currently d day days dear did didn do does doesn doing don done down during each either else
+error errors especially even ever every everything exactly fail failed failing fails failure few fine first for from further get
+gets getting give go goes going gone good got great greetings guys had hadn happen happened happening happens has hasn have
+haven having he hello help helping helps her here hers hey hi him his hm hmm hope hoping hour hours how however i idea if
+impossible in instead into is isn issue issues it its itself just kind know last later least less let like little ll lot lots
+love m made main make makes making managed many may maybe me message might mine minute moment month months more morning most
+much must my myself name need needs neither never new next nice no nope nor normal normally not nothing now of off often oh ok
+okay old on once one only or other our ours out over own part people per perhaps person place please point possible probably
+problem problems question questions quite rather re real really reason recently regards right s said same say says see seem
+seems seen seriously several shall she short should shouldn show showing shows simply since sincerely so some somebody someone
+something sometimes soon sorry sort still stuck stuff such suddenly support sure t take takes team than thank thanks that the
+their them then there these they thing things think this those though thought through thus thx till to today together told
+tomorrow too totally toward tried tries trouble try trying two ty unable under until up upon urgent urgently us use used uses
+using usually ve very via want wants was wasn way we week weeks well were weren what when whenever where whether which while who
+whole whom whose why will with within without won wonder wondering work workaround worked working works would wouldn wrong yep
+yes yesterday yet you your yours yourself
+`)

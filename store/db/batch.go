@@ -67,45 +67,42 @@ func (b *DeleteConversationIssuesFromBatchResults) Close() error {
 	return b.br.Close()
 }
 
-const upsertClusters = `-- name: UpsertClusters :batchexec
-insert into issues_clusters
-    (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)
-values (
-    $1, $2, $3, $4, $5, $6,
-    $7, $8, $9, $10::timestamptz, $10
-)
-on conflict (id) do update set
-    label = excluded.label, icon = excluded.icon, impact = excluded.impact, summary = excluded.summary,
-    sources = excluded.sources, issues = excluded.issues, conversations = excluded.conversations,
-    updated_at = excluded.updated_at
+const describeClusters = `-- name: DescribeClusters :batchexec
+update issues_clusters set
+    label = $1, icon = $2, impact = $3, summary = $4, sources = $5,
+    issues = $6, conversations = $7, language = $8, profile = $9,
+    theme = $10, stale = false, created_at = $11::timestamptz,
+    updated_at = case when issues = 0 then $12::timestamptz else greatest(updated_at, $12) end
+where id = $13
 `
 
-type UpsertClustersBatchResults struct {
+type DescribeClustersBatchResults struct {
 	br     pgx.BatchResults
 	tot    int
 	closed bool
 }
 
-type UpsertClustersParams struct {
-	ID             string
-	OrganizationID string
-	Label          string
-	Icon           string
-	Impact         string
-	Summary        []byte
-	Sources        []byte
-	Issues         int32
-	Conversations  int32
-	Now            time.Time
+type DescribeClustersParams struct {
+	Label         string
+	Icon          string
+	Impact        string
+	Summary       []byte
+	Sources       []byte
+	Issues        int32
+	Conversations int32
+	Language      string
+	Profile       []byte
+	Theme         *string
+	Oldest        time.Time
+	Newest        time.Time
+	ID            string
 }
 
-// What people decided about a cluster, for example that it is muted, stays.
-func (q *Queries) UpsertClusters(ctx context.Context, arg []UpsertClustersParams) *UpsertClustersBatchResults {
+// What people decided about a cluster, for example that it is muted, stays. A cluster is as new as its newest issue.
+func (q *Queries) DescribeClusters(ctx context.Context, arg []DescribeClustersParams) *DescribeClustersBatchResults {
 	batch := &pgx.Batch{}
 	for _, a := range arg {
 		vals := []interface{}{
-			a.ID,
-			a.OrganizationID,
 			a.Label,
 			a.Icon,
 			a.Impact,
@@ -113,15 +110,20 @@ func (q *Queries) UpsertClusters(ctx context.Context, arg []UpsertClustersParams
 			a.Sources,
 			a.Issues,
 			a.Conversations,
-			a.Now,
+			a.Language,
+			a.Profile,
+			a.Theme,
+			a.Oldest,
+			a.Newest,
+			a.ID,
 		}
-		batch.Queue(upsertClusters, vals...)
+		batch.Queue(describeClusters, vals...)
 	}
 	br := q.db.SendBatch(ctx, batch)
-	return &UpsertClustersBatchResults{br, len(arg), false}
+	return &DescribeClustersBatchResults{br, len(arg), false}
 }
 
-func (b *UpsertClustersBatchResults) Exec(f func(int, error)) {
+func (b *DescribeClustersBatchResults) Exec(f func(int, error)) {
 	defer b.br.Close()
 	for t := 0; t < b.tot; t++ {
 		if b.closed {
@@ -137,7 +139,67 @@ func (b *UpsertClustersBatchResults) Exec(f func(int, error)) {
 	}
 }
 
-func (b *UpsertClustersBatchResults) Close() error {
+func (b *DescribeClustersBatchResults) Close() error {
+	b.closed = true
+	return b.br.Close()
+}
+
+const insertClusterEvents = `-- name: InsertClusterEvents :batchexec
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, title, reason, created_at)
+values ($1, $2, $3, $4, $5, $6, $7)
+`
+
+type InsertClusterEventsBatchResults struct {
+	br     pgx.BatchResults
+	tot    int
+	closed bool
+}
+
+type InsertClusterEventsParams struct {
+	ID             string
+	OrganizationID string
+	ClusterID      string
+	Kind           string
+	Title          string
+	Reason         string
+	CreatedAt      time.Time
+}
+
+func (q *Queries) InsertClusterEvents(ctx context.Context, arg []InsertClusterEventsParams) *InsertClusterEventsBatchResults {
+	batch := &pgx.Batch{}
+	for _, a := range arg {
+		vals := []interface{}{
+			a.ID,
+			a.OrganizationID,
+			a.ClusterID,
+			a.Kind,
+			a.Title,
+			a.Reason,
+			a.CreatedAt,
+		}
+		batch.Queue(insertClusterEvents, vals...)
+	}
+	br := q.db.SendBatch(ctx, batch)
+	return &InsertClusterEventsBatchResults{br, len(arg), false}
+}
+
+func (b *InsertClusterEventsBatchResults) Exec(f func(int, error)) {
+	defer b.br.Close()
+	for t := 0; t < b.tot; t++ {
+		if b.closed {
+			if f != nil {
+				f(t, ErrBatchAlreadyClosed)
+			}
+			continue
+		}
+		_, err := b.br.Exec()
+		if f != nil {
+			f(t, err)
+		}
+	}
+}
+
+func (b *InsertClusterEventsBatchResults) Close() error {
 	b.closed = true
 	return b.br.Close()
 }
@@ -196,11 +258,13 @@ func (b *UpsertConversationContentsBatchResults) Close() error {
 
 const upsertConversationIssues = `-- name: UpsertConversationIssues :batchexec
 insert into conversation_issues
-    (id, organization_id, conversation_id, position, title, details, summary, impact, words, created_at, ingested_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    (id, organization_id, conversation_id, position, title, details, summary, impact, words, language, fingerprint, created_at, ingested_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 on conflict (conversation_id, position) do update set
+    cluster_id = case when conversation_issues.fingerprint = excluded.fingerprint then conversation_issues.cluster_id end,
     title = excluded.title, details = excluded.details, summary = excluded.summary, impact = excluded.impact,
-    words = excluded.words, created_at = excluded.created_at, ingested_at = excluded.ingested_at
+    words = excluded.words, language = excluded.language, fingerprint = excluded.fingerprint,
+    created_at = excluded.created_at, ingested_at = excluded.ingested_at
 `
 
 type UpsertConversationIssuesBatchResults struct {
@@ -219,10 +283,13 @@ type UpsertConversationIssuesParams struct {
 	Summary        string
 	Impact         string
 	Words          []string
+	Language       string
+	Fingerprint    string
 	CreatedAt      time.Time
 	IngestedAt     time.Time
 }
 
+// An issue with other words than before has left its cluster: LeaveClusters has said so in the cluster's history.
 func (q *Queries) UpsertConversationIssues(ctx context.Context, arg []UpsertConversationIssuesParams) *UpsertConversationIssuesBatchResults {
 	batch := &pgx.Batch{}
 	for _, a := range arg {
@@ -236,6 +303,8 @@ func (q *Queries) UpsertConversationIssues(ctx context.Context, arg []UpsertConv
 			a.Summary,
 			a.Impact,
 			a.Words,
+			a.Language,
+			a.Fingerprint,
 			a.CreatedAt,
 			a.IngestedAt,
 		}

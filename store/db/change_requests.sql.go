@@ -134,8 +134,8 @@ func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChang
 }
 
 const insertChangeRequest = `-- name: InsertChangeRequest :one
-insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description)
-values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
+insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description, cluster_id)
+values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8, $9) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
 `
 
 type InsertChangeRequestParams struct {
@@ -147,6 +147,7 @@ type InsertChangeRequestParams struct {
 	CreatedBy      string
 	Revision       string
 	Description    []byte
+	ClusterID      *string
 }
 
 func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeRequestParams) (ChangeRequest, error) {
@@ -159,6 +160,7 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 		arg.CreatedBy,
 		arg.Revision,
 		arg.Description,
+		arg.ClusterID,
 	)
 	var i ChangeRequest
 	err := row.Scan(

@@ -10,15 +10,70 @@ import (
 	"time"
 )
 
+const clusterIssuesSample = `-- name: ClusterIssuesSample :many
+select s.cluster_id, s.title, s.impact, s.words, s.language, s.fingerprint, s.summary from unnest($1::text[]) as of_cluster(id)
+cross join lateral (
+    select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.summary
+    from conversation_issues i where i.cluster_id = of_cluster.id
+    order by i.fingerprint, i.id limit $2::int
+) s
+`
+
+type ClusterIssuesSampleParams struct {
+	Clusters []string
+	Most     int32
+}
+
+type ClusterIssuesSampleRow struct {
+	ClusterID   *string
+	Title       string
+	Impact      string
+	Words       []string
+	Language    string
+	Fingerprint string
+	Summary     string
+}
+
+// A bounded number of the issues of each cluster, the same ones whatever order they came in.
+func (q *Queries) ClusterIssuesSample(ctx context.Context, arg ClusterIssuesSampleParams) ([]ClusterIssuesSampleRow, error) {
+	rows, err := q.db.Query(ctx, clusterIssuesSample, arg.Clusters, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClusterIssuesSampleRow{}
+	for rows.Next() {
+		var i ClusterIssuesSampleRow
+		if err := rows.Scan(
+			&i.ClusterID,
+			&i.Title,
+			&i.Impact,
+			&i.Words,
+			&i.Language,
+			&i.Fingerprint,
+			&i.Summary,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const conversationByID = `-- name: ConversationByID :one
 select c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at, t.conversation_id, t.parts, t.metadata
 from conversations c join conversation_contents t on t.conversation_id = c.id
-where c.id = $1 and c.organization_id = $2
+where c.organization_id = $1 and (c.id = $2 or c.source_id = $2)
+order by c.id = $2 desc, c.id
+limit 1
 `
 
 type ConversationByIDParams struct {
-	ID             string
 	OrganizationID string
+	ID             string
 }
 
 type ConversationByIDRow struct {
@@ -26,8 +81,9 @@ type ConversationByIDRow struct {
 	ConversationContent ConversationContent
 }
 
+// By our id, or by the one that its source gave it. Of sources that gave the same, the conversation that came first.
 func (q *Queries) ConversationByID(ctx context.Context, arg ConversationByIDParams) (ConversationByIDRow, error) {
-	row := q.db.QueryRow(ctx, conversationByID, arg.ID, arg.OrganizationID)
+	row := q.db.QueryRow(ctx, conversationByID, arg.OrganizationID, arg.ID)
 	var i ConversationByIDRow
 	err := row.Scan(
 		&i.Conversation.ID,
@@ -49,7 +105,7 @@ func (q *Queries) ConversationByID(ctx context.Context, arg ConversationByIDPara
 }
 
 const conversationIssueByID = `-- name: ConversationIssueByID :one
-select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
+select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, i.language, i.fingerprint, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
 from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.id = $1 and i.organization_id = $2
 `
@@ -80,6 +136,8 @@ func (q *Queries) ConversationIssueByID(ctx context.Context, arg ConversationIss
 		&i.ConversationIssue.ClusterID,
 		&i.ConversationIssue.CreatedAt,
 		&i.ConversationIssue.IngestedAt,
+		&i.ConversationIssue.Language,
+		&i.ConversationIssue.Fingerprint,
 		&i.Conversation.ID,
 		&i.Conversation.OrganizationID,
 		&i.Conversation.Source,
@@ -134,8 +192,100 @@ func (q *Queries) CountConversations(ctx context.Context, arg CountConversations
 	return count, err
 }
 
+const countedClusters = `-- name: CountedClusters :many
+select i.cluster_id, count(*) as issues, count(distinct i.conversation_id) as conversations,
+       min(i.created_at)::timestamptz as oldest, max(i.created_at)::timestamptz as newest,
+       count(*) filter (where i.impact = 'high') as high, count(*) filter (where i.impact in ('high', 'medium')) as medium
+from conversation_issues i where i.cluster_id = any($1::text[])
+group by i.cluster_id
+`
+
+type CountedClustersRow struct {
+	ClusterID     *string
+	Issues        int64
+	Conversations int64
+	Oldest        time.Time
+	Newest        time.Time
+	High          int64
+	Medium        int64
+}
+
+// What is counted of clusters. Issues that are gone are not.
+// No index: it reads the issues of a bounded number of clusters.
+func (q *Queries) CountedClusters(ctx context.Context, clusters []string) ([]CountedClustersRow, error) {
+	rows, err := q.db.Query(ctx, countedClusters, clusters)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CountedClustersRow{}
+	for rows.Next() {
+		var i CountedClustersRow
+		if err := rows.Scan(
+			&i.ClusterID,
+			&i.Issues,
+			&i.Conversations,
+			&i.Oldest,
+			&i.Newest,
+			&i.High,
+			&i.Medium,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const leaveClusters = `-- name: LeaveClusters :exec
+with kept as (
+    select unnest($4::text[]) as conversation_id, unnest($5::int[]) as position,
+           unnest($6::text[]) as fingerprint
+), old as (
+    select i.id, i.conversation_id, i.cluster_id, i.title,
+           exists (select from kept k where k.conversation_id = i.conversation_id and k.position = i.position
+                   and k.fingerprint = i.fingerprint) as stays
+    from conversation_issues i
+    where i.conversation_id = any($7::text[]) and i.cluster_id is not null
+), stale as (
+    update issues_clusters set stale = true where id in (select cluster_id from old)
+)
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
+select $1::text || lpad((row_number() over (order by id))::text, 6, '0'), $2, cluster_id, 'left', id, conversation_id, title,
+       'The conversation was replaced and no longer says this.', $3::timestamptz
+from old where not stays
+`
+
+type LeaveClustersParams struct {
+	Prefix         string
+	OrganizationID string
+	Now            time.Time
+	Conversations  []string
+	Positions      []int32
+	Fingerprints   []string
+	Replaced       []string
+}
+
+// Notes that issues leave their clusters because their conversations were replaced: those whose words are no longer among the ones
+// that are kept. Every cluster that a replaced conversation is in is counted anew.
+func (q *Queries) LeaveClusters(ctx context.Context, arg LeaveClustersParams) error {
+	_, err := q.db.Exec(ctx, leaveClusters,
+		arg.Prefix,
+		arg.OrganizationID,
+		arg.Now,
+		arg.Conversations,
+		arg.Positions,
+		arg.Fingerprints,
+		arg.Replaced,
+	)
+	return err
+}
+
 const listConversationIssues = `-- name: ListConversationIssues :many
-select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
+select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, i.language, i.fingerprint, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
 from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.organization_id = $1
   and i.id > $2::text collate "C"
@@ -188,6 +338,8 @@ func (q *Queries) ListConversationIssues(ctx context.Context, arg ListConversati
 			&i.ConversationIssue.ClusterID,
 			&i.ConversationIssue.CreatedAt,
 			&i.ConversationIssue.IngestedAt,
+			&i.ConversationIssue.Language,
+			&i.ConversationIssue.Fingerprint,
 			&i.Conversation.ID,
 			&i.Conversation.OrganizationID,
 			&i.Conversation.Source,
@@ -283,68 +435,153 @@ func (q *Queries) MarkConversationsProcessed(ctx context.Context, arg MarkConver
 	return err
 }
 
-const moveIssues = `-- name: MoveIssues :exec
-update conversation_issues i set cluster_id = m.cluster_id
-from (select unnest($1::text[]) as id, unnest($2::text[]) as cluster_id) m
-where i.id = m.id
+const mergeCluster = `-- name: MergeCluster :exec
+with moved as (
+    update conversation_issues set cluster_id = $2::text where cluster_id = $5::text
+    returning id, organization_id, conversation_id, title
+), requests as (
+    update change_requests set cluster_id = $2 where cluster_id = $5
+), history as (
+    update issues_cluster_events set cluster_id = $2 where cluster_id = $5
+)
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
+select $1::text || lpad((row_number() over (order by id))::text, 6, '0'), organization_id, $2, 'joined', id, conversation_id, title,
+       $3::text, $4::timestamptz
+from moved
 `
 
-type MoveIssuesParams struct {
-	Ids      []string
-	Clusters []string
+type MergeClusterParams struct {
+	Prefix      string
+	IntoCluster string
+	Reason      string
+	Now         time.Time
+	FromCluster string
 }
 
-func (q *Queries) MoveIssues(ctx context.Context, arg MoveIssuesParams) error {
-	_, err := q.db.Exec(ctx, moveIssues, arg.Ids, arg.Clusters)
+// Moves all that a cluster has to another one, and notes it for every issue.
+func (q *Queries) MergeCluster(ctx context.Context, arg MergeClusterParams) error {
+	_, err := q.db.Exec(ctx, mergeCluster,
+		arg.Prefix,
+		arg.IntoCluster,
+		arg.Reason,
+		arg.Now,
+		arg.FromCluster,
+	)
 	return err
 }
 
-const newestIssues = `-- name: NewestIssues :many
-select i.id, i.conversation_id, i.position, i.title, i.impact, i.words, i.cluster_id, i.created_at, c.source, c.source_id
-from conversation_issues i join conversations c on c.id = i.conversation_id
-where i.organization_id = $1
-order by i.created_at desc, i.id desc
-limit $2
+const moveIssues = `-- name: MoveIssues :exec
+with moved as (
+    update conversation_issues i set cluster_id = m.cluster_id
+    from (select unnest($2::text[]) as id, unnest($3::text[]) as fingerprint,
+                 unnest($4::text[]) as cluster_id, unnest($5::text[]) as event,
+                 unnest($6::text[]) as reason) m
+    where i.id = m.id and i.fingerprint = m.fingerprint and i.cluster_id is null
+    returning i.id, i.organization_id, i.conversation_id, i.title, i.cluster_id, m.event, m.reason
+)
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
+select event, organization_id, cluster_id, 'joined', id, conversation_id, title, reason, $1::timestamptz from moved
 `
 
-type NewestIssuesParams struct {
-	OrganizationID string
-	Most           int32
+type MoveIssuesParams struct {
+	Now          time.Time
+	Ids          []string
+	Fingerprints []string
+	Clusters     []string
+	Events       []string
+	Reasons      []string
 }
 
-type NewestIssuesRow struct {
-	ID             string
-	ConversationID string
-	Position       int32
-	Title          string
-	Impact         string
-	Words          []string
-	ClusterID      *string
-	CreatedAt      time.Time
-	Source         string
-	SourceID       string
+// Puts issues into clusters and notes why. One that was replaced since it was read stays out until the next analysis.
+func (q *Queries) MoveIssues(ctx context.Context, arg MoveIssuesParams) error {
+	_, err := q.db.Exec(ctx, moveIssues,
+		arg.Now,
+		arg.Ids,
+		arg.Fingerprints,
+		arg.Clusters,
+		arg.Events,
+		arg.Reasons,
+	)
+	return err
 }
 
-func (q *Queries) NewestIssues(ctx context.Context, arg NewestIssuesParams) ([]NewestIssuesRow, error) {
-	rows, err := q.db.Query(ctx, newestIssues, arg.OrganizationID, arg.Most)
+const sourcesOfClusters = `-- name: SourcesOfClusters :many
+select i.cluster_id, c.source, count(distinct c.id) as conversations
+from conversation_issues i join conversations c on c.id = i.conversation_id
+where i.cluster_id = any($1::text[])
+group by i.cluster_id, c.source
+`
+
+type SourcesOfClustersRow struct {
+	ClusterID     *string
+	Source        string
+	Conversations int64
+}
+
+// No index: it reads the issues of a bounded number of clusters.
+func (q *Queries) SourcesOfClusters(ctx context.Context, clusters []string) ([]SourcesOfClustersRow, error) {
+	rows, err := q.db.Query(ctx, sourcesOfClusters, clusters)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []NewestIssuesRow{}
+	items := []SourcesOfClustersRow{}
 	for rows.Next() {
-		var i NewestIssuesRow
+		var i SourcesOfClustersRow
+		if err := rows.Scan(&i.ClusterID, &i.Source, &i.Conversations); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unclusteredIssues = `-- name: UnclusteredIssues :many
+select i.id, i.words, i.language, i.fingerprint, i.created_at, c.source, c.source_id, i.position,
+       coalesce((select twin.cluster_id from conversation_issues twin
+                 where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and i.fingerprint <> ''
+                   and twin.cluster_id is not null
+                 order by twin.id limit 1), '')::text as twin_cluster
+from conversation_issues i join conversations c on c.id = i.conversation_id
+where i.conversation_id = any($1::text[]) and i.cluster_id is null
+order by i.id
+`
+
+type UnclusteredIssuesRow struct {
+	ID          string
+	Words       []string
+	Language    string
+	Fingerprint string
+	CreatedAt   time.Time
+	Source      string
+	SourceID    string
+	Position    int32
+	TwinCluster string
+}
+
+// The issues of conversations that are in no cluster, each with the cluster of one with equal words.
+func (q *Queries) UnclusteredIssues(ctx context.Context, conversations []string) ([]UnclusteredIssuesRow, error) {
+	rows, err := q.db.Query(ctx, unclusteredIssues, conversations)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnclusteredIssuesRow{}
+	for rows.Next() {
+		var i UnclusteredIssuesRow
 		if err := rows.Scan(
 			&i.ID,
-			&i.ConversationID,
-			&i.Position,
-			&i.Title,
-			&i.Impact,
 			&i.Words,
-			&i.ClusterID,
+			&i.Language,
+			&i.Fingerprint,
 			&i.CreatedAt,
 			&i.Source,
 			&i.SourceID,
+			&i.Position,
+			&i.TwinCluster,
 		); err != nil {
 			return nil, err
 		}
@@ -356,35 +593,22 @@ func (q *Queries) NewestIssues(ctx context.Context, arg NewestIssuesParams) ([]N
 	return items, nil
 }
 
-const releaseIssuesBefore = `-- name: ReleaseIssuesBefore :exec
-update conversation_issues set cluster_id = null
-where organization_id = $1 and cluster_id is not null
-  and (created_at, id) < ($2::timestamptz, $3::text collate "C")
-`
-
-type ReleaseIssuesBeforeParams struct {
-	OrganizationID string
-	CreatedAt      time.Time
-	ID             string
-}
-
-// Issues that are too old to be clustered belong to no cluster.
-func (q *Queries) ReleaseIssuesBefore(ctx context.Context, arg ReleaseIssuesBeforeParams) error {
-	_, err := q.db.Exec(ctx, releaseIssuesBefore, arg.OrganizationID, arg.CreatedAt, arg.ID)
-	return err
-}
-
 const unprocessedConversations = `-- name: UnprocessedConversations :many
-select id, version from conversations where organization_id = $1 and processed_at is null order by id
+select id, version from conversations where organization_id = $1 and processed_at is null order by id limit $2
 `
+
+type UnprocessedConversationsParams struct {
+	OrganizationID string
+	Most           int32
+}
 
 type UnprocessedConversationsRow struct {
 	ID      string
 	Version int32
 }
 
-func (q *Queries) UnprocessedConversations(ctx context.Context, organizationID string) ([]UnprocessedConversationsRow, error) {
-	rows, err := q.db.Query(ctx, unprocessedConversations, organizationID)
+func (q *Queries) UnprocessedConversations(ctx context.Context, arg UnprocessedConversationsParams) ([]UnprocessedConversationsRow, error) {
+	rows, err := q.db.Query(ctx, unprocessedConversations, arg.OrganizationID, arg.Most)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 const clusterByID = `-- name: ClusterByID :one
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters where id = $1 and organization_id = $2
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale from issues_clusters where id = $1 and organization_id = $2
 `
 
 type ClusterByIDParams struct {
@@ -35,8 +35,61 @@ func (q *Queries) ClusterByID(ctx context.Context, arg ClusterByIDParams) (Issue
 		&i.Conversations,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Language,
+		&i.Profile,
+		&i.Theme,
+		&i.Stale,
 	)
 	return i, err
+}
+
+const clusterForRequest = `-- name: ClusterForRequest :one
+select muted from issues_clusters where id = $1 and organization_id = $2 for share
+`
+
+type ClusterForRequestParams struct {
+	ID             string
+	OrganizationID string
+}
+
+// Share: the cluster is neither muted nor taken away before the request refers to it.
+func (q *Queries) ClusterForRequest(ctx context.Context, arg ClusterForRequestParams) (bool, error) {
+	row := q.db.QueryRow(ctx, clusterForRequest, arg.ID, arg.OrganizationID)
+	var muted bool
+	err := row.Scan(&muted)
+	return muted, err
+}
+
+const clusterProfiles = `-- name: ClusterProfiles :many
+select id, language, profile from issues_clusters
+where organization_id = $1 and profile is not null and issues > 0
+order by id
+`
+
+type ClusterProfilesRow struct {
+	ID       string
+	Language string
+	Profile  []byte
+}
+
+func (q *Queries) ClusterProfiles(ctx context.Context, organizationID string) ([]ClusterProfilesRow, error) {
+	rows, err := q.db.Query(ctx, clusterProfiles, organizationID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClusterProfilesRow{}
+	for rows.Next() {
+		var i ClusterProfilesRow
+		if err := rows.Scan(&i.ID, &i.Language, &i.Profile); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const clusterPulses = `-- name: ClusterPulses :many
@@ -80,12 +133,12 @@ func (q *Queries) ClusterPulses(ctx context.Context, arg ClusterPulsesParams) ([
 	return items, nil
 }
 
-const clustersOfOrganization = `-- name: ClustersOfOrganization :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters where organization_id = $1
+const clustersByIDs = `-- name: ClustersByIDs :many
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale from issues_clusters where id = any($1::text[]) order by id
 `
 
-func (q *Queries) ClustersOfOrganization(ctx context.Context, organizationID string) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, clustersOfOrganization, organizationID)
+func (q *Queries) ClustersByIDs(ctx context.Context, ids []string) ([]IssuesCluster, error) {
+	rows, err := q.db.Query(ctx, clustersByIDs, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +159,10 @@ func (q *Queries) ClustersOfOrganization(ctx context.Context, organizationID str
 			&i.Conversations,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Language,
+			&i.Profile,
+			&i.Theme,
+			&i.Stale,
 		); err != nil {
 			return nil, err
 		}
@@ -115,6 +172,18 @@ func (q *Queries) ClustersOfOrganization(ctx context.Context, organizationID str
 		return nil, err
 	}
 	return items, nil
+}
+
+const countClusterEvents = `-- name: CountClusterEvents :one
+select count(*) from issues_cluster_events where cluster_id = $1
+`
+
+// Index: issues_cluster_events_cluster (cluster_id, id).
+func (q *Queries) CountClusterEvents(ctx context.Context, clusterID string) (int64, error) {
+	row := q.db.QueryRow(ctx, countClusterEvents, clusterID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const countClusters = `-- name: CountClusters :one
@@ -138,8 +207,69 @@ func (q *Queries) DeleteClusters(ctx context.Context, ids []string) error {
 	return err
 }
 
+const foundClusters = `-- name: FoundClusters :exec
+insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)
+select unnest($1::text[]), $2, '', '', 'low', '{}', '{}', 0, 0, $3::timestamptz, $3
+`
+
+type FoundClustersParams struct {
+	Ids            []string
+	OrganizationID string
+	Now            time.Time
+}
+
+// Makes room for new clusters; DescribeClusters fills it in the same transaction.
+func (q *Queries) FoundClusters(ctx context.Context, arg FoundClustersParams) error {
+	_, err := q.db.Exec(ctx, foundClusters, arg.Ids, arg.OrganizationID, arg.Now)
+	return err
+}
+
+const listClusterEvents = `-- name: ListClusterEvents :many
+select id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at from issues_cluster_events
+where cluster_id = $1 and id > $2::text collate "C"
+order by id
+limit $3
+`
+
+type ListClusterEventsParams struct {
+	ClusterID string
+	After     string
+	PageSize  int32
+}
+
+// Index: issues_cluster_events_cluster (cluster_id, id).
+func (q *Queries) ListClusterEvents(ctx context.Context, arg ListClusterEventsParams) ([]IssuesClusterEvent, error) {
+	rows, err := q.db.Query(ctx, listClusterEvents, arg.ClusterID, arg.After, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IssuesClusterEvent{}
+	for rows.Next() {
+		var i IssuesClusterEvent
+		if err := rows.Scan(
+			&i.ID,
+			&i.OrganizationID,
+			&i.ClusterID,
+			&i.Kind,
+			&i.IssueID,
+			&i.ConversationID,
+			&i.Title,
+			&i.Reason,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listClusters = `-- name: ListClusters :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale from issues_clusters
 where organization_id = $1
   and case
       when $2::text = 'updatedAt' and $3::boolean
@@ -210,6 +340,10 @@ func (q *Queries) ListClusters(ctx context.Context, arg ListClustersParams) ([]I
 			&i.Conversations,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Language,
+			&i.Profile,
+			&i.Theme,
+			&i.Stale,
 		); err != nil {
 			return nil, err
 		}
@@ -225,7 +359,7 @@ const muteCluster = `-- name: MuteCluster :one
 update issues_clusters set
     muted = $1, updated_at = case when muted = $1 then updated_at else now() end
 where id = $2 and organization_id = $3
-returning id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at
+returning id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale
 `
 
 type MuteClusterParams struct {
@@ -250,6 +384,89 @@ func (q *Queries) MuteCluster(ctx context.Context, arg MuteClusterParams) (Issue
 		&i.Conversations,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Language,
+		&i.Profile,
+		&i.Theme,
+		&i.Stale,
 	)
 	return i, err
+}
+
+const requestsOfClusters = `-- name: RequestsOfClusters :many
+select r.id, r.space_id, r.number, r.status, r.cluster_id from unnest($1::text[]) as of_cluster(id)
+cross join lateral (
+    select q.id, q.space_id, q.number, q.status, q.cluster_id from change_requests q
+    where q.organization_id = $2 and q.cluster_id = of_cluster.id
+    order by q.id desc limit $3::int
+) r
+`
+
+type RequestsOfClustersParams struct {
+	Clusters       []string
+	OrganizationID string
+	Most           int32
+}
+
+type RequestsOfClustersRow struct {
+	ID        string
+	SpaceID   string
+	Number    int32
+	Status    string
+	ClusterID *string
+}
+
+// Index: change_requests_cluster (organization_id, cluster_id, id).
+func (q *Queries) RequestsOfClusters(ctx context.Context, arg RequestsOfClustersParams) ([]RequestsOfClustersRow, error) {
+	rows, err := q.db.Query(ctx, requestsOfClusters, arg.Clusters, arg.OrganizationID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RequestsOfClustersRow{}
+	for rows.Next() {
+		var i RequestsOfClustersRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.SpaceID,
+			&i.Number,
+			&i.Status,
+			&i.ClusterID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const staleClusters = `-- name: StaleClusters :many
+select id from issues_clusters where organization_id = $1 and stale order by id limit $2
+`
+
+type StaleClustersParams struct {
+	OrganizationID string
+	Most           int32
+}
+
+func (q *Queries) StaleClusters(ctx context.Context, arg StaleClustersParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, staleClusters, arg.OrganizationID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -207,6 +207,8 @@ type ConversationIssue struct {
 	ClusterID      *string
 	CreatedAt      time.Time
 	IngestedAt     time.Time
+	Language       string
+	Fingerprint    string
 }
 
 type DomainProof struct {
@@ -373,6 +375,22 @@ type IssuesCluster struct {
 	Conversations  int32
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+	Language       string
+	Profile        []byte
+	Theme          *string
+	Stale          bool
+}
+
+type IssuesClusterEvent struct {
+	ID             string
+	OrganizationID string
+	ClusterID      string
+	Kind           string
+	IssueID        *string
+	ConversationID *string
+	Title          string
+	Reason         string
+	CreatedAt      time.Time
 }
 
 type LinkInvite struct {

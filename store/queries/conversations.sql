@@ -16,12 +16,35 @@ insert into conversation_contents (conversation_id, parts, metadata) values ($1,
 on conflict (conversation_id) do update set parts = excluded.parts, metadata = excluded.metadata;
 
 -- name: UpsertConversationIssues :batchexec
+-- An issue with other words than before has left its cluster: LeaveClusters has said so in the cluster's history.
 insert into conversation_issues
-    (id, organization_id, conversation_id, position, title, details, summary, impact, words, created_at, ingested_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    (id, organization_id, conversation_id, position, title, details, summary, impact, words, language, fingerprint, created_at, ingested_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 on conflict (conversation_id, position) do update set
+    cluster_id = case when conversation_issues.fingerprint = excluded.fingerprint then conversation_issues.cluster_id end,
     title = excluded.title, details = excluded.details, summary = excluded.summary, impact = excluded.impact,
-    words = excluded.words, created_at = excluded.created_at, ingested_at = excluded.ingested_at;
+    words = excluded.words, language = excluded.language, fingerprint = excluded.fingerprint,
+    created_at = excluded.created_at, ingested_at = excluded.ingested_at;
+
+-- name: LeaveClusters :exec
+-- Notes that issues leave their clusters because their conversations were replaced: those whose words are no longer among the ones
+-- that are kept. Every cluster that a replaced conversation is in is counted anew.
+with kept as (
+    select unnest(sqlc.arg(conversations)::text[]) as conversation_id, unnest(sqlc.arg(positions)::int[]) as position,
+           unnest(sqlc.arg(fingerprints)::text[]) as fingerprint
+), old as (
+    select i.id, i.conversation_id, i.cluster_id, i.title,
+           exists (select from kept k where k.conversation_id = i.conversation_id and k.position = i.position
+                   and k.fingerprint = i.fingerprint) as stays
+    from conversation_issues i
+    where i.conversation_id = any(sqlc.arg(replaced)::text[]) and i.cluster_id is not null
+), stale as (
+    update issues_clusters set stale = true where id in (select cluster_id from old)
+)
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
+select sqlc.arg(prefix)::text || lpad((row_number() over (order by id))::text, 6, '0'), sqlc.arg(organization_id), cluster_id, 'left', id, conversation_id, title,
+       'The conversation was replaced and no longer says this.', sqlc.arg(now)::timestamptz
+from old where not stays;
 
 -- name: DeleteConversationIssuesFrom :batchexec
 -- Takes away what a replaced conversation had more of.
@@ -43,9 +66,12 @@ select count(*) from conversations
 where organization_id = sqlc.arg(organization_id) and (sqlc.narg(source)::text is null or source = sqlc.narg(source));
 
 -- name: ConversationByID :one
+-- By our id, or by the one that its source gave it. Of sources that gave the same, the conversation that came first.
 select sqlc.embed(c), sqlc.embed(t)
 from conversations c join conversation_contents t on t.conversation_id = c.id
-where c.id = sqlc.arg(id) and c.organization_id = sqlc.arg(organization_id);
+where c.organization_id = sqlc.arg(organization_id) and (c.id = sqlc.arg(id) or c.source_id = sqlc.arg(id))
+order by c.id = sqlc.arg(id) desc, c.id
+limit 1;
 
 -- name: ListConversationIssues :many
 -- Index: conversation_issues_organization (organization_id, id).
@@ -72,25 +98,71 @@ from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.id = sqlc.arg(id) and i.organization_id = sqlc.arg(organization_id);
 
 -- name: UnprocessedConversations :many
-select id, version from conversations where organization_id = $1 and processed_at is null order by id;
+select id, version from conversations where organization_id = sqlc.arg(organization_id) and processed_at is null order by id limit sqlc.arg(most);
 
--- name: NewestIssues :many
-select i.id, i.conversation_id, i.position, i.title, i.impact, i.words, i.cluster_id, i.created_at, c.source, c.source_id
+-- name: UnclusteredIssues :many
+-- The issues of conversations that are in no cluster, each with the cluster of one with equal words.
+select i.id, i.words, i.language, i.fingerprint, i.created_at, c.source, c.source_id, i.position,
+       coalesce((select twin.cluster_id from conversation_issues twin
+                 where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and i.fingerprint <> ''
+                   and twin.cluster_id is not null
+                 order by twin.id limit 1), '')::text as twin_cluster
 from conversation_issues i join conversations c on c.id = i.conversation_id
-where i.organization_id = sqlc.arg(organization_id)
-order by i.created_at desc, i.id desc
-limit sqlc.arg(most);
-
--- name: ReleaseIssuesBefore :exec
--- Issues that are too old to be clustered belong to no cluster.
-update conversation_issues set cluster_id = null
-where organization_id = sqlc.arg(organization_id) and cluster_id is not null
-  and (created_at, id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::text collate "C");
+where i.conversation_id = any(sqlc.arg(conversations)::text[]) and i.cluster_id is null
+order by i.id;
 
 -- name: MoveIssues :exec
-update conversation_issues i set cluster_id = m.cluster_id
-from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(clusters)::text[]) as cluster_id) m
-where i.id = m.id;
+-- Puts issues into clusters and notes why. One that was replaced since it was read stays out until the next analysis.
+with moved as (
+    update conversation_issues i set cluster_id = m.cluster_id
+    from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(fingerprints)::text[]) as fingerprint,
+                 unnest(sqlc.arg(clusters)::text[]) as cluster_id, unnest(sqlc.arg(events)::text[]) as event,
+                 unnest(sqlc.arg(reasons)::text[]) as reason) m
+    where i.id = m.id and i.fingerprint = m.fingerprint and i.cluster_id is null
+    returning i.id, i.organization_id, i.conversation_id, i.title, i.cluster_id, m.event, m.reason
+)
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
+select event, organization_id, cluster_id, 'joined', id, conversation_id, title, reason, sqlc.arg(now)::timestamptz from moved;
+
+-- name: MergeCluster :exec
+-- Moves all that a cluster has to another one, and notes it for every issue.
+with moved as (
+    update conversation_issues set cluster_id = sqlc.arg(into_cluster)::text where cluster_id = sqlc.arg(from_cluster)::text
+    returning id, organization_id, conversation_id, title
+), requests as (
+    update change_requests set cluster_id = sqlc.arg(into_cluster) where cluster_id = sqlc.arg(from_cluster)
+), history as (
+    update issues_cluster_events set cluster_id = sqlc.arg(into_cluster) where cluster_id = sqlc.arg(from_cluster)
+)
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
+select sqlc.arg(prefix)::text || lpad((row_number() over (order by id))::text, 6, '0'), organization_id, sqlc.arg(into_cluster), 'joined', id, conversation_id, title,
+       sqlc.arg(reason)::text, sqlc.arg(now)::timestamptz
+from moved;
+
+-- name: ClusterIssuesSample :many
+-- A bounded number of the issues of each cluster, the same ones whatever order they came in.
+select s.* from unnest(sqlc.arg(clusters)::text[]) as of_cluster(id)
+cross join lateral (
+    select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.summary
+    from conversation_issues i where i.cluster_id = of_cluster.id
+    order by i.fingerprint, i.id limit sqlc.arg(most)::int
+) s;
+
+-- name: CountedClusters :many
+-- What is counted of clusters. Issues that are gone are not.
+-- No index: it reads the issues of a bounded number of clusters.
+select i.cluster_id, count(*) as issues, count(distinct i.conversation_id) as conversations,
+       min(i.created_at)::timestamptz as oldest, max(i.created_at)::timestamptz as newest,
+       count(*) filter (where i.impact = 'high') as high, count(*) filter (where i.impact in ('high', 'medium')) as medium
+from conversation_issues i where i.cluster_id = any(sqlc.arg(clusters)::text[])
+group by i.cluster_id;
+
+-- name: SourcesOfClusters :many
+-- No index: it reads the issues of a bounded number of clusters.
+select i.cluster_id, c.source, count(distinct c.id) as conversations
+from conversation_issues i join conversations c on c.id = i.conversation_id
+where i.cluster_id = any(sqlc.arg(clusters)::text[])
+group by i.cluster_id, c.source;
 
 -- name: MarkConversationsProcessed :exec
 -- A conversation that was replaced since it was read stays unprocessed.

@@ -1,18 +1,55 @@
--- name: ClustersOfOrganization :many
-select * from issues_clusters where organization_id = $1;
+-- name: ClusterProfiles :many
+select id, language, profile from issues_clusters
+where organization_id = sqlc.arg(organization_id) and profile is not null and issues > 0
+order by id;
 
--- name: UpsertClusters :batchexec
--- What people decided about a cluster, for example that it is muted, stays.
-insert into issues_clusters
-    (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)
-values (
-    sqlc.arg(id), sqlc.arg(organization_id), sqlc.arg(label), sqlc.arg(icon), sqlc.arg(impact), sqlc.arg(summary),
-    sqlc.arg(sources), sqlc.arg(issues), sqlc.arg(conversations), sqlc.arg(now)::timestamptz, sqlc.arg(now)
-)
-on conflict (id) do update set
-    label = excluded.label, icon = excluded.icon, impact = excluded.impact, summary = excluded.summary,
-    sources = excluded.sources, issues = excluded.issues, conversations = excluded.conversations,
-    updated_at = excluded.updated_at;
+-- name: StaleClusters :many
+select id from issues_clusters where organization_id = sqlc.arg(organization_id) and stale order by id limit sqlc.arg(most);
+
+-- name: ClustersByIDs :many
+select * from issues_clusters where id = any(sqlc.arg(ids)::text[]) order by id;
+
+-- name: FoundClusters :exec
+-- Makes room for new clusters; DescribeClusters fills it in the same transaction.
+insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)
+select unnest(sqlc.arg(ids)::text[]), sqlc.arg(organization_id), '', '', 'low', '{}', '{}', 0, 0, sqlc.arg(now)::timestamptz, sqlc.arg(now);
+
+-- name: DescribeClusters :batchexec
+-- What people decided about a cluster, for example that it is muted, stays. A cluster is as new as its newest issue.
+update issues_clusters set
+    label = sqlc.arg(label), icon = sqlc.arg(icon), impact = sqlc.arg(impact), summary = sqlc.arg(summary), sources = sqlc.arg(sources),
+    issues = sqlc.arg(issues), conversations = sqlc.arg(conversations), language = sqlc.arg(language), profile = sqlc.arg(profile),
+    theme = sqlc.narg(theme), stale = false, created_at = sqlc.arg(oldest)::timestamptz,
+    updated_at = case when issues = 0 then sqlc.arg(newest)::timestamptz else greatest(updated_at, sqlc.arg(newest)) end
+where id = sqlc.arg(id);
+
+-- name: InsertClusterEvents :batchexec
+insert into issues_cluster_events (id, organization_id, cluster_id, kind, title, reason, created_at)
+values ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: ListClusterEvents :many
+-- Index: issues_cluster_events_cluster (cluster_id, id).
+select * from issues_cluster_events
+where cluster_id = sqlc.arg(cluster_id) and id > sqlc.arg(after)::text collate "C"
+order by id
+limit sqlc.arg(page_size);
+
+-- name: CountClusterEvents :one
+-- Index: issues_cluster_events_cluster (cluster_id, id).
+select count(*) from issues_cluster_events where cluster_id = sqlc.arg(cluster_id);
+
+-- name: ClusterForRequest :one
+-- Share: the cluster is neither muted nor taken away before the request refers to it.
+select muted from issues_clusters where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id) for share;
+
+-- name: RequestsOfClusters :many
+-- Index: change_requests_cluster (organization_id, cluster_id, id).
+select r.id, r.space_id, r.number, r.status, r.cluster_id from unnest(sqlc.arg(clusters)::text[]) as of_cluster(id)
+cross join lateral (
+    select q.id, q.space_id, q.number, q.status, q.cluster_id from change_requests q
+    where q.organization_id = sqlc.arg(organization_id) and q.cluster_id = of_cluster.id
+    order by q.id desc limit sqlc.arg(most)::int
+) r;
 
 -- name: DeleteClusters :exec
 delete from issues_clusters where id = any(sqlc.arg(ids)::text[]);

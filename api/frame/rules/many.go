@@ -26,6 +26,14 @@ func (m *OneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 func (m OneOrMany[T]) isArray() bool { return m.array }
 
+// Field names an item in problems: it has an index only if several were sent.
+func (m OneOrMany[T]) Field(i int, name string) string {
+	if m.array {
+		return fmt.Sprintf("[%d].%s", i, name)
+	}
+	return name
+}
+
 // EitherForm is implemented by every OneOrMany; its first field holds the items.
 type EitherForm interface{ isArray() bool }
 

@@ -1,0 +1,101 @@
+package conversations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/ingest/conversations"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+func user(bodies ...string) conversations.Conversation {
+	var c conversations.Conversation
+	for _, body := range bodies {
+		c.Parts = append(c.Parts, conversations.Part{Role: schema.RolePartUser, Body: body})
+	}
+	return c
+}
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	about := func(subject string, c conversations.Conversation) conversations.Conversation {
+		c.Subject = subject
+		return c
+	}
+	for name, test := range map[string]struct {
+		in      conversations.Conversation
+		titles  []string
+		impacts []schema.Impact
+	}{
+		"nothing": {conversations.Conversation{}, nil, nil},
+		"only the others speak": {conversations.Conversation{Parts: []conversations.Part{
+			{Role: schema.RolePartAssistant, Body: "It is broken."}, {Role: schema.RolePartTeamMember, Body: "I cannot see it."},
+		}}, nil, nil},
+		"a subject alone": {about("Export fails", conversations.Conversation{}), []string{"Export fails"}, []schema.Impact{schema.ImpactMedium}},
+		"a question":      {user("Hi! How do I change the logo?"), []string{"How do I change the logo?"}, []schema.Impact{schema.ImpactLow}},
+		"the sentence with the problem is the title": {
+			user("Hello team. I was on the billing page. I cannot download my invoice! Thanks."),
+			[]string{"I cannot download my invoice"}, []schema.Impact{schema.ImpactHigh},
+		},
+		"a workaround softens": {
+			user("The search page crashes. For now I use another browser."),
+			[]string{"The search page crashes"}, []schema.Impact{schema.ImpactMedium},
+		},
+		"the subject names a single issue": {
+			about("Password reset", user("The mail never arrives.")), []string{"Password reset"}, []schema.Impact{schema.ImpactMedium},
+		},
+		"two things": {
+			user("I cannot log in after the password reset.", "Also the invoice PDF is blank. The login page just reloads, it fails."),
+			[]string{"I cannot log in after the password reset", "The invoice PDF is blank"},
+			[]schema.Impact{schema.ImpactHigh, schema.ImpactMedium},
+		},
+		"markup, quotes, code and addresses are no words": {
+			user("<div><p>The <b>export</b> is broken</p><script>alert('cannot')</script></div>\n> I cannot quote\n```\ncrash()\n```\nsee https://example.com/cannot"),
+			[]string{"The export is broken"}, []schema.Impact{schema.ImpactMedium},
+		},
+		"entities":              {user("A &lt; B gives an error &amp; more"), []string{"A < B gives an error & more"}, []schema.Impact{schema.ImpactMedium}},
+		"thanks are no issue":   {user("Thanks, that works now!"), nil, nil},
+		"nor are greetings":     {user("Hi there!", "Danke, hat geklappt.", "Merci, c'est réglé"), nil, nil},
+		"nor are absence notes": {about("Automatic reply: Your ticket", user("I cannot be reached until Monday.")), nil, nil},
+		"no words at all":       {user("👍 !!! <br/>"), nil, nil},
+	} {
+		var titles []string
+		var impacts []schema.Impact
+		for _, issue := range conversations.Extract(test.in) {
+			titles, impacts = append(titles, issue.Title), append(impacts, issue.Impact)
+		}
+		if diff := cmp.Diff(test.titles, titles); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if diff := cmp.Diff(test.impacts, impacts); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestExtractIsBounded extracts from text of every kind. Nothing panics, and the result is bounded.
+func TestExtractIsBounded(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		body := rapid.OneOf(
+			rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.SampledFrom([]string{
+				"cannot ", "login ", "invoice ", "broken. ", "<p>", "</p>", "<script>", "&amp;", "```", "> ", "\n", "error 500! ", "日本語。", "`",
+			})), func(parts []string) string { return strings.Join(parts, "") }),
+		).Draw(rt, "body")
+		issues := conversations.Extract(conversations.Conversation{
+			Subject: rapid.String().Draw(rt, "subject"), Parts: []conversations.Part{{Role: schema.RolePartUser, Body: body}},
+		})
+		if len(issues) > 5 {
+			rt.Fatalf("%d issues", len(issues))
+		}
+		for _, issue := range issues {
+			if issue.Title == "" || len([]rune(issue.Title)) > 80 || len(issue.Details) == 0 || len(issue.Words) > 200 || issue.Impact.Rank() < 0 {
+				rt.Fatalf("%+v", issue)
+			}
+		}
+	})
+}
