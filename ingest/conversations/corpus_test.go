@@ -14,14 +14,20 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The figures that every half of the corpus must reach. They are what the built-in method does, not what was hoped for: the goals
-// are 0.8 for problems and 0.5 for themes, and the figures that are printed tell how far away the first one is.
+// The goals: the figures that are printed tell how far away they are.
 const (
-	leastProblemF1 = 0.60
-	leastThemeF1   = 0.50
+	problemGoal = 0.8
+	themeGoal   = 0.5
 	// mostOrderShift bounds what the order of the input changes.
 	mostOrderShift = 0.02
 )
+
+// floors are what each half reached when the half that was held back was first looked at; no change may fall below. The words that
+// the method knows were chosen with the other half at hand, so that half does better than conversations in general.
+var floors = map[string]struct{ problems, themes float64 }{
+	"dev":  {0.66, 0.75},
+	"held": {0.41, 0.47},
+}
 
 // labelled is a conversation of the corpus with its labels.
 type labelled struct {
@@ -230,9 +236,6 @@ func TestCorpus(t *testing.T) {
 		t.Run(half, func(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("testdata", half)
-			if _, err := os.Stat(folder); os.IsNotExist(err) {
-				t.Skip("this half of the corpus is not there")
-			}
 			a := extractAll(readCorpus(t, folder))
 			order := make([]int, len(a.items))
 			for i := range order {
@@ -241,18 +244,18 @@ func TestCorpus(t *testing.T) {
 			a.assign(order, len(order))
 			whole := a.problems("")
 			t.Logf("%d conversations, %d issues, %d clusters, %d of one issue", len(a.corpus), len(a.items), len(a.groups), a.alone())
-			t.Logf("problems: %s", whole)
+			t.Logf("problems (goal %.1f): %s", problemGoal, whole)
 			for _, language := range []string{"en", "de", "fr", "es", "pt", "ja"} {
 				t.Logf("  %s: %s", language, a.problems(language))
 			}
 			themes := a.themed()
-			t.Logf("themes: %s", themes)
+			t.Logf("themes (goal %.1f): %s", themeGoal, themes)
 			t.Logf("impact as labelled: %.0f %%; conversations without a problem that have an issue: %d of %d", 100*a.impacts(), a.falseIssues(true), a.falseIssues(false))
 			for i := range min(30, len(a.labels)) {
 				t.Logf("title of %d issues: %q [%s] %s", len(a.groups[i]), a.labels[i].Label, a.labels[i].Icon, a.labels[i].Theme)
 			}
-			if whole.f1() < leastProblemF1 || themes.f1() < leastThemeF1 {
-				t.Errorf("problems %.3f of %.2f, themes %.3f of %.2f", whole.f1(), leastProblemF1, themes.f1(), leastThemeF1)
+			if floor := floors[half]; whole.f1() < floor.problems || themes.f1() < floor.themes {
+				t.Errorf("problems %.3f, at least %.2f; themes %.3f, at least %.2f", whole.f1(), floor.problems, themes.f1(), floor.themes)
 			}
 			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Shuffles for a test.
 			for range 5 {
