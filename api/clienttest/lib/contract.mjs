@@ -58,7 +58,7 @@ export class Contract {
         } else if (response === undefined && !refusals.has(status) && !(operation.method === 'DELETE' && status === 204)) {
             problems.push(`status ${status} is not documented: ${text.slice(0, 300)}`);
         }
-        const schema = response ? response.content?.['application/json']?.schema : { $ref: '#/components/schemas/Error' };
+        const schema = response || status === 204 ? response?.content?.['application/json']?.schema : { $ref: '#/components/schemas/Error' };
         if (status < 400 && schema === undefined) {
             if (text !== '') {
                 problems.push(`${status} has no body, but ${text.length} bytes came`);

@@ -6,7 +6,8 @@ const { ada, bob, eve, org } = await begin('Integrations', { bob: 'edit' });
 const api = ada.api.integrations;
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const basic = { title: 'Basic', description: 'Does little', scopes: [], script: 'addEventListener("fetch", () => {})', organization: org, visibility: 'public' };
-const found = async (query) => (await all((q) => api.listIntegrations({ owner: org, ...query, ...q }), 2, (i) => i.name)).map((i) => i.name).sort();
+const foundBy = async (who, query) => (await all((q) => who.api.integrations.listIntegrations({ owner: org, ...query, ...q }), 2, (i) => i.name)).map((i) => i.name).sort();
+const found = (query) => foundBy(ada, query);
 let chart;
 
 await step('an integration is published', async () => {
@@ -43,17 +44,18 @@ await step('more are published', async () => {
     await api.publishIntegration('octavo-unlisted', { ...basic, title: 'Unlisted', visibility: 'unlisted' });
 });
 
-await step('public ones are found by what they do', async () => {
-    assert.deepEqual(await found({}), ['octavo-chart', 'octavo-login', 'octavo-plain']);
+await step('they are found by what they do, by strangers the public ones', async () => {
+    assert.deepEqual(await found({}), ['octavo-chart', 'octavo-login', 'octavo-plain', 'octavo-secret', 'octavo-unlisted']);
+    assert.deepEqual(await foundBy(eve, {}), ['octavo-chart', 'octavo-login', 'octavo-plain']);
     assert.deepEqual(await found({ search: 'chart' }), ['octavo-chart']);
     assert.deepEqual(await found({ search: 'Login' }), ['octavo-login']);
     assert.deepEqual(await found({ category: 'analytics' }), ['octavo-chart']);
     assert.deepEqual(await found({ scope: 'site:visitor:auth' }), ['octavo-login']);
     assert.deepEqual(await found({ target: 'site' }), ['octavo-login']);
     assert.deepEqual(await found({ blocks: true }), ['octavo-chart']);
-    assert.deepEqual(await found({ blocks: false }), ['octavo-login', 'octavo-plain']);
+    assert.deepEqual(await foundBy(eve, { blocks: false }), ['octavo-login', 'octavo-plain']);
     assert.deepEqual(await found({ contentSources: true }), ['octavo-chart']);
-    assert.deepEqual(await found({ contentSources: false }), ['octavo-login', 'octavo-plain']);
+    assert.deepEqual(await foundBy(eve, { contentSources: false }), ['octavo-login', 'octavo-plain']);
     assert.deepEqual(await found({ blockDomain: 'charts.example.com' }), ['octavo-chart']);
     assert.deepEqual(await found({ blockDomain: 'elsewhere.example.com' }), []);
     assert.deepEqual(await found({ owner: 'nobody' }), []);
