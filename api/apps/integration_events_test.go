@@ -49,7 +49,7 @@ func newWorkstation(t *testing.T) *workstation {
 		defer w.mu.Unlock()
 		var got received
 		got.raw = r.FormValue("environment")
-		if r.Method != "POST" || r.URL.Path != "/v1" || json.Unmarshal([]byte(r.FormValue("event")), &got.event) != nil || json.Unmarshal([]byte(got.raw), &got.environment) != nil {
+		if r.Method != http.MethodPost || r.URL.Path != "/v1" || json.Unmarshal([]byte(r.FormValue("event")), &got.event) != nil || json.Unmarshal([]byte(got.raw), &got.environment) != nil {
 			t.Errorf("%s %s %v", r.Method, r.URL, r.Form)
 		}
 		w.got = append(w.got, got)

@@ -264,12 +264,10 @@ func (a *assignment) fixedNode(node int) bool { return a.order[node] < len(a.kno
 // move puts an issue into the group of a neighbor, if it is more like that one than like its own.
 func (a *assignment) move(node int, near []int) bool {
 	own, v := a.parent[node], a.single[node]
-	best, most := own, 0.0
+	best, most := own, aloneShare*joinThreshold
 	count := a.sizes[own]
 	if count > 1 {
 		most = (v.alike(a.sums[own]) - v.alike(v)) / float64(count-1)
-	} else {
-		most = aloneShare * joinThreshold
 	}
 	seen := map[int]bool{own: true}
 	for _, other := range near {

@@ -161,7 +161,7 @@ func TestRefusals(t *testing.T) {
 		server := mailtest.New(t, mailtest.Options{})
 		bad := message
 		bad.To = to
-		wantReason(t, to, send(t, server.Sender(t), bad), mail.BadAddress)
+		_ = wantReason(t, to, send(t, server.Sender(t), bad), mail.BadAddress)
 		if len(server.Mails()) != 0 {
 			t.Errorf("%q was sent", to)
 		}
@@ -182,7 +182,7 @@ func TestOneIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	wantReason(t, "first", conn.Send(message), mail.Refused)
+	_ = wantReason(t, "first", conn.Send(message), mail.Refused)
 	next := message
 	next.To = "bob@example.com"
 	if err := conn.Send(next); err != nil {
@@ -289,7 +289,7 @@ func TestGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	wantReason(t, "given up", conn.Send(message), mail.Interrupted)
+	_ = wantReason(t, "given up", conn.Send(message), mail.Interrupted)
 }
 
 func TestParseServer(t *testing.T) {

@@ -68,7 +68,7 @@ func New(t testing.TB, o Options) *Server {
 	server.Domain, server.ErrorLog = "mail.example.com", silent{}
 	server.ReadTimeout, server.WriteTimeout = time.Minute, time.Minute
 	server.AllowInsecureAuth, server.TLSConfig = true, o.TLS
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
