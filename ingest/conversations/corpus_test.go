@@ -18,12 +18,14 @@ import (
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
-	// mostOrderShift bounds what the order of the input changes.
+	// mostOrderShift bounds what the order of the input changes within one analysis, which sorts it first. What comes in several
+	// analyses has no such bound: see the figures for 50 and 1 at a time.
 	mostOrderShift = 0.02
 )
 
-// floors are what each half reached when the half that was held back was first looked at; no change may fall below. The words that
-// the method knows were chosen with the other half at hand, so that half does better than conversations in general.
+// floors are what each half reached when the half that was held back was first looked at; no change may fall below. They are not the
+// goals: that the test passes does not mean that these are met. The lexicon, the cues and the parameters were fitted to the half "dev",
+// by sweeps over it, so the half "held" tells more of conversations in general. Whoever tunes with "held" too needs a third one.
 var floors = map[string]struct{ problems, themes float64 }{
 	"dev":  {0.66, 0.75},
 	"held": {0.41, 0.47},
