@@ -1,13 +1,11 @@
 package main
 
 import (
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"math"
 	"net"
 	"net/netip"
-	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -15,14 +13,8 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
-	"github.com/octavo-docs/octavo/ingest/chat"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
-	"github.com/octavo-docs/octavo/ingest/mail"
-	"github.com/octavo-docs/octavo/ingest/outbound"
-	"github.com/octavo-docs/octavo/ingest/provider"
-	"github.com/octavo-docs/octavo/ingest/revalidation"
-	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -100,6 +92,9 @@ type Settings struct {
 	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Maximum number of open connections on the listener, further limited by the process's file descriptors. At the limit, the connections that have been idle longest are closed."`
 	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Maximum number of open connections of one IP address (IPv6: /64 network). 0: no limit. Trusted proxies have no limit."`
 	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Memory in bytes for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 16 MiB if that is more. A request waits up to 2 s for memory; then it is refused, with 429 if its token has used its share and with 503 otherwise."`
+
+	SSOSession  time.Duration `name:"sso-session" env:"OCTAVO_SSO_SESSION" default:"12h" help:"How long a session of single sign-on lasts, unless the identity provider ends it earlier."`
+	SSOReturnTo []string      `name:"sso-return-to" env:"OCTAVO_SSO_RETURN_TO" help:"Origins, such as https://app.example.com, besides that of OCTAVO_PUBLIC_URL, to which a browser may return after a login, with a code for its session."`
 
 	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are valid. 0: forever."`
 	AuditRetention time.Duration `env:"OCTAVO_AUDIT_RETENTION" default:"9600h" help:"How long the audit log keeps its entries, with the names and addresses of those who changed something. 0: forever."`
@@ -235,16 +230,7 @@ func (s *Settings) Validate() error {
 	if s.OpenAPIPoll != 0 && s.OpenAPIPoll < leastOpenAPIPoll {
 		return fmt.Errorf("OCTAVO_OPENAPI_POLL: must be 0 or at least %s", leastOpenAPIPoll)
 	}
-	if _, err := s.outbound(); err != nil {
-		return err
-	}
-	if _, err := s.frontEnds(); err != nil {
-		return err
-	}
-	if _, err := s.translator(); err != nil {
-		return err
-	}
-	if _, err := s.mailer(); err != nil {
+	if err := s.validateOthers(); err != nil {
 		return err
 	}
 	_, err := s.proxies()
@@ -306,100 +292,6 @@ func (s *Settings) queryConfig() query.Config {
 		Keep: s.QueryCache, KeepBytes: queryCacheBytes, StateBytes: states,
 		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory) << 20, MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
 	}
-}
-
-// outbound says which hosts that users name may be reached.
-func (s *Settings) outbound() (outbound.Policy, error) {
-	policy, err := outbound.ParsePolicy(s.OutboundAllow)
-	if err != nil {
-		return policy, fmt.Errorf("OCTAVO_OUTBOUND_ALLOW: %w", err)
-	}
-	return policy, nil
-}
-
-// frontEnds calls the front ends that the operator names, and so opens; nil if there are none.
-func (s *Settings) frontEnds() (*revalidation.Client, error) {
-	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
-	if err != nil || len(addresses) == 0 {
-		return nil, err
-	}
-	return revalidation.New(revalidation.Config{Guard: guard, FrontEnds: addresses, Secret: s.FrontEndSecret}), nil
-}
-
-// openedByName reads the addresses of a setting, and gives a guard that opens their hosts, which the operator trusts.
-func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, error) {
-	addresses, err := revalidation.ParseFrontEnds(texts)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", setting, err)
-	}
-	var hosts []string
-	for _, address := range addresses {
-		hosts = append(hosts, address.Hostname())
-	}
-	policy, err := outbound.ParsePolicy(hosts)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", setting, err)
-	}
-	return addresses, outbound.New(outbound.Config{Policy: policy}), nil
-}
-
-// translator translates with the provider that the operator names; nil if there is none.
-func (s *Settings) translator() (translation.Provider, error) {
-	if s.Translator == "" {
-		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
-			return nil, fmt.Errorf("OCTAVO_TRANSLATOR: is needed with the other settings of the translator")
-		}
-		return nil, nil //nolint:nilnil // None is no error.
-	}
-	addresses, guard, err := openedByName("OCTAVO_TRANSLATOR_URL", []string{s.TranslatorURL})
-	if err != nil {
-		return nil, err
-	}
-	if len(addresses) == 0 {
-		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_URL: is needed with OCTAVO_TRANSLATOR")
-	}
-	cfg := provider.Config{Guard: guard, URL: addresses[0], Key: s.TranslatorKey, Name: "the translator"}
-	if s.Translator == "libretranslate" {
-		return translation.NewLibreTranslate(cfg), nil
-	}
-	if s.TranslatorModel == "" {
-		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_MODEL: is needed with OCTAVO_TRANSLATOR=chat")
-	}
-	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
-}
-
-// mailer sends mails through the server that the operator names, and so opens; nil if there is none.
-func (s *Settings) mailer() (*mail.Sender, error) {
-	if s.SMTPURL == "" {
-		if s.MailFrom != "" || s.SMTPTLSCA != "" {
-			return nil, fmt.Errorf("OCTAVO_MAIL_FROM and OCTAVO_SMTP_TLS_CA: only with OCTAVO_SMTP_URL")
-		}
-		return nil, nil //nolint:nilnil // None is no error.
-	}
-	server, err := mail.ParseServer(s.SMTPURL)
-	if err != nil {
-		return nil, fmt.Errorf("OCTAVO_SMTP_URL: %w", err)
-	}
-	policy, err := outbound.ParsePolicy([]string{server.Host})
-	if err != nil {
-		return nil, fmt.Errorf("OCTAVO_SMTP_URL: %w", err)
-	}
-	cfg := mail.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Server: server}
-	if cfg.From, err = mail.ParseFrom(s.MailFrom); err != nil {
-		return nil, fmt.Errorf("OCTAVO_MAIL_FROM: %w", err)
-	}
-	if s.SMTPTLSCA == "" {
-		return mail.New(cfg), nil
-	}
-	pem, err := os.ReadFile(s.SMTPTLSCA)
-	if err != nil {
-		return nil, fmt.Errorf("OCTAVO_SMTP_TLS_CA: %w", err)
-	}
-	cfg.Authorities = x509.NewCertPool()
-	if !cfg.Authorities.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("OCTAVO_SMTP_TLS_CA: %s has no PEM certificate", s.SMTPTLSCA)
-	}
-	return mail.New(cfg), nil
 }
 
 func (s *Settings) proxies() ([]netip.Prefix, error) {

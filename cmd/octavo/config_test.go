@@ -59,12 +59,35 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--outbound-allow=10.0.0.0/33":       "OCTAVO_OUTBOUND_ALLOW: \"10.0.0.0/33\"",
 		"--outbound-allow=a,169.254.169.254": "OCTAVO_OUTBOUND_ALLOW: \"169.254.169.254\"",
 		"--outbound-allow=a.lan,10.0.0.0/8":  "",
+
+		"--audit-retention=-1h":   "OCTAVO_AUDIT_RETENTION",
+		"--openapi-versions=-1":   "OCTAVO_OPENAPI_VERSIONS",
+		"--openapi-poll=59s":      "OCTAVO_OPENAPI_POLL",
+		"--openapi-poll=0":        "",
+		"--sso-session=0":         "OCTAVO_SSO_SESSION",
+		"--sso-return-to=a.b":     "OCTAVO_SSO_RETURN_TO: \"a.b\"",
+		"--translator-key=k":      "OCTAVO_TRANSLATOR:",
+		"--translator=dictionary": "translator",
+		"--translator=chat":       "OCTAVO_TRANSLATOR_URL",
+		"--translator=chat --translator-url=http://10.0.0.1/v1":                      "OCTAVO_TRANSLATOR_MODEL",
+		"--translator=chat --translator-url=ftp://10.0.0.1/v1":                       "OCTAVO_TRANSLATOR_URL",
+		"--translator=chat --translator-url=http://10.0.0.1/v1 --translator-model=m": "",
+		"--translator=libretranslate --translator-url=http://10.0.0.1:5000":          "",
+		"--sso-return-to=https://a.b,https://a.c:8443":                               "",
+		"--sso-return-to=https://a.b/":                                               "OCTAVO_SSO_RETURN_TO",
+		"--sso-return-to=https://u@a.b":                                              "OCTAVO_SSO_RETURN_TO",
+		"--mail-from=a@b.c":                                                          "OCTAVO_MAIL_FROM",
+		"--smtp-url=http://a.b":                                                      "OCTAVO_SMTP_URL",
+		"--smtp-url=smtp://a.b":                                                      "OCTAVO_MAIL_FROM",
+		"--smtp-url=smtp://a.b --mail-from=nobody":                                   "OCTAVO_MAIL_FROM",
+		"--smtp-url=smtp://a.b --mail-from=a@b.c --smtp-tls-ca=/nosuch.pem":          "OCTAVO_SMTP_TLS_CA",
+		"--smtp-url=smtp://u:p@10.0.0.1:2525 --mail-from=a@b.c":                      "",
 	} {
 		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = parser.Parse([]string{"serve", flag})
+		_, err = parser.Parse(append([]string{"serve"}, strings.Fields(flag)...))
 		if setting == "" && err != nil || setting != "" && (err == nil || !strings.Contains(err.Error(), setting)) {
 			t.Errorf("%s: got %v, want an error that names %q", flag, err, setting)
 		}

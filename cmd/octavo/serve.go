@@ -216,6 +216,9 @@ func (n *node) startServer(ctx context.Context) error {
 		if deps.Outbound, err = n.settings.outbound(); err != nil {
 			return err
 		}
+		if deps.SSO, err = n.settings.sso(); err != nil {
+			return err
+		}
 		events, err := n.newIntake(ctx)
 		if err != nil {
 			return err

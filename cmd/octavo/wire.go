@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -203,24 +202,19 @@ const connectionWait = 10 * time.Second
 const sendBuffer = 1 << 20
 
 // openClickHouse makes a pool of connections to the insights store. It connects
-// on first use. authorities is a PEM file of the certificate authorities to
+// on first use. authoritiesFile is a PEM file of the certificate authorities to
 // trust if the URL asks for TLS; "" trusts the system's.
-func openClickHouse(url, authorities string, connections int) (driver.Conn, error) {
+func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read OCTAVO_CLICKHOUSE_URL: %w", err)
 	}
-	if authorities != "" {
+	if authoritiesFile != "" {
 		if options.TLS == nil {
 			return nil, errors.New("OCTAVO_CLICKHOUSE_TLS_CA: needs secure=true in OCTAVO_CLICKHOUSE_URL")
 		}
-		pem, err := os.ReadFile(authorities)
-		if err != nil {
-			return nil, fmt.Errorf("OCTAVO_CLICKHOUSE_TLS_CA: %w", err)
-		}
-		options.TLS.RootCAs = x509.NewCertPool()
-		if !options.TLS.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("OCTAVO_CLICKHOUSE_TLS_CA: %s has no PEM certificate", authorities)
+		if options.TLS.RootCAs, err = authorities("OCTAVO_CLICKHOUSE_TLS_CA", authoritiesFile); err != nil {
+			return nil, err
 		}
 	}
 	if options.DialTimeout == 0 { // dial_timeout in the URL

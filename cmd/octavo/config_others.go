@@ -1,0 +1,153 @@
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/url"
+	"os"
+
+	"github.com/octavo-docs/octavo/api/orgs"
+	"github.com/octavo-docs/octavo/ingest/chat"
+	"github.com/octavo-docs/octavo/ingest/mail"
+	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/provider"
+	"github.com/octavo-docs/octavo/ingest/revalidation"
+	"github.com/octavo-docs/octavo/ingest/translation"
+)
+
+// This file makes, of the settings, what knows or reaches hosts of others: users' addresses, front ends, the
+// translator, the mail server, identity providers.
+
+// validateOthers checks the settings of this file.
+func (s *Settings) validateOthers() error {
+	if _, err := s.outbound(); err != nil {
+		return err
+	}
+	if _, err := s.frontEnds(); err != nil {
+		return err
+	}
+	if _, err := s.translator(); err != nil {
+		return err
+	}
+	if _, err := s.mailer(); err != nil {
+		return err
+	}
+	_, err := s.sso()
+	return err
+}
+
+// outbound says which hosts that users name may be reached.
+func (s *Settings) outbound() (outbound.Policy, error) {
+	policy, err := outbound.ParsePolicy(s.OutboundAllow)
+	if err != nil {
+		return policy, fmt.Errorf("OCTAVO_OUTBOUND_ALLOW: %w", err)
+	}
+	return policy, nil
+}
+
+// frontEnds calls the front ends that the operator names, and so opens; nil if there are none.
+func (s *Settings) frontEnds() (*revalidation.Client, error) {
+	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
+	if err != nil || len(addresses) == 0 {
+		return nil, err
+	}
+	return revalidation.New(revalidation.Config{Guard: guard, FrontEnds: addresses, Secret: s.FrontEndSecret}), nil
+}
+
+// openedByName reads the addresses of a setting, and gives a guard that opens their hosts, which the operator trusts.
+func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, error) {
+	addresses, err := revalidation.ParseFrontEnds(texts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	var hosts []string
+	for _, address := range addresses {
+		hosts = append(hosts, address.Hostname())
+	}
+	policy, err := outbound.ParsePolicy(hosts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return addresses, outbound.New(outbound.Config{Policy: policy}), nil
+}
+
+// translator translates with the provider that the operator names; nil if there is none.
+func (s *Settings) translator() (translation.Provider, error) {
+	if s.Translator == "" {
+		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
+			return nil, fmt.Errorf("OCTAVO_TRANSLATOR: is needed with the other settings of the translator")
+		}
+		return nil, nil //nolint:nilnil // None is no error.
+	}
+	addresses, guard, err := openedByName("OCTAVO_TRANSLATOR_URL", []string{s.TranslatorURL})
+	if err != nil {
+		return nil, err
+	}
+	if len(addresses) == 0 {
+		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_URL: is needed with OCTAVO_TRANSLATOR")
+	}
+	cfg := provider.Config{Guard: guard, URL: addresses[0], Key: s.TranslatorKey, Name: "the translator"}
+	if s.Translator == "libretranslate" {
+		return translation.NewLibreTranslate(cfg), nil
+	}
+	if s.TranslatorModel == "" {
+		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_MODEL: is needed with OCTAVO_TRANSLATOR=chat")
+	}
+	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
+}
+
+// mailer sends mails through the server that the operator names, and so opens; nil if there is none.
+func (s *Settings) mailer() (*mail.Sender, error) {
+	if s.SMTPURL == "" {
+		if s.MailFrom != "" || s.SMTPTLSCA != "" {
+			return nil, fmt.Errorf("OCTAVO_MAIL_FROM and OCTAVO_SMTP_TLS_CA: only with OCTAVO_SMTP_URL")
+		}
+		return nil, nil //nolint:nilnil // None is no error.
+	}
+	server, err := mail.ParseServer(s.SMTPURL)
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_SMTP_URL: %w", err)
+	}
+	policy, err := outbound.ParsePolicy([]string{server.Host})
+	if err != nil {
+		return nil, fmt.Errorf("OCTAVO_SMTP_URL: %w", err)
+	}
+	cfg := mail.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Server: server}
+	if cfg.From, err = mail.ParseFrom(s.MailFrom); err != nil {
+		return nil, fmt.Errorf("OCTAVO_MAIL_FROM: %w", err)
+	}
+	if s.SMTPTLSCA == "" {
+		return mail.New(cfg), nil
+	}
+	if cfg.Authorities, err = authorities("OCTAVO_SMTP_TLS_CA", s.SMTPTLSCA); err != nil {
+		return nil, err
+	}
+	return mail.New(cfg), nil
+}
+
+// authorities reads the certificate authorities of a setting.
+func authorities(setting, path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: %s has no PEM certificate", setting, path)
+	}
+	return pool, nil
+}
+
+// sso has the settings of logins. An origin with more than its scheme and host would promise to tell addresses of one host apart.
+func (s *Settings) sso() (orgs.SSO, error) {
+	if s.SSOSession <= 0 {
+		return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_SESSION: must be above 0")
+	}
+	for _, origin := range s.SSOReturnTo {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+			return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_RETURN_TO: %q is not an origin such as https://app.example.com", origin)
+		}
+	}
+	return orgs.SSO{SessionLength: s.SSOSession, ReturnTo: s.SSOReturnTo}, nil
+}
