@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,7 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 		c.Rights = RightView | RightAccess | s.Right // What the scope that opens the row gives.
 	}
 	if err == nil {
-		err = c.keepToOrganization(s.Object.name)
+		err = c.KeepTo(c.objectOrganization(), cmp.Or(s.Object.below, s.Object.name))
 	}
 	if err == nil {
 		err = c.Require(s.Right, s.Object.name)
@@ -111,7 +112,7 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
 	}
-	if err := c.keepToOrganization(s.Named.name); err != nil {
+	if err := c.KeepTo(c.objectOrganization(), s.Named.name); err != nil {
 		return err
 	}
 	return c.Require(s.Right, s.Named.name)
@@ -156,10 +157,10 @@ func (s Scope) admit(p *store.Principal) error {
 	}
 }
 
-// keepToOrganization hides from a session what is not in its organization, whoever its user is elsewhere: an identity provider speaks
-// for its own organization only.
-func (c *Caller) keepToOrganization(object string) error {
-	if c.Principal.Kind != schema.TokenSession || c.objectOrganization() == c.Principal.OrganizationID {
+// KeepTo hides from a session what is not in its organization, whoever its user is elsewhere: an identity provider speaks for its own
+// organization only. Operations whose body names another organization than that of their object ask it for that one.
+func (c *Caller) KeepTo(organization, object string) error {
+	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil
 	}
 	return schema.NotFound(object)

@@ -27,8 +27,10 @@ func pathID(path PathParams, name string) (string, bool) {
 // does the same for the readers of a published site, and findForInstallation for the tokens of installations and integrations, without
 // rights; each is nil for objects that such callers have nothing to do with.
 type Object struct {
-	name          string
-	param         string
+	name  string
+	param string
+	// below is the object that is looked up first, and not found by those who have no access to it, if it is not this one itself.
+	below         string
 	find          func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 	findForReader func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 
@@ -42,7 +44,7 @@ var (
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
 	// OnChangeRequest uses the rights on the change request's space.
 	OnChangeRequest = &Object{
-		name: "change request", param: "changeRequestId", find: findChangeRequest, findForReader: findChangeRequestForReader,
+		name: "change request", param: "changeRequestId", below: "space", find: findChangeRequest, findForReader: findChangeRequestForReader,
 		findForInstallation: findChangeRequestForInstallation,
 	}
 	// OnSharedResource is a resource of an organization that the pages of its sites show, such as an OpenAPI specification.
@@ -51,7 +53,7 @@ var (
 		findForInstallation: findOrganizationForInstallation,
 	}
 	// OnInsights is a cached site lookup: its result may be as old as Config.AuthTTL.
-	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite, findForInstallation: findSiteForInstallation}
+	OnInsights = &Object{name: "insights", param: "siteId", below: "site", find: findEventSite, findForInstallation: findSiteForInstallation}
 	// OnIntegration uses the rights on the organization that owns the integration.
 	OnIntegration = &Object{name: "integration", param: "integrationName", find: findIntegration, findForInstallation: findIntegrationItself}
 	// OnInstallation uses the rights on the organization that the integration is installed in.

@@ -103,6 +103,9 @@ func (h *collections) transfer(ctx context.Context, c *access.Caller, r *transfe
 		return schema.Collection{}, schema.NotFound("organization")
 	}
 	target, err := h.store.Organization(ctx, c.Principal.UserID, *r.Body.Organization)
+	if err == nil {
+		err = c.KeepTo(target.Organization.ID, "organization")
+	}
 	if err != nil {
 		return schema.Collection{}, err
 	}

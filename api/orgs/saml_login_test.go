@@ -192,6 +192,8 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 		}
 	}
 	h.WantError(h.Do("POST", "/v1/orgs", token, `{"title":"Mine"}`), 403)
+	collection := h.Want(201, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/collections", token, `{"title":"Ours"}`)["id"].(string)
+	h.WantError(h.Do("POST", "/v1/collections/"+collection+"/transfer", token, map[string]string{"organization": h.Theirs.Organization.ID}), 404)
 	h.WantError(h.Do("POST", site(h.Theirs.Organization.ID, h.Theirs.Site.ID)+"/insights/events", token, `{"events":[]}`), 404)
 	if a := h.Do("POST", site(h.Ours.Organization.ID, h.Ours.Site.ID)+"/insights/events", token, `{"events":[]}`); a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)

@@ -1,0 +1,64 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/saml/samltest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// TestSessionsReachTheirOrganization calls every operation with the session of somebody who is an admin of both tenants, by the
+// identity provider of ours: it does there what the user's token does, and finds nothing of the other one, as if it did not exist.
+func TestSessionsReachTheirOrganization(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSAML(h, h.Ours, nil)
+	user := h.Theirs.Users[schema.RoleAdmin].ID
+	h.Exec("insert into memberships (user_id, organization_id, role) values ($1, $2, 'admin')", user, h.Ours.Organization.ID)
+	s.Known("anna", user)
+	session := func() string {
+		page := string(s.LogIn(samltest.Person{NameID: "anna"}).Body)
+		_, rest, _ := strings.Cut(page, `value="`)
+		token, _, _ := strings.Cut(rest, `"`)
+		return token
+	}
+	token := session()
+	refused, reached := 0, 0
+	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		if op.Scope.Public {
+			return
+		}
+		if op.Scope.Object == nil && op.Scope.Named == nil && !op.Scope.Session {
+			refused++
+			h.WantError(h.Try(op, h.Ours, token), http.StatusForbidden)
+			return
+		}
+		reached++
+		if a := h.Try(op, h.Ours, token); op.ID == "transferCollection" {
+			h.WantError(a, http.StatusNotFound) // What its body names is another organization.
+		} else if a.Status != op.Status && a.Status != http.StatusCreated {
+			t.Errorf("in its organization: %d %s, want %d", a.Status, a.Body, op.Status)
+		}
+		if h.Do(http.MethodGet, "/v1/user", token, nil).Status == http.StatusUnauthorized {
+			token = session() // The operation ended it.
+		}
+		if op.Scope.Session {
+			return
+		}
+		foreign, unknown := h.Try(op, h.Theirs, token), h.Try(op, apitest.Ghost(), token)
+		if foreign.Status < 300 && op.Scope.OrGone && unknown.Status == foreign.Status {
+			return
+		}
+		h.WantError(foreign, http.StatusNotFound)
+		if string(foreign.Body) != string(unknown.Body) {
+			t.Errorf("foreign %s, unknown %s", foreign.Body, unknown.Body)
+		}
+	})
+	if all && (refused == 0 || reached < 200) {
+		t.Errorf("%d operations reached, %d refused", reached, refused)
+	}
+}
