@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -22,10 +22,7 @@ import (
 // reachLoopback lets users name addresses of the test itself.
 func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
 	t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := outboundtest.Policy(t, outboundtest.Loopback)
 	return func(_ *frame.Config, d *api.Deps) { d.Outbound = policy }
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -77,10 +77,7 @@ func (w *workstation) types() string {
 
 // local lets users name addresses of the test itself.
 func local(t *testing.T) func(*frame.Config, *api.Deps) {
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := outboundtest.Policy(t, outboundtest.Loopback)
 	return func(_ *frame.Config, d *api.Deps) { d.Outbound = policy }
 }
 

@@ -309,8 +309,12 @@ func (h *specs) compare(
 		}
 	}
 	found, err := openapi.Compare(ctx, documents[0], documents[1])
+	if problems, ok := errors.AsType[openapi.Problems](err); ok {
+		// Several documents made one, or an older version of the service took it.
+		return schema.OpenAPISpecDiff{}, schema.Conflict("the versions cannot be compared, because the document of one " + problems[0].Text)
+	}
 	if err != nil {
-		return schema.OpenAPISpecDiff{}, schema.Internal(err)
+		return schema.OpenAPISpecDiff{}, err
 	}
 	return h.view.SpecDiff(organization, r.Slug, base.ID, version.ID, found.Changes, found.Truncated), nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -25,10 +25,7 @@ func TestEmbed(t *testing.T) {
 		_, _ = fmt.Fprint(w, `<title>Wiki</title><link rel=icon href=/i.png><script>alert(1)</script>`)
 	}))
 	t.Cleanup(server.Close)
-	opened, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := outboundtest.Policy(t, outboundtest.Loopback)
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
 	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/keys"
@@ -35,10 +35,7 @@ type gitBench struct {
 
 func newGitBench(t *testing.T) *gitBench {
 	t.Helper()
-	opened, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := outboundtest.Policy(t, outboundtest.Loopback)
 	b := &gitBench{forge: gitsynctest.New(t), at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	b.Harness = apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
 	b.forge.Repository("a.git")

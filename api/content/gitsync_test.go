@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -170,10 +170,7 @@ func TestBadGit(t *testing.T) {
 // TestOpenedGitHosts: operators open hosts of their own network (OCTAVO_OUTBOUND_ALLOW).
 func TestOpenedGitHosts(t *testing.T) {
 	t.Parallel()
-	opened, err := outbound.ParsePolicy([]string{"10.1.0.0/16", "git.internal"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := outboundtest.Policy(t, "10.1.0.0/16", "git.internal")
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
 	for url, status := range map[string]int{
 		"http://10.1.2.3:3000/a": http.StatusNoContent, "https://git.internal/a": http.StatusNoContent,

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/webhooks"
 	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/schema"
@@ -60,11 +60,7 @@ func (h *hooks) happen(eventType string, subjects ...string) {
 // deliver runs jobs that give receivers this long.
 func (h *hooks) deliver(timeout time.Duration, options ...func(*Config)) (stop func()) {
 	h.t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	client := webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Timeout: timeout})
+	client := webhooks.New(webhooks.Config{Guard: outboundtest.Guard(h.t, outboundtest.Loopback), Timeout: timeout})
 	return h.run(nil, append([]func(*Config){func(c *Config) {
 		c.Kinds, c.Deps.Webhooks = []Kind{kind(deliverWebhooks)}, client
 	}}, options...)...)
@@ -472,11 +468,7 @@ func TestWebhookRestart(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})}
-		policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Deps.Webhooks, c.Grace = webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy})}), time.Millisecond
+		c.Deps.Webhooks, c.Grace = webhooks.New(webhooks.Config{Guard: outboundtest.Guard(t, outboundtest.Loopback)}), time.Millisecond
 	})
 	receive(t, died)
 	dying()

@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -81,16 +82,6 @@ func withSpecs(specs Specs, interval time.Duration) func(*Config) {
 	}
 }
 
-// loopback reads specifications from servers of the test.
-func loopback(t *testing.T) Specs {
-	t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return openapi.NewFetcher(outbound.New(outbound.Config{Policy: policy}), openapi.DefaultLimits)
-}
-
 func (b *specBench) set(slug, url string) store.OpenAPISpec {
 	b.t.Helper()
 	spec, _, err := b.st.SetOpenAPISpec(b.t.Context(), b.org, slug, store.OpenAPISource{URL: &url})
@@ -118,6 +109,15 @@ func (b *specBench) until(slug, what string, is func(store.OpenAPISpec) bool) st
 func (b *specBench) heard() (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from front_end_changes where tag like '%:openapi:%'").Scan(&n); err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// logged counts the entries of specifications in the audit log.
+func (b *specBench) logged() (n int) {
+	b.t.Helper()
+	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from audit_log where object_type = 'openapi-spec'").Scan(&n); err != nil {
 		b.t.Fatal(err)
 	}
 	return n
@@ -158,13 +158,13 @@ func errorsOf(t *testing.T, s store.OpenAPISpec) []schema.OpenAPISpecError {
 }
 
 // TestSpecsAreFetched fetches a specification when it is set and when its time comes: what changed becomes a version, of which front
-// ends hear, and what cannot be read keeps the last one.
+// ends and the audit log hear, and what cannot be read keeps the last one.
 func TestSpecsAreFetched(t *testing.T) {
 	t.Parallel()
 	b, server := newSpecBench(t), newSpecServer(t)
 	b.set("pets", server.URL+"/openapi.yaml")
 	told := b.heard() // of the source
-	b.run(nil, withSpecs(loopback(t), time.Hour))
+	b.run(nil, withSpecs(openapi.NewFetcher(outboundtest.Guard(t, outboundtest.Loopback), openapi.DefaultLimits), time.Hour))
 	first := b.until("pets", "fetched", complete)
 	if first.Versions != 1 || first.ErrorCode != "" || len(errorsOf(t, first)) != 0 || b.heard() != told+1 {
 		t.Fatalf("%+v, %d changes", first, b.heard())
@@ -176,13 +176,20 @@ func TestSpecsAreFetched(t *testing.T) {
 	if err != nil || schema.Or(version.SourceUrl, "") != server.URL+"/openapi.yaml" {
 		t.Errorf("%+v %v", version, err)
 	}
+	logged := b.logged()
 	same := b.poll("pets")
 	if _, cached := server.counts(); cached != 1 || same.Versions != 1 || b.heard() != told+1 || !same.UpdatedAt.Equal(first.UpdatedAt) {
 		t.Errorf("%+v, %d times unchanged, %d changes", same, cached, b.heard())
 	}
+	if now := b.logged(); now != logged {
+		t.Errorf("%d entries in the audit log for a specification that has not changed", now-logged)
+	}
 	server.set(2, 0)
 	if changed := b.poll("pets"); changed.Versions != 2 || b.heard() != told+2 || !changed.UpdatedAt.After(first.UpdatedAt) {
 		t.Errorf("%+v, %d changes", changed, b.heard())
+	}
+	if now := b.logged(); now != logged+1 {
+		t.Errorf("%d entries in the audit log for a new version", now-logged)
 	}
 	server.set(3, http.StatusBadGateway)
 	failed := b.poll("pets")

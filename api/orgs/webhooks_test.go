@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -169,10 +169,7 @@ func TestBadWebhooks(t *testing.T) {
 // TestWebhookDeliveries reads what was sent, in pages and by filters, and sends it once more.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := outboundtest.Policy(t, outboundtest.Loopback)
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = policy })
 	s := apitest.NewSupport(h)
 	r := webhookstest.New(t)

@@ -3,20 +3,22 @@ package sites_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 )
 
 // TestReadersReadTheSpecsOfTheirSite: a reader of a site reads the OpenAPI specifications that its pages show to that reader, and no
 // other of the organization.
 func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	t.Parallel()
-	h := apitest.New(t)
+	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = outboundtest.Policy(t, outboundtest.Loopback) })
 	site, address, token := publicSite(h)
 	admin, org, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID, "/v1/spaces/"+h.Ours.Space.ID
 	for _, slug := range []string{"pets", "hooks", "models", "pro", "draft", "other", "unused", "text"} {
@@ -75,14 +77,12 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	check("a reader with a plan", as(token, address, map[string]any{"plan": "pro"}), "pets hooks models pro")
 	check("who previews the draft", as(admin, address+"/~/changes/"+drafts["draft"], nil), "pets hooks draft")
 	// The query of a source may hold a key, which readers are not shown.
-	h.Want(http.StatusOK, "PUT", org+"/openapi/pets", admin, `{"source":{"url":"https://a.example/openapi.yaml?key=secret"}}`)
-	begun, found, err := h.Store.StartOpenAPIFetch(t.Context(), h.Ours.Organization.ID, nil)
-	if err != nil || !found {
-		t.Fatal(err)
-	}
-	if err := h.Store.EndOpenAPIFetch(t.Context(), begun, store.OpenAPIFetch{Document: []byte(`{"openapi":"3.1.0"}`), Next: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, `{"openapi":"3.1.0","info":{"title":"A","version":"2"},"paths":{}}`)
+	}))
+	t.Cleanup(server.Close)
+	h.Want(http.StatusOK, "PUT", org+"/openapi/pets", admin, map[string]any{"source": map[string]any{"url": server.URL + "/openapi.json?key=secret"}})
+	h.RunJobs()
 	for token, shown := range map[string]bool{admin: true, reader: false} {
 		a := h.Do("GET", org+"/openapi/pets/versions/latest/content", token, nil)
 		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "secret") != shown || !strings.Contains(string(a.Body), "3.1.0") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,6 +125,31 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Wherever the key is in an answer, no part of it is in a log.
+func TestKeyIsNotLogged(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	before := 0
+	server := chattest.New(t, func(chattest.Request) chattest.Answer {
+		mu.Lock()
+		defer mu.Unlock()
+		return chattest.Answer{Status: http.StatusBadRequest, Text: strings.Repeat("x", before) + chattest.Key}
+	})
+	for range 520 {
+		_, err := server.Client(t).Ask(t.Context(), hello)
+		e, ok := errors.AsType[*provider.Error](err)
+		if !ok || e.Reason != provider.Rejected {
+			t.Fatal(err)
+		}
+		if said := errors.Unwrap(e).Error(); strings.Contains(said, chattest.Key[:4]) {
+			t.Fatalf("%d bytes before the key: %s", before, said)
+		}
+		mu.Lock()
+		before++
+		mu.Unlock()
 	}
 }
 

@@ -12,16 +12,13 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 )
 
 // open returns a Client that may reach this machine.
 func open(t *testing.T) *Client {
 	t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(outbound.New(outbound.Config{Policy: policy}))
+	return New(outboundtest.Guard(t, outboundtest.Loopback))
 }
 
 func parsed(t *testing.T, address string) *url.URL {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 )
 
 // remoteOf is a branch as a client reaches it.
@@ -23,17 +23,13 @@ var testLimits = Limits{
 
 func newClient(t *testing.T, limits Limits, allow ...string) *Client {
 	t.Helper()
-	policy, err := outbound.ParsePolicy(append(allow, "127.0.0.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	t.Cleanup(func() {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("packs are left behind: %v, %v", left, err)
 		}
 	})
-	return New(Config{Guard: outbound.New(outbound.Config{Policy: policy}), Limits: limits, TempDir: dir})
+	return New(Config{Guard: outboundtest.Guard(t, append(allow, outboundtest.Loopback)...), Limits: limits, TempDir: dir})
 }
 
 // fetch fetches and closes the snapshot at the end of the test.

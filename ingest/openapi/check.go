@@ -150,6 +150,9 @@ func (c *checker) special(kind string, n *node, at place) {
 	case "mapping":
 		// A value may be the name of a schema, which looks like no address.
 		for _, value := range n.items {
+			if c.full() { // Each may be one more document to ask for.
+				return
+			}
 			if text := value.str(); strings.ContainsAny(text, "/#") || strings.HasSuffix(text, ".yaml") || strings.HasSuffix(text, ".json") {
 				c.follow("schema", nil, value, at)
 			}

@@ -26,20 +26,21 @@ type Diff struct {
 }
 
 // Compare finds the changes from one document to another. What references lead to is compared once for requests and once for
-// responses, however often it is used: path and method of its changes are those of its first use.
+// responses, however often it is used: path and method of its changes are those of its first use. Errors are Problems, for a document
+// that is larger than those that are compared, or that of the context.
 func Compare(ctx context.Context, base, next []byte) (Diff, error) {
 	before, err := readJSON(base)
 	if err != nil {
-		return Diff{}, err
+		return Diff{}, asProblems(err)
 	}
 	after, err := readJSON(next)
 	if err != nil {
-		return Diff{}, err
+		return Diff{}, asProblems(err)
 	}
 	d := &differ{ctx: ctx, before: before, after: after, seen: map[compared]bool{}}
 	d.servers()
-	d.operations("paths", operationsOf(before, "paths"), operationsOf(after, "paths"))
-	d.operations("webhooks", operationsOf(before, "webhooks"), operationsOf(after, "webhooks"))
+	d.operations("paths", d.operationsOf(before, "paths"), d.operationsOf(after, "paths"))
+	d.operations("webhooks", d.operationsOf(before, "webhooks"), d.operationsOf(after, "webhooks"))
 	for len(d.queue) > 0 && !d.done() {
 		first := d.queue[0]
 		d.queue = d.queue[1:]
@@ -73,13 +74,13 @@ type pair struct {
 	path, method  string
 }
 
-// done ends a comparison at its limits.
+// done ends a comparison at its limits, and with its context. Once it is true it stays so, for the loops around the one that asks.
 func (d *differ) done() bool {
 	d.steps++
-	if d.steps > maxSteps || len(d.Changes) >= MaxChanges {
+	if d.steps > maxSteps || len(d.Changes) >= MaxChanges || d.ctx.Err() != nil {
 		d.Truncated = true
 	}
-	return d.Truncated || d.steps%1000 == 0 && d.ctx.Err() != nil
+	return d.Truncated
 }
 
 // tell adds a change. what is the beginning of its text.
@@ -111,7 +112,7 @@ func (d *differ) resolve(root, n *node, p *path) (*node, *path) {
 			return n, p
 		}
 		pointer, inside := strings.CutPrefix(ref, "#")
-		if !inside {
+		if !inside || pointer != "" && pointer[0] != '/' { // Anchors are not looked up.
 			return nil, p
 		}
 		if n, p = root.find(unescapeFragment(pointer)); n == nil {
@@ -166,14 +167,16 @@ var pathVariable = regexp.MustCompile(`\{[^}]*\}`)
 
 // operationsOf gives the operations below a member of the root, in their order. The name of one does not change with the names of the
 // variables in its path.
-func operationsOf(root *node, under string) []operation {
+func (d *differ) operationsOf(root *node, under string) []operation {
 	var all []operation
 	items := root.get(under)
 	if items == nil || items.kind != '{' {
 		return nil
 	}
-	d := &differ{}
 	for i, route := range items.names {
+		if d.ctx.Err() != nil {
+			return nil
+		}
 		if strings.HasPrefix(route, "x-") {
 			continue
 		}

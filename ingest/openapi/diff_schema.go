@@ -26,7 +26,8 @@ func (d *differ) schema(p pair) {
 	before, _ := d.resolve(d.before, p.before, nil)
 	after, at := d.resolve(d.after, p.after, p.at)
 	key := compared{before, after, p.sent}
-	if d.seen[key] || p.after != nil && after == nil {
+	// Of what a reference to nowhere allows nothing is known.
+	if d.seen[key] || p.before != nil && before == nil || p.after != nil && after == nil {
 		return
 	}
 	d.seen[key] = true

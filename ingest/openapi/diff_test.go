@@ -70,6 +70,20 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareLeavesAnchorsOut has a reference to an anchor, which is not followed: nothing is said of what it may lead to.
+func TestCompareLeavesAnchorsOut(t *testing.T) {
+	t.Parallel()
+	document := func(schema string) []byte {
+		return []byte(`{"openapi":"3.1.0","paths":{"/a":{"put":{"requestBody":{"content":{"application/json":{"schema":` + schema + `}}}}}},"pet":{"type":"object"}}`)
+	}
+	anchor, plain := document(`{"$ref":"#pet"}`), document(`{"type":"string"}`)
+	for _, pair := range [][2][]byte{{anchor, plain}, {plain, anchor}} {
+		if diff, err := Compare(t.Context(), pair[0], pair[1]); err != nil || len(diff.Changes) > 0 {
+			t.Errorf("%s and %s: %+v %v", pair[0], pair[1], diff.Changes, err)
+		}
+	}
+}
+
 // TestCompareIsBounded compares documents in which a few references stand for a lot.
 func TestCompareIsBounded(t *testing.T) {
 	t.Parallel()
@@ -121,6 +135,14 @@ func TestCompareIsBounded(t *testing.T) {
 	cancel()
 	if _, err := Compare(ctx, wrap(chain(1009, 0, "object"), 1), wrap(chain(1013, 0, "object"), 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
+	}
+	if d := (&differ{ctx: ctx}); !d.done() || !d.done() {
+		t.Error("it goes on after its context has ended")
+	}
+	deep := []byte(`{"x-deep":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`)
+	_, err := Compare(t.Context(), deep, deep)
+	if problems, ok := errors.AsType[Problems](err); !ok || !strings.Contains(problems[0].Text, "nested deeper") {
+		t.Errorf("too deep: %v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
@@ -77,7 +78,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 		return Fetched{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
 	}
 	target.Fragment = ""
-	if len(known) == 0 || known[0].URL != target.String() {
+	// A document without validators has to be read again, and then all have to: nobody is asked twice.
+	if len(known) == 0 || known[0].URL != target.String() || slices.ContainsFunc(known, withoutValidators) {
 		known = []schema.OpenAPISourceState{{}}
 	}
 	first, err := f.get(ctx, target, known[0])
@@ -92,7 +94,7 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 			return Fetched{}, err
 		}
 	}
-	r := &reading{fetcher: f, ctx: ctx, origins: []string{origin(target), origin(first.url)}, left: f.limits.Bytes}
+	r := &reading{fetcher: f, ctx: ctx, origins: []*url.URL{target, first.url}, left: f.limits.Bytes}
 	root, err := r.read(first)
 	if err != nil {
 		return Fetched{}, err
@@ -100,6 +102,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 	document, err := finish(root, r.load)
 	return Fetched{Document: document, Sources: r.sources}, err
 }
+
+func withoutValidators(one schema.OpenAPISourceState) bool { return one.ETag+one.LastModified == "" }
 
 // allUnchanged asks whether none of the documents has changed. Any doubt is a change.
 func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISourceState) bool {
@@ -117,7 +121,7 @@ func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISource
 type reading struct {
 	fetcher *Fetcher
 	ctx     context.Context //nolint:containedctx // It lives as long as one call of Fetch, whose walk calls back.
-	origins []string
+	origins []*url.URL
 	left    int64
 	sources []schema.OpenAPISourceState
 }
@@ -127,7 +131,7 @@ func (r *reading) load(target *url.URL) (*source, error) {
 	switch {
 	case target.Scheme != "http" && target.Scheme != "https":
 		return nil, &Problem{Text: "only http and https addresses are read", Code: schema.SpecFetchError}
-	case !slices.Contains(r.origins, origin(target)):
+	case !slices.ContainsFunc(r.origins, func(one *url.URL) bool { return outbound.SameOrigin(one, target) }):
 		return nil, &Problem{Text: "it is on another host than the specification, and only those of the same are read", Code: schema.SpecFetchError}
 	case len(r.sources) > r.fetcher.limits.Documents:
 		return nil, &Problem{Text: fmt.Sprintf("there are more than %d documents", r.fetcher.limits.Documents), Code: schema.SpecFetchError}
@@ -174,7 +178,7 @@ func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPI
 		return answer{}, unreachable(err)
 	}
 	defer func() { _ = response.Body.Close() }() // it was read
-	if response.StatusCode == http.StatusNotModified && known.ETag+known.LastModified != "" {
+	if response.StatusCode == http.StatusNotModified && !withoutValidators(known) {
 		return answer{unchanged: true}, nil
 	}
 	if response.StatusCode != http.StatusOK {
@@ -192,9 +196,9 @@ func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPI
 	}}, nil
 }
 
-// short leaves out validators that are too long to keep.
+// short leaves out validators that are too long to keep, and those that are no UTF-8, as HTTP allows and JSON does not.
 func short(validator string) string {
-	if len(validator) > 500 {
+	if len(validator) > 500 || !utf8.ValidString(validator) {
 		return ""
 	}
 	return validator
@@ -207,13 +211,4 @@ func unreachable(err error) error {
 		code = schema.SpecFetchTimeout
 	}
 	return &Problem{Text: e.Error(), Code: code, Retryable: e.Reason.Retryable}
-}
-
-// origin is the scheme, host and port of a URL.
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + u.Hostname() + ":" + port
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -36,10 +37,7 @@ func (names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error
 
 func newWeb(t *testing.T, l Limits) *web {
 	t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"specs.example", "mirror.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := outboundtest.Policy(t, "specs.example", "mirror.example")
 	w := &web{t: t, fetcher: NewFetcher(outbound.New(outbound.Config{Policy: policy, Resolver: names{}}), l)}
 	w.canary = httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	w.canary.Config.ConnState = func(net.Conn, http.ConnState) { w.heard.Add(1) }
@@ -164,6 +162,24 @@ func TestFetchFails(t *testing.T) {
 	w.untouched()
 }
 
+// TestFetchWithBytesAsETag reads from a server whose ETag is no text: what is known of the document can be stored.
+func TestFetchWithBytesAsETag(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, DefaultLimits)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("ETag", "\"\xff\"")
+		_, _ = fmt.Fprint(rw, good)
+	}))
+	t.Cleanup(server.Close)
+	fetched, err := w.fetcher.Fetch(t.Context(), w.at(server, "/"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schema.EncodeJSON(fetched.Sources); err != nil {
+		t.Errorf("%+v: %v", fetched.Sources, err)
+	}
+}
+
 // TestFetchTimesOut has servers that never answer, or never end: for the specification, for another document, and for all together.
 func TestFetchTimesOut(t *testing.T) {
 	t.Parallel()
@@ -198,6 +214,32 @@ func TestFetchTimesOut(t *testing.T) {
 	cancel()
 	if _, err := w.fetcher.Fetch(ctx, w.at(server, "/slow"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+// TestManyMissingDocuments has a discriminator that names 200 documents, of which none is there: no more are asked for than there are
+// problems to tell of.
+func TestManyMissingDocuments(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, DefaultLimits)
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/openapi.yaml" {
+			asked.Add(1)
+			http.NotFound(rw, r)
+			return
+		}
+		_, _ = fmt.Fprint(rw, good+"components: {schemas: {A: {discriminator: {propertyName: kind, mapping: {")
+		for i := range 200 {
+			_, _ = fmt.Fprintf(rw, "n%d: n%d.yaml, ", i, i)
+		}
+		_, _ = fmt.Fprint(rw, "}}}}}\n")
+	}))
+	t.Cleanup(server.Close)
+	_, err := w.fetcher.Fetch(t.Context(), w.at(server, "/openapi.yaml"), nil)
+	problems, ok := errors.AsType[Problems](err)
+	if !ok || len(problems) != mostProblems || problems[0].Code != schema.SpecFetchError || asked.Load() != mostProblems {
+		t.Errorf("%v, %d documents were asked for", err, asked.Load())
 	}
 }
 
@@ -251,6 +293,36 @@ func TestFetchAgain(t *testing.T) {
 	step("moved", false, "/openapi.yaml 200", "/a.yaml 200")
 }
 
+// TestFetchWithoutValidators has a document of which the server does not tell whether it has changed: nothing is read twice.
+func TestFetchWithoutValidators(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, DefaultLimits)
+	var seen []string
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.Path)
+		if r.URL.Path == "/a.yaml" {
+			_, _ = fmt.Fprint(rw, "get: {responses: {200: {description: One.}}}")
+			return
+		}
+		rw.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = fmt.Fprint(rw, withRef("/a.yaml"))
+	}))
+	t.Cleanup(server.Close)
+	var known []schema.OpenAPISourceState
+	for range 2 {
+		seen = nil
+		fetched, err := w.fetcher.Fetch(t.Context(), w.at(server, "/openapi.yaml"), known)
+		if err != nil || fetched.Unchanged || len(fetched.Sources) != 2 || !slices.Equal(seen, []string{"/openapi.yaml", "/a.yaml"}) {
+			t.Errorf("%+v, %v, %q", fetched, err, seen)
+		}
+		known = fetched.Sources
+	}
+}
+
 // TestFetchRedirected reads a specification where it has moved; what it refers to is beside it there.
 func TestFetchRedirected(t *testing.T) {
 	t.Parallel()
@@ -272,6 +344,24 @@ func TestFetchRedirected(t *testing.T) {
 	t.Cleanup(server.Close)
 	fetched, err := w.fetcher.Fetch(t.Context(), w.at(server, "/openapi.yaml"), nil)
 	if err != nil || !strings.Contains(string(fetched.Document), "Moved.") {
+		t.Errorf("%s %v", fetched.Document, err)
+	}
+}
+
+// TestOriginInCapitals refers to another document by the name of its own host in capitals, which is the same name.
+func TestOriginInCapitals(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, DefaultLimits)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a.yaml" {
+			_, _ = fmt.Fprint(rw, "get: {responses: {200: {description: One.}}}")
+			return
+		}
+		_, _ = fmt.Fprint(rw, withRef("http://SPECS.Example:"+strings.TrimPrefix(r.Host, "specs.example:")+"/a.yaml"))
+	}))
+	t.Cleanup(server.Close)
+	fetched, err := w.fetcher.Fetch(t.Context(), w.at(server, "/openapi.yaml"), nil)
+	if err != nil || !strings.Contains(string(fetched.Document), "One.") {
 		t.Errorf("%s %v", fetched.Document, err)
 	}
 }

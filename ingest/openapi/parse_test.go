@@ -65,6 +65,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"openapi":"3.0.0",` + head + `,"components":{}}`:                                                            "paths is missing",
 		`{"openapi":"3.0.0",` + head + `,"paths":[]}`:                                                                 "(#/paths): must be an object, and is an array",
 		`{"openapi":"3.0.0",` + head + `,"paths":{"a":{}}}`:                                                           `(#/paths/a): "a" is no path, which starts with a slash`,
+		`{"openapi":"3.0.0",` + head + `,"paths":{"\u0000":{}}}`:                                                      "(#/paths/\ufffd): ",
 		`{"openapi":"3.0.0",` + head + `,"paths":{"/a":{"get":1}}}`:                                                   `(#/paths/~1a/get): must be an object, and is a number`,
 		`{"openapi":"3.0.0",` + head + `,"paths":{"/a":{"$ref":"https://a.example/b"}}}`:                              "another document",
 		`{"openapi":"3.0.0",` + head + `,"paths":{"/a":{"$ref":"#/paths/~1b"}}}`:                                      "which is not there",

@@ -3,6 +3,8 @@ package openapi
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Problem is one thing wrong with a document. It may be shown to whoever sent it.
@@ -45,7 +47,15 @@ func (p *Problem) Error() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(shorten(p.Text, 500))
-	return b.String()
+	return strings.Map(storable, b.String())
+}
+
+// storable replaces control characters, of which the database refuses U+0000. Names in documents may have them.
+func storable(r rune) rune {
+	if unicode.IsControl(r) {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // Problems are what is wrong with a document, in the order in which they were found: at least one and at most mostProblems.
@@ -62,9 +72,6 @@ func (p Problems) Error() string {
 	}
 	return text
 }
-
-// Code is that of the first.
-func (p Problems) Code() string { return p[0].Code }
 
 // shorten bounds a text that quotes a document.
 func shorten(text string, longest int) string {

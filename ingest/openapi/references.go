@@ -19,7 +19,7 @@ type source struct {
 	failed error
 }
 
-// load reads another document by its address without a fragment. base is nil if the specification was sent as text.
+// load reads another document by its address without a fragment. A specification that was sent as text has none.
 type load func(target *url.URL) (*source, error)
 
 // references are those of one specification: where they lead, and what must move into it.

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,16 +25,19 @@ const manyMembers = 8
 
 // get returns a member of an object; nil if there is none, or no object.
 func (n *node) get(name string) *node {
+	if i := n.member(name); i >= 0 {
+		return n.items[i]
+	}
+	return nil
+}
+
+// member is the place of a member among those of an object; -1 if there is none, or no object.
+func (n *node) member(name string) int {
 	if n == nil || n.kind != '{' {
-		return nil
+		return -1
 	}
 	if len(n.names) <= manyMembers {
-		for i, known := range n.names {
-			if known == name {
-				return n.items[i]
-			}
-		}
-		return nil
+		return slices.Index(n.names, name)
 	}
 	if n.index == nil {
 		n.index = make(map[string]int, len(n.names))
@@ -42,24 +46,20 @@ func (n *node) get(name string) *node {
 		}
 	}
 	if i, ok := n.index[name]; ok {
-		return n.items[i]
+		return i
 	}
-	return nil
+	return -1
 }
 
 // set adds a member to an object, or replaces it.
 func (n *node) set(name string, value *node) {
-	if n.get(name) == nil {
-		n.names, n.items = append(n.names, name), append(n.items, value)
-		if n.index != nil {
-			n.index[name] = len(n.names) - 1
-		}
+	if i := n.member(name); i >= 0 {
+		n.items[i] = value
 		return
 	}
-	for i, known := range n.names {
-		if known == name {
-			n.items[i] = value
-		}
+	n.names, n.items = append(n.names, name), append(n.items, value)
+	if n.index != nil {
+		n.index[name] = len(n.names) - 1
 	}
 }
 

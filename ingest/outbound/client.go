@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -146,7 +147,7 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 		req.Header.Del("Referer") // its query may hold a secret
 		// net/http gives every hop the headers of the first, so a chain that left its origin stays without them.
 		for _, hop := range append(via[1:len(via):len(via)], req) {
-			if sameOrigin(via[0].URL, hop.URL) {
+			if SameOrigin(via[0].URL, hop.URL) {
 				continue
 			}
 			if req.Body != nil {
@@ -165,8 +166,8 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// sameOrigin tells whether two URLs have the same scheme, host and port. A URL that cannot be read is of no origin.
-func sameOrigin(a, b *url.URL) bool {
+// SameOrigin tells whether two URLs have the same scheme, host and port. A URL that cannot be read is of no origin.
+func SameOrigin(a, b *url.URL) bool {
 	targetA, _, errA := parseURL(a)
 	targetB, _, errB := parseURL(b)
 	return errA == nil && errB == nil && a.Scheme == b.Scheme && targetA.Hostname() == targetB.Hostname() && port(targetA) == port(targetB)
@@ -223,4 +224,17 @@ func (i *inflated) Read(p []byte) (int, error) {
 type closing struct {
 	io.Reader
 	io.Closer
+}
+
+// RetryAfter is how long an answer asks to be left alone, in seconds or until a date, but no longer than is believed; 0 if it does
+// not say.
+func RetryAfter(header http.Header, now time.Time, longest time.Duration) time.Duration {
+	value := header.Get("Retry-After")
+	var wait time.Duration
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second //nolint:gosec // It has 31 bits.
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), longest)
 }

@@ -370,3 +370,16 @@ func TestExplain(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "0": 0, "90": 90 * time.Second, "-5": 0, "soon": 0, "999999999": 24 * time.Hour, "99999999999999999999": 0, "1.5": 0,
+		"Thu, 01 Jan 2026 00:01:00 GMT": time.Minute, "Wed, 31 Dec 2025 23:00:00 GMT": 0,
+	} {
+		if got := RetryAfter(http.Header{"Retry-After": {value}}, now, 24*time.Hour); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -125,27 +124,16 @@ func (c *Client) refused(response *http.Response, body []byte) *Error {
 		e.Reason = Unavailable
 	}
 	if e.Reason.Retryable {
-		e.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+		e.RetryAfter = outbound.RetryAfter(response.Header, time.Now(), longestRetryAfter)
 	}
 	return e
 }
 
 // said is what the provider said, for logs. Some repeat the key.
 func (c *Client) said(body []byte) string {
-	text := strings.ToValidUTF8(string(body[:min(len(body), maxErrorText)]), "")
-	if c.key != "" {
+	text := string(body)
+	if c.key != "" { // Before the text is cut: what is left of a key that is cut in two would stay.
 		text = strings.ReplaceAll(text, c.key, "…")
 	}
-	return fmt.Sprintf("it said %q", text)
-}
-
-// retryAfter reads the header, which has seconds or a date.
-func retryAfter(header string, now time.Time) time.Duration {
-	var pause time.Duration
-	if seconds, err := strconv.ParseFloat(strings.TrimSpace(header), 64); err == nil {
-		pause = time.Duration(min(seconds, longestRetryAfter.Seconds()) * float64(time.Second))
-	} else if at, err := http.ParseTime(header); err == nil {
-		pause = at.Sub(now)
-	}
-	return max(0, min(pause, longestRetryAfter))
+	return fmt.Sprintf("it said %q", strings.ToValidUTF8(text[:min(len(text), maxErrorText)], ""))
 }

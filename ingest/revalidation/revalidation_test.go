@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/revalidation"
 )
 
@@ -64,11 +64,7 @@ func client(t *testing.T, key string, allow []string, addresses ...string) *reva
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := outbound.ParsePolicy(allow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return revalidation.New(revalidation.Config{Guard: outbound.New(outbound.Config{Policy: policy}), FrontEnds: frontEnds, Secret: key})
+	return revalidation.New(revalidation.Config{Guard: outboundtest.Guard(t, allow...), FrontEnds: frontEnds, Secret: key})
 }
 
 var loopback = []string{"127.0.0.1"}

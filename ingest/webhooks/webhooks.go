@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -118,7 +117,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	r.Gone = response.StatusCode == http.StatusGone
-	r.RetryAfter = retryAfter(response.Header.Get("Retry-After"), r.At)
+	r.RetryAfter = outbound.RetryAfter(response.Header, r.At, longestRetryAfter)
 	body, err := io.ReadAll(io.LimitReader(response.Body, readResponse))
 	r.Response = text(body)
 	if response.StatusCode < 200 || response.StatusCode > 299 {
@@ -134,15 +133,4 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 func text(body []byte) string {
 	body = body[:min(len(body), keptResponse)]
 	return strings.ReplaceAll(strings.ToValidUTF8(string(body), ""), "\x00", "")
-}
-
-// retryAfter reads the header: seconds or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	var wait time.Duration
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second //nolint:gosec // It has 31 bits.
-	} else if at, err := http.ParseTime(value); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), longestRetryAfter)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
 )
 
@@ -53,12 +53,8 @@ const payload = `{"id":"a","type":"webhook.ping","createdAt":"2026-01-01T00:00:0
 
 func newClient(t *testing.T, timeout time.Duration, allow ...string) (*Client, *Metrics) {
 	t.Helper()
-	policy, err := outbound.ParsePolicy(allow)
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := NewMetrics(prometheus.NewRegistry())
-	return New(Config{Guard: outbound.New(outbound.Config{Policy: policy}), Timeout: timeout, Metrics: m}), m
+	return New(Config{Guard: outboundtest.Guard(t, allow...), Timeout: timeout, Metrics: m}), m
 }
 
 // TestSend has a receiver for every way in which a delivery ends.
@@ -213,19 +209,6 @@ func TestForbiddenAddresses(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "169.254.169.254", "2130706433", "0x7f.1"} {
 		if got := c.Send(t.Context(), Message{ID: "a", URL: fmt.Sprintf("http://%s:%s/", host, port), Body: []byte(payload)}); got.Reason == "" {
 			t.Errorf("%s: %+v", host, got)
-		}
-	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for value, want := range map[string]time.Duration{
-		"": 0, "0": 0, "90": 90 * time.Second, "-5": 0, "soon": 0, "999999999": 24 * time.Hour, "99999999999999999999": 0, "1.5": 0,
-		"Thu, 01 Jan 2026 00:01:00 GMT": time.Minute, "Wed, 31 Dec 2025 23:00:00 GMT": 0,
-	} {
-		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q: %s, want %s", value, got, want)
 		}
 	}
 }

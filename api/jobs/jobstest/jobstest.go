@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/openapi"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
 	"github.com/octavo-docs/octavo/ingest/tunnel"
@@ -141,19 +142,9 @@ func open(t testing.TB, st *store.Store, but ...string) int64 {
 func Git(t testing.TB) *gitsync.Client {
 	t.Helper()
 	return gitsync.New(gitsync.Config{
-		Guard: loopback(t), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(), CacheDir: cacheDir(t), CacheBytes: 1 << 30,
+		Guard: outboundtest.Guard(t, outboundtest.Loopback), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(), CacheDir: cacheDir(t), CacheBytes: 1 << 30,
 		Warn: func(err error) { t.Error(err) },
 	})
-}
-
-// loopback reaches servers of the test itself.
-func loopback(t testing.TB) *outbound.Guard {
-	t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return outbound.New(outbound.Config{Policy: policy})
 }
 
 // cacheDirs are the folders of Git caches by their tests: all runs of a test share one.
@@ -219,11 +210,7 @@ func runAll(t testing.TB, st *store.Store, option func(*jobs.Config)) []schema.J
 // Webhooks delivers events to receivers of the test itself.
 func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 	t.Helper()
-	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return webhooks.New(webhooks.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Timeout: timeout})
+	return webhooks.New(webhooks.Config{Guard: outboundtest.Guard(t, outboundtest.Loopback), Timeout: timeout})
 }
 
 // Start starts a runner that polls quickly, and stops it when the test ends, or earlier.
@@ -245,7 +232,11 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := jobs.Deps{Store: st, Git: Git(t), Translator: translationtest.Loudly{}, Tunnels: tunnel.New(loopback(t)), View: view.Presenter{URLs: urls}}
+	guard := outboundtest.Guard(t, outboundtest.Loopback)
+	deps := jobs.Deps{
+		Store: st, Git: Git(t), Translator: translationtest.Loudly{}, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
+		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits),
+	}
 	cfg := jobs.Config{Deps: deps, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
 	option(&cfg)
 	runner, err := jobs.New(cfg)

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/ingest/chat"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/provider"
 )
 
@@ -85,12 +85,8 @@ func (s *Server) Config(t testing.TB) chat.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := outbound.ParsePolicy([]string{u.Hostname()})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return chat.Config{Model: Model, Provider: provider.Config{
-		Guard: outbound.New(outbound.Config{Policy: policy}), URL: u, Key: Key, Name: "the model",
+		Guard: outboundtest.Guard(t, u.Hostname()), URL: u, Key: Key, Name: "the model",
 	}}
 }
 

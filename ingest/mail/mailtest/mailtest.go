@@ -20,7 +20,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	octavo "github.com/octavo-docs/octavo/ingest/mail"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 )
 
 // Options say how the server behaves. The zero Options take every mail.
@@ -108,12 +108,8 @@ func SenderTo(t testing.TB, url string, change func(*octavo.Config)) *octavo.Sen
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := outbound.ParsePolicy([]string{server.Host})
-	if err != nil {
-		t.Fatal(err)
-	}
 	cfg := octavo.Config{
-		Guard: outbound.New(outbound.Config{Policy: policy}), Server: server,
+		Guard: outboundtest.Guard(t, server.Host), Server: server,
 		From: &mail.Address{Name: "Octavo", Address: "octavo@example.com"}, Timeout: 20 * time.Second,
 	}
 	change(&cfg)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/octavo-docs/octavo/ingest/chat"
 	"github.com/octavo-docs/octavo/ingest/chat/chattest"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/ingest/provider"
 	"github.com/octavo-docs/octavo/ingest/translation"
 )
@@ -166,11 +166,7 @@ func (l *Libre) Config(t testing.TB) provider.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := outbound.ParsePolicy([]string{u.Hostname()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return provider.Config{Guard: outbound.New(outbound.Config{Policy: policy}), URL: u, Key: LibreKey, Name: "the translator"}
+	return provider.Config{Guard: outboundtest.Guard(t, u.Hostname()), URL: u, Key: LibreKey, Name: "the translator"}
 }
 
 func (l *Libre) serve(w http.ResponseWriter, r *http.Request) {
