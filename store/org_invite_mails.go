@@ -33,7 +33,7 @@ func linkSecret(key []byte, mailID string) string {
 }
 
 func linkHash(secret string) []byte {
-	hash := sha256.Sum256([]byte(secret))
+	hash := schema.HashToken([]byte(secret))
 	return hash[:]
 }
 

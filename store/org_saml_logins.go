@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -41,7 +42,7 @@ type SAMLLogin struct {
 // Who a name is was decided when it first logged in, and is bound to the provider. The e-mail address is looked at only then, and only
 // if its domain is proved to be this organization's: so an organization's provider can never speak for the people of others. An
 // account with that address is linked and becomes a member, by its pending invite or with the provider's role and team; without one an
-// account is made. Members keep their roles.
+// account is made. Members keep their roles, unless a pending invite gives them a higher one.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
@@ -118,17 +119,20 @@ func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l S
 
 // admitBySAML makes a user a member, by a pending invite or as the provider says.
 func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, userID string) error {
-	role := p.DefaultRole
+	var invited *string
 	invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: p.OrganizationID, UserID: userID})
 	switch {
 	case err == nil && stillGood(invite.ExpiresAt) == nil:
-		if invite.Role != nil {
-			role = invite.Role
-		}
+		invited = invite.Role
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return interpret(err, "invite")
 	}
-	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{UserID: userID, OrganizationID: p.OrganizationID, Role: role, Sso: true})
+	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
+		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
+	})
+	if err == nil && n == 0 && invited != nil { // The invite is used up: it gives what accepting it would have given.
+		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
+	}
 	if err != nil || n == 0 {
 		return interpret(err, "membership")
 	}

@@ -105,6 +105,9 @@ func (h *installations) install(
 	}
 	target := *c.Organization
 	if *integration.Manifest.Visibility == "private" && integration.Owner.Organization.ID != target.Organization.ID {
+		if err := c.KeepTo(integration.Owner.Organization.ID, "integration"); err != nil {
+			return schema.IntegrationInstallation{}, err
+		}
 		return schema.IntegrationInstallation{}, schema.Forbidden("a private integration can be installed in its own organization only")
 	}
 	row, err := h.store.InstallIntegration(ctx, integration, target)
@@ -190,6 +193,8 @@ func (h *installations) listInstalled(
 			return h.store.ListInstalled(ctx, *c.Organization, c.Principal.UserID, r.Search, after, size)
 		},
 		func(row store.Installed) (schema.InstalledIntegration, error) {
+			// The publisher's organization is shown as to a member only to who may act there.
+			row.Integration.IsMember = row.Integration.IsMember && c.KeepTo(row.Integration.Owner.Organization.ID, "organization") == nil
 			integration, err := h.view.Integration(row.Integration)
 			return schema.InstalledIntegration{Installation: h.view.Installation(row.Installation), Integration: integration}, err
 		},

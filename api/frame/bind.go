@@ -231,7 +231,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 		return nil
 	}
 	if p.body.form != nil {
-		return p.body.bindForm(field, c.http.Request.Header.ContentType(), body)
+		return p.body.bindForm(field, body)
 	}
 	if p.op.Scope.Named != nil {
 		if err := c.frame.authorizeNamed(ctx, p.op.Scope, c, body); err != nil {

@@ -1,12 +1,7 @@
 package frame
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
-	"mime/multipart"
 	"reflect"
 
 	"github.com/valyala/fasthttp"
@@ -15,16 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-const (
-	mediaForm      = "application/x-www-form-urlencoded"
-	mediaMultipart = "multipart/form-data"
-)
-
-// MediaForm is the media type of what a browser posts. Rows that mail programs call as well also accept "multipart/form-data".
-var MediaForm = []string{mediaForm}
-
-// fields are the values of a form by name, in the order sent. They alias the body.
-type fields map[string][][]byte
+// MediaForm is the media type of what a browser posts.
+var MediaForm = []string{"application/x-www-form-urlencoded"}
 
 // formMember binds one member of a form, as param does for parameters.
 type formMember struct {
@@ -56,14 +43,12 @@ func formMembers(t reflect.Type) ([]formMember, error) {
 }
 
 // bindForm fills a form's type. Members that it does not know are ignored, as in other bodies.
-func (p *bodyPlan) bindForm(field reflect.Value, contentType, body []byte) error {
-	sent, err := readForm(contentType, body)
-	if err != nil {
-		return err
-	}
+func (p *bodyPlan) bindForm(field reflect.Value, body []byte) error {
+	var sent fasthttp.Args
+	sent.ParseBytes(body)
 	var details []schema.Detail
 	for _, m := range p.form {
-		values := sent[m.name]
+		values := sent.PeekMulti(m.name)
 		if len(values) == 0 {
 			continue
 		}
@@ -79,43 +64,4 @@ func (p *bodyPlan) bindForm(field reflect.Value, contentType, body []byte) error
 		return schema.InvalidAll(details)
 	}
 	return nil
-}
-
-func readForm(contentType, body []byte) (fields, error) {
-	sent := fields{}
-	if media, params, err := mime.ParseMediaType(string(contentType)); err == nil && media == mediaMultipart {
-		return sent, sent.readMultipart(body, params["boundary"])
-	}
-	// The values alias these arguments, which are not pooled.
-	args := &fasthttp.Args{}
-	args.ParseBytes(body)
-	for name, value := range args.All() {
-		sent[string(name)] = append(sent[string(name)], value)
-	}
-	return sent, nil
-}
-
-// mostParts bounds the parts of a multipart form: each has headers, which cost more than their bytes.
-const mostParts = 100
-
-func (f fields) readMultipart(body []byte, boundary string) error {
-	refusal := func(err error) error {
-		return &schema.Error{Code: schema.CodeBadRequest, Message: "the body is not a valid form", Cause: err}
-	}
-	reader := multipart.NewReader(bytes.NewReader(body), boundary)
-	for range mostParts {
-		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return refusal(err)
-		}
-		value, err := io.ReadAll(part)
-		if err != nil {
-			return refusal(err)
-		}
-		f[part.FormName()] = append(f[part.FormName()], value)
-	}
-	return refusal(errors.New("too many parts"))
 }

@@ -36,7 +36,7 @@ func formServer(t *testing.T, answer func(r formRequest) frame.Page) *apitest.Ha
 		return answer(*r), nil
 	})
 	op.BodyLimit, op.Redirects = 64<<10, true
-	op.Accepts = []string{frame.MediaForm[0], "multipart/form-data"}
+	op.Accepts = frame.MediaForm
 	h.Serve([]frame.Operation{op})
 	return h
 }
@@ -48,16 +48,12 @@ func TestForms(t *testing.T) {
 		got = r
 		return frame.Page{Title: "Done", Body: "<p>well</p>"}
 	})
-	const multipartType = "multipart/form-data; boundary=x"
-	part := func(name, value string) string {
-		return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
-	}
 	for name, test := range map[string]struct {
 		media, body, field string
 		status             int
 	}{
 		"good":            {"", "text=a+b%26&number=3&flag=true&many=x&many=y&other=1", "", 200},
-		"multipart":       {multipartType, part("text", "a b&") + part("number", "3") + part("flag", "true") + part("many", "x,y") + "--x--\r\n", "", 200},
+		"multipart":       {"multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\na\r\n--x--\r\n", "", 415},
 		"missing":         {"", "number=3", "text", 400},
 		"empty":           {"", "", "text", 400},
 		"twice":           {"", "text=a&text=b", "text", 400},
@@ -66,9 +62,6 @@ func TestForms(t *testing.T) {
 		"too large":       {"", "text=a&number=6", "number", 400},
 		"no text":         {"", "text=%ff", "text", 400},
 		"NUL":             {"", "text=%00", "text", 400},
-		"no boundary":     {"multipart/form-data", part("text", "a"), "", 400},
-		"half":            {multipartType, part("text", "a"), "", 400},
-		"too many parts":  {multipartType, strings.Repeat(part("text", "a"), 200) + "--x--\r\n", "", 400},
 		"JSON":            {"application/json", `{"text":"a"}`, "", 415},
 		"more than bound": {"", "text=a&other=" + strings.Repeat("x", 64<<10), "", 413},
 	} {

@@ -104,6 +104,12 @@ func inviteOperations(h *invites) []frame.Operation {
 // maxEmail is the longest valid mail address.
 const maxEmail = 254
 
+// isEmail tells whether a text is one address and nothing else, such as a name.
+func isEmail(text string) bool {
+	parsed, err := mail.ParseAddress(text)
+	return err == nil && parsed.Address == text && len(text) <= maxEmail
+}
+
 // emailInvite is one person to invite: an address, or an object that also has a role.
 type emailInvite struct {
 	email  string
@@ -143,7 +149,7 @@ func (e emailInvite) Problems(field string) []schema.Detail {
 	if e.object && e.email != "" {
 		at = field + ".email"
 	}
-	if parsed, err := mail.ParseAddress(e.email); err != nil || parsed.Address != e.email || len(e.email) > maxEmail {
+	if !isEmail(e.email) {
 		c.Add(at, "must be an e-mail address")
 	}
 	c.Enum(field+".role", e.role.Value, schema.RoleNames())

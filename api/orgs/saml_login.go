@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/mail"
 	"net/url"
 	"slices"
 	"strings"
@@ -213,13 +212,15 @@ func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAML
 	if err != nil {
 		return frame.Page{}, schema.Internal(err)
 	}
-	page := frame.Page{Title: "You are logged in", Cookies: []*http.Cookie{cookie}}
 	if request.ReturnTo == "" {
-		page.Body, err = tokenPage(secret, login.SessionEnds)
-		return page, err
+		answer, err := page("You are logged in", tokenTemplate, map[string]string{
+			"Token": secret, "Ends": login.SessionEnds.UTC().Format("2 January 2006, 15:04 UTC"),
+		})
+		answer.Cookies = []*http.Cookie{cookie}
+		return answer, err
 	}
-	page.To, err = withCode(request.ReturnTo, secret)
-	return page, err
+	to, err := withCode(request.ReturnTo, secret)
+	return frame.Page{To: to, Cookies: []*http.Cookie{cookie}}, err
 }
 
 // loginOf is what the store gets of a login.
@@ -237,10 +238,8 @@ func (h *samlLogins) loginOf(row store.SAMLProvider, request samlRequest, said s
 			return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion has text that is not valid")
 		}
 	}
-	if said.Email != "" {
-		if parsed, err := mail.ParseAddress(said.Email); err != nil || parsed.Address != said.Email || len(said.Email) > 254 {
-			return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion's e-mail address is not one")
-		}
+	if said.Email != "" && !isEmail(said.Email) {
+		return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion's e-mail address is not one")
 	}
 	return store.SAMLLogin{
 		Provider: row, RequestID: request.ID, RequestEnds: time.Unix(request.Ends, 0).Add(time.Hour), NameID: said.NameID,
@@ -252,15 +251,6 @@ var tokenTemplate = template.Must(template.New("token").Parse(`<p>This is the to
 <p><input type="text" readonly value="{{.Token}}" aria-label="Token" autocomplete="off"></p>
 <p>Send it as <code>Authorization: Bearer &lt;token&gt;</code>. It acts for you in this organization only.</p>
 `))
-
-func tokenPage(token string, ends time.Time) (template.HTML, error) {
-	var page strings.Builder
-	err := tokenTemplate.Execute(&page, map[string]string{"Token": token, "Ends": ends.UTC().Format("2 January 2006, 15:04 UTC")})
-	if err != nil {
-		return "", schema.Internal(err)
-	}
-	return template.HTML(page.String()), nil //nolint:gosec // html/template made it.
-}
 
 // withCode adds the code to the address that the browser returns to.
 func withCode(address, code string) (string, error) {

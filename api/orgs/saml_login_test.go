@@ -165,6 +165,14 @@ func TestWhoIsLinked(t *testing.T) {
 			t.Errorf("%s became %v", email, again)
 		}
 	}
+	// An invite that was pending when its person became a member in another way still gives its role, and is used up.
+	late := h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"late@acme.example","role":"review"}],"sso":true}`)
+	id := late["users"].([]any)[0].(string)
+	h.Exec("insert into memberships (user_id, organization_id, role) values ($1, $2, 'read')", id, h.Ours.Organization.ID)
+	token := tokenOf(t, s.LogIn(samltest.Person{NameID: "late", Email: "late@acme.example"}))
+	if got := h.Want(200, "GET", org+"/members/"+id, token, nil); got["role"] != "review" {
+		t.Errorf("the invite of a member was lost: %v", got)
+	}
 	// Another provider's word is another name, even of the same organization.
 	other := apitest.NewSAML(h, h.Theirs, nil)
 	if a := other.LogIn(samltest.Person{NameID: "new@acme.example", Email: "new@acme.example"}); a.Status != 403 {
@@ -197,6 +205,23 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	h.WantError(h.Do("POST", site(h.Theirs.Organization.ID, h.Theirs.Site.ID)+"/insights/events", token, `{"events":[]}`), 404)
 	if a := h.Do("POST", site(h.Ours.Organization.ID, h.Ours.Site.ID)+"/insights/events", token, `{"events":[]}`); a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	// Of what the other organization published, a session sees what strangers see.
+	both, target := h.Theirs.Tokens[schema.RoleAdmin], map[string]string{"organization": h.Ours.Organization.ID}
+	h.Want(200, "PATCH", "/v1/orgs/"+h.Theirs.Organization.ID, both, `{"emailDomains":["secret.example"]}`)
+	for name, visibility := range map[string]string{"shared": "public", "hidden": "private"} {
+		body := apitest.PublishBody(h.Theirs.Organization.ID)
+		body["visibility"] = visibility
+		h.Want(200, "POST", "/v1/integrations/"+name, both, body)
+	}
+	h.WantError(h.Do("POST", "/v1/integrations/hidden/installations", both, target), 403)
+	h.WantError(h.Do("POST", "/v1/integrations/hidden/installations", token, target), 404)
+	h.Want(201, "POST", "/v1/integrations/shared/installations", token, target)
+	for bearer, member := range map[string]bool{both: true, token: false} {
+		a := h.Do("GET", "/v1/orgs/"+h.Ours.Organization.ID+"/installations", bearer, nil)
+		if a.Status != 200 || !strings.Contains(string(a.Body), "shared") || strings.Contains(string(a.Body), "secret.example") != member {
+			t.Errorf("a member: %t, %d %s", member, a.Status, a.Body)
+		}
 	}
 }
 

@@ -21,7 +21,6 @@ const (
 	samlRequestLife = 10 * time.Minute
 	// mostSAMLRequests is how many logins one browser may have under way at one provider, such as in tabs that it opened again.
 	mostSAMLRequests = 4
-	longestReturnTo  = 512
 )
 
 // samlRequest is a login that a browser started. Nothing is stored of it until it is answered: the browser keeps it, signed.

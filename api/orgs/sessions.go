@@ -44,16 +44,11 @@ func (h *sessions) list(ctx context.Context, c *access.Caller, userID string, pa
 			return h.store.ListSessions(ctx, organization, userID, after, size)
 		},
 		func(row store.Session) schema.Session {
-			session := schema.Session{
+			return schema.Session{
 				Object: "session", ID: row.ID, Organization: row.OrganizationID, User: row.UserID, CreatedAt: row.CreatedAt.UTC(),
 				ExpiresAt: row.ExpiresAt.UTC(), Provider: schema.SessionProvider{ID: row.ProviderID, Label: row.Provider},
-				Current: row.ID == c.Principal.TokenID,
+				LastUsedAt: schema.UTC(row.LastUsedAt), Current: row.ID == c.Principal.TokenID,
 			}
-			if row.LastUsedAt != nil {
-				at := row.LastUsedAt.UTC()
-				session.LastUsedAt = &at
-			}
-			return session
 		},
 		func(row store.Session) string { return row.ID })
 }

@@ -59,7 +59,11 @@ func Read(s Service, p Provider, encoded string, expected []string, now time.Tim
 	if err := unmarshal(verified, &claim); err != nil {
 		return Login{}, err
 	}
-	return checkAssertion(s, p, claim, expected, now)
+	var named audiences
+	if err := unmarshal(verified, &named); err != nil {
+		return Login{}, err
+	}
+	return checkAssertion(s, p, claim, named, expected, now)
 }
 
 // refusedBy is why a response has no assertion. It is not signed, so that only the code is shown.
@@ -140,7 +144,7 @@ func checkResponse(s Service, p Provider, r crewjam.Response, signed bool) error
 	return nil
 }
 
-func checkAssertion(s Service, p Provider, a crewjam.Assertion, expected []string, now time.Time) (Login, error) {
+func checkAssertion(s Service, p Provider, a crewjam.Assertion, named audiences, expected []string, now time.Time) (Login, error) {
 	switch {
 	case a.Issuer.Value != p.EntityID:
 		return Login{}, errors.New("the assertion is of another identity provider than the settings name")
@@ -149,7 +153,10 @@ func checkAssertion(s Service, p Provider, a crewjam.Assertion, expected []strin
 	case a.Subject.NameID.Format == string(crewjam.TransientNameIDFormat):
 		return Login{}, errors.New("the assertion's NameID is transient: the identity provider must send a lasting one")
 	}
-	if err := checkConditions(s, a.Conditions, now); err != nil {
+	if err := checkConditions(a.Conditions, now); err != nil {
+		return Login{}, err
+	}
+	if err := named.check(s); err != nil {
 		return Login{}, err
 	}
 	request, err := confirm(s, a.Subject.SubjectConfirmations, expected, now)
@@ -175,7 +182,7 @@ func checkAssertion(s Service, p Provider, a crewjam.Assertion, expected []strin
 	return login, nil
 }
 
-func checkConditions(s Service, c *crewjam.Conditions, now time.Time) error {
+func checkConditions(c *crewjam.Conditions, now time.Time) error {
 	if c == nil {
 		return errors.New("the assertion has no conditions")
 	}
@@ -185,11 +192,23 @@ func checkConditions(s Service, c *crewjam.Conditions, now time.Time) error {
 	if !c.NotOnOrAfter.IsZero() && !now.Add(-Skew).Before(c.NotOnOrAfter) {
 		return errors.New("the assertion has expired")
 	}
-	if len(c.AudienceRestrictions) == 0 {
+	return nil
+}
+
+// audiences are whom an assertion is for. A restriction may name several services, of which crewjam's type keeps the last.
+type audiences struct {
+	Restrictions []struct {
+		Audiences []string `xml:"Audience"`
+	} `xml:"Conditions>AudienceRestriction"`
+}
+
+// check refuses an assertion of which one restriction does not name us.
+func (a audiences) check(s Service) error {
+	if len(a.Restrictions) == 0 {
 		return errors.New("the assertion names no audience")
 	}
-	for _, restriction := range c.AudienceRestrictions {
-		if restriction.Audience.Value != s.EntityID {
+	for _, restriction := range a.Restrictions {
+		if !slices.Contains(restriction.Audiences, s.EntityID) {
 			return errors.New("the assertion is for another audience")
 		}
 	}

@@ -30,6 +30,16 @@ func read(encoded string) (saml.Login, error) {
 	return saml.Read(service, provider(samltest.Ours()), encoded, []string{"id-other", request}, time.Now())
 }
 
+// alsoFor is a good response whose assertion names another audience besides us.
+func alsoFor(audience string) *etree.Element {
+	idp := samltest.Ours()
+	a := idp.Assertion(service, request, anna).Element()
+	restriction := a.FindElement("./Conditions/AudienceRestriction")
+	restriction.AddChild(restriction.SelectElement("Audience").Copy())
+	restriction.ChildElements()[1].SetText(audience)
+	return idp.Response(service, request, idp.Sign(a, dsig.RSASHA256SignatureMethod))
+}
+
 // build makes a response out of an assertion and a response that the test spoils before they are signed.
 func build(spoilAssertion func(a *crewjam.Assertion), signAssertion, signResponse bool) *etree.Element {
 	idp := samltest.Ours()
@@ -57,6 +67,7 @@ func TestGoodResponses(t *testing.T) {
 		"response signed":  samltest.Encode(build(nil, false, true)),
 		"both signed":      samltest.Encode(build(nil, true, true)),
 		"with white space": strings.Join(strings.SplitAfter(idp.Good(service, request, anna), "A"), "\r\n"),
+		"two audiences":    samltest.Encode(alsoFor("https://other")),
 		"SHA-512":          samltest.Encode(idp.Response(service, request, idp.Sign(idp.Assertion(service, request, anna).Element(), dsig.RSASHA512SignatureMethod))),
 		"no key is named": func() string {
 			r := build(nil, true, false)

@@ -87,7 +87,7 @@ func opening(err error) *Error {
 	switch {
 	case strings.HasPrefix(err.Error(), "STARTTLS"):
 		e.Reason = Insecure
-	case code == 454 || code != 0 && code/100 == 4:
+	case code/100 == 4:
 		e.Reason = Interrupted
 	case strings.Contains(err.Error(), "AUTH"):
 		e.Reason = BadLogin
