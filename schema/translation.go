@@ -120,7 +120,7 @@ func TranslationReportKinds() []string {
 }
 
 // TranslationReport is something of a run that people should look at. Segment names the part of the page: the key of a block, with
-// what follows it if it is a part of the block, or title or description. Text is how its source begins.
+// what follows it if it is a part of the block, or title or description. Text is how its source begins, for those who may read it.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`

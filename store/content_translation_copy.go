@@ -138,7 +138,8 @@ func (c *copier) lock(run string) (open bool, err error) {
 		return false, nil
 	}
 	if schema.Or(t.MadeRevision, "") != schema.Or(c.base.Translation.MadeRevision, "") {
-		return false, schema.Conflict("another run has changed the translated space: this one is tried again")
+		// Not a conflict, which a job does not try again.
+		return false, &schema.Error{Code: schema.CodeUnavailable, Message: "another run has changed the translated space: this one is tried again"}
 	}
 	return true, nil
 }

@@ -39,7 +39,7 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	return enqueue(ctx, q, schema.TranslateSpace{Organization: organizationID, Space: spaceID, Translation: translationID, Run: run})
 }
 
-// followSpace asks for a run of each translation that has a copy of a locked space, whose content has changed.
+// followSpace asks for a run of each translation that has, or is making, a copy of a locked space, whose content has changed.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -49,12 +49,15 @@ func followSpace(ctx context.Context, q *db.Queries, space Space, following []st
 	return nil
 }
 
-// StartTranslationRun begins a run, or begins it again. It is false for one that is done.
-func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (run bool, err error) {
+// StartTranslationRun begins a run, or begins it again, and gives the organization that has the translation now. It is false for one
+// that is done.
+func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (organizationID string, run bool, err error) {
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.LockTranslation(ctx, translationID); err != nil {
+		t, err := q.LockTranslation(ctx, translationID)
+		if err != nil {
 			return interpret(err, "translation")
 		}
+		organizationID = t.OrganizationID
 		row, err := q.LockTranslationRun(ctx, id)
 		if err != nil {
 			return interpret(err, "translation run")
@@ -65,12 +68,13 @@ func (s *Store) StartTranslationRun(ctx context.Context, translationID, id strin
 		}
 		return interpret(q.StartTranslationRun(ctx, id), "translation run")
 	})
-	return run, err
+	return organizationID, run, err
 }
 
-// FailTranslationRun notes why a run failed. Its job may try again.
-func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) error {
-	return interpret(s.queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason}), "translation run")
+// FailTranslationRun notes why a run failed. Its job may try again. It is false for a run that is over, or gone with its translation.
+func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) (noted bool, err error) {
+	n, err := s.queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
+	return n > 0, interpret(err, "translation run")
 }
 
 // FailLostTranslationRuns fails the runs whose jobs ended without a word of it.

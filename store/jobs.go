@@ -305,10 +305,10 @@ func readJob(row JobRow) (schema.Job, error) {
 	job := schema.Job{
 		Object: "job", ID: strconv.FormatInt(r.ID, 10), Kind: r.Kind, State: schema.JobState(row.ShownState),
 		Organization: about.Organization, Space: about.Space, Attempt: int(r.Attempt), CreatedAt: r.CreatedAt.UTC(),
-		StartedAt: utc(r.AttemptedAt), FinishedAt: utc(r.FinalizedAt),
+		StartedAt: schema.UTC(r.AttemptedAt), FinishedAt: schema.UTC(r.FinalizedAt),
 	}
 	if job.State == schema.JobWaiting || job.State == schema.JobRetrying {
-		job.NextAttemptAt = utc(&r.ScheduledAt)
+		job.NextAttemptAt = schema.UTC(&r.ScheduledAt)
 	}
 	if n := len(r.Errors); n > 0 && job.State != schema.JobDone {
 		var last struct {
@@ -320,12 +320,4 @@ func readJob(row JobRow) (schema.Job, error) {
 		job.Reason = last.Error
 	}
 	return job, nil
-}
-
-func utc(at *time.Time) *time.Time {
-	if at == nil {
-		return nil
-	}
-	in := at.UTC()
-	return &in
 }

@@ -5,7 +5,10 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"errors"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -29,21 +32,26 @@ func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) { return s.key(
 // ExportKey gives the installation's 32-byte key for signing the addresses of files.
 func (s *Store) ExportKey(ctx context.Context) ([]byte, error) { return s.key(ctx, exportKeyName) }
 
+// keyLength is how long every secret of the installation is, in bytes.
+const keyLength = 32
+
 // key gives a secret of the installation. It is made once; every node gets the same one, also when several ask for the first
 // time together.
 func (s *Store) key(ctx context.Context, name string) ([]byte, error) {
-	fresh := make([]byte, 32)
-	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
-	err := s.queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
-	if err != nil {
-		return nil, interpret(err, "secret")
-	}
-	// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot see.
 	key, err := s.queries.Secret(ctx, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		fresh := make([]byte, keyLength)
+		_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
+		err = s.queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
+		if err == nil {
+			// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot see.
+			key, err = s.queries.Secret(ctx, name)
+		}
+	}
 	if err != nil {
 		return nil, interpret(err, "secret")
 	}
-	if len(key) != len(fresh) {
+	if len(key) != keyLength {
 		return nil, schema.Internal(fmt.Errorf("secret %s has %d bytes", name, len(key)))
 	}
 	return key, nil

@@ -142,6 +142,9 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := st.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
+		t.Fatal(err)
+	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
 	// River asks once per process which database it has.
 	enqueue(t, connect(t, url), inOrder{Space: "any"})
@@ -150,6 +153,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		most int64
 		run  func() error
 	}{
+		{"read a key", 1, func() error { _, err := st.SAMLRequestKey(ctx); return err }},
 		{"read a site", 1, func() error { _, err := st.Site(ctx, admin, org, site); return err }},
 		{"read a site for its readers", 3, func() error {
 			_, err := st.PublishedSite(ctx, store.PublishedRef{Site: site, ShareKey: "none"})

@@ -359,6 +359,26 @@ func TestTranslationFollows(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
+// What changes in the source while the first run is at work comes into the copy as well.
+func TestTranslationFollowsDuringFirstRun(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	change, changed := b.replace(b.source, "Welcome", "A hint", "A warning"), false
+	b.answer = func(r chattest.Request) chattest.Answer {
+		if !changed {
+			changed = true
+			b.edit(b.source, change)
+		}
+		return b.loud(r)
+	}
+	b.run()
+	if _, d := b.page(b.copied(), "WELCOME"); !strings.Contains(content.Plain(d), "A WARNING") {
+		t.Errorf("the copy has %s", content.Plain(d))
+	}
+}
+
 // What somebody corrects in the copy stays, and is reported once its source has changed.
 func TestTranslationKeepsCorrections(t *testing.T) {
 	t.Parallel()
@@ -544,15 +564,31 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// Those who do not see the source do not see the copy.
+// Those who do not see the source see neither the copy nor the texts of the source that reports have.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
 	b.write()
 	b.CloseSpace(b.source)
 	b.create()
+	b.answer = func(r chattest.Request) chattest.Answer {
+		for _, text := range translationtest.Asked(b.T, r).Texts {
+			if text.Text == "Nothing here." {
+				return chattest.Answer{FinishReason: "content_filter"}
+			}
+		}
+		return b.loud(r)
+	}
 	b.run()
 	copied := b.copied()
+	if got := b.reports(); !slices.Equal(got, []string{"refused: <nil>"}) {
+		t.Errorf("who does not see the source is told %q", got)
+	}
+	list := b.do(http.StatusOK, "GET", b.one+"/runs", nil)["items"].([]any)
+	run := b.do(http.StatusOK, "GET", b.one+"/runs/"+list[0].(map[string]any)["id"].(string), nil)
+	if report := run["reports"].([]any)[0].(map[string]any); report["text"] != "Nothing here." {
+		t.Errorf("who sees the source is told %v", report)
+	}
 	b.WantError(b.Do("GET", "/v1/spaces/"+copied, b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
@@ -572,5 +608,63 @@ func TestTranslationWithoutCopy(t *testing.T) {
 	}
 	if sent := b.run(); len(sent) != 1 || b.copied() == copied {
 		t.Errorf("sent %v", sent)
+	}
+}
+
+// What happens to a copy while a run is at work makes the run try again, and a job may name an organization that had the space before.
+func TestTranslationTriesAgain(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.write()
+	b.create()
+	b.run()
+	copied, text := b.copied(), "A hint"
+	during := func(to string, happens func()) {
+		t.Helper()
+		b.edit(b.source, b.replace(b.source, "Welcome", text, to))
+		text = to
+		b.answer = func(r chattest.Request) chattest.Answer {
+			if happens != nil {
+				happens()
+				happens = nil
+			}
+			return b.loud(r)
+		}
+		if sent := b.runJobs(); len(sent) != 1 {
+			t.Errorf("sent %v", sent)
+		}
+		if last := b.translation()["lastRun"].(map[string]any); last["state"] != "done" {
+			t.Errorf("%s: the run is %v", to, last)
+		}
+		if _, d := b.page(b.copied(), "WELCOME"); !strings.Contains(content.Plain(d), strings.ToUpper(to)) {
+			t.Errorf("the copy has %s", content.Plain(d))
+		}
+	}
+	b.edit(copied, b.replace(copied, "WELCOME", "A TASK", "Something to do"))
+	during("A warning", func() {
+		b.Exec("update translations set made_revision = (select revision from spaces where id = result_space_id) where result_space_id = $1", copied)
+	})
+	during("A danger", func() { b.do(http.StatusNoContent, "DELETE", "/v1/spaces/"+copied, nil) })
+	if b.copied() == copied {
+		t.Error("the copy is there although it was deleted")
+	}
+	b.edit(b.source, b.replace(b.source, "Welcome", text, "A success"))
+	b.Exec(`update river_job set args = jsonb_set(args, '{organization}', '"another"') where kind = 'translate_space'`)
+	b.runJobs()
+	if last := b.translation()["lastRun"].(map[string]any); last["state"] != "done" {
+		t.Errorf("the run is %v", last)
+	}
+}
+
+// A title that would be too long for a space stays as it is.
+func TestTranslationOfTitle(t *testing.T) {
+	t.Parallel()
+	b := newTranslationBench(t)
+	b.do(http.StatusOK, "PATCH", "/v1/spaces/"+b.source, `{"title":"Frequently asked questions"}`)
+	b.create()
+	b.answer = func(chattest.Request) chattest.Answer { return translationtest.Said(strings.Repeat("ä", 51)) }
+	b.run()
+	if got := b.do(http.StatusOK, "GET", "/v1/spaces/"+b.copied(), nil)["title"]; got != "Frequently asked questions" {
+		t.Errorf("the title is %q", got)
 	}
 }

@@ -121,21 +121,26 @@ func (h *translations) create(ctx context.Context, c *access.Caller, r *createTr
 
 // requireSpace rejects a space of another organization, or one whose content the caller may not read.
 func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id string) error {
-	refused := schema.Invalid("source.space", "names no space of this organization that you have access to")
+	reads, err := h.reads(ctx, c, id)
+	if err == nil && !reads {
+		return schema.Invalid("source.space", "names no space of this organization that you have access to")
+	}
+	return err
+}
+
+// reads reports whether an id is that of a space of the organization whose content the caller may read.
+func (h *translations) reads(ctx context.Context, c *access.Caller, id string) (bool, error) {
 	if !schema.ValidID(id) {
-		return refused
+		return false, nil
 	}
 	space, err := h.store.Space(ctx, c.Principal.UserID, id)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return refused
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if space.Space.OrganizationID != c.Organization.Organization.ID || !access.ContentRights(space.ContentAccess).Has(access.RightAccess) {
-		return refused
-	}
-	return nil
+	return space.Space.OrganizationID == c.Organization.Organization.ID && access.ContentRights(space.ContentAccess).Has(access.RightAccess), nil
 }
 
 type translationRequest struct {
@@ -201,12 +206,24 @@ type translationRunRequest struct {
 
 func (h *translations) oneRun(ctx context.Context, c *access.Caller, r *translationRunRequest) (schema.TranslationRun, error) {
 	organization := c.Organization.Organization.ID
-	if _, err := h.store.Translation(ctx, organization, r.ID); err != nil {
+	of, err := h.store.Translation(ctx, organization, r.ID)
+	if err != nil {
 		return schema.TranslationRun{}, err
 	}
 	row, err := h.store.TranslationRunByID(ctx, r.ID, r.Run)
 	if err != nil {
 		return schema.TranslationRun{}, err
 	}
-	return h.view.TranslationRun(organization)(row)
+	run, err := h.view.TranslationRun(organization)(row)
+	if err != nil || len(run.Reports) == 0 {
+		return run, err
+	}
+	// The texts are the source's, which not everybody in the organization may read.
+	reads, err := h.reads(ctx, c, of.SourceSpaceID)
+	if !reads {
+		for i := range run.Reports {
+			run.Reports[i].Text = ""
+		}
+	}
+	return run, err
 }

@@ -27,6 +27,7 @@ const (
 	segmentDescription = "description"
 	maxPageTitle       = 256
 	maxPageDescription = 1000
+	maxSpaceTitle      = 50
 )
 
 // pageOf makes a page of the copy. A text that would be too long stays as it is.
@@ -45,15 +46,27 @@ func pageOf(node tree.Node, document *schema.Document) translatedPage {
 func (p *translatedPage) own() {
 	field := func(id string, text *string, most int) {
 		if *text != "" {
-			p.places = append(p.places, translation.PlainPlace(id, *text, func(translated string) {
-				if utf8.RuneCountInString(translated) <= most {
-					*text = translated
-				}
-			}))
+			p.places = append(p.places, fieldPlace(id, text, most))
 		}
 	}
 	field(segmentTitle, &p.node.Title, maxPageTitle)
 	field(segmentDescription, &p.node.Description, maxPageDescription)
+}
+
+// fieldPlace is the place of a text with a greatest length.
+func fieldPlace(id string, text *string, most int) translation.Place {
+	return translation.PlainPlace(id, *text, func(translated string) {
+		if utf8.RuneCountInString(translated) <= most {
+			*text = translated
+		}
+	})
+}
+
+func placesOf(pages []translatedPage) (places []translation.Place) {
+	for i := range pages {
+		places = append(places, pages[i].places...)
+	}
+	return places
 }
 
 // eachBatch reads the pages of the source, some at a time.
@@ -93,15 +106,21 @@ func (t *translator) documents(ctx context.Context, space string, pages []tree.N
 // copy makes the pages of the copy of what was translated. put stores their documents.
 func (t *translator) copy(ctx context.Context, put func([]store.Document) error) (store.TranslatedSpace, error) {
 	made := store.TranslatedSpace{Title: t.base.Space.Title}
-	title := []translation.Place{translation.PlainPlace("", made.Title, func(text string) { made.Title = text })}
-	if _, err := t.fill(ctx, title); err != nil {
+	title := []translation.Place{fieldPlace("", &made.Title, maxSpaceTitle)}
+	_, known, err := t.known(ctx, title)
+	if err != nil {
 		return made, err
 	}
+	fill(title, known)
 	files := map[string]bool{}
-	err := t.eachBatch(ctx, func(pages []translatedPage) error {
+	err = t.eachBatch(ctx, func(pages []translatedPage) error {
+		_, known, err := t.known(ctx, placesOf(pages))
+		if err != nil {
+			return err
+		}
 		var documents []store.Document
 		for i := range pages {
-			document, err := t.page(ctx, &pages[i], files, &made)
+			document, err := t.page(ctx, &pages[i], known, files, &made)
 			if err != nil {
 				return err
 			}
@@ -120,16 +139,14 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 }
 
 // page puts translations into a page, but where somebody has corrected them.
-func (t *translator) page(ctx context.Context, p *translatedPage, files map[string]bool, made *store.TranslatedSpace) (*store.Document, error) {
+func (t *translator) page(
+	ctx context.Context, p *translatedPage, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace,
+) (*store.Document, error) {
 	sources := make(map[string]string, len(p.places))
 	for i := range p.places {
 		sources[p.places[i].ID] = p.places[i].State
 	}
-	reports, err := t.fill(ctx, p.places)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range reports {
+	for _, r := range fill(p.places, known) {
 		r.Page = p.node.ID
 		made.Reports = append(made.Reports, r)
 	}
@@ -149,19 +166,14 @@ func (t *translator) page(ctx context.Context, p *translatedPage, files map[stri
 	return &document, err
 }
 
-// fill puts the translations of places into them, and reports what people should look at.
-func (t *translator) fill(ctx context.Context, places []translation.Place) ([]schema.TranslationReport, error) {
-	segments, known, err := t.known(ctx, places)
-	if err != nil {
-		return nil, err
-	}
+// fill puts the translations of places, which are known by their sources, into them, and reports what people should look at.
+func fill(places []translation.Place, known map[string]store.Translated) []schema.TranslationReport {
 	var reports []schema.TranslationReport
 	for i := range places {
 		if places[i].Source == "" {
 			continue
 		}
-		translated, there := known[segments[0].Key]
-		segments = segments[1:]
+		translated, there := known[places[i].Source]
 		problem := translated.Problem
 		if !there || !places[i].Put(translated.Target) {
 			problem = schema.ReportRefused
@@ -170,7 +182,7 @@ func (t *translator) fill(ctx context.Context, places []translation.Place) ([]sc
 			reports = append(reports, reportOn(problem, "", &places[i]))
 		}
 	}
-	return reports, nil
+	return reports
 }
 
 // excerpt is how much of a segment a report shows, in characters.

@@ -21,16 +21,16 @@ const noTranslator = "this installation has no translator: its operator can set 
 // translateSpace runs a translation: it translates the segments of the source that it has not translated before, and brings the copy
 // up to date. What comes from the translator is stored batch by batch, so an attempt goes on where the last one stopped.
 func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) error {
-	run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
+	organization, run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
 		return nil // It is over, or the translation is gone.
 	}
 	if err != nil {
 		return err
 	}
-	err = explainTranslation(runTranslation(ctx, d, args))
-	if err == nil || schema.IsCode(err, schema.CodeNotFound) {
-		return nil // The translation was deleted meanwhile.
+	err = explainTranslation(runTranslation(ctx, d, args, organization))
+	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+		return err // A node that stops leaves the run as it is: another one goes on.
 	}
 	reason := internalReason
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
@@ -39,14 +39,19 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	// The reason is stored even if the time of the job is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, d.Store.FailTranslationRun(noting, args.Run, reason))
+	noted, failed := d.Store.FailTranslationRun(noting, args.Run, reason)
+	if failed == nil && !noted {
+		return nil // The translation was deleted meanwhile.
+	}
+	return errors.Join(err, failed)
 }
 
-func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace) error {
+// runTranslation does a run for the organization that has the space now: the arguments name the one that had it when the job was made.
+func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})
 	}
-	base, err := d.Store.TranslationBase(ctx, args.Organization, args.Translation)
+	base, err := d.Store.TranslationBase(ctx, organization, args.Translation)
 	if err != nil {
 		return err
 	}
@@ -68,7 +73,7 @@ func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace) err
 // explainTranslation makes errors with public messages, and marks those that another attempt would only repeat.
 func explainTranslation(err error) error {
 	if refused, ok := errors.AsType[*provider.Error](err); ok {
-		public := &schema.Error{Code: schema.CodeUnavailable, Message: refused.Error(), Cause: err}
+		public := &schema.Error{Code: schema.CodeUnavailable, Message: refused.Error(), Cause: errors.Unwrap(refused)}
 		if refused.Retryable() {
 			return public
 		}
@@ -165,7 +170,7 @@ func (t *translator) translate(ctx context.Context) error {
 			return err
 		}
 		for _, s := range segments {
-			if _, done := known[s.Key]; !done && !asked[s.Key] {
+			if _, done := known[s.Source]; !done && !asked[s.Key] {
 				asked[s.Key] = true
 				waiting = append(waiting, s)
 			}
@@ -179,13 +184,7 @@ func (t *translator) translate(ctx context.Context) error {
 	if err := add([]translation.Place{title}); err != nil {
 		return err
 	}
-	err := t.eachBatch(ctx, func(pages []translatedPage) error {
-		var places []translation.Place
-		for i := range pages {
-			places = append(places, pages[i].places...)
-		}
-		return add(places)
-	})
+	err := t.eachBatch(ctx, func(pages []translatedPage) error { return add(placesOf(pages)) })
 	if err != nil {
 		return err
 	}
@@ -208,7 +207,7 @@ func (t *translator) keep(ctx context.Context, done []translation.Done) error {
 	return t.deps.Store.KeepTranslated(ctx, t.base.Translation.ID, t.run, kept, words)
 }
 
-// known gives the segments of places, and those that were translated before by their keys.
+// known gives the segments of places, and those that were translated before by their sources.
 func (t *translator) known(ctx context.Context, places []translation.Place) ([]translation.Segment, map[string]store.Translated, error) {
 	var segments []translation.Segment
 	var keys []string
@@ -221,6 +220,12 @@ func (t *translator) known(ctx context.Context, places []translation.Place) ([]t
 	if len(keys) == 0 {
 		return nil, nil, nil
 	}
-	known, err := t.deps.Store.TranslatedSegments(ctx, t.base.Translation.ID, keys)
+	translated, err := t.deps.Store.TranslatedSegments(ctx, t.base.Translation.ID, keys)
+	known := make(map[string]store.Translated, len(translated))
+	for _, s := range segments {
+		if one, there := translated[s.Key]; there {
+			known[s.Source] = one
+		}
+	}
 	return segments, known, err
 }

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"time"
-
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -52,7 +50,7 @@ func (v Presenter) TranslationRun(organizationID string) func(store.TranslationR
 	return func(row store.TranslationRun) (schema.TranslationRun, error) {
 		r := schema.TranslationRun{
 			Object: "translation-run", ID: row.ID, State: row.State, Reason: row.Reason, RequestedAt: row.RequestedAt.UTC(),
-			StartedAt: utc(row.StartedAt), FinishedAt: utc(row.FinishedAt), Segments: row.Segments, Words: row.Words, Pages: row.Pages,
+			StartedAt: schema.UTC(row.StartedAt), FinishedAt: schema.UTC(row.FinishedAt), Segments: row.Segments, Words: row.Words, Pages: row.Pages,
 			Revision: schema.Or(row.Revision, ""), ReportCount: row.ReportCount,
 			URLs: schema.LocationURLs{Location: v.API("orgs", organizationID, "translations", row.TranslationID, "runs", row.ID)},
 		}
@@ -68,12 +66,4 @@ func (v Presenter) TranslationRun(organizationID string) func(store.TranslationR
 		}
 		return r, nil
 	}
-}
-
-func utc(at *time.Time) *time.Time {
-	if at == nil {
-		return nil
-	}
-	in := at.UTC()
-	return &in
 }

@@ -10,8 +10,8 @@ import (
 func (v Presenter) Webhook(row store.Webhook) schema.Webhook {
 	w := schema.Webhook{
 		Object: "webhook", ID: row.ID, URL: row.Url, Description: row.Description, Events: row.Events, Active: row.Active,
-		Status: schema.WebhookActive, DisabledAt: utc(row.DisabledAt), DisabledReason: schema.Or(row.DisabledReason, ""),
-		Failures: row.Failures, FailingSince: utc(row.FailingSince), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+		Status: schema.WebhookActive, DisabledAt: schema.UTC(row.DisabledAt), DisabledReason: schema.Or(row.DisabledReason, ""),
+		Failures: row.Failures, FailingSince: schema.UTC(row.FailingSince), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 		URLs: schema.LocationURLs{Location: v.API("orgs", row.OrganizationID, "webhooks", row.ID)},
 	}
 	if !row.Active {
@@ -22,10 +22,10 @@ func (v Presenter) Webhook(row store.Webhook) schema.Webhook {
 	}
 	now := time.Now()
 	if row.HeldUntil != nil && row.HeldUntil.After(now) {
-		w.HeldUntil = utc(row.HeldUntil)
+		w.HeldUntil = schema.UTC(row.HeldUntil)
 	}
 	if row.FormerUntil != nil && row.FormerUntil.After(now) {
-		w.FormerSecretUntil = utc(row.FormerUntil)
+		w.FormerSecretUntil = schema.UTC(row.FormerUntil)
 	}
 	return w
 }
@@ -56,8 +56,8 @@ func (v Presenter) WebhookDelivery(row store.WebhookDelivery) (schema.WebhookDel
 	d := row.WebhookDelivery
 	delivery := schema.WebhookDelivery{
 		Object: "webhook-delivery", ID: d.ID, Webhook: d.WebhookID, Event: payload, State: d.State, Attempts: d.Attempts,
-		Redelivers: schema.Or(d.Redelivers, ""), NextAttemptAt: utc(d.NextAttemptAt), CreatedAt: d.CreatedAt.UTC(),
-		FinishedAt: utc(d.SettledAt), Reason: schema.Or(d.Reason, ""),
+		Redelivers: schema.Or(d.Redelivers, ""), NextAttemptAt: schema.UTC(d.NextAttemptAt), CreatedAt: d.CreatedAt.UTC(),
+		FinishedAt: schema.UTC(d.SettledAt), Reason: schema.Or(d.Reason, ""),
 		URLs: schema.LocationURLs{Location: v.API("orgs", payload.Organization, "webhooks", d.WebhookID, "deliveries", d.ID)},
 	}
 	if d.AttemptedAt != nil {

@@ -132,8 +132,9 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 		return nil, err
 	}
 	for at, i := range again {
-		// A translation with a term missing is better than one that is broken.
-		if better := (Done{Segment: segments[i]}); better.take(answers[at]) == "" || results[i].Target == "" {
+		// A translation with a term missing is better than one that is broken, and than none.
+		better := Done{Segment: segments[i]}
+		if complaint := better.take(answers[at]); complaint == "" && better.Target != "" || results[i].Target == "" {
 			results[i] = better
 		}
 		if results[i].Problem == PlaceholderLost {
@@ -152,7 +153,7 @@ func (d *Done) take(answer *string) string {
 		return ""
 	}
 	_, target, _ := split(*answer)
-	if !fits(d.Source, target) {
+	if !usable(d.Source, target) {
 		d.Target, d.Problem = "", PlaceholderLost
 		return "The tags must be those of the source, each exactly once, and inside the same tags."
 	}
@@ -166,6 +167,11 @@ func (d *Done) take(answer *string) string {
 		return strings.Join(wanted, "; ") + "."
 	}
 	return ""
+}
+
+// usable reports whether a translation has the tags of its source, and can be stored: no text of a document has a U+0000.
+func usable(source, target string) bool {
+	return fits(source, target) && !strings.ContainsRune(target, 0)
 }
 
 // parts translates the texts between the tags one by one, and leaves the tags where they are.
@@ -190,7 +196,7 @@ func (r *run) parts(ctx context.Context, d *Done) error {
 	}
 	translated := false
 	for n, i := range at {
-		if answers[n] == nil || !fits(texts[n].Source, *answers[n]) {
+		if answers[n] == nil || !usable(texts[n].Source, *answers[n]) {
 			continue
 		}
 		part, err := tokens(*answers[n])

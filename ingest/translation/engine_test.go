@@ -115,6 +115,12 @@ func TestModelRepairs(t *testing.T) {
 			[]chattest.Answer{translationtest.Said(`<b id="1">RAUM</b>`), translationtest.Said("Bereich")}, []string{`<b id="1">Space</b>`},
 			`<b id="1">RAUM</b> (term-missing)`, 2, 0,
 		},
+		"a term is missing, then refused": {
+			[]chattest.Answer{translationtest.Said("EIN RAUM"), {FinishReason: "content_filter"}}, []string{"A space"}, "EIN RAUM (term-missing)", 2, 0,
+		},
+		"a character that cannot be stored": {
+			[]chattest.Answer{translationtest.Said("O\x00NE")}, []string{"One"}, "ONE", 2, 0,
+		},
 		"too few": {
 			[]chattest.Answer{translationtest.Said("ONE")}, []string{"One", "Two"}, "ONE\nTWO", 2, 1,
 		},

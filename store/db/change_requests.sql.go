@@ -513,7 +513,11 @@ func (q *Queries) SetChangeRequest(ctx context.Context, arg SetChangeRequestPara
 const setSpaceHead = `-- name: SetSpaceHead :one
 update spaces s set revision = $2, updated_at = now() where s.id = $1
 returning array(
-    select t.id from translations t where t.source_space_id = s.id and t.result_space_id is not null order by t.id
+    select t.id from translations t
+    where t.source_space_id = s.id and (t.result_space_id is not null or exists (
+        select from translation_runs r where r.translation_id = t.id and r.state in ('queued', 'running')
+    ))
+    order by t.id
 )::text[]
 `
 
@@ -522,7 +526,7 @@ type SetSpaceHeadParams struct {
 	Revision string
 }
 
-// It gives the translations that follow the space: those that have a copy of it.
+// It gives the translations that follow the space: those that have a copy of it, and those whose first run has maybe read it already.
 // Index: translations_space (source_space_id).
 // Sorts: the translations of one space.
 func (q *Queries) SetSpaceHead(ctx context.Context, arg SetSpaceHeadParams) ([]string, error) {

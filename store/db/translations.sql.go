@@ -222,7 +222,7 @@ func (q *Queries) FailLostTranslationRuns(ctx context.Context, reason string) er
 	return err
 }
 
-const failTranslationRun = `-- name: FailTranslationRun :exec
+const failTranslationRun = `-- name: FailTranslationRun :execrows
 update translation_runs set state = 'failed', reason = $1, finished_at = now()
 where id = $2 and state in ('queued', 'running')
 `
@@ -232,9 +232,12 @@ type FailTranslationRunParams struct {
 	ID     string
 }
 
-func (q *Queries) FailTranslationRun(ctx context.Context, arg FailTranslationRunParams) error {
-	_, err := q.db.Exec(ctx, failTranslationRun, arg.Reason, arg.ID)
-	return err
+func (q *Queries) FailTranslationRun(ctx context.Context, arg FailTranslationRunParams) (int64, error) {
+	result, err := q.db.Exec(ctx, failTranslationRun, arg.Reason, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const finishTranslation = `-- name: FinishTranslation :exec

@@ -40,12 +40,16 @@ update spaces set
 where id = sqlc.arg(id);
 
 -- name: SetSpaceHead :one
--- It gives the translations that follow the space: those that have a copy of it.
+-- It gives the translations that follow the space: those that have a copy of it, and those whose first run has maybe read it already.
 -- Index: translations_space (source_space_id).
 -- Sorts: the translations of one space.
 update spaces s set revision = $2, updated_at = now() where s.id = $1
 returning array(
-    select t.id from translations t where t.source_space_id = s.id and t.result_space_id is not null order by t.id
+    select t.id from translations t
+    where t.source_space_id = s.id and (t.result_space_id is not null or exists (
+        select from translation_runs r where r.translation_id = t.id and r.state in ('queued', 'running')
+    ))
+    order by t.id
 )::text[];
 
 -- name: ListChangeRequestsInSpace :many

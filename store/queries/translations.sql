@@ -50,7 +50,7 @@ select * from translation_runs where id = $1 for update;
 -- A run that is tried again began when it was tried first.
 update translation_runs set state = 'running', reason = '', finished_at = null, started_at = coalesce(started_at, now()) where id = $1;
 
--- name: FailTranslationRun :exec
+-- name: FailTranslationRun :execrows
 update translation_runs set state = 'failed', reason = sqlc.arg(reason), finished_at = now()
 where id = sqlc.arg(id) and state in ('queued', 'running');
 
