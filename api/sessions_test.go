@@ -62,3 +62,19 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 		t.Errorf("%d operations reached, %d refused", reached, refused)
 	}
 }
+
+// TestAdminsDecideBySession: what an integration is for and what it may do is decided by people, however they have logged in.
+func TestAdminsDecideBySession(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSAML(h, h.Ours, nil)
+	s.Known("anna", h.Ours.Users[schema.RoleAdmin].ID)
+	_, rest, _ := strings.Cut(string(s.LogIn(samltest.Person{NameID: "anna"}).Body), `value="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	path := "/v1/integrations/tool/installations/" + h.Installed(h.Ours, "tool", schema.ScopeOpenAPIRead)["installationId"]
+	body := `{"scopes":[],"space_selection":"selected","site_selection":"selected","status":"paused"}`
+	changed := h.Want(http.StatusOK, http.MethodPatch, path, token, body)
+	if changed["status"] != "paused" || changed["space_selection"] != "selected" || len(changed["scopes"].([]any)) != 0 {
+		t.Errorf("%v", changed)
+	}
+}

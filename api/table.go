@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 
 	"github.com/octavo-docs/octavo/api/apps"
 	"github.com/octavo-docs/octavo/api/content"
@@ -27,11 +28,11 @@ import (
 // table is the contract: a line per domain, each with its own rows.
 func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
-		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
-		orgs.Table(d.Store, v, d.Resolver, d.Outbound, d.SSO),
+		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, reachable(d.Outbound), mergerules.Vocabulary}},
+		orgs.Table(d.Store, v, d.Resolver, d.SSO),
 		sites.Table(d.Store, v, d.Resolver),
 		content.Table(d.Store, v, d.Outbound),
-		apps.Table(d.Store, v, d.Outbound),
+		apps.Table(d.Store, v),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
 	)
 }
@@ -47,6 +48,20 @@ var sharedVocabulary = rules.Vocabulary{
 	Patterns: map[string]rules.Pattern{
 		"condition": {Match: condition.ValidOrEmpty, Problem: "is no condition"},
 	},
+}
+
+// reachable defines the form of addresses that jobs call; policy says which hosts they may be on.
+func reachable(policy outbound.Policy) rules.Vocabulary {
+	return rules.Vocabulary{Patterns: map[string]rules.Pattern{
+		"reachableURL": {
+			Match: func(text string) bool {
+				u, err := url.Parse(text)
+				return err == nil && u.User == nil && u.Fragment == "" && policy.PermitsURL(text)
+			},
+			Problem: "must be an http or https URL without user, password and fragment, of a host that is not on a private network, with the port 80, 443 or one above 1023",
+			Regexp:  rules.HTTPURL, Format: "uri",
+		},
+	}}
 }
 
 // Table returns the table without a server behind it, for generated documents and tests.

@@ -29,7 +29,7 @@ type AuditEntry struct {
 	Object string    `json:"object"`
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
-	Action string    `json:"action"`
+	Action string    `json:"action" rules:"enum=auditAction"`
 	// Operation is the operationId of the request, the kind of the job or the name of the command.
 	Operation string      `json:"operation,omitempty"`
 	Actor     AuditActor  `json:"actor"`

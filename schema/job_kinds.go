@@ -141,13 +141,14 @@ func (j TranslateSpace) Subject() JobSubject {
 type SendIntegrationEvent struct {
 	// Organization is the one that published the integration.
 	Organization string `json:"organization"`
+	Integration  string `json:"integration"`
 	Event        string `json:"event"`
 }
 
 // Kind is the name of the kind.
 func (SendIntegrationEvent) Kind() string { return "send_integration_event" }
 
-// JobKind is the kind's row. A tunnel that is not there for some minutes has ended.
+// JobKind is the kind's row. A tunnel that is not there for some minutes has ended: the events of other integrations do not wait for it.
 func (j SendIntegrationEvent) JobKind() JobKind {
 	return JobKind{
 		Name: j.Kind(), Doc: "Sends an event of an integration in development mode to its tunnel.",
@@ -156,7 +157,9 @@ func (j SendIntegrationEvent) JobKind() JobKind {
 }
 
 // Subject is what the job is about.
-func (j SendIntegrationEvent) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
+func (j SendIntegrationEvent) Subject() JobSubject {
+	return JobSubject{Organization: j.Organization, Part: j.Integration}
+}
 
 // FetchOpenAPI fetches the OpenAPI specifications of an organization whose time has come.
 type FetchOpenAPI struct {

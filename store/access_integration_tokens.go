@@ -60,14 +60,15 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 	return p, nil
 }
 
-// IntegrationSigningSecret gives the secret with which an integration can tell calls of ours from others. It is always the same.
-func (s *Store) IntegrationSigningSecret(ctx context.Context, name string) (string, error) {
+// IntegrationSigningSecret gives the secret with which an integration can tell calls of ours from others. It is always the same for
+// one owner: who had the name before does not know it.
+func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string) (string, error) {
 	key, err := s.key(ctx, integrationSigningKeyName)
 	if err != nil {
 		return "", err
 	}
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(name))
+	mac.Write([]byte(owner + "/" + name))
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 

@@ -74,7 +74,7 @@ func (s *Store) DeleteOldAuditEntries(ctx context.Context, olderThan time.Time) 
 
 func auditEntry(row db.AuditLog) schema.AuditEntry {
 	entry := schema.AuditEntry{
-		Object: "audit-entry", ID: jobText(row.ID), At: row.At, Action: row.Action, Operation: deref(row.Operation),
+		Object: "audit-entry", ID: jobText(row.ID), At: row.At.UTC(), Action: row.Action, Operation: deref(row.Operation),
 		Actor:     schema.AuditActor{Type: row.ActorType, ID: deref(row.ActorID), DisplayName: deref(row.ActorName)},
 		RequestID: deref(row.RequestID), Address: deref(row.Address), Further: row.Further, Before: row.Before, After: row.After,
 		Target: schema.AuditTarget{

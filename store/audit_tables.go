@@ -12,7 +12,8 @@ type auditedTable struct {
 	// id is the expression of the object's id in the row r, and key are the columns that no change of a row touches.
 	id, key string
 	// columns are those that are shown, by name; the log has them in camel case. A change of other columns leaves no entry. Of a
-	// column with a #, the hash is shown, because it may be large; of one with a !, only that it changed, because it is secret.
+	// column with a #, the hash is shown, because it may be large; of one with a !, only that it changed, because it is secret. A table
+	// that shows organization_id has rows that go from one organization to another: both have an entry.
 	columns string
 	// exempt is the reason for which changes of the table leave no entries.
 	exempt string
@@ -82,9 +83,9 @@ func auditedTables() []auditedTable {
 		keyed("saml_identities", "saml-identity", inOrganization, "r.user_id", "provider_id name_id", "provider_id name_id user_id"),
 		ownID("sessions", "session", inOrganization, "provider_id user_id opened expires_at !hash"),
 
-		ownID("collections", "collection", inOrganization, "parent_id title #description default_level position"),
-		ownID("spaces", "space", inOrganization.with("null", "r.id"), "parent_id position title emoji icon visibility edit_mode "+
-			"language default_level merge_rules revision git_sync"),
+		ownID("collections", "collection", inOrganization, "organization_id parent_id title #description default_level position"),
+		ownID("spaces", "space", inOrganization.with("null", "r.id"), "organization_id parent_id position title emoji icon visibility "+
+			"edit_mode language default_level merge_rules revision git_sync"),
 		ownID("change_requests", "change-request", inSpace, "number status subject #description created_by revision revision_merged cluster_id"),
 		keyed("change_request_reviewers", "requested-reviewer", inChangeRequest, "r.user_id", "change_request_id user_id",
 			"change_request_id user_id requested_by revision"),

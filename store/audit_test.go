@@ -164,7 +164,7 @@ func TestAuditOfOneObject(t *testing.T) {
 			t.Errorf("%s\nwant %s", line(e), want[i])
 		}
 		if e.Token == nil || e.Token.ID != "token1" || e.RequestID != "req1" || e.Address != "192.0.2.7" || e.Actor.ID != admin.ID ||
-			e.Target.Site != tenant.Site.ID || e.Target.Organization != tenant.Organization.ID || e.Further != nil {
+			e.Target.Site != tenant.Site.ID || e.Target.Organization != tenant.Organization.ID || e.Further != nil || e.At.Location() != time.UTC {
 			t.Errorf("%+v", e)
 		}
 		if one, err := st.AuditEntry(ctx, tenant.Organization.ID, e.ID); err != nil || line(one) != line(e) {
@@ -254,6 +254,76 @@ func TestAuditIsBounded(t *testing.T) {
 			if counts[action] != want[0] || further[action] != want[1] {
 				t.Errorf("%s: %d entries, for %d more", action, counts[action], further[action])
 			}
+		}
+	}
+}
+
+// TestAuditOfTransfers: what goes to another organization leaves an entry in both.
+func TestAuditOfTransfers(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
+	collection, err := st.CreateCollection(t.Context(), store.NewCollection{OrganizationID: ours.Organization.ID, Title: "Guides"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := storetest.Spaces(t, st, ours.Organization.ID, &collection.ID, 1)[0]
+	admin := ours.Users[schema.RoleAdmin].ID
+	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: admin, Operation: "transferCollection"})
+	if _, err := st.TransferCollection(ctx, collection.ID, ours.Organization.ID, theirs.Organization.ID, admin); err != nil {
+		t.Fatal(err)
+	}
+	for _, organization := range []string{ours.Organization.ID, theirs.Organization.ID} {
+		for _, id := range []string{collection.ID, space} {
+			found := 0
+			for _, e := range audited(t, st, organization, store.AuditFilter{ObjectID: &id}) {
+				if e.Operation == "transferCollection" && strings.Contains(string(e.Before), `"organizationId": "`+ours.Organization.ID+`"`) &&
+					strings.Contains(string(e.After), `"organizationId": "`+theirs.Organization.ID+`"`) {
+					found++
+				}
+			}
+			if found != 1 {
+				t.Errorf("the log of %s has %d entries about %s", organization, found, id)
+			}
+		}
+	}
+}
+
+// TestAuditOfStrangers: whoever unpublishes an integration ends its installations in other organizations, which do not learn who it was.
+func TestAuditOfStrangers(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
+	_, err := conn.Exec(t.Context(), `insert into integrations (name, organization_id, visibility, target, manifest, script, title, scopes, categories,
+			block_domains, has_blocks, has_content_sources) values ('tool', $1, 'public', 'all', '{}', '', 'Tool', '{}', '{}', '{}', false, false)`,
+		ours.Organization.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []*storetest.Tenant{ours, theirs} {
+		_, err := conn.Exec(t.Context(), "insert into integration_installations (id, integration, organization_id, user_id) values ('of ' || $1::text, 'tool', $1, $2)",
+			tenant.Organization.ID, tenant.Users[schema.RoleRead].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := store.By(t.Context(), store.Actor{
+		Type: schema.ActorUser, ID: ours.Users[schema.RoleAdmin].ID, TokenID: "token1", TokenKind: "user", Operation: "unpublishIntegration",
+		RequestID: "request1", Address: "192.0.2.7",
+	})
+	if err := st.UnpublishIntegration(ctx, "tool"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []*storetest.Tenant{ours, theirs} {
+		operation, kind := "unpublishIntegration", "integration-installation"
+		entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{Operation: &operation, ObjectType: &kind})
+		if len(entries) != 1 || entries[0].Action != "delete" {
+			t.Fatalf("%+v", entries)
+		}
+		e, known := entries[0], tenant == ours
+		if (e.Actor.DisplayName == "ours-admin") != known || (e.Address == "192.0.2.7") != known || (e.Token != nil) != known || (e.RequestID != "") != known {
+			t.Errorf("%+v", e)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,11 @@ func (t auditedTable) writeTriggers(text *strings.Builder) {
 		if change.condition == "else" {
 			then = ""
 		}
+		organization := t.in.organization
+		if change.action == "update" && slices.Contains(strings.Fields(t.columns), "organization_id") {
+			organization = "m.organization_id"
+			change.from += " cross join lateral (select o.organization_id union select r.organization_id) m"
+		}
 		fmt.Fprintf(text, `    %s%s
         insert into audit_log (organization_id, site_id, space_id, action, object_type, object_id, further, before, after,
             operation, actor_type, actor_id, actor_name, token_id, token_kind, request_id, address)
@@ -75,10 +81,10 @@ func (t auditedTable) writeTriggers(text *strings.Builder) {
             from %[12]s %[13]s
             where %[14]s
             window w as (partition by %[5]s)
-        ) x cross join audit_actor() a
+        ) x cross join lateral audit_actor(x.organization_id, x.id) a
         where x.nth <= %[9]d + 1 and (x.organization_id is null or exists (
             select from organizations g where g.id = x.organization_id and g.deleted_at is null));
-`, change.condition, then, change.action, t.object, t.in.organization, t.in.site, t.in.space, t.id, auditedRows,
+`, change.condition, then, change.action, t.object, organization, t.in.site, t.in.space, t.id, auditedRows,
 			change.before, change.after, change.from, t.in.join, change.where)
 	}
 	text.WriteString("    end if;\n    return null;\nend\n$$;\n")

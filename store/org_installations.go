@@ -13,9 +13,8 @@ import (
 // Installation is an integration in an organization. Role is that of the user who asks, if one does.
 type Installation struct {
 	Row db.IntegrationInstallation
-	// Manifest is that of the integration's newest version, and Owner the organization that published it.
+	// Manifest is that of the integration's newest version.
 	Manifest schema.IntegrationManifest
-	Owner    string
 	Role     schema.Role
 	// Spaces is the number of spaces that it is for.
 	Spaces        int64
@@ -37,14 +36,17 @@ func (i Installation) state() *schema.InstallationState {
 	return &schema.InstallationState{Status: i.Status(), Configuration: i.Configuration}
 }
 
-func installationOf(row db.IntegrationInstallation, manifest []byte, owner string) (Installation, error) {
-	i := Installation{Row: row, Owner: owner}
-	var err error
-	if i.Manifest, err = fromJSON[schema.IntegrationManifest](manifest); err != nil {
-		return i, err
+func installationOf(row db.IntegrationInstallation, manifest schema.IntegrationManifest) (Installation, error) {
+	configuration, err := fromJSON[map[string]any](row.Configuration)
+	return Installation{Row: row, Manifest: manifest, Configuration: configuration}, err
+}
+
+func readInstallation(row db.IntegrationInstallation, manifest []byte) (Installation, error) {
+	read, err := fromJSON[schema.IntegrationManifest](manifest)
+	if err != nil {
+		return Installation{}, err
 	}
-	i.Configuration, err = fromJSON[map[string]any](row.Configuration)
-	return i, err
+	return installationOf(row, read)
 }
 
 // countSpaces fills in the numbers of spaces, in one statement.
@@ -80,13 +82,13 @@ func (s *Store) InstallIntegration(ctx context.Context, integration Integration,
 		}
 		row, err := q.InsertInstallation(ctx, db.InsertInstallationParams{
 			ID: schema.NewID(), Integration: integration.Name, OrganizationID: target.Organization.ID,
-			Scopes: notNil(integration.Manifest.Scopes), UserID: &author.ID,
+			Scopes: notNil(integration.Manifest.Scopes), UserID: author.ID,
 		})
 		if err != nil {
 			return interpret(err, "installation")
 		}
 		made = Installation{
-			Row: row, Manifest: integration.Manifest, Owner: integration.Owner.Organization.ID, Role: target.Role, Configuration: map[string]any{},
+			Row: row, Manifest: integration.Manifest, Role: target.Role, Configuration: map[string]any{},
 		}
 		if err := s.countSpaces(ctx, q, &made); err != nil {
 			return err
@@ -102,7 +104,7 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 	if err != nil {
 		return Installation{}, interpret(err, "installation")
 	}
-	i, err := installationOf(row.IntegrationInstallation, row.Manifest, row.Owner)
+	i, err := readInstallation(row.IntegrationInstallation, row.Manifest)
 	if err != nil {
 		return i, err
 	}
@@ -124,7 +126,7 @@ func lookUpInstallation(ctx context.Context, q *db.Queries, name, id string) (In
 	if err != nil {
 		return Installation{}, interpret(err, "installation")
 	}
-	return installationOf(row.IntegrationInstallation, row.Manifest, row.Owner)
+	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
 // InstallationChange is a change of an installation; nil members stay as they are.
@@ -202,7 +204,10 @@ func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 }
 
 // ListInstallations lists the installations of an integration, after the id `after`. A nil externalID lets all through.
-func (s *Store) ListInstallations(ctx context.Context, name string, externalID *string, after string, size int) (Page[Installation], error) {
+func (s *Store) ListInstallations(
+	ctx context.Context, integration Integration, externalID *string, after string, size int,
+) (Page[Installation], error) {
+	name := integration.Name
 	total, err := s.planned.CountInstallationsOfIntegration(ctx, db.CountInstallationsOfIntegrationParams{Integration: name, ExternalID: externalID})
 	if err != nil {
 		return Page[Installation]{}, interpret(err, "installations")
@@ -216,7 +221,7 @@ func (s *Store) ListInstallations(ctx context.Context, name string, externalID *
 	all := make([]Installation, len(rows))
 	each := make([]*Installation, len(rows))
 	for i, row := range rows {
-		if all[i], err = installationOf(row.IntegrationInstallation, row.Manifest, row.Owner); err != nil {
+		if all[i], err = installationOf(row, integration.Manifest); err != nil {
 			return Page[Installation]{}, err
 		}
 		each[i] = &all[i]
@@ -247,16 +252,19 @@ func (s *Store) ListInstalled(ctx context.Context, target Membership, userID str
 	all := make([]Installed, len(rows))
 	each := make([]*Installation, len(rows))
 	for i, row := range rows {
-		installation, err := installationOf(row.IntegrationInstallation, row.Integration.Manifest, row.Integration.OrganizationID)
+		integration, err := integrationOf(db.ListIntegrationsRow{
+			Name: row.Name, Version: row.Version, Verified: row.Verified, Manifest: row.Manifest, Icon: row.Icon, PreviewImages: row.PreviewImages,
+			Organization: row.Organization, IsMember: row.IsMember, Role: row.Role,
+		})
+		if err != nil {
+			return Page[Installed]{}, err
+		}
+		installation, err := installationOf(row.IntegrationInstallation, integration.Manifest)
 		if err != nil {
 			return Page[Installed]{}, err
 		}
 		installation.Role = target.Role
-		all[i] = Installed{Installation: installation, Integration: Integration{
-			Name: row.Integration.Name, Version: row.Integration.Version, Verified: row.Integration.Verified, Manifest: installation.Manifest,
-			Icon: row.Integration.Icon, PreviewImages: row.Integration.PreviewImages, IsMember: row.IsMember,
-			Owner: Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)},
-		}}
+		all[i] = Installed{Installation: installation, Integration: integration}
 		each[i] = &all[i].Installation
 	}
 	return pageOf(all, size, total), s.countSpaces(ctx, s.queries, each...)
@@ -268,7 +276,7 @@ func (s *Store) InstalledIn(ctx context.Context, organizationID, name string) (I
 	if err != nil {
 		return Installation{}, interpret(err, "installation")
 	}
-	return installationOf(row.IntegrationInstallation, row.Manifest, row.Owner)
+	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
 // AllowsScopes reports whether an integration asks for all of these scopes.

@@ -18,13 +18,13 @@ type IntegrationEvent = db.IntegrationEvent
 // tunnel, and the event is listed once that has been tried.
 func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload schema.IntegrationEventPayload) error {
 	payload.EventID, payload.InstallationID = schema.NewID(), i.Row.ID
-	row, err := q.IntegrationByName(ctx, i.Row.Integration)
+	to, err := q.IntegrationTunnel(ctx, i.Row.Integration)
 	if err != nil {
 		return interpret(err, "integration")
 	}
 	event := db.InsertIntegrationEventParams{ID: payload.EventID, Integration: i.Row.Integration, InstallationID: i.Row.ID}
 	var logs []schema.IntegrationEventLog
-	sent := row.Integration.DevTunnel != nil && (row.Integration.DevAll || row.Integration.OrganizationID == i.Row.OrganizationID)
+	sent := to.DevTunnel != nil && (to.DevAll || to.OrganizationID == i.Row.OrganizationID)
 	if !sent {
 		success := schema.EventSuccess
 		event.Status = &success
@@ -45,7 +45,7 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 	if err != nil || !sent {
 		return interpret(err, "event")
 	}
-	return enqueue(ctx, q, schema.SendIntegrationEvent{Organization: row.Integration.OrganizationID, Event: event.ID})
+	return enqueue(ctx, q, schema.SendIntegrationEvent{Organization: to.OrganizationID, Integration: i.Row.Integration, Event: event.ID})
 }
 
 // ListIntegrationEvents lists the events of an integration, the newest first; before is the id of the last one that is known, or "".
@@ -83,20 +83,15 @@ func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
 	if err != nil {
 		return Dispatch{}, interpret(err, "event")
 	}
-	row, err := s.queries.IntegrationByName(ctx, event.Integration)
+	to, err := s.queries.IntegrationTunnel(ctx, event.Integration)
 	if err != nil {
 		return Dispatch{}, interpret(err, "integration")
 	}
-	d := Dispatch{Event: event, Tunnel: deref(row.Integration.DevTunnel)}
-	manifest, err := fromJSON[schema.IntegrationManifest](row.Integration.Manifest)
-	if err != nil {
+	d := Dispatch{Event: event, Tunnel: deref(to.DevTunnel)}
+	if d.Integration, err = s.IntegrationByName(ctx, event.Integration); err != nil {
 		return d, err
 	}
-	d.Integration = Integration{
-		Name: row.Integration.Name, Version: row.Integration.Version, Verified: row.Integration.Verified, Manifest: manifest,
-		Icon: row.Integration.Icon, PreviewImages: row.Integration.PreviewImages, IsMember: true,
-		Owner: Membership{Organization: row.Organization, Role: schema.RoleRead},
-	}
+	d.Integration.IsMember, d.Integration.Owner.Role = true, schema.RoleRead
 	installation, err := s.InstallationOf(ctx, event.Integration, event.InstallationID)
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return d, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -155,17 +156,21 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 // IntegrationVersion is a row of what was published.
 type IntegrationVersion = db.IntegrationVersion
 
-// ListIntegrationVersions lists the versions of an integration, the newest first; before is the last one that is known, or 0.
-func (s *Store) ListIntegrationVersions(ctx context.Context, name string, before int32, size int) (Page[IntegrationVersion], error) {
-	if before == 0 {
-		before = math.MaxInt32
+// ListIntegrationVersions lists the versions of an integration, the newest first; before is the last one that is known, or "".
+func (s *Store) ListIntegrationVersions(ctx context.Context, name, before string, size int) (Page[IntegrationVersion], error) {
+	last := int64(math.MaxInt32)
+	if before != "" {
+		var err error
+		if last, err = strconv.ParseInt(before, 10, 32); err != nil || last < 1 {
+			return Page[IntegrationVersion]{}, schema.BadPage()
+		}
 	}
 	total, err := s.queries.CountIntegrationVersions(ctx, name)
 	if err != nil {
 		return Page[IntegrationVersion]{}, interpret(err, "versions")
 	}
 	rows, err := s.queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
-		Integration: name, Before: before, PageSize: pageSize(size),
+		Integration: name, Before: int32(last), PageSize: pageSize(size), //nolint:gosec // It has 32 bits.
 	})
 	return pageOf(rows, size, total), interpret(err, "versions")
 }
@@ -212,9 +217,8 @@ func (s *Store) IntegrationByName(ctx context.Context, name string) (Integration
 	if err != nil {
 		return Integration{}, interpret(err, "integration")
 	}
-	i := row.Integration
 	return integrationOf(db.ListIntegrationsRow{
-		Name: i.Name, Version: i.Version, Verified: i.Verified, Manifest: i.Manifest, Icon: i.Icon, PreviewImages: i.PreviewImages,
+		Name: row.Name, Version: row.Version, Verified: row.Verified, Manifest: row.Manifest, Icon: row.Icon, PreviewImages: row.PreviewImages,
 		Organization: row.Organization,
 	})
 }

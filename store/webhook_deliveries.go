@@ -237,7 +237,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 			params.State = schema.DeliveryPending
 		}
 	}
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.RecordDelivery(ctx, params); err != nil {
 			return interpret(err, "delivery")
 		}
@@ -248,25 +248,29 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		if err != nil || r.Disable == "" {
 			return interpret(err, "webhook")
 		}
-		if err := q.DisableWebhook(ctx, db.DisableWebhookParams{ID: webhookID, Reason: r.Disable}); err != nil {
-			return interpret(err, "webhook")
-		}
-		err = q.FailPendingDeliveries(ctx, db.FailPendingDeliveriesParams{WebhookID: webhookID, Reason: "the webhook was disabled: " + r.Disable})
-		return interpret(err, "deliveries")
+		return interpret(q.DisableWebhook(ctx, db.DisableWebhookParams{ID: webhookID, Reason: r.Disable}), "webhook")
 	})
+	if err != nil || r.Disable == "" {
+		return err
+	}
+	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, endOfTime)
 }
 
 // RestWebhook says when the webhook's next job is to be asked for, and fails the deliveries that waited for too long.
 func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		err := q.FailOldDeliveries(ctx, db.FailOldDeliveriesParams{
-			WebhookID: webhookID, Reason: "it could not be delivered within three days", Before: time.Now().Add(-webhookDeliveryAge),
-		})
-		if err != nil {
-			return interpret(err, "deliveries")
-		}
-		return interpret(q.RestWebhook(ctx, webhookID), "webhook")
-	})
+	err := s.failDeliveries(ctx, webhookID, "it could not be delivered within three days", time.Now().Add(-webhookDeliveryAge))
+	if err != nil {
+		return err
+	}
+	return interpret(s.queries.RestWebhook(ctx, webhookID), "webhook")
+}
+
+// failDeliveries fails the deliveries that wait since before a time. There may be those of days: each statement takes some.
+func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, before time.Time) error {
+	err := purgeAll([]func() (int64, error){func() (int64, error) {
+		return s.queries.FailDeliveries(ctx, db.FailDeliveriesParams{WebhookID: webhookID, Reason: reason, Before: before, Size: purgeRows})
+	}})
+	return interpret(err, "deliveries")
 }
 
 // DeleteOldWebhookEvents deletes events and their deliveries after two weeks, a bounded number at a time. more reports whether

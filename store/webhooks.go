@@ -27,7 +27,6 @@ const (
 // NewWebhook is what a webhook is made of.
 type NewWebhook struct {
 	OrganizationID string
-	UserID         string
 	URL            string
 	Description    string
 	Events         []string
@@ -52,7 +51,7 @@ func (s *Store) CreateWebhook(ctx context.Context, n NewWebhook) (row Webhook, s
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err = q.InsertWebhook(ctx, db.InsertWebhookParams{
 			ID: id, OrganizationID: n.OrganizationID, Url: n.URL, Description: n.Description, Events: notNil(n.Events),
-			Active: n.Active, Secret: sealed, CreatedBy: &n.UserID,
+			Active: n.Active, Secret: sealed,
 		})
 		if err != nil {
 			return interpret(err, "webhook")

@@ -13,12 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// hooked is an organization with a webhook for all events.
-func hooked(t testing.TB, st *store.Store) (*storetest.Tenant, store.Webhook) {
+// hooked is an organization with a webhook for these events, or for all.
+func hooked(t testing.TB, st *store.Store, events ...string) (*storetest.Tenant, store.Webhook) {
 	t.Helper()
 	tenant := storetest.NewTenant(t, st, "hooked")
 	w, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{
-		OrganizationID: tenant.Organization.ID, UserID: tenant.Users[schema.RoleAdmin].ID, URL: "https://receiver.example.com/", Active: true,
+		OrganizationID: tenant.Organization.ID, URL: "https://receiver.example.com/", Active: true,
+		Events: events,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +96,40 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 	var page string
 	if err := conn.QueryRow(t.Context(), "select count(*), max(data ->> 'page') from webhook_events").Scan(&events, &page); err != nil || events != 2 || page != "p" {
 		t.Errorf("%d events, %q, %v", events, page, err)
+	}
+}
+
+// TestWebhooksHearOfTheLastState: who hears of new things only does not hear how they were before their transaction was over.
+func TestWebhooksHearOfTheLastState(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st, "cluster.created")
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		for _, sql := range []string{
+			`insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations)
+				values ('c', $1, '', '', 'low', '{}', '{}', 0, 0)`,
+			"update issues_clusters set label = 'It fails', impact = 'high', issues = 3, conversations = 2 where organization_id = $1",
+		} {
+			if _, err := tx.Exec(t.Context(), sql, tenant.Organization.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Later changes are changes, of which it does not hear.
+	if _, err := conn.Exec(t.Context(), "update issues_clusters set issues = 4 where organization_id = $1", tenant.Organization.ID); err != nil {
+		t.Fatal(err)
+	}
+	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 10)
+	if err != nil || len(page.Rows) != 1 {
+		t.Fatalf("%+v %v", page.Rows, err)
+	}
+	if got := string(page.Rows[0].WebhookEvent.Data); !strings.Contains(got, `"issues": 3`) || !strings.Contains(got, `"impact": "high"`) {
+		t.Error(got)
 	}
 }
 

@@ -172,7 +172,7 @@ func webhookExamples() {
 	webhook := func(h *Harness, tenant *storetest.Tenant) string {
 		h.T.Helper()
 		row, _, err := h.Store.CreateWebhook(h.T.Context(), store.NewWebhook{
-			OrganizationID: tenant.Organization.ID, UserID: tenant.Users[schema.RoleAdmin].ID, URL: "https://receiver.example.com/hook", Active: true,
+			OrganizationID: tenant.Organization.ID, URL: "https://receiver.example.com/hook", Active: true,
 		})
 		return Created(h.T, row.ID, err)
 	}

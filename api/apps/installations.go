@@ -79,7 +79,7 @@ func (h *installations) list(
 	name := c.Integration.Name
 	return frame.ListPage(ctx, fmt.Sprintf("installations of %s %q", name, schema.Or(r.ExternalID, "")), r.PageRequest,
 		func(after string, size int) (store.Page[store.Installation], error) {
-			return h.store.ListInstallations(ctx, name, r.ExternalID, after, size)
+			return h.store.ListInstallations(ctx, *c.Integration, r.ExternalID, after, size)
 		},
 		func(row store.Installation) schema.IntegrationInstallation {
 			row.Role = schema.RoleAdmin // What the publisher's script gets, its admins see.
@@ -135,7 +135,7 @@ type updateInstallationRequest struct {
 func (h *installations) update(ctx context.Context, c *access.Caller, r *updateInstallationRequest) (schema.IntegrationInstallation, error) {
 	b, row := &r.Body, c.Installation
 	// What an integration is for and what it may do is decided by people.
-	if c.Principal.Kind != schema.TokenUser && (b.SpaceSelection != nil || b.SiteSelection != nil || b.Scopes != nil || b.Status != nil) {
+	if c.Principal.Integration != "" && (b.SpaceSelection != nil || b.SiteSelection != nil || b.Scopes != nil || b.Status != nil) {
 		return schema.IntegrationInstallation{}, schema.Forbidden("an integration may change its configuration and its external ids only")
 	}
 	details := row.Manifest.Configurations.Of("account").Check("configuration", b.Configuration)

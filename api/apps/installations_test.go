@@ -219,6 +219,12 @@ func TestUnpublish(t *testing.T) {
 	if got := next["items"].([]any); len(got) != 1 || got[0].(map[string]any)["version"] != 1.0 || next["next"] != nil {
 		t.Errorf("%v", next)
 	}
+	for _, key := range []string{"x", "0", "-1", "4294967296", "4294967298"} {
+		e := h.WantError(h.Do("GET", "/v1/integrations/gone/versions?page="+schema.PageToken("versions of integration gone", key), theirs, nil), http.StatusBadRequest)
+		if len(e.Details) != 1 || e.Details[0].Field != "page" {
+			t.Errorf("%s: %+v", key, e)
+		}
+	}
 }
 
 // TestConversationsOfInstallations: the source of a conversation is the installation that ingested it, and ids are those of a source.

@@ -8,7 +8,6 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -16,9 +15,6 @@ import (
 // development has what an integration's publishers look at and switch while they work on it.
 type development struct {
 	store *store.Store
-	view  view.Presenter
-	// policy says which tunnels may be named.
-	policy outbound.Policy
 }
 
 func developmentOperations(h *development) []frame.Operation {
@@ -57,15 +53,8 @@ func (h *development) versions(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.IntegrationVersion], error) {
 	return frame.ListPage(ctx, "versions of integration "+c.Integration.Name, *r,
-		func(after string, size int) (store.Page[store.IntegrationVersion], error) {
-			before := 0
-			if after != "" {
-				var err error
-				if before, err = strconv.Atoi(after); err != nil {
-					return store.Page[store.IntegrationVersion]{}, schema.BadRequest("the page token is not valid")
-				}
-			}
-			return h.store.ListIntegrationVersions(ctx, c.Integration.Name, int32(before), size) //nolint:gosec // Ours, and signed.
+		func(before string, size int) (store.Page[store.IntegrationVersion], error) {
+			return h.store.ListIntegrationVersions(ctx, c.Integration.Name, before, size)
 		},
 		view.IntegrationVersion, func(row store.IntegrationVersion) string { return strconv.Itoa(int(row.Version)) })
 }
@@ -90,15 +79,12 @@ func (h *development) event(ctx context.Context, c *access.Caller, r *struct {
 
 type developmentRequest struct {
 	Body struct {
-		TunnelURL *string `json:"tunnelUrl" rules:"required,len=1..256"`
+		TunnelURL *string `json:"tunnelUrl" rules:"required,len=1..256,pattern=reachableURL"`
 		All       *bool   `json:"all"`
 	} `body:"json"`
 }
 
 func (h *development) start(ctx context.Context, c *access.Caller, r *developmentRequest) (frame.NoContent, error) {
-	if !h.policy.PermitsURL(*r.Body.TunnelURL) {
-		return frame.NoContent{}, schema.Invalid("tunnelUrl", "must be an http or https URL of the public network")
-	}
 	return frame.NoContent{}, h.store.SetIntegrationTunnel(ctx, c.Integration.Name, *r.Body.TunnelURL, schema.Or(r.Body.All, false))
 }
 

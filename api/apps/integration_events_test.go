@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 var eventShape = shape.Of{
@@ -143,6 +144,27 @@ func TestOldEventsGo(t *testing.T) {
 	}
 }
 
+// TestSigningSecretEndsWithTheOwner: a name is free once its integration is unpublished, and who had it cannot sign for who has it.
+func TestSigningSecretEndsWithTheOwner(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, local(t))
+	w := newWorkstation(t)
+	secret := func(tenant *storetest.Tenant) string {
+		t.Helper()
+		admin := tenant.Tokens[schema.RoleAdmin]
+		path := "/v1/integrations/free/installations/" + h.Installed(tenant, "free")["installationId"]
+		h.Want(204, "PUT", "/v1/integrations/free/dev", admin, map[string]any{"tunnelUrl": w.URL})
+		h.Want(200, "PATCH", path, admin, `{"externalIds":["a"]}`)
+		jobstest.Drain(t, h.Store)
+		h.Want(204, "DELETE", "/v1/integrations/free", admin, nil)
+		return w.got[len(w.got)-1].environment.SigningSecrets.Integration
+	}
+	first, others, again := secret(h.Ours), secret(h.Theirs), secret(h.Ours)
+	if first == others || first != again || len(w.got) != 3 {
+		t.Errorf("%q, then %q, then %q after %d events", first, others, again, len(w.got))
+	}
+}
+
 // TestDevelopmentMode sends events to a workstation that fails at first: each arrives with what the script needs and no secret, and the
 // tokens that it gets are those of the integration and the installation.
 func TestDevelopmentMode(t *testing.T) {
@@ -222,6 +244,26 @@ func TestDevelopmentMode(t *testing.T) {
 	}
 }
 
+// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order, those of two side by side.
+func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, local(t))
+	admin, w := h.Ours.Tokens[schema.RoleAdmin], newWorkstation(t)
+	for _, name := range []string{"one", "two"} {
+		path := "/v1/integrations/" + name + "/installations/" + h.Installed(h.Ours, name)["installationId"]
+		h.Want(204, "PUT", "/v1/integrations/"+name+"/dev", admin, map[string]any{"tunnelUrl": w.URL})
+		for range 2 {
+			h.Want(200, "PATCH", path, admin, `{"externalIds":["a"]}`)
+		}
+	}
+	var ready, behind int
+	const count = `select count(*) filter (where state = 'available'), count(*) filter (where state = 'pending')
+		from river_job where kind = 'send_integration_event'`
+	if err := h.Connect().QueryRow(t.Context(), count).Scan(&ready, &behind); err != nil || ready != 2 || behind != 2 {
+		t.Errorf("%d events may be sent now, and %d wait: %v", ready, behind, err)
+	}
+}
+
 // TestEventIsSentAgainAfterACrash: the process ends after the workstation has the event and before that is noted.
 func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	t.Parallel()
@@ -246,12 +288,26 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
+// TestBusyTunnels: one that asks to be called again gets its event again.
+func TestBusyTunnels(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, local(t))
+	admin, w := h.Ours.Tokens[schema.RoleAdmin], newWorkstation(t)
+	path := "/v1/integrations/busy/installations/" + h.Installed(h.Ours, "busy")["installationId"]
+	h.Want(204, "PUT", "/v1/integrations/busy/dev", admin, map[string]any{"tunnelUrl": w.URL})
+	w.statuses = []int{429, 408}
+	h.Want(200, "PATCH", path, admin, `{"externalIds":["a"]}`)
+	if failed := jobstest.RunAll(t, h.Store); len(failed) != 0 || len(w.got) != 3 {
+		t.Errorf("sent %d times: %+v", len(w.got), failed)
+	}
+}
+
 func TestBadTunnels(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	h.Installed(h.Ours, "safe")
 	before := h.Rows()
-	for _, address := range []string{"http://127.0.0.1:1", "http://localhost", "https://169.254.169.254/", "ftp://example.com", "x", "", "https://" + strings.Repeat("a", 300)} {
+	for _, address := range []string{"http://127.0.0.1:1", "http://localhost", "https://169.254.169.254/", "ftp://example.com", "https://me:secret@example.com", "x", "", "https://" + strings.Repeat("a", 300)} {
 		e := h.WantError(h.Do("PUT", "/v1/integrations/safe/dev", h.Ours.Tokens[schema.RoleAdmin], map[string]any{"tunnelUrl": address}), http.StatusBadRequest)
 		if e.Details[0].Field != "tunnelUrl" {
 			t.Errorf("%s: %+v", address, e)

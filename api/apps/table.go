@@ -6,20 +6,19 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations that work alongside content. policy says which hosts users may name for us to reach.
-func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
+// Table returns the operations that work alongside content.
+func Table(st *store.Store, v view.Presenter) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		conversationOperations(&conversationResources{store: st, view: v}),
 		clusterOperations(&conversationResources{store: st, view: v}),
 		integrationOperations(&integrations{store: st, view: v}),
 		installationOperations(&installations{store: st, view: v}),
 		contentInstallationOperations(&installations{store: st, view: v}),
-		developmentOperations(&development{store: st, view: v, policy: policy}),
+		developmentOperations(&development{store: st}),
 		specOperations(&specs{store: st, view: v, comparing: make(chan struct{}, 1)}),
-	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary, reachable(policy)}}
+	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
 }

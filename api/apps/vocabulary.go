@@ -1,11 +1,8 @@
 package apps
 
 import (
-	"net/url"
-
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/ingest/openapi"
-	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -24,20 +21,6 @@ var vocabulary = rules.Vocabulary{
 		"cspDirective":    rules.Matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),
 		"image":           {Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image of at most 4 megapixels in base64", Format: "byte"},
 	},
-}
-
-// reachable defines the rule for addresses that jobs will read; policy says which hosts they may be on.
-func reachable(policy outbound.Policy) rules.Vocabulary {
-	return rules.Vocabulary{Patterns: map[string]rules.Pattern{
-		"reachableURL": {
-			Match: func(text string) bool {
-				u, err := url.Parse(text)
-				return err == nil && u.User == nil && policy.PermitsURL(text)
-			},
-			Problem: "must be an absolute http or https URL without user and password, of a host that is not on a private network, with the port 80, 443 or one above 1023",
-			Regexp:  rules.HTTPURL, Format: "uri",
-		},
-	}}
 }
 
 func impactNames() []string {

@@ -23,7 +23,8 @@ const (
 	webhookFailingKept = 3 * 24 * time.Hour
 )
 
-// The pauses after the first failure, the second one and so on. A delivery that has failed as often as there are pauses, and once
+// The pauses after the first failure, the second one and so on. Each is longer by up to a tenth, so that what failed together does not
+// come back together. A delivery that has failed as often as there are pauses, and once
 // more, has failed for good. A webhook whose pauses have come to their end keeps the last one, until it is disabled.
 //
 // At first both are equal, which keeps the order: a short outage delays everything and mixes up nothing. Then the webhook's are
@@ -79,10 +80,14 @@ func judge(due store.DueDelivery, sent webhooks.Result) store.DeliveryResult {
 	if r.Reason == "" {
 		return r
 	}
-	now := time.Now()
-	r.HeldUntil = now.Add(max(jitter(pauseOf(webhookPauses, int(due.Webhook.Failures))), sent.RetryAfter))
+	// Both pauses are longer by the same share: those that are equal end together, and nothing passes in between.
+	now, more := time.Now(), 1+rand.Float64()/10
+	after := func(pause time.Duration) time.Time {
+		return now.Add(max(time.Duration(float64(pause)*more), sent.RetryAfter))
+	}
+	r.HeldUntil = after(pauseOf(webhookPauses, int(due.Webhook.Failures)))
 	if failed := int(due.Delivery.Attempts); failed < len(deliveryPauses) {
-		at := now.Add(max(jitter(deliveryPauses[failed]), sent.RetryAfter))
+		at := after(deliveryPauses[failed])
 		r.NextAttempt = &at
 	}
 	switch since := due.Webhook.FailingSince; {
@@ -98,9 +103,4 @@ func judge(due store.DueDelivery, sent webhooks.Result) store.DeliveryResult {
 // pauseOf is the pause after so many failures before this one.
 func pauseOf(pauses []time.Duration, failures int) time.Duration {
 	return pauses[min(failures, len(pauses)-1)]
-}
-
-// jitter adds up to a tenth, so that what failed together does not come back together.
-func jitter(pause time.Duration) time.Duration {
-	return time.Duration(float64(pause) * (1 + rand.Float64()/10))
 }

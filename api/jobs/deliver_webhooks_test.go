@@ -36,7 +36,7 @@ func newHooks(t *testing.T) *hooks {
 func (h *hooks) hook(r *webhookstest.Receiver, events ...string) store.Webhook {
 	h.t.Helper()
 	row, secret, err := h.st.CreateWebhook(h.t.Context(), store.NewWebhook{
-		OrganizationID: h.tenant.Organization.ID, UserID: h.tenant.Users[schema.RoleAdmin].ID, URL: r.URL + "/hook", Events: events, Active: true,
+		OrganizationID: h.tenant.Organization.ID, URL: r.URL + "/hook", Events: events, Active: true,
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -205,6 +205,21 @@ func TestWebhookRetries(t *testing.T) {
 	}
 	if got := h.webhook(w); got.Failures != 0 || got.HeldUntil != nil || got.FailingSince != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestPausesKeepTheOrder: at first, a delivery is due when its webhook is held no longer, so that the next one does not pass it.
+func TestPausesKeepTheOrder(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		for failures := range int32(3) {
+			var due store.DueDelivery
+			due.Webhook.Failures, due.Delivery.Attempts = failures, failures
+			r := judge(due, webhooks.Result{Reason: "it is down"})
+			if together := r.NextAttempt.Equal(r.HeldUntil); together != (failures < 2) || r.NextAttempt.Before(r.HeldUntil) {
+				t.Fatalf("after %d failures, the delivery is due %s after the hold", failures, r.NextAttempt.Sub(r.HeldUntil))
+			}
+		}
 	}
 }
 
@@ -412,7 +427,7 @@ func TestReceiverTimesOut(t *testing.T) {
 	h.untilStates(w, "delivered 2")
 }
 
-// TestRetryAfterIsHonoured: a receiver that asks for an hour gets it.
+// TestRetryAfterIsHonoured: a receiver that asks for an hour gets it, and what happens meanwhile asks for no job.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -423,7 +438,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	h.happen("comment.created", "a")
-	h.deliver(0)
+	stop := h.deliver(0)
 	h.untilStates(w, "pending 1")
 	got, hour := h.webhook(w), time.Now().Add(time.Hour)
 	for _, at := range []*time.Time{got.HeldUntil, got.DueAt, h.deliveries(w)[0].WebhookDelivery.NextAttemptAt} {
@@ -431,6 +446,16 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 			t.Errorf("%v, want %v", at, hour)
 		}
 	}
+	stop()
+	before := len(h.jobsOf(w))
+	h.happen("comment.created", "b", "c")
+	if err := h.st.AskForDeliveries(t.Context()); err != nil || len(h.jobsOf(w)) != before {
+		t.Errorf("%d jobs, then %d: %v", before, len(h.jobsOf(w)), err)
+	}
+	r.Answers(webhookstest.Status(http.StatusOK))
+	h.pass(w, 2*time.Hour)
+	h.deliver(0)
+	h.untilStates(w, "delivered 2, delivered 1, delivered 1")
 }
 
 // TestWebhookRestart stops the node while a receiver thinks, and kills another one after its receiver has taken the message and before

@@ -57,7 +57,10 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	if err := note(schema.EventFailed, "error", "Not sent: "+err.Error()+"."); err != nil {
 		return errors.Join(failure, err)
 	}
-	if status >= 400 && status <= 499 {
+	switch {
+	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests:
+		return failure // It asks for another attempt.
+	case status >= 400 && status <= 499:
 		return GiveUp(failure) // It has understood, and would answer the same again.
 	}
 	return failure
@@ -77,7 +80,8 @@ func environmentOf(ctx context.Context, d Deps, dispatch store.Dispatch) ([]byte
 	if environment.APITokens.Integration, _, err = d.Store.CreateIntegrationToken(ctx, name, ""); err != nil {
 		return nil, err
 	}
-	if environment.SigningSecrets.Integration, err = d.Store.IntegrationSigningSecret(ctx, name); err != nil {
+	owner := dispatch.Integration.Owner.Organization.ID
+	if environment.SigningSecrets.Integration, err = d.Store.IntegrationSigningSecret(ctx, name, owner); err != nil {
 		return nil, err
 	}
 	if dispatch.Installation != nil {

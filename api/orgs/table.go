@@ -7,12 +7,11 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on people and what they belong to. reachable says where webhooks may lead.
-func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, reachable outbound.Policy, sso SSO) frame.Table {
+// Table returns the operations on people and what they belong to.
+func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, sso SSO) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		userOperations(&users{store: st, view: v}),
 		organizationOperations(&organizations{store: st, view: v}),
@@ -26,5 +25,5 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, reacha
 		jobOperations(&jobs{store: st}),
 		webhookOperations(&webhooks{store: st, view: v}),
 		auditOperations(&auditLog{store: st}),
-	), Vocabularies: []rules.Vocabulary{vocabulary, receivers(reachable)}}
+	), Vocabularies: []rules.Vocabulary{vocabulary}}
 }

@@ -1,27 +1,10 @@
 package orgs
 
 import (
-	"net/url"
-
 	"github.com/octavo-docs/octavo/api/frame/rules"
-	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
-
-// receivers defines the form of the addresses of webhooks, which may be where the policy says.
-func receivers(policy outbound.Policy) rules.Vocabulary {
-	return rules.Vocabulary{Patterns: map[string]rules.Pattern{
-		"webhookURL": {
-			Match: func(text string) bool {
-				u, err := url.Parse(text)
-				return err == nil && u.User == nil && u.Fragment == "" && policy.PermitsURL(text)
-			},
-			Problem: "must be an http or https URL without user, password and fragment, of a host that is not on a private network, with the port 80, 443 or one above 1023",
-			Regexp:  rules.HTTPURL, Format: "uri",
-		},
-	}}
-}
 
 // vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{
@@ -33,6 +16,7 @@ var vocabulary = rules.Vocabulary{
 		"samlStatus":      schema.SAMLStatuses(),
 		"jobState":        schema.JobStates(),
 		"auditedObject":   store.AuditedObjects(),
+		"auditAction":     schema.AuditActions(),
 		"inviteMailState": schema.InviteMailStates(),
 		"webhookEvent":    schema.WebhookEventNames(),
 		"webhookStatus":   schema.WebhookStatuses(),

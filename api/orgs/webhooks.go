@@ -86,7 +86,7 @@ func (h *webhooks) list(ctx context.Context, c *access.Caller, r *schema.PageReq
 
 type createWebhookRequest struct {
 	Body struct {
-		URL         *string  `json:"url" rules:"required,len=..2048,pattern=webhookURL"`
+		URL         *string  `json:"url" rules:"required,len=..2048,pattern=reachableURL"`
 		Description *string  `json:"description" rules:"len=..1000"`
 		Events      []string `json:"events" rules:"len=..100" each:"enum=webhookEvent"`
 		Active      *bool    `json:"active"`
@@ -95,7 +95,7 @@ type createWebhookRequest struct {
 
 func (h *webhooks) create(ctx context.Context, c *access.Caller, r *createWebhookRequest) (schema.Webhook, error) {
 	row, secret, err := h.store.CreateWebhook(ctx, store.NewWebhook{
-		OrganizationID: c.Organization.Organization.ID, UserID: c.Principal.UserID, URL: *r.Body.URL,
+		OrganizationID: c.Organization.Organization.ID, URL: *r.Body.URL,
 		Description: schema.Or(r.Body.Description, ""), Events: r.Body.Events, Active: schema.Or(r.Body.Active, true),
 	})
 	return h.withSecret(row, secret, err)
@@ -125,7 +125,7 @@ func (h *webhooks) get(ctx context.Context, c *access.Caller, r *webhookRequest)
 type updateWebhookRequest struct {
 	webhookRequest
 	Body struct {
-		URL         *string              `json:"url" rules:"len=..2048,pattern=webhookURL"`
+		URL         *string              `json:"url" rules:"len=..2048,pattern=reachableURL"`
 		Description schema.Opt[string]   `json:"description" rules:"len=..1000"`
 		Events      schema.Opt[[]string] `json:"events" rules:"len=..100" each:"enum=webhookEvent"`
 		Active      *bool                `json:"active"`

@@ -32,7 +32,8 @@ Payloads name things and hold no text that people wrote: a receiver may know les
 Messages are signed as the [Standard Webhooks](https://www.standardwebhooks.com) specification has it, so its libraries can check them. The headers
 are ` + "`webhook-id`" + ` (the event's id), ` + "`webhook-timestamp`" + ` (seconds since 1970, of the attempt) and ` + "`webhook-signature`" + `: signatures with a space
 between them, each ` + "`v1,`" + ` and the base64 of the HMAC-SHA256 of ` + "`<id>.<timestamp>.<body>`" + `. Its key is the base64 after ` + "`whsec_`" + ` in the secret. For a day after a
-secret was rotated, there is a signature with each of the two.
+secret was rotated, there is a signature with each of the two. Refuse a message whose ` + "`webhook-timestamp`" + ` is more than five minutes off: somebody
+who saw it may have sent it again. Every attempt has its own.
 
 ## How it is delivered
 

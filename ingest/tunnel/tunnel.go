@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -17,7 +18,14 @@ import (
 )
 
 // limits bound one call: an integration answers when it has dealt with the event.
-var limits = outbound.Limits{TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second, WireBytes: 64 << 10, Bytes: 64 << 10}
+var limits = outbound.Limits{
+	TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second,
+	// A long answer is no failure: the rest of it is left unread.
+	WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
+}
+
+// readAnswer is how much of an answer is read at most, so that the connection can be used again.
+const readAnswer = 64 << 10
 
 // path is where the runtime takes calls of its first version. A tunnel with a path of its own is called there.
 const path = "/v1"
@@ -62,7 +70,7 @@ func (c *Client) Send(ctx context.Context, address string, event, environment []
 		return 0, fmt.Errorf("the tunnel: %w", outbound.Explain(err))
 	}
 	defer func() { _ = response.Body.Close() }()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, readAnswer)); err != nil {
 		return 0, fmt.Errorf("the tunnel: %w", outbound.Explain(err))
 	}
 	return response.StatusCode, nil

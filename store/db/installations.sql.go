@@ -279,7 +279,7 @@ type InsertInstallationParams struct {
 	Integration    string
 	OrganizationID string
 	Scopes         []string
-	UserID         *string
+	UserID         string
 }
 
 func (q *Queries) InsertInstallation(ctx context.Context, arg InsertInstallationParams) (IntegrationInstallation, error) {
@@ -357,7 +357,7 @@ func (q *Queries) InsertIntegrationToken(ctx context.Context, arg InsertIntegrat
 }
 
 const installationByID = `-- name: InstallationByID :one
-select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest, i.organization_id as owner
+select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest
 from integration_installations n join integrations i on i.name = n.integration
 where n.id = $1 and n.integration = $2
 `
@@ -370,7 +370,6 @@ type InstallationByIDParams struct {
 type InstallationByIDRow struct {
 	IntegrationInstallation IntegrationInstallation
 	Manifest                []byte
-	Owner                   string
 }
 
 // An installation of an integration with the manifest that its configuration must fit.
@@ -391,13 +390,12 @@ func (q *Queries) InstallationByID(ctx context.Context, arg InstallationByIDPara
 		&i.IntegrationInstallation.SiteSelection,
 		&i.IntegrationInstallation.UserID,
 		&i.Manifest,
-		&i.Owner,
 	)
 	return i, err
 }
 
 const installationForUser = `-- name: InstallationForUser :one
-select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest, i.organization_id as owner, m.role
+select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest, m.role
 from integration_installations n
 join integrations i on i.name = n.integration
 join memberships m on m.organization_id = n.organization_id and m.user_id = $1
@@ -413,7 +411,6 @@ type InstallationForUserParams struct {
 type InstallationForUserRow struct {
 	IntegrationInstallation IntegrationInstallation
 	Manifest                []byte
-	Owner                   string
 	Role                    *string
 }
 
@@ -435,14 +432,13 @@ func (q *Queries) InstallationForUser(ctx context.Context, arg InstallationForUs
 		&i.IntegrationInstallation.SiteSelection,
 		&i.IntegrationInstallation.UserID,
 		&i.Manifest,
-		&i.Owner,
 		&i.Role,
 	)
 	return i, err
 }
 
 const installationInOrganization = `-- name: InstallationInOrganization :one
-select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest, i.organization_id as owner
+select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest
 from integration_installations n join integrations i on i.name = n.integration
 where n.organization_id = $1 and n.integration = $2
 `
@@ -455,7 +451,6 @@ type InstallationInOrganizationParams struct {
 type InstallationInOrganizationRow struct {
 	IntegrationInstallation IntegrationInstallation
 	Manifest                []byte
-	Owner                   string
 }
 
 func (q *Queries) InstallationInOrganization(ctx context.Context, arg InstallationInOrganizationParams) (InstallationInOrganizationRow, error) {
@@ -475,7 +470,6 @@ func (q *Queries) InstallationInOrganization(ctx context.Context, arg Installati
 		&i.IntegrationInstallation.SiteSelection,
 		&i.IntegrationInstallation.UserID,
 		&i.Manifest,
-		&i.Owner,
 	)
 	return i, err
 }
@@ -645,7 +639,8 @@ func (q *Queries) ListInstallationSpaces(ctx context.Context, arg ListInstallati
 }
 
 const listInstallationsInOrganization = `-- name: ListInstallationsInOrganization :many
-select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.name, i.organization_id, i.version, i.visibility, i.target, i.verified, i.manifest, i.script, i.secrets, i.title, i.scopes, i.categories, i.block_domains, i.has_blocks, i.has_content_sources, i.icon, i.preview_images, i.created_at, i.updated_at, i.dev_tunnel, i.dev_all, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at, (m.user_id is not null)::boolean as is_member, m.role
+select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at,
+    (m.user_id is not null)::boolean as is_member, m.role
 from integration_installations n
 join integrations i on i.name = n.integration
 join organizations o on o.id = i.organization_id
@@ -667,7 +662,12 @@ type ListInstallationsInOrganizationParams struct {
 
 type ListInstallationsInOrganizationRow struct {
 	IntegrationInstallation IntegrationInstallation
-	Integration             Integration
+	Name                    string
+	Version                 int32
+	Verified                bool
+	Manifest                []byte
+	Icon                    *string
+	PreviewImages           []string
 	Organization            Organization
 	IsMember                bool
 	Role                    *string
@@ -702,27 +702,12 @@ func (q *Queries) ListInstallationsInOrganization(ctx context.Context, arg ListI
 			&i.IntegrationInstallation.SpaceSelection,
 			&i.IntegrationInstallation.SiteSelection,
 			&i.IntegrationInstallation.UserID,
-			&i.Integration.Name,
-			&i.Integration.OrganizationID,
-			&i.Integration.Version,
-			&i.Integration.Visibility,
-			&i.Integration.Target,
-			&i.Integration.Verified,
-			&i.Integration.Manifest,
-			&i.Integration.Script,
-			&i.Integration.Secrets,
-			&i.Integration.Title,
-			&i.Integration.Scopes,
-			&i.Integration.Categories,
-			&i.Integration.BlockDomains,
-			&i.Integration.HasBlocks,
-			&i.Integration.HasContentSources,
-			&i.Integration.Icon,
-			&i.Integration.PreviewImages,
-			&i.Integration.CreatedAt,
-			&i.Integration.UpdatedAt,
-			&i.Integration.DevTunnel,
-			&i.Integration.DevAll,
+			&i.Name,
+			&i.Version,
+			&i.Verified,
+			&i.Manifest,
+			&i.Icon,
+			&i.PreviewImages,
 			&i.Organization.ID,
 			&i.Organization.Title,
 			&i.Organization.Type,
@@ -752,8 +737,8 @@ func (q *Queries) ListInstallationsInOrganization(ctx context.Context, arg ListI
 }
 
 const listInstallationsOfIntegration = `-- name: ListInstallationsOfIntegration :many
-select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id, i.manifest, i.organization_id as owner
-from integration_installations n join integrations i on i.name = n.integration
+select n.id, n.integration, n.organization_id, n.created_at, n.updated_at, n.scopes, n.configuration, n.external_ids, n.paused, n.space_selection, n.site_selection, n.user_id
+from integration_installations n
 where n.integration = $1 and n.id > $2::text collate "C"
   and ($3::text is null or $3 = any(n.external_ids))
 order by n.id
@@ -767,14 +752,8 @@ type ListInstallationsOfIntegrationParams struct {
 	PageSize    int32
 }
 
-type ListInstallationsOfIntegrationRow struct {
-	IntegrationInstallation IntegrationInstallation
-	Manifest                []byte
-	Owner                   string
-}
-
 // Index: integration_installations_integration (integration, id).
-func (q *Queries) ListInstallationsOfIntegration(ctx context.Context, arg ListInstallationsOfIntegrationParams) ([]ListInstallationsOfIntegrationRow, error) {
+func (q *Queries) ListInstallationsOfIntegration(ctx context.Context, arg ListInstallationsOfIntegrationParams) ([]IntegrationInstallation, error) {
 	rows, err := q.db.Query(ctx, listInstallationsOfIntegration,
 		arg.Integration,
 		arg.After,
@@ -785,24 +764,22 @@ func (q *Queries) ListInstallationsOfIntegration(ctx context.Context, arg ListIn
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListInstallationsOfIntegrationRow{}
+	items := []IntegrationInstallation{}
 	for rows.Next() {
-		var i ListInstallationsOfIntegrationRow
+		var i IntegrationInstallation
 		if err := rows.Scan(
-			&i.IntegrationInstallation.ID,
-			&i.IntegrationInstallation.Integration,
-			&i.IntegrationInstallation.OrganizationID,
-			&i.IntegrationInstallation.CreatedAt,
-			&i.IntegrationInstallation.UpdatedAt,
-			&i.IntegrationInstallation.Scopes,
-			&i.IntegrationInstallation.Configuration,
-			&i.IntegrationInstallation.ExternalIds,
-			&i.IntegrationInstallation.Paused,
-			&i.IntegrationInstallation.SpaceSelection,
-			&i.IntegrationInstallation.SiteSelection,
-			&i.IntegrationInstallation.UserID,
-			&i.Manifest,
-			&i.Owner,
+			&i.ID,
+			&i.Integration,
+			&i.OrganizationID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Scopes,
+			&i.Configuration,
+			&i.ExternalIds,
+			&i.Paused,
+			&i.SpaceSelection,
+			&i.SiteSelection,
+			&i.UserID,
 		); err != nil {
 			return nil, err
 		}

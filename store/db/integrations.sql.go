@@ -256,41 +256,31 @@ func (q *Queries) IntegrationAssets(ctx context.Context, integration string) ([]
 }
 
 const integrationByName = `-- name: IntegrationByName :one
-select i.name, i.organization_id, i.version, i.visibility, i.target, i.verified, i.manifest, i.script, i.secrets, i.title, i.scopes, i.categories, i.block_domains, i.has_blocks, i.has_content_sources, i.icon, i.preview_images, i.created_at, i.updated_at, i.dev_tunnel, i.dev_all, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at
+select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at
 from integrations i join organizations o on o.id = i.organization_id
 where i.name = $1
 `
 
 type IntegrationByNameRow struct {
-	Integration  Integration
-	Organization Organization
+	Name          string
+	Version       int32
+	Verified      bool
+	Manifest      []byte
+	Icon          *string
+	PreviewImages []string
+	Organization  Organization
 }
 
 func (q *Queries) IntegrationByName(ctx context.Context, name string) (IntegrationByNameRow, error) {
 	row := q.db.QueryRow(ctx, integrationByName, name)
 	var i IntegrationByNameRow
 	err := row.Scan(
-		&i.Integration.Name,
-		&i.Integration.OrganizationID,
-		&i.Integration.Version,
-		&i.Integration.Visibility,
-		&i.Integration.Target,
-		&i.Integration.Verified,
-		&i.Integration.Manifest,
-		&i.Integration.Script,
-		&i.Integration.Secrets,
-		&i.Integration.Title,
-		&i.Integration.Scopes,
-		&i.Integration.Categories,
-		&i.Integration.BlockDomains,
-		&i.Integration.HasBlocks,
-		&i.Integration.HasContentSources,
-		&i.Integration.Icon,
-		&i.Integration.PreviewImages,
-		&i.Integration.CreatedAt,
-		&i.Integration.UpdatedAt,
-		&i.Integration.DevTunnel,
-		&i.Integration.DevAll,
+		&i.Name,
+		&i.Version,
+		&i.Verified,
+		&i.Manifest,
+		&i.Icon,
+		&i.PreviewImages,
 		&i.Organization.ID,
 		&i.Organization.Title,
 		&i.Organization.Type,
@@ -377,6 +367,23 @@ func (q *Queries) IntegrationSecrets(ctx context.Context, name string) ([]byte, 
 	var secrets []byte
 	err := row.Scan(&secrets)
 	return secrets, err
+}
+
+const integrationTunnel = `-- name: IntegrationTunnel :one
+select organization_id, dev_tunnel, dev_all from integrations where name = $1
+`
+
+type IntegrationTunnelRow struct {
+	OrganizationID string
+	DevTunnel      *string
+	DevAll         bool
+}
+
+func (q *Queries) IntegrationTunnel(ctx context.Context, name string) (IntegrationTunnelRow, error) {
+	row := q.db.QueryRow(ctx, integrationTunnel, name)
+	var i IntegrationTunnelRow
+	err := row.Scan(&i.OrganizationID, &i.DevTunnel, &i.DevAll)
+	return i, err
 }
 
 const listIntegrationVersions = `-- name: ListIntegrationVersions :many

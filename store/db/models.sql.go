@@ -347,7 +347,7 @@ type IntegrationInstallation struct {
 	Paused         bool
 	SpaceSelection string
 	SiteSelection  string
-	UserID         *string
+	UserID         string
 }
 
 type IntegrationVersion struct {
@@ -740,7 +740,6 @@ type Webhook struct {
 	DueAt          *time.Time
 	DisabledAt     *time.Time
 	DisabledReason *string
-	CreatedBy      *string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }

@@ -62,7 +62,7 @@ with marked as (
     returning d.webhook_id
 )
 select w.id, w.organization_id from webhooks w
-where w.active and w.id in (select marked.webhook_id from marked)
+where w.active and (w.held_until is null or w.held_until <= now()) and w.id in (select marked.webhook_id from marked)
 order by w.id
 `
 
@@ -71,7 +71,8 @@ type AskAboutNewDeliveriesRow struct {
 	OrganizationID string
 }
 
-// Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them.
+// Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them. One that is held is asked
+// for when the hold ends: see RecordWebhookFailure.
 // Index: webhook_deliveries_new.
 // Sorts: a batch.
 func (q *Queries) AskAboutNewDeliveries(ctx context.Context, size int32) ([]AskAboutNewDeliveriesRow, error) {
@@ -207,36 +208,33 @@ func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) 
 	return err
 }
 
-const failOldDeliveries = `-- name: FailOldDeliveries :exec
+const failDeliveries = `-- name: FailDeliveries :execrows
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, $1::text), next_attempt_at = null, settled_at = now(), asked = true
-where webhook_id = $2 and state = 'pending' and created_at < $3
+where state = 'pending' and id = any(array(
+    select p.id from webhook_deliveries p
+    where p.webhook_id = $2 and p.state = 'pending' and p.created_at < $3 limit $4
+))
 `
 
-type FailOldDeliveriesParams struct {
+type FailDeliveriesParams struct {
 	Reason    string
 	WebhookID string
 	Before    time.Time
+	Size      int32
 }
 
-// Those that waited for too long.
-func (q *Queries) FailOldDeliveries(ctx context.Context, arg FailOldDeliveriesParams) error {
-	_, err := q.db.Exec(ctx, failOldDeliveries, arg.Reason, arg.WebhookID, arg.Before)
-	return err
-}
-
-const failPendingDeliveries = `-- name: FailPendingDeliveries :exec
-update webhook_deliveries set state = 'failed', reason = $1::text, next_attempt_at = null, settled_at = now(), asked = true
-where webhook_id = $2 and state = 'pending'
-`
-
-type FailPendingDeliveriesParams struct {
-	Reason    string
-	WebhookID string
-}
-
-func (q *Queries) FailPendingDeliveries(ctx context.Context, arg FailPendingDeliveriesParams) error {
-	_, err := q.db.Exec(ctx, failPendingDeliveries, arg.Reason, arg.WebhookID)
-	return err
+// Those that wait since before a time.
+func (q *Queries) FailDeliveries(ctx context.Context, arg FailDeliveriesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, failDeliveries,
+		arg.Reason,
+		arg.WebhookID,
+		arg.Before,
+		arg.Size,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const hastenDelivery = `-- name: HastenDelivery :exec
@@ -281,9 +279,9 @@ func (q *Queries) InsertPing(ctx context.Context, arg InsertPingParams) (string,
 }
 
 const insertWebhook = `-- name: InsertWebhook :one
-insert into webhooks (id, organization_id, url, description, events, active, secret, created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
-returning id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_by, created_at, updated_at
+insert into webhooks (id, organization_id, url, description, events, active, secret)
+values ($1, $2, $3, $4, $5, $6, $7)
+returning id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_at, updated_at
 `
 
 type InsertWebhookParams struct {
@@ -294,7 +292,6 @@ type InsertWebhookParams struct {
 	Events         []string
 	Active         bool
 	Secret         []byte
-	CreatedBy      *string
 }
 
 func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (Webhook, error) {
@@ -306,7 +303,6 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 		arg.Events,
 		arg.Active,
 		arg.Secret,
-		arg.CreatedBy,
 	)
 	var i Webhook
 	err := row.Scan(
@@ -325,7 +321,6 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 		&i.DueAt,
 		&i.DisabledAt,
 		&i.DisabledReason,
-		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -419,7 +414,7 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 }
 
 const listWebhooks = `-- name: ListWebhooks :many
-select id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_by, created_at, updated_at from webhooks
+select id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_at, updated_at from webhooks
 where organization_id = $1 and id > $2::text collate "C"
 order by id
 limit $3
@@ -457,7 +452,6 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 			&i.DueAt,
 			&i.DisabledAt,
 			&i.DisabledReason,
-			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -472,7 +466,7 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 }
 
 const nextWebhookDelivery = `-- name: NextWebhookDelivery :one
-select w.id, w.organization_id, w.url, w.description, w.events, w.active, w.secret, w.former_secret, w.former_until, w.failures, w.failing_since, w.held_until, w.due_at, w.disabled_at, w.disabled_reason, w.created_by, w.created_at, w.updated_at, d.id, d.webhook_id, d.event_id, d.redelivers, d.by_hand, d.state, d.attempts, d.next_attempt_at, d.attempted_at, d.status_code, d.duration_ms, d.reason, d.response, d.settled_at, d.asked, d.created_at, e.id, e.organization_id, e.type, e.subject, e.actor, e.data, e.created_at, e.made_in
+select w.id, w.organization_id, w.url, w.description, w.events, w.active, w.secret, w.former_secret, w.former_until, w.failures, w.failing_since, w.held_until, w.due_at, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, d.id, d.webhook_id, d.event_id, d.redelivers, d.by_hand, d.state, d.attempts, d.next_attempt_at, d.attempted_at, d.status_code, d.duration_ms, d.reason, d.response, d.settled_at, d.asked, d.created_at, e.id, e.organization_id, e.type, e.subject, e.actor, e.data, e.created_at, e.made_in
 from webhooks w
 join webhook_deliveries d on d.webhook_id = w.id
 join webhook_events e on e.id = d.event_id
@@ -509,7 +503,6 @@ func (q *Queries) NextWebhookDelivery(ctx context.Context, webhookID string) (Ne
 		&i.Webhook.DueAt,
 		&i.Webhook.DisabledAt,
 		&i.Webhook.DisabledReason,
-		&i.Webhook.CreatedBy,
 		&i.Webhook.CreatedAt,
 		&i.Webhook.UpdatedAt,
 		&i.WebhookDelivery.ID,
@@ -594,7 +587,9 @@ func (q *Queries) RecordDelivery(ctx context.Context, arg RecordDeliveryParams) 
 }
 
 const recordWebhookFailure = `-- name: RecordWebhookFailure :exec
-update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = $1::timestamptz
+update webhooks set
+    failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = $1::timestamptz,
+    due_at = $1::timestamptz
 where id = $2
 `
 
@@ -603,6 +598,7 @@ type RecordWebhookFailureParams struct {
 	ID        string
 }
 
+// Until the hold ends, no job is asked for, whatever happens.
 func (q *Queries) RecordWebhookFailure(ctx context.Context, arg RecordWebhookFailureParams) error {
 	_, err := q.db.Exec(ctx, recordWebhookFailure, arg.HeldUntil, arg.ID)
 	return err
@@ -632,13 +628,12 @@ func (q *Queries) RedeliverEvent(ctx context.Context, id string) (string, error)
 
 const restWebhook = `-- name: RestWebhook :exec
 update webhooks w set due_at = (
-    select greatest(min(d.next_attempt_at), w.held_until) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending'
-    having count(*) > 0
+    select min(d.next_attempt_at) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending'
 )
-where w.id = $1 and w.active
+where w.id = $1 and w.active and (w.held_until is null or w.held_until <= now())
 `
 
-// Says when there is more to do: nothing, when the next delivery is due, or when the hold ends.
+// Says when there is more to do: when the next delivery is due, or never. One that is held has its time.
 func (q *Queries) RestWebhook(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, restWebhook, id)
 	return err
@@ -647,7 +642,7 @@ func (q *Queries) RestWebhook(ctx context.Context, id string) error {
 const rotateWebhookSecret = `-- name: RotateWebhookSecret :one
 update webhooks set former_secret = secret, former_until = $1::timestamptz, secret = $2, updated_at = now()
 where id = $3 and organization_id = $4
-returning id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_by, created_at, updated_at
+returning id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_at, updated_at
 `
 
 type RotateWebhookSecretParams struct {
@@ -681,7 +676,6 @@ func (q *Queries) RotateWebhookSecret(ctx context.Context, arg RotateWebhookSecr
 		&i.DueAt,
 		&i.DisabledAt,
 		&i.DisabledReason,
-		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -700,7 +694,7 @@ update webhooks w set
     disabled_reason = case when $4 is null then w.disabled_reason end,
     updated_at = now()
 where w.id = $5 and w.organization_id = $6
-returning id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_by, created_at, updated_at
+returning id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_at, updated_at
 `
 
 type UpdateWebhookParams struct {
@@ -739,7 +733,6 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 		&i.DueAt,
 		&i.DisabledAt,
 		&i.DisabledReason,
-		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -747,7 +740,7 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 }
 
 const webhookByID = `-- name: WebhookByID :one
-select id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_by, created_at, updated_at from webhooks where id = $1 and organization_id = $2
+select id, organization_id, url, description, events, active, secret, former_secret, former_until, failures, failing_since, held_until, due_at, disabled_at, disabled_reason, created_at, updated_at from webhooks where id = $1 and organization_id = $2
 `
 
 type WebhookByIDParams struct {
@@ -774,7 +767,6 @@ func (q *Queries) WebhookByID(ctx context.Context, arg WebhookByIDParams) (Webho
 		&i.DueAt,
 		&i.DisabledAt,
 		&i.DisabledReason,
-		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)

@@ -45,7 +45,10 @@ alter table integration_installations
     -- never deleted.
     add column user_id         text collate "C" references users (id);
 
-update integration_installations n set scopes = i.scopes from integrations i where i.name = n.integration;
+-- Those of before get what new ones get.
+insert into users (id, display_name) select n.id, i.title from integration_installations n join integrations i on i.name = n.integration;
+update integration_installations n set scopes = i.scopes, user_id = n.id from integrations i where i.name = n.integration;
+alter table integration_installations alter column user_id set not null;
 
 create index integration_installations_user on integration_installations (user_id);
 

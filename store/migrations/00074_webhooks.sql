@@ -23,7 +23,6 @@ create table webhooks (
     -- When and why we made it inactive.
     disabled_at     timestamptz,
     disabled_reason text,
-    created_by      text collate "C" references users (id) on delete set null,
     created_at      timestamptz not null default now(),
     updated_at      timestamptz not null default now(),
     check (disabled_at is null or not active)
@@ -31,7 +30,6 @@ create table webhooks (
 create index webhooks_organization on webhooks (organization_id, id);
 create index webhooks_active on webhooks (organization_id) where active;
 create index webhooks_due on webhooks (due_at) where active and due_at is not null;
-create index webhooks_created_by on webhooks (created_by) where created_by is not null;
 
 -- What happened, once for all webhooks that hear of it.
 create table webhook_events (
@@ -93,16 +91,16 @@ $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-create function webhooks_want(of_organization text, of_type text) returns boolean language sql stable as $$
+create function webhooks_want(of_organization text, variadic of_types text[]) returns boolean language sql stable as $$
     select exists (
         select from webhooks w
-        where w.organization_id = of_organization and w.active and (cardinality(w.events) = 0 or of_type = any(w.events))
+        where w.organization_id = of_organization and w.active and (cardinality(w.events) = 0 or w.events && of_types)
     )
 $$;
 -- +goose StatementEnd
 
--- Notes an event. A thing that was made in the same transaction was not changed: its first event takes the new state. If the change
--- does not say who made it, the transaction may: octavo.actor is whom it works for, as JSON.
+-- Notes an event. A thing that was made in the same transaction was not changed: its first event takes the new state, also if nobody
+-- wants to hear of changes. If the change does not say who made it, the transaction may: octavo.actor is whom it works for, as JSON.
 -- +goose StatementBegin
 create function webhook_event(of_organization text, of_type text, of_subject text, by_user text, with_data jsonb) returns void
 language plpgsql as $$
@@ -111,9 +109,6 @@ declare
     again boolean;
     said jsonb := nullif(current_setting('octavo.actor', true), '')::jsonb;
 begin
-    if not webhooks_want(of_organization, of_type) then
-        return;
-    end if;
     if by_user is null and said ->> 'type' = 'user' then
         by_user := said ->> 'id';
     end if;
@@ -124,6 +119,9 @@ begin
         if found then
             return;
         end if;
+    end if;
+    if not webhooks_want(of_organization, of_type) then
+        return;
     end if;
     insert into webhook_events as e (id, organization_id, type, subject, actor, data)
     values (webhook_id(), of_organization, of_type, of_subject, by_user, with_data)
@@ -171,7 +169,7 @@ begin
         what := 'reopened';
     end if;
     what := case when r.parent_id is null then 'comment.' else 'comment.reply.' end || what;
-    if webhooks_want(organization, what) then
+    if webhooks_want(organization, what, replace(what, '.updated', '.created')) then
         perform webhook_event(organization, what, r.id, by_user, jsonb_strip_nulls(jsonb_build_object(
             'object', case when r.parent_id is null then 'comment' else 'comment-reply' end, 'id', r.id, 'space', r.space_id,
             'changeRequest', r.change_request_id, 'comment', r.parent_id, 'page', r.page_id, 'postedBy', r.author_id,
@@ -193,7 +191,7 @@ begin
     elsif new.status = 'merged' and old.status <> 'merged' then
         what := 'change_request.merged';
     end if;
-    if webhooks_want(new.organization_id, what) then
+    if webhooks_want(new.organization_id, what, replace(what, '.updated', '.created')) then
         if tg_op = 'INSERT' then
             by_user := new.created_by;
         elsif new.status = 'merged' then
@@ -233,7 +231,7 @@ begin
     if tg_op = 'UPDATE' then
         what := case when new.muted = old.muted then 'cluster.updated' when new.muted then 'cluster.muted' else 'cluster.unmuted' end;
     end if;
-    if webhooks_want(new.organization_id, what) then
+    if webhooks_want(new.organization_id, what, replace(what, '.updated', '.created')) then
         perform webhook_event(new.organization_id, what, new.id, null, jsonb_build_object(
             'object', 'issues-cluster', 'id', new.id, 'organization', new.organization_id, 'impact', new.impact,
             'muted', new.muted, 'issues', new.issues, 'conversations', new.conversations));
@@ -249,7 +247,7 @@ declare
     r integration_installations := coalesce(new, old);
     what text := 'installation.' || case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end;
 begin
-    if webhooks_want(r.organization_id, what) then
+    if webhooks_want(r.organization_id, what, replace(what, '.updated', '.created')) then
         perform webhook_event(r.organization_id, what, r.id, null, jsonb_build_object(
             'object', 'installation', 'id', r.id, 'integration', r.integration, 'organization', r.organization_id));
     end if;

@@ -36,15 +36,24 @@ create index audit_log_operation on audit_log (organization_id, operation, at, i
 create index audit_log_at on audit_log using brin (at);
 
 -- Whom the transaction works for. store.By says it, in the statement that begins the transaction. Ids come from this service's own
--- tables; the name is the one at this time.
+-- tables; the name is the one at this time. An organization does not learn who a person of another one is, nor from where: somebody
+-- who unpublishes an integration ends its installations everywhere. Whoever has just made the organization, or leaves it, is of it.
 -- +goose StatementBegin
-create function audit_actor() returns table (
+create function audit_actor(of_organization text, of_object text) returns table (
     type text, id text, name text, token_id text, token_kind text, operation text, request_id text, address text
 ) language sql stable as $$
     select coalesce(w.said ->> 'type', 'system'), w.said ->> 'id',
-        coalesce(w.said ->> 'name', (select u.display_name from users u where w.said ->> 'type' = 'user' and u.id = w.said ->> 'id')),
-        w.said ->> 'tokenId', w.said ->> 'tokenKind', w.said ->> 'operation', w.said ->> 'requestId', w.said ->> 'address'
+        case when k.known then
+            coalesce(w.said ->> 'name', (select u.display_name from users u where w.said ->> 'type' = 'user' and u.id = w.said ->> 'id')) end,
+        case when k.known then w.said ->> 'tokenId' end, case when k.known then w.said ->> 'tokenKind' end, w.said ->> 'operation',
+        case when k.known then w.said ->> 'requestId' end, case when k.known then w.said ->> 'address' end
     from (select nullif(current_setting('octavo.actor', true), '')::jsonb as said) w
+    cross join lateral (
+        select of_organization is null or coalesce(w.said ->> 'tokenKind', '') not in ('user', 'session')
+            or coalesce(w.said ->> 'id' = of_object, false)
+            or exists (select from memberships m where m.user_id = w.said ->> 'id' and m.organization_id = of_organization)
+            or exists (select from organizations o where o.id = of_organization and o.created_at = now()) as known
+    ) k
 $$;
 -- +goose StatementEnd
 

@@ -3,13 +3,13 @@ insert into integration_installations (id, integration, organization_id, scopes,
 
 -- name: InstallationByID :one
 -- An installation of an integration with the manifest that its configuration must fit.
-select sqlc.embed(n), i.manifest, i.organization_id as owner
+select sqlc.embed(n), i.manifest
 from integration_installations n join integrations i on i.name = n.integration
 where n.id = sqlc.arg(id) and n.integration = sqlc.arg(integration);
 
 -- name: InstallationForUser :one
 -- An installation in an organization that the user is in.
-select sqlc.embed(n), i.manifest, i.organization_id as owner, m.role
+select sqlc.embed(n), i.manifest, m.role
 from integration_installations n
 join integrations i on i.name = n.integration
 join memberships m on m.organization_id = n.organization_id and m.user_id = sqlc.arg(user_id)
@@ -41,8 +41,8 @@ delete from integration_installations where organization_id = $1;
 
 -- name: ListInstallationsOfIntegration :many
 -- Index: integration_installations_integration (integration, id).
-select sqlc.embed(n), i.manifest, i.organization_id as owner
-from integration_installations n join integrations i on i.name = n.integration
+select n.*
+from integration_installations n
 where n.integration = sqlc.arg(integration) and n.id > sqlc.arg(after)::text collate "C"
   and (sqlc.narg(external_id)::text is null or sqlc.narg(external_id) = any(n.external_ids))
 order by n.id
@@ -56,7 +56,8 @@ where n.integration = sqlc.arg(integration)
 
 -- name: ListInstallationsInOrganization :many
 -- Index: integration_installations_organization (organization_id, id).
-select sqlc.embed(n), sqlc.embed(i), sqlc.embed(o), (m.user_id is not null)::boolean as is_member, m.role
+select sqlc.embed(n), i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o),
+    (m.user_id is not null)::boolean as is_member, m.role
 from integration_installations n
 join integrations i on i.name = n.integration
 join organizations o on o.id = i.organization_id
@@ -76,7 +77,7 @@ where n.organization_id = sqlc.arg(organization_id)
        or strpos(lower(i.title), lower(sqlc.narg(search))) > 0);
 
 -- name: InstallationInOrganization :one
-select sqlc.embed(n), i.manifest, i.organization_id as owner
+select sqlc.embed(n), i.manifest
 from integration_installations n join integrations i on i.name = n.integration
 where n.organization_id = sqlc.arg(organization_id) and n.integration = sqlc.arg(integration);
 

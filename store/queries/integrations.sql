@@ -124,7 +124,7 @@ order by o.id = sqlc.arg(name) desc
 limit 1;
 
 -- name: IntegrationByName :one
-select sqlc.embed(i), sqlc.embed(o)
+select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o)
 from integrations i join organizations o on o.id = i.organization_id
 where i.name = $1;
 
@@ -154,6 +154,9 @@ select count(*) from integration_versions where integration = $1;
 -- Index: integration_assets_pkey.
 -- Sorts: an integration has at most four pictures.
 select id, content_type from integration_assets where integration = $1 order by id;
+
+-- name: IntegrationTunnel :one
+select organization_id, dev_tunnel, dev_all from integrations where name = $1;
 
 -- name: SetIntegrationTunnel :exec
 update integrations set dev_tunnel = sqlc.narg(tunnel), dev_all = sqlc.arg(everybody) where name = sqlc.arg(name);

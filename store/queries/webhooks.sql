@@ -1,6 +1,6 @@
 -- name: InsertWebhook :one
-insert into webhooks (id, organization_id, url, description, events, active, secret, created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into webhooks (id, organization_id, url, description, events, active, secret)
+values ($1, $2, $3, $4, $5, $6, $7)
 returning *;
 
 -- name: WebhookByID :one
@@ -100,7 +100,8 @@ where d.webhook_id = sqlc.arg(webhook_id)
   and (sqlc.narg(type)::text is null or e.type = sqlc.narg(type));
 
 -- name: AskAboutNewDeliveries :many
--- Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them.
+-- Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them. One that is held is asked
+-- for when the hold ends: see RecordWebhookFailure.
 -- Index: webhook_deliveries_new.
 -- Sorts: a batch.
 with marked as (
@@ -110,7 +111,7 @@ with marked as (
     returning d.webhook_id
 )
 select w.id, w.organization_id from webhooks w
-where w.active and w.id in (select marked.webhook_id from marked)
+where w.active and (w.held_until is null or w.held_until <= now()) and w.id in (select marked.webhook_id from marked)
 order by w.id;
 
 -- name: AskAboutDueWebhooks :many
@@ -150,7 +151,10 @@ where id = sqlc.arg(id) and state = 'pending';
 update webhooks set failures = 0, failing_since = null, held_until = null where id = $1 and (failures > 0 or held_until is not null);
 
 -- name: RecordWebhookFailure :exec
-update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = sqlc.arg(held_until)::timestamptz
+-- Until the hold ends, no job is asked for, whatever happens.
+update webhooks set
+    failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = sqlc.arg(held_until)::timestamptz,
+    due_at = sqlc.arg(held_until)::timestamptz
 where id = sqlc.arg(id);
 
 -- name: DisableWebhook :exec
@@ -158,22 +162,20 @@ update webhooks set
     active = false, disabled_at = now(), disabled_reason = sqlc.arg(reason)::text, due_at = null, updated_at = now()
 where id = sqlc.arg(id) and active;
 
--- name: FailPendingDeliveries :exec
-update webhook_deliveries set state = 'failed', reason = sqlc.arg(reason)::text, next_attempt_at = null, settled_at = now(), asked = true
-where webhook_id = sqlc.arg(webhook_id) and state = 'pending';
-
--- name: FailOldDeliveries :exec
--- Those that waited for too long.
+-- name: FailDeliveries :execrows
+-- Those that wait since before a time.
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, sqlc.arg(reason)::text), next_attempt_at = null, settled_at = now(), asked = true
-where webhook_id = sqlc.arg(webhook_id) and state = 'pending' and created_at < sqlc.arg(before);
+where state = 'pending' and id = any(array(
+    select p.id from webhook_deliveries p
+    where p.webhook_id = sqlc.arg(webhook_id) and p.state = 'pending' and p.created_at < sqlc.arg(before) limit sqlc.arg(size)
+));
 
 -- name: RestWebhook :exec
--- Says when there is more to do: nothing, when the next delivery is due, or when the hold ends.
+-- Says when there is more to do: when the next delivery is due, or never. One that is held has its time.
 update webhooks w set due_at = (
-    select greatest(min(d.next_attempt_at), w.held_until) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending'
-    having count(*) > 0
+    select min(d.next_attempt_at) from webhook_deliveries d where d.webhook_id = w.id and d.state = 'pending'
 )
-where w.id = $1 and w.active;
+where w.id = $1 and w.active and (w.held_until is null or w.held_until <= now());
 
 -- name: DeleteOldWebhookEvents :execrows
 -- Their deliveries go with them.
