@@ -51,6 +51,7 @@ test-all: test test-rest ## make test, and all that takes longer: see test-rest
 .PHONY: test-rest
 test-rest: engines clienttest build kafka ## the concurrent packages under the race detector, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
 	@.ci/alerts
+	@command -v chromium > /dev/null || echo 'Chromium is not installed: api/browsertest is skipped' >&2
 	packages=$$(.ci/race); $(WITH_ENGINES) go test -race -timeout 25m $$packages
 	@# The embedded broker's start with 1 GB of log.
 	OCTAVO_TEST_LOG_BYTES=1000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v

@@ -12,6 +12,8 @@ require (
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/bytedance/sonic v1.15.5
 	github.com/cespare/xxhash/v2 v2.3.0
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
 	github.com/crewjam/saml v0.5.1
 	github.com/dchest/siphash v1.2.3
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b

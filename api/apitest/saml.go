@@ -1,10 +1,6 @@
 package apitest
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/base64"
-	"encoding/xml"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,12 +69,8 @@ func RequestOf(h *Harness, address string) crewjam.AuthnRequest {
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	deflated, err := base64.StdEncoding.DecodeString(target.Query().Get("SAMLRequest"))
+	request, err := samltest.RequestOf(target)
 	if err != nil {
-		h.T.Fatal(err)
-	}
-	var request crewjam.AuthnRequest
-	if err := xml.NewDecoder(flate.NewReader(bytes.NewReader(deflated))).Decode(&request); err != nil {
 		h.T.Fatal(err)
 	}
 	return request

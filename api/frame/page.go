@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
 
@@ -74,13 +76,27 @@ func setCookies(ctx *fasthttp.RequestCtx, cookies []*http.Cookie) {
 
 // writeErrorPage shows a refusal to people. The status and the other headers are those of any refusal.
 func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string) {
-	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: e.Message, RequestID: requestID}
-	for _, d := range e.Details {
-		fill.Details = append(fill.Details, strings.TrimSpace(d.Field+" "+d.Problem))
+	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: sentence(e), RequestID: requestID}
+	if len(e.Details) > 1 { // The message has the first.
+		for _, d := range e.Details {
+			fill.Details = append(fill.Details, strings.TrimSpace(d.Field+" "+d.Problem))
+		}
 	}
 	ctx.Response.ResetBody()
 	// The layout is ours, and its values are texts.
 	_ = renderPage(ctx, fill)
+}
+
+// sentence is the message as people write it. A message about a member begins with its name, which stays as it is.
+func sentence(e *schema.Error) string {
+	message := e.Message
+	if first, size := utf8.DecodeRuneInString(message); len(e.Details) == 0 {
+		message = string(unicode.ToUpper(first)) + message[size:]
+	}
+	if !strings.HasSuffix(message, ".") {
+		message += "."
+	}
+	return message
 }
 
 // pageHeaders are the headers of everything that a browser shows by itself: nothing is kept, nothing but our own style runs, and

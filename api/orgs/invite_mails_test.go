@@ -115,7 +115,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		found := regexp.MustCompile(`value="(oct_[a-z2-7]+)"`).FindSubmatch(a.Body)
 		if a.Status == 200 && found != nil {
 			tokens = append(tokens, string(found[1]))
-		} else if a.Status != 404 || !strings.Contains(string(a.Body), "this link leads to no invite") {
+		} else if a.Status != 404 || !strings.Contains(string(a.Body), "This link leads to no invite") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	}

@@ -231,9 +231,9 @@ func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []
 		case !data.NotBefore.IsZero():
 			err = errors.New("a bearer confirmation must not have a NotBefore")
 		case data.InResponseTo == "":
-			err = errors.New("the login did not start here: logins that start at the identity provider are refused, open the start address instead")
+			err = errors.New("it did not start here: logins that start at the identity provider are refused, open the start address instead")
 		case !slices.Contains(expected, data.InResponseTo):
-			err = errors.New("the login was not started by this browser, or too long ago: start again")
+			err = errors.New("it was not started by this browser, is finished already, or took too long: start again")
 		default:
 			return data.InResponseTo, nil
 		}

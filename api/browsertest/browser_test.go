@@ -1,0 +1,138 @@
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
+	"github.com/chromedp/chromedp"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+)
+
+// tab is a tab of a browser that has no cookies yet.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// newTab starts a browser of its own, so that tests share no cookies.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("Chromium is not installed: nobody has seen these pages in a browser (apt-get install chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
+		chromedp.NoSandbox,        // It does not start as root with one, and sees our own pages only.
+		chromedp.IgnoreCertErrors, // Those of the tests' servers.
+		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
+	deadline, cancel := context.WithTimeout(t.Context(), 3*apitest.Patience)
+	t.Cleanup(cancel)
+	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	b.do(chromedp.Navigate("about:blank"))
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// hear keeps what the browser's console complains of. Statuses of answers are not complaints: the tests look at them.
+func (b *tab) hear(event any) {
+	var complaint string
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry.Source != log.EntrySourceNetwork {
+			complaint = e.Entry.Text
+		}
+	case *runtime.EventExceptionThrown:
+		complaint = e.ExceptionDetails.Text
+	}
+	if complaint != "" {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.complaints = append(b.complaints, complaint)
+	}
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// ask runs one step and gives its value.
+func ask[T any](b *tab, step chromedp.Action[T]) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, step)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return value
+}
+
+// open enters an address, and waits until there is a page with such an element, however many pages are passed on the way there.
+func (b *tab) open(address, selector string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+func (b *tab) location() string { return ask(b, chromedp.Location()) }
+
+// text is what a person reads.
+func (b *tab) text() string { return ask(b, chromedp.Text(chromedp.CSS("body"))) }
+
+// cookies are the names of all cookies that the browser holds.
+func (b *tab) cookies() []string {
+	b.t.Helper()
+	held := ask(b, func(ctx context.Context, t *chromedp.Target) (storage.GetCookiesResult, error) {
+		return cdp.Call(ctx, t, storage.GetCookies, storage.GetCookiesParams{})
+	})
+	var names []string
+	for _, cookie := range held.Cookies {
+		names = append(names, cookie.Name)
+	}
+	return names
+}
+
+// looksFine checks that the page is shown as it was meant, on a wide and a narrow screen, and leaves pictures of it.
+func (b *tab) looksFine(name string) {
+	b.t.Helper()
+	for suffix, width := range map[string]int64{"wide": 1024, "narrow": 390} {
+		b.do(chromedp.EmulateViewport(width, 640))
+		if wide := ask(b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth")); wide > width {
+			b.t.Errorf("%s: %d pixels do not fit in %d", name, wide, width)
+		}
+		if folder := os.Getenv("OCTAVO_TEST_SCREENSHOTS"); folder != "" {
+			picture := ask(b, chromedp.FullScreenshot(100))
+			if err := os.WriteFile(filepath.Join(folder, name+"-"+suffix+".png"), picture, 0o600); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+	// Our own style is the only thing that the policy lets in: without it, the browser's own font and margin are there.
+	if style := ask(b, chromedp.Evaluate[string]("getComputedStyle(document.body).maxWidth")); style != "640px" {
+		b.t.Errorf("%s: the page's style does not apply: %s", name, style)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.complaints) > 0 {
+		b.t.Errorf("%s: the browser complains: %s", name, strings.Join(b.complaints, "; "))
+	}
+}

@@ -1,0 +1,51 @@
+package samltest
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+
+	crewjam "github.com/crewjam/saml"
+
+	"github.com/octavo-docs/octavo/api/saml"
+)
+
+// RequestOf reads the request out of the address that a browser is sent to.
+func RequestOf(address *url.URL) (crewjam.AuthnRequest, error) {
+	var request crewjam.AuthnRequest
+	deflated, err := base64.StdEncoding.DecodeString(address.Query().Get("SAMLRequest"))
+	if err == nil {
+		err = xml.NewDecoder(flate.NewReader(bytes.NewReader(deflated))).Decode(&request)
+	}
+	if err != nil {
+		return request, fmt.Errorf("cannot read the request: %w", err)
+	}
+	return request, nil
+}
+
+// answerPage posts the answer by itself, as identity providers do.
+var answerPage = template.Must(template.New("answer").Parse(`<!doctype html><title>Identity provider</title>
+<form method="post" action="{{.Address}}"><input type="hidden" name="SAMLResponse" value="{{.Answer}}"></form>
+<script>document.forms[0].submit()</script>
+`))
+
+// Handler is the identity provider's site. Whoever comes with a request is the person that who names, and is sent back with the answer.
+func (i *IdP) Handler(who func() Person) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request, err := RequestOf(r.URL)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		service := saml.Service{EntityID: request.Issuer.Value, ACSURL: request.AssertionConsumerServiceURL}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = answerPage.Execute(w, map[string]string{ // The browser may have gone.
+			"Address": service.ACSURL, "Answer": i.Good(service, request.ID, who()),
+		})
+	})
+}
