@@ -14,18 +14,27 @@ func SAMLStatuses() []string { return []string{SAMLActive, SAMLPending} }
 // SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known. SSOURL
 // is NoSSOURL until then.
 type SAMLProvider struct {
-	Object      string       `json:"object"`
-	ID          string       `json:"id"`
-	Label       string       `json:"label"`
-	SSOURL      string       `json:"ssoURL"`
-	EntityID    string       `json:"entityID"`
-	Certificate string       `json:"certificate"`
-	DefaultTeam *Team        `json:"defaultTeam,omitzero"`
-	DefaultRole Role         `json:"defaultRole"`
-	CreatedAt   time.Time    `json:"createdAt"`
-	Status      string       `json:"status" rules:"enum=samlStatus"`
-	Service     SAMLService  `json:"service"`
-	URLs        LocationURLs `json:"urls"`
+	Object      string `json:"object"`
+	ID          string `json:"id"`
+	Label       string `json:"label"`
+	SSOURL      string `json:"ssoURL"`
+	EntityID    string `json:"entityID"`
+	Certificate string `json:"certificate"`
+	// Certificates are those in Certificate, which may be several.
+	Certificates []SAMLCertificate `json:"certificates"`
+	DefaultTeam  *Team             `json:"defaultTeam,omitzero"`
+	DefaultRole  Role              `json:"defaultRole"`
+	CreatedAt    time.Time         `json:"createdAt"`
+	Status       string            `json:"status" rules:"enum=samlStatus"`
+	Service      SAMLService       `json:"service"`
+	URLs         LocationURLs      `json:"urls"`
+}
+
+// SAMLCertificate says which certificate it is, as identity providers show it, and when it is good.
+type SAMLCertificate struct {
+	SHA256    string    `json:"sha256"`
+	NotBefore time.Time `json:"notBefore"`
+	NotAfter  time.Time `json:"notAfter"`
 }
 
 // NoSSOURL stands for an address of an identity provider that is not known yet, because the contract requires an absolute URI. In

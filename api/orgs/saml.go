@@ -38,7 +38,7 @@ func samlOperations(h *samlProviders) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateOrganizationSAMLProvider", Tag: "sso",
-			Doc:   "Change a SAML provider.",
+			Doc:   "Change a SAML provider. `certificate` may hold up to four certificates as PEM, so that logins go on while the identity provider changes its key.",
 			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
@@ -82,12 +82,12 @@ func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row stor
 	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
 
-// isCertificateOrEmpty refuses what no login could be checked by. Administrators also paste private keys by mistake, which must not be
+// areCertificatesOrEmpty refuses what no login could be checked by. Administrators also paste private keys by mistake, which must not be
 // shown to others.
-func isCertificateOrEmpty(text string) bool { return text == "" || isCertificate(text) }
+func areCertificatesOrEmpty(text string) bool { return text == "" || areCertificates(text) }
 
-func isCertificate(text string) bool {
-	_, err := saml.ParseCertificate(text)
+func areCertificates(text string) bool {
+	_, err := saml.ParseCertificates(text)
 	return err == nil
 }
 
@@ -122,7 +122,7 @@ type createSAMLProviderRequest struct {
 func (h *samlProviders) create(ctx context.Context, c *access.Caller, r *createSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
-		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
+		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: areCertificates(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL: emptyIsNone(r.Body.SSOURL).Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ type updateSAMLProviderRequest struct {
 func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
-		CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
+		CertificateUsable: areCertificates(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL:            emptyIsNone(r.Body.SSOURL), DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
 	if err != nil {

@@ -95,11 +95,11 @@ func (h *samlLogins) service(row store.SAMLProvider) saml.Service {
 
 // sides are both sides of a login as its messages name them.
 func (h *samlLogins) sides(row store.SAMLProvider) (saml.Service, saml.Provider, error) {
-	certificate, err := saml.ParseCertificate(schema.Or(row.Certificate, ""))
-	if err != nil { // One that an earlier version took: nobody can log in with it.
+	certificates, err := saml.ParseCertificates(schema.Or(row.Certificate, ""))
+	if err != nil { // Those that an earlier version took: nobody can log in with them.
 		return saml.Service{}, saml.Provider{}, schema.NotFound("SAML provider")
 	}
-	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificate: certificate}, nil
+	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificates: certificates}, nil
 }
 
 // metadata is there for a pending provider as well: many identity providers want it first.

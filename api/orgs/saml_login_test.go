@@ -127,6 +127,33 @@ func TestLoginAtARealProvider(t *testing.T) {
 	}
 }
 
+// TestKeyChange: an administrator adds the new certificate before the identity provider changes its key, and removes the old one after it.
+func TestKeyChange(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := apitest.NewSAML(h, h.Ours, nil)
+	s.Known("anna", h.Ours.Users[schema.RoleRead].ID)
+	before, after := s.IdP, samltest.Other()
+	for _, step := range []struct {
+		certificates string
+		good, bad    []*samltest.IdP
+	}{
+		{before.PEM(), []*samltest.IdP{before}, []*samltest.IdP{after}},
+		{before.PEM() + after.PEM(), []*samltest.IdP{before, after}, nil},
+		{after.PEM(), []*samltest.IdP{after}, []*samltest.IdP{before}},
+	} {
+		h.Want(200, "PATCH", s.Path, h.Ours.Tokens[schema.RoleAdmin], map[string]string{"certificate": step.certificates})
+		for _, s.IdP = range step.good {
+			tokenOf(t, s.LogIn(samltest.Person{NameID: "anna"}))
+		}
+		for _, s.IdP = range step.bad {
+			if a := s.LogIn(samltest.Person{NameID: "anna"}); a.Status != 400 || !strings.Contains(string(a.Body), "signature is wrong") {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		}
+	}
+}
+
 // TestWhoIsLinked: an address is looked at once, and only if its domain is proved to be this organization's.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
@@ -39,10 +40,20 @@ func testCertificate(t testing.TB) (asPEM, asBase64 string) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), base64.StdEncoding.EncodeToString(der)
 }
 
+func sha256Of(t testing.TB, asPEM string) string {
+	t.Helper()
+	block, _ := pem.Decode([]byte(asPEM))
+	if block == nil {
+		t.Fatalf("no PEM: %s", asPEM)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(block.Bytes))
+}
+
 var samlShape = shape.Of{
 	"object": shape.One("saml-provider"), "id": shape.ID, "label": shape.Text(1, 30), "ssoURL": shape.Text(8, 2048), "entityID": shape.Text(0, 1024),
 	"certificate": shape.Text(0, 10000), "defaultRole": shape.One(append(shape.Role, nil)...), "createdAt": shape.Timestamp, "status": shape.One("active", "pending"),
-	"service": shape.Object(shape.Of{"acsURL": shape.URI, "startURL": shape.URI, "entityID": shape.URI}), "urls": shape.Object(shape.Of{"location": shape.URI}),
+	"certificates": shape.List(shape.Object(shape.Of{"sha256": shape.Text(64, 64), "notBefore": shape.AnyTime, "notAfter": shape.AnyTime})),
+	"service":      shape.Object(shape.Of{"acsURL": shape.URI, "startURL": shape.URI, "entityID": shape.URI}), "urls": shape.Object(shape.Of{"location": shape.URI}),
 	"defaultTeam?": shape.Object(shape.Of{
 		"object": shape.One("team"), "id": shape.ID, "title": shape.Text(1, 64), "members": shape.Count, "spaces": shape.Count, "createdAt": shape.Timestamp,
 		"permissions": shape.Booleans("admin view"),
@@ -76,7 +87,8 @@ func TestSAMLProvider(t *testing.T) {
 		shape.Want(t, samlShape, a.Body)
 		return apitest.Get[schema.SAMLProvider](s, samlShape, one)
 	}
-	quoted := strings.ReplaceAll(asPEM, "\n", `\n`)
+	otherPEM, _ := testCertificate(t)
+	quoted, quotedOther := strings.ReplaceAll(asPEM, "\n", `\n`), strings.ReplaceAll(otherPEM, "\n", `\n`)
 	for _, step := range []struct {
 		body   string
 		active bool
@@ -99,10 +111,13 @@ func TestSAMLProvider(t *testing.T) {
 			t.Errorf("%s: %+v", step.body, got)
 		}
 	}
-	got := patch(`{}`)
+	if got := patch(`{"certificate":"` + quoted + quotedOther + `"}`); got.Certificate != asPEM+otherPEM || len(got.Certificates) != 2 || got.Certificates[1].SHA256 != sha256Of(t, otherPEM) {
+		t.Errorf("%+v", got)
+	}
+	got := patch(`{"certificate":"` + asBase64 + `"}`)
 	want := schema.SAMLProvider{
 		Object: "saml-provider", ID: got.ID, Label: "Acme login", SSOURL: "https://idp.example.com/sso", EntityID: "urn:other",
-		Certificate: asBase64, Status: "active", CreatedAt: got.CreatedAt, Service: got.Service, URLs: got.URLs,
+		Certificate: asBase64, Certificates: got.Certificates, Status: "active", CreatedAt: got.CreatedAt, Service: got.Service, URLs: got.URLs,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -212,7 +227,8 @@ func TestBadSAML(t *testing.T) {
 		`{"certificate":"` + strings.Repeat("x", 10001) + `"}`:                               "certificate",
 		`{"certificate":"` + strings.ReplaceAll(quoted, "CERTIFICATE", "PRIVATE KEY") + `"}`: "certificate",
 		`{"certificate":"hello"}`:                                                            "certificate",
-		`{"certificate":"` + quoted + quoted + `"}`:                                          "certificate",
+		`{"certificate":"` + strings.Repeat(quoted, 5) + `"}`:                                "certificate",
+		`{"certificate":"` + quoted + strings.ReplaceAll(quoted, "CERT", "X") + `"}`:         "certificate",
 		`{"ssoURL":"idp.example.com"}`:                                                       "ssoURL",
 		`{"ssoURL":"javascript:alert(1)"}`:                                                   "ssoURL",
 		`{"ssoURL":"https://x/` + strings.Repeat("x", 2048) + `"}`:                           "ssoURL",

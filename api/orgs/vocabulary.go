@@ -29,7 +29,7 @@ var vocabulary = rules.Vocabulary{
 	Patterns: map[string]rules.Pattern{
 		"subdomain":   subdomainForm,
 		"domain":      rules.Matching(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9-]{2,63}$`, "must be the name of a domain"),
-		"certificate": {Match: isCertificateOrEmpty, Problem: "must be one X.509 certificate with an RSA or ECDSA key, as PEM or base64, and no private key"},
+		"certificate": {Match: areCertificatesOrEmpty, Problem: "must be one X.509 certificate with an RSA or ECDSA key, as PEM or base64, or up to four as PEM, and no private key"},
 		"ssoURL": {
 			Match: isSSOURL, Problem: "must be an absolute http or https URL without user and password",
 			Regexp: rules.HTTPURL + "|^" + schema.NoSSOURL + "$", Format: "uri",

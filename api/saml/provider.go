@@ -30,9 +30,10 @@ type Service struct {
 
 // Provider is the identity provider's side, as an administrator copied it.
 type Provider struct {
-	EntityID    string
-	Certificate *x509.Certificate
-	SSOURL      string
+	EntityID string
+	// Certificates are those of the keys that it signs with: while it changes its key, the old and the new one.
+	Certificates []*x509.Certificate
+	SSOURL       string
 }
 
 // NewRequestID makes the id that ties a response to the browser that asked for it.
@@ -102,21 +103,41 @@ func Metadata(s Service) ([]byte, error) {
 	return append([]byte(xml.Header), text...), nil
 }
 
-// ParseCertificate reads a certificate as administrators copy it: PEM, or only the base64 between its header and footer.
-func ParseCertificate(text string) (*x509.Certificate, error) {
-	var der []byte
-	if block, rest := pem.Decode([]byte(text)); block != nil {
-		if block.Type != "CERTIFICATE" || strings.TrimSpace(string(rest)) != "" {
-			return nil, errors.New("it is not one certificate")
-		}
-		der = block.Bytes
-	} else {
-		var err error
-		if der, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
+// mostCertificates is how many one provider may have. Some announce the next key beside those in use.
+const mostCertificates = 4
+
+// ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and footer of one.
+func ParseCertificates(text string) ([]*x509.Certificate, error) {
+	block, rest := pem.Decode([]byte(text))
+	if block == nil {
+		der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+		if err != nil {
 			return nil, errors.New("it is neither PEM nor base64")
 		}
+		block = &pem.Block{Type: "CERTIFICATE", Bytes: der}
+		rest = nil
 	}
-	certificate, err := x509.ParseCertificate(der)
+	var found []*x509.Certificate
+	for ; block != nil; block, rest = pem.Decode(rest) {
+		certificate, err := parseCertificate(block)
+		if err != nil {
+			return nil, err
+		}
+		if found = append(found, certificate); len(found) > mostCertificates {
+			return nil, fmt.Errorf("there are more than %d", mostCertificates)
+		}
+		if strings.TrimSpace(string(rest)) == "" {
+			return found, nil
+		}
+	}
+	return nil, errors.New("there is something else after the certificates")
+}
+
+func parseCertificate(block *pem.Block) (*x509.Certificate, error) {
+	if block.Type != "CERTIFICATE" {
+		return nil, errors.New("it is not a certificate")
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("it does not parse: %w", err)
 	}

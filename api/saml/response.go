@@ -86,7 +86,7 @@ func refusedBy(root *etree.Element) error {
 func verifiedAssertion(root, assertion *etree.Element, p Provider, now time.Time) (*etree.Element, error) {
 	var found *etree.Element
 	if signatureOf(root) != nil {
-		whole, err := verify(root, p.Certificate, now)
+		whole, err := verify(root, p.Certificates, now)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func verifiedAssertion(root, assertion *etree.Element, p Provider, now time.Time
 	}
 	if signatureOf(assertion) != nil {
 		var err error
-		if found, err = verify(assertion, p.Certificate, now); err != nil {
+		if found, err = verify(assertion, p.Certificates, now); err != nil {
 			return nil, err
 		}
 	}

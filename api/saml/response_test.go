@@ -1,6 +1,7 @@
 package saml_test
 
 import (
+	"crypto/x509"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ const request = "id-0123456789"
 var anna = samltest.Person{NameID: "anna-1", Format: crewjam.PersistentNameIDFormat, Email: "anna@example.com", Name: "Anna"}
 
 func provider(i *samltest.IdP) saml.Provider {
-	return saml.Provider{EntityID: i.EntityID, Certificate: i.Certificate, SSOURL: "https://idp.example.com/sso?x=1"}
+	return saml.Provider{EntityID: i.EntityID, Certificates: []*x509.Certificate{i.Certificate}, SSOURL: "https://idp.example.com/sso?x=1"}
 }
 
 func read(encoded string) (saml.Login, error) {
@@ -326,7 +327,7 @@ func TestSignedButWrong(t *testing.T) {
 	old := *samltest.Ours().Certificate
 	old.NotAfter = time.Now().Add(-time.Hour)
 	p := provider(samltest.Ours())
-	p.Certificate = &old
+	p.Certificates = []*x509.Certificate{&old}
 	if _, err := saml.Read(service, p, samltest.Encode(build(nil, true, false)), []string{request}, time.Now()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("expired certificate: %v", err)
 	}
@@ -392,16 +393,50 @@ func FuzzRead(f *testing.F) {
 
 func TestCertificates(t *testing.T) {
 	t.Parallel()
-	pem := samltest.Ours().PEM()
-	bare := base64.StdEncoding.EncodeToString(samltest.Ours().Certificate.Raw)
-	for _, text := range []string{pem, bare, bare[:64] + "\n" + bare[64:]} {
-		if got, err := saml.ParseCertificate(text); err != nil || !got.Equal(samltest.Ours().Certificate) {
+	ours, other := samltest.Ours(), samltest.Other()
+	bare := base64.StdEncoding.EncodeToString(ours.Certificate.Raw)
+	for _, text := range []string{ours.PEM(), bare, bare[:64] + "\n" + bare[64:], "Bag Attributes\n" + ours.PEM() + "\n"} {
+		if got, err := saml.ParseCertificates(text); err != nil || len(got) != 1 || !got[0].Equal(ours.Certificate) {
 			t.Errorf("%v", err)
 		}
 	}
-	for _, text := range []string{"", "junk", pem + pem, "AAAA", strings.ReplaceAll(pem, "CERTIFICATE", "PUBLIC KEY")} {
-		if _, err := saml.ParseCertificate(text); err == nil {
+	if got, err := saml.ParseCertificates(ours.PEM() + "\n" + other.PEM()); err != nil || len(got) != 2 || !got[0].Equal(ours.Certificate) || !got[1].Equal(other.Certificate) {
+		t.Errorf("%v", err)
+	}
+	private := strings.ReplaceAll(other.PEM(), "CERTIFICATE", "PRIVATE KEY")
+	for _, text := range []string{
+		"", "junk", "AAAA", private, ours.PEM() + private, private + ours.PEM(), ours.PEM() + "junk", ours.PEM() + other.PEM() + "junk", ours.PEM() + bare,
+		ours.PEM() + other.PEM()[:200], strings.Repeat(ours.PEM(), 5),
+	} {
+		if _, err := saml.ParseCertificates(text); err == nil {
 			t.Errorf("taken: %.40q", text)
 		}
+	}
+}
+
+// TestKeyChange: while an identity provider changes its key, answers by both are good; those of a third are not, and neither are those by a
+// key whose time is over.
+func TestKeyChange(t *testing.T) {
+	t.Parallel()
+	ours, other := samltest.Ours(), samltest.Other()
+	p := provider(ours)
+	p.Certificates = append(p.Certificates, other.Certificate)
+	for name, idp := range map[string]*samltest.IdP{"the first": ours, "the second": other} {
+		if _, err := saml.Read(service, p, idp.Good(service, request, anna), []string{request}, time.Now()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	third := samltest.New(ours.EntityID)
+	if _, err := saml.Read(service, p, third.Good(service, request, anna), []string{request}, time.Now()); err == nil || !strings.Contains(err.Error(), "signature is wrong") {
+		t.Errorf("a third: %v", err)
+	}
+	old := *ours.Certificate
+	old.NotAfter = time.Now().Add(-time.Minute)
+	p.Certificates[0] = &old
+	if _, err := saml.Read(service, p, ours.Good(service, request, anna), []string{request}, time.Now()); err == nil {
+		t.Error("the first after its time: taken")
+	}
+	if _, err := saml.Read(service, p, other.Good(service, request, anna), []string{request}, time.Now()); err != nil {
+		t.Errorf("the second after the first's time: %v", err)
 	}
 }

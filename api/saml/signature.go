@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/beevik/etree"
@@ -94,8 +95,8 @@ func checkSignature(signature, parent *etree.Element) error {
 	return nil
 }
 
-// verify gives what the signature of an element covers, parsed from the bytes that were verified.
-func verify(el *etree.Element, certificate *x509.Certificate, now time.Time) (*etree.Element, error) {
+// verify gives what the signature of an element covers, parsed from the bytes that were verified. It must be by one of the certificates.
+func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) (*etree.Element, error) {
 	signature := signatureOf(el)
 	if err := checkSignature(signature, el); err != nil {
 		return nil, err
@@ -110,17 +111,34 @@ func verify(el *etree.Element, certificate *x509.Certificate, now time.Time) (*e
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the namespaces: %w", err)
 	}
-	// The key is the administrator's. What the message says of a key is not asked: it may name none, or only its modulus.
+	// The keys are the administrator's. What the message says of a key is not asked: it may name none, or only its modulus.
 	if info := signatureOf(el).SelectElement("KeyInfo"); info != nil {
 		signatureOf(el).RemoveChild(info)
 	}
-	if now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
-		return nil, fmt.Errorf("the certificate of the identity provider is good from %s to %s only",
-			certificate.NotBefore.UTC().Format(time.DateOnly), certificate.NotAfter.UTC().Format(time.DateOnly))
+	good := slices.DeleteFunc(slices.Clone(certificates), func(c *x509.Certificate) bool { return now.Before(c.NotBefore) || now.After(c.NotAfter) })
+	if len(good) == 0 {
+		return nil, errNotGoodNow(certificates)
 	}
+	for _, certificate := range good {
+		var verified *etree.Element
+		if verified, err = verifyBy(el, certificate); err == nil {
+			return verified, nil
+		}
+	}
+	return nil, err
+}
+
+// errNotGoodNow says when the newest certificate is good, which is the one to look at.
+func errNotGoodNow(certificates []*x509.Certificate) error {
+	newest := slices.MaxFunc(certificates, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+	return fmt.Errorf("the certificate of the identity provider is good from %s to %s only",
+		newest.NotBefore.UTC().Format(time.DateOnly), newest.NotAfter.UTC().Format(time.DateOnly))
+}
+
+func verifyBy(el *etree.Element, certificate *x509.Certificate) (*etree.Element, error) {
 	context := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{certificate}})
 	context.IdAttribute = "ID"
-	verified, err := context.Validate(el)
+	verified, err := context.Validate(el) // It leaves the element as it is.
 	if err != nil {
 		return nil, fmt.Errorf("the signature is wrong: %w", err)
 	}

@@ -1,7 +1,11 @@
 package view
 
 import (
+	"crypto/sha256"
+	"fmt"
+
 	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/saml"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -22,6 +26,14 @@ func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, te
 		SSOURL: schema.Or(row.SsoUrl, schema.NoSSOURL), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
 		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
+	}
+	// Those that an earlier version took and that do not parse are not listed: nobody can log in with them.
+	certificates, _ := saml.ParseCertificates(p.Certificate)
+	p.Certificates = make([]schema.SAMLCertificate, len(certificates))
+	for i, c := range certificates {
+		p.Certificates[i] = schema.SAMLCertificate{
+			SHA256: fmt.Sprintf("%x", sha256.Sum256(c.Raw)), NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(),
+		}
 	}
 	if row.Active {
 		p.Status = schema.SAMLActive

@@ -29,11 +29,12 @@ type IdP struct {
 
 // The keys are made once: that takes longer than anything else in most tests.
 var (
-	Ours  = sync.OnceValue(func() *IdP { return newIdP("https://idp.example.com/metadata") })
-	Other = sync.OnceValue(func() *IdP { return newIdP("https://idp.example.com/metadata") })
+	Ours  = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
+	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 )
 
-func newIdP(entityID string) *IdP {
+// New makes an identity provider with a key of its own.
+func New(entityID string) *IdP {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		panic(err)
