@@ -13,6 +13,12 @@ const (
 	SpecComplete = "complete"
 )
 
+// Who may read the newest version of a specification: the organization, or everybody at the specification's published address.
+const (
+	SpecPrivate = "private"
+	SpecPublic  = "public"
+)
+
 // OpenAPISpec is an OpenAPI specification of an organization. Its versions have the content.
 type OpenAPISpec struct {
 	Object          string                 `json:"object"`
@@ -22,6 +28,7 @@ type OpenAPISpec struct {
 	Slug            string                 `json:"slug"`
 	SourceURL       string                 `json:"sourceURL,omitempty"`
 	ProcessingState string                 `json:"processingState" rules:"enum=specState"`
+	Visibility      string                 `json:"visibility" rules:"enum=specVisibility"`
 	LastVersion     string                 `json:"lastVersion,omitempty"`
 	LastProcessedAt *time.Time             `json:"lastProcessedAt,omitempty"`
 	LastErrorCode   string                 `json:"lastProcessErrorCode,omitempty" rules:"enum=specErrorCode"`
@@ -54,6 +61,8 @@ type OpenAPISourceState struct {
 type OpenAPISpecURLs struct {
 	Location string `json:"location"`
 	App      string `json:"app"`
+	// Published is where everybody can read the newest version; absent while the specification is private.
+	Published string `json:"published,omitempty"`
 }
 
 // OpenAPISpecPermissions say what the caller may do with a specification.
@@ -143,8 +152,9 @@ type OpenAPISpecFile struct {
 // OpenAPIEnums has the closed sets of specifications by the names that their rules use.
 func OpenAPIEnums() map[string][]string {
 	return map[string][]string{
-		"specState":     {SpecPending, SpecProgress, SpecComplete},
-		"specDirection": {SpecRequest, SpecResponse},
-		"specErrorCode": {SpecFetchTimeout, SpecFetchError, SpecParseError},
+		"specVisibility": {SpecPrivate, SpecPublic},
+		"specState":      {SpecPending, SpecProgress, SpecComplete},
+		"specDirection":  {SpecRequest, SpecResponse},
+		"specErrorCode":  {SpecFetchTimeout, SpecFetchError, SpecParseError},
 	}
 }

@@ -173,3 +173,17 @@ func (s *Store) OpenAPISpecDocument(ctx context.Context, versionID string) ([]by
 	document, err := s.queries.OpenAPISpecDocument(ctx, versionID)
 	return document, interpret(err, "OpenAPI specification version")
 }
+
+// SetOpenAPISpecVisibility says who may read the newest version of a specification.
+func (s *Store) SetOpenAPISpecVisibility(ctx context.Context, organizationID, slug, visibility string) (OpenAPISpec, error) {
+	row, err := s.queries.SetOpenAPISpecVisibility(ctx, db.SetOpenAPISpecVisibilityParams{
+		OrganizationID: organizationID, Slug: slug, Visibility: visibility,
+	})
+	return row, interpret(err, "OpenAPI specification")
+}
+
+// PublishedOpenAPISpec reads the document of the newest version of a specification that everybody may read. Others are not found.
+func (s *Store) PublishedOpenAPISpec(ctx context.Context, organizationID, slug string) ([]byte, error) {
+	document, err := s.queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+	return document, interpret(err, "OpenAPI specification")
+}

@@ -140,6 +140,12 @@ func specExamples() {
 		values["versionId"], _ = set["lastVersion"].(string)
 		return values
 	}}
+	Examples["updateOpenAPISpecBySlug"] = example{body: `{"visibility":"public"}`, Make: fresh}
+	Examples["getPublishedOpenAPISpec"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		values := fresh(h, tenant)
+		h.Want(200, "PATCH", "/v1/orgs/"+tenant.Organization.ID+"/openapi/"+values["specSlug"], tenant.Tokens[schema.RoleAdmin], `{"visibility":"public"}`)
+		return values
+	}}
 	for _, id := range []string{
 		"getOpenAPISpecBySlug", "deleteOpenAPISpecBySlug", "listOpenAPISpecVersions", "getLatestOpenAPISpecVersion",
 		"getOpenAPISpecVersionById", "getOpenAPISpecVersionContentById",

@@ -51,6 +51,17 @@ func specOperations(h *specs) []frame.Operation {
 			Scope: write, Status: http.StatusOK, BodyLimit: specBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
 		},
 		{
+			Method: http.MethodPatch, Path: one, ID: "updateOpenAPISpecBySlug", Tag: "openapi",
+			Doc:   "Let everybody read the newest version of an OpenAPI specification, at `urls.published`, or only the organization.",
+			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/published", ID: "getPublishedOpenAPISpec", Tag: "openapi",
+			Doc:   "Read the document of the newest version of an OpenAPI specification whose visibility is public.",
+			Scope: access.Public(), Status: http.StatusOK, Produces: frame.MediaJSON, Conditional: true, CORS: true, Handler: frame.Handle(h.published),
+		},
+		{
 			Method: http.MethodDelete, Path: one, ID: "deleteOpenAPISpecBySlug", Tag: "openapi",
 			Doc: "Delete an OpenAPI specification with all its versions.", Scope: write, Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
@@ -186,6 +197,31 @@ func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequ
 	}
 	row, added, err := h.store.SetOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug, source)
 	return openAPISpecSet{OpenAPISpec: h.view.Spec(c.Rights)(row), added: added}, err
+}
+
+type updateOpenAPISpecRequest struct {
+	Slug string `path:"specSlug"`
+	Body struct {
+		Visibility *string `json:"visibility" rules:"required,enum=specVisibility"`
+	} `body:"json"`
+}
+
+func (h *specs) update(ctx context.Context, c *access.Caller, r *updateOpenAPISpecRequest) (schema.OpenAPISpec, error) {
+	row, err := h.store.SetOpenAPISpecVisibility(ctx, c.Organization.Organization.ID, r.Slug, *r.Body.Visibility)
+	return h.view.Spec(c.Rights)(row), err
+}
+
+type publishedOpenAPISpecRequest struct {
+	OrganizationID string `path:"organizationId"`
+	Slug           string `path:"specSlug"`
+}
+
+func (h *specs) published(ctx context.Context, _ *access.Caller, r *publishedOpenAPISpecRequest) (frame.Encoded, error) {
+	if !schema.ValidID(r.OrganizationID) || !schema.ValidID(r.Slug) {
+		return frame.Encoded{}, schema.NotFound("OpenAPI specification")
+	}
+	document, err := h.store.PublishedOpenAPISpec(ctx, r.OrganizationID, r.Slug)
+	return frame.Encoded{Body: document}, err
 }
 
 func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {

@@ -21,7 +21,7 @@ var (
 		"object": shape.One("openapi-spec"), "id": shape.ID, "createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "slug": shape.Text(1, 100),
 		"processingState": shape.One("pending", "progress", "complete"), "permissions": shape.Booleans("view edit"),
 		"urls": shape.Object(shape.Of{"location": shape.URI, "app": shape.URI, "published?": shape.URI}), "sourceURL?": shape.Text(1, 2048), "lastVersion?": shape.ID,
-		"visibility?": shape.One("private", "public"), "lastProcessedAt?": shape.Timestamp,
+		"visibility": shape.One("private", "public"), "lastProcessedAt?": shape.Timestamp,
 		"lastProcessErrorCode?": shape.One("FETCH_TIMEOUT", "FETCH_ERROR", "PARSE_ERROR"),
 		"lastProcessedErrors?":  shape.List(shape.Object(shape.Of{"message": shape.Text(1, 1000), "code?": shape.String})),
 	}
@@ -29,6 +29,54 @@ var (
 		"object": shape.One("openapi-spec-version"), "id": shape.ID, "createdAt": shape.Timestamp, "url": shape.Text(1, 2048), "urls": shape.Object(shape.Of{"location": shape.URI}),
 	}
 )
+
+// TestSpecVisibility: a specification is private until somebody who may change it lets everybody read its newest version.
+func TestSpecVisibility(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	editor, path := h.Ours.Tokens[schema.RoleCreate], "/v1/orgs/"+h.Ours.Organization.ID+"/openapi/pets"
+	set := func(visibility string) map[string]any {
+		t.Helper()
+		return shape.Want(t, openAPISpecShape, h.Do("PATCH", path, editor, `{"visibility":"`+visibility+`"}`).Body)
+	}
+	h.WantError(h.Do("PATCH", path, editor, `{"visibility":"public"}`), 404)
+	made := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText)).Body)
+	if made["visibility"] != "private" || made["urls"].(map[string]any)["published"] != nil {
+		t.Errorf("%v", made)
+	}
+	h.WantError(h.Do("GET", path+"/published", "", nil), 404)
+	for body, field := range map[string]string{`{}`: "visibility", `{"visibility":"unlisted"}`: "visibility", `{"visibility":null}`: "visibility"} {
+		if e := h.WantError(h.Do("PATCH", path, editor, body), 400); len(e.Details) == 0 || e.Details[0].Field != field {
+			t.Errorf("%s: %+v", body, e)
+		}
+	}
+	h.WantError(h.Do("PATCH", path, h.Ours.Tokens[schema.RoleEdit], `{"visibility":"public"}`), 403)
+	got := set("public")
+	if got["visibility"] != "public" || got["urls"].(map[string]any)["published"] != "https://docs.example.com/base"+path+"/published" || got["lastVersion"] != made["lastVersion"] {
+		t.Errorf("%v", got)
+	}
+	if again := set("public"); again["updatedAt"] != got["updatedAt"] {
+		t.Errorf("%v, then %v", got, again)
+	}
+	// Everybody reads the newest version, from pages of any origin, and learns when there is no other.
+	a := h.Do("GET", path+"/published", "", nil)
+	if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(string(a.Body), `"openapi"`) {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	if same := h.Do("GET", path+"/published", "", nil, "If-None-Match", a.Header.Get("Etag")); same.Status != 304 {
+		t.Errorf("%d", same.Status)
+	}
+	newer := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText+"x-newer: true\n")).Body)
+	if b := h.Do("GET", path+"/published", "", nil, "If-None-Match", a.Header.Get("Etag")); newer["visibility"] != "public" || b.Status != 200 || !strings.Contains(string(b.Body), "x-newer") {
+		t.Errorf("%v %d %s", newer, b.Status, b.Body)
+	}
+	for _, unknown := range []string{"/v1/orgs/" + h.Theirs.Organization.ID + "/openapi/pets/published", "/v1/orgs/x/openapi/pets/published", path + "x/published", "/v1/orgs/%00/openapi/%00/published"} {
+		h.WantError(h.Do("GET", unknown, "", nil), 404)
+	}
+	set("private")
+	h.WantError(h.Do("GET", path+"/published", "", nil), 404)
+}
 
 func TestOpenAPISpec(t *testing.T) {
 	t.Parallel()

@@ -13,15 +13,19 @@ func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.Ope
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
 		// What cannot be read was stored by another version of the service: the code still says what is wrong.
 		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
-		return schema.OpenAPISpec{
+		spec := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
-			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
+			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""), Visibility: s.Visibility,
 			LastProcessedAt: schema.UTC(s.LastProcessedAt), LastErrorCode: s.ErrorCode, LastErrors: errors,
 			URLs: schema.OpenAPISpecURLs{
 				Location: v.API("orgs", s.OrganizationID, "openapi", s.Slug), App: v.App("orgs", s.OrganizationID, "openapi", s.Slug),
 			},
 			Permissions: schema.OpenAPISpecPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
 		}
+		if s.Visibility == schema.SpecPublic {
+			spec.URLs.Published = spec.URLs.Location + "/published"
+		}
+		return spec
 	}
 }
 

@@ -432,6 +432,7 @@ type OpenapiSpec struct {
 	Fetched         []byte
 	ErrorCode       string
 	Errors          []byte
+	Visibility      string
 }
 
 type Organization struct {

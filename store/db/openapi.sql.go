@@ -136,7 +136,7 @@ func (q *Queries) EndOpenAPISpecFetch(ctx context.Context, arg EndOpenAPISpecFet
 
 const insertOpenAPISpec = `-- name: InsertOpenAPISpec :one
 insert into openapi_specs (id, organization_id, slug, processing_state) values ($1, $2, $3, 'pending')
-on conflict (organization_id, slug) do nothing returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+on conflict (organization_id, slug) do nothing returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
 `
 
 type InsertOpenAPISpecParams struct {
@@ -168,6 +168,7 @@ func (q *Queries) InsertOpenAPISpec(ctx context.Context, arg InsertOpenAPISpecPa
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }
@@ -245,7 +246,7 @@ func (q *Queries) ListOpenAPISpecVersions(ctx context.Context, arg ListOpenAPISp
 }
 
 const listOpenAPISpecs = `-- name: ListOpenAPISpecs :many
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility from openapi_specs
 where organization_id = $1 and id > $2::text collate "C"
 order by id
 limit $3
@@ -286,6 +287,7 @@ func (q *Queries) ListOpenAPISpecs(ctx context.Context, arg ListOpenAPISpecsPara
 			&i.Fetched,
 			&i.ErrorCode,
 			&i.Errors,
+			&i.Visibility,
 		); err != nil {
 			return nil, err
 		}
@@ -298,7 +300,7 @@ func (q *Queries) ListOpenAPISpecs(ctx context.Context, arg ListOpenAPISpecsPara
 }
 
 const lockFetchedOpenAPISpec = `-- name: LockFetchedOpenAPISpec :one
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs where id = $1 and source_number = $2 for update
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility from openapi_specs where id = $1 and source_number = $2 for update
 `
 
 type LockFetchedOpenAPISpecParams struct {
@@ -329,12 +331,13 @@ func (q *Queries) LockFetchedOpenAPISpec(ctx context.Context, arg LockFetchedOpe
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }
 
 const lockOpenAPISpec = `-- name: LockOpenAPISpec :one
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs where organization_id = $1 and slug = $2 for update
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility from openapi_specs where organization_id = $1 and slug = $2 for update
 `
 
 type LockOpenAPISpecParams struct {
@@ -365,12 +368,13 @@ func (q *Queries) LockOpenAPISpec(ctx context.Context, arg LockOpenAPISpecParams
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }
 
 const openAPISpec = `-- name: OpenAPISpec :one
-select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors from openapi_specs where organization_id = $1 and slug = $2
+select id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility from openapi_specs where organization_id = $1 and slug = $2
 `
 
 type OpenAPISpecParams struct {
@@ -400,6 +404,7 @@ func (q *Queries) OpenAPISpec(ctx context.Context, arg OpenAPISpecParams) (Opena
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }
@@ -471,11 +476,28 @@ func (q *Queries) OpenAPISpecsWanted(ctx context.Context, organizationID string)
 	return exists, err
 }
 
+const publishedOpenAPISpec = `-- name: PublishedOpenAPISpec :one
+select v.document from openapi_specs s join openapi_spec_versions v on v.id = s.last_version
+where s.organization_id = $1 and s.slug = $2 and s.visibility = 'public'
+`
+
+type PublishedOpenAPISpecParams struct {
+	OrganizationID string
+	Slug           string
+}
+
+func (q *Queries) PublishedOpenAPISpec(ctx context.Context, arg PublishedOpenAPISpecParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, publishedOpenAPISpec, arg.OrganizationID, arg.Slug)
+	var document []byte
+	err := row.Scan(&document)
+	return document, err
+}
+
 const setOpenAPISpecText = `-- name: SetOpenAPISpecText :one
 update openapi_specs set source_url = null, processing_state = 'complete', versions = $1, last_version = $2,
     last_processed_at = now(), source_number = source_number + 1, fetch_at = null, fetch_wanted = false, fetch_runs = 0, fetch_failures = 0,
     fetched = '[]', error_code = '', errors = '[]', updated_at = now()
-where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
 `
 
 type SetOpenAPISpecTextParams struct {
@@ -507,6 +529,7 @@ func (q *Queries) SetOpenAPISpecText(ctx context.Context, arg SetOpenAPISpecText
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }
@@ -515,7 +538,7 @@ const setOpenAPISpecURL = `-- name: SetOpenAPISpecURL :one
 update openapi_specs set fetched = case when source_url = $1 then fetched else '[]' end, source_url = $1,
     processing_state = 'pending', source_number = source_number + 1, fetch_at = $2, fetch_wanted = true, fetch_runs = 0,
     fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
-where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
 `
 
 type SetOpenAPISpecURLParams struct {
@@ -547,6 +570,46 @@ func (q *Queries) SetOpenAPISpecURL(ctx context.Context, arg SetOpenAPISpecURLPa
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
+	)
+	return i, err
+}
+
+const setOpenAPISpecVisibility = `-- name: SetOpenAPISpecVisibility :one
+update openapi_specs set visibility = $1,
+    updated_at = case when visibility = $1 then updated_at else now() end
+where organization_id = $2 and slug = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
+`
+
+type SetOpenAPISpecVisibilityParams struct {
+	Visibility     string
+	OrganizationID string
+	Slug           string
+}
+
+func (q *Queries) SetOpenAPISpecVisibility(ctx context.Context, arg SetOpenAPISpecVisibilityParams) (OpenapiSpec, error) {
+	row := q.db.QueryRow(ctx, setOpenAPISpecVisibility, arg.Visibility, arg.OrganizationID, arg.Slug)
+	var i OpenapiSpec
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Slug,
+		&i.SourceUrl,
+		&i.ProcessingState,
+		&i.Versions,
+		&i.LastVersion,
+		&i.LastProcessedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.SourceNumber,
+		&i.FetchAt,
+		&i.FetchWanted,
+		&i.FetchRuns,
+		&i.FetchFailures,
+		&i.Fetched,
+		&i.ErrorCode,
+		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }
@@ -559,7 +622,7 @@ where id = (
     order by w.fetch_runs, w.id limit 1
     for update skip locked
 )
-returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors
+returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
 `
 
 type StartOpenAPISpecFetchParams struct {
@@ -592,6 +655,7 @@ func (q *Queries) StartOpenAPISpecFetch(ctx context.Context, arg StartOpenAPISpe
 		&i.Fetched,
 		&i.ErrorCode,
 		&i.Errors,
+		&i.Visibility,
 	)
 	return i, err
 }

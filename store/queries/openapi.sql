@@ -109,3 +109,12 @@ where s.organization_id = sqlc.arg(organization_id) and s.slug = sqlc.arg(slug)
 
 -- name: OpenAPISpecDocument :one
 select document from openapi_spec_versions where id = $1;
+
+-- name: SetOpenAPISpecVisibility :one
+update openapi_specs set visibility = sqlc.arg(visibility),
+    updated_at = case when visibility = sqlc.arg(visibility) then updated_at else now() end
+where organization_id = sqlc.arg(organization_id) and slug = sqlc.arg(slug) returning *;
+
+-- name: PublishedOpenAPISpec :one
+select v.document from openapi_specs s join openapi_spec_versions v on v.id = s.last_version
+where s.organization_id = sqlc.arg(organization_id) and s.slug = sqlc.arg(slug) and s.visibility = 'public';

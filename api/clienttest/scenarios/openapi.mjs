@@ -45,6 +45,17 @@ await step('another text makes another version', async () => {
     assert.ok(JSON.stringify((await api.getLatestOpenApiSpecVersionContent(org, slug)).data.filesystem).includes('2.0.0'));
 });
 
+await step('it is published, and taken back', async () => {
+    const { data: open } = await api.updateOpenApiSpecBySlug(org, slug, { visibility: 'public' });
+    assert.equal(open.visibility, 'public');
+    const response = await fetch(open.urls.published);
+    assert.equal(response.status, 200);
+    assert.equal((await response.json()).info.version, '2.0.0');
+    const { data: closed } = await api.updateOpenApiSpecBySlug(org, slug, { visibility: 'private' });
+    assert.equal(closed.urls.published, undefined);
+    assert.equal((await fetch(open.urls.published)).status, 404);
+});
+
 // A text can be judged while its sender waits, so it is refused like any other bad value; only what has to be fetched can fail
 // later.
 await step('a text that is no specification is refused and makes no version', async () => {
