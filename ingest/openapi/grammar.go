@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,10 +120,15 @@ var (
 		"example": {"components", "examples"}, "requestBody": {"components", "requestBodies"}, "header": {"components", "headers"},
 		"securityScheme": {"components", "securitySchemes"}, "link": {"components", "links"}, "callback": {"components", "callbacks"},
 	}
+	homes31 = func() map[string][]string {
+		homes := maps.Clone(homes3)
+		homes["pathItem"] = []string{"components", "pathItems"}
+		return homes
+	}()
 
 	grammar2  = parseGrammar(grammar2Text, homes2, false)
 	grammar30 = parseGrammar(grammar30Text, homes3, false)
-	grammar31 = parseGrammar(grammar30Text+grammar31Text, homes3, true)
+	grammar31 = parseGrammar(grammar30Text+grammar31Text, homes31, true)
 )
 
 var version3 = regexp.MustCompile(`^3\.(0|[1-9]\d*)(\.\d+)?(-.+)?$`)

@@ -58,6 +58,9 @@ type moved struct {
 	node *node
 	kind string
 	name string // what its home calls it, if that is free
+	// instead is an object of the specification that is nothing but a reference to this part, and at is where it is.
+	instead *node
+	at      *path
 }
 
 // follow finds what a reference leads to, and has it checked as an object of a kind. n is the object that has the reference, if it
@@ -102,7 +105,11 @@ func (c *checker) follow(kind string, n, reference *node, at place) {
 		c.refs.moved[key] = &moved{node: found, kind: kind, name: nameOf(in, pointer)}
 		c.refs.ordered = append(c.refs.ordered, c.refs.moved[key])
 	}
-	c.refs.links = append(c.refs.links, link{node: reference, to: c.refs.moved[key]})
+	part := c.refs.moved[key]
+	if kind == "pathItem" && part.instead == nil && n != nil && len(n.names) == 1 && at.in == c.refs.root {
+		part.instead, part.at = n, at.path
+	}
+	c.refs.links = append(c.refs.links, link{node: reference, to: part})
 }
 
 // sourceOf is the document that a reference names.
@@ -217,10 +224,31 @@ func nameOf(in *source, pointer string) string {
 	return name
 }
 
-// bundle moves the parts of other documents into the specification, and lets all references lead to where they are now.
+// alone is a path item without what else its file holds: tools refuse members that they do not know.
+func (c *checker) alone(item *node) *node {
+	known := c.grammar["pathItem"].members
+	only := &node{kind: '{', line: item.line, column: item.column}
+	for i, name := range item.names {
+		if _, ok := known[name]; ok || name == "$ref" || strings.HasPrefix(name, "x-") {
+			only.set(name, item.items[i])
+		}
+	}
+	return only
+}
+
+// bundle moves the parts of other documents into the specification, and lets all references lead to where they are now. A path item
+// goes where the specification refers to it: before 3.1 there is no other place for it that tools know.
 func (c *checker) bundle() error {
 	texts, taken := map[*moved]string{}, map[string]int{}
 	for _, m := range c.refs.ordered {
+		if m.kind == "pathItem" {
+			m.node = c.alone(m.node)
+		}
+		if m.instead != nil {
+			*m.instead = *m.node
+			texts[m] = strings.TrimPrefix(m.at.pointer(), "#")
+			continue
+		}
 		home := c.refs.root.root
 		pointer := ""
 		for _, name := range c.grammar[m.kind].home {
