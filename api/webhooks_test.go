@@ -61,7 +61,7 @@ func TestEveryWebhookEvent(t *testing.T) {
 	conversation := func(id string) map[string]any {
 		return map[string]any{"id": id, "parts": []map[string]any{{"role": "user", "body": "The export of my invoices as CSV fails with an error on every attempt."}}}
 	}
-	var installation, translation, cluster string
+	var review, installation, translation, cluster string
 	clusterOf := func(m webhookstest.Received) {
 		if m.Type == "cluster.created" {
 			cluster, _ = m.Data["id"].(string)
@@ -120,6 +120,9 @@ func TestEveryWebhookEvent(t *testing.T) {
 		{want: "change_request.updated", do: func(*testing.T) {
 			h.ChangeContent(schema.RoleAdmin, request.ID, `{"operation":"insert_page","title":"`+written+`"}`)
 		}, id: func() string { return request.ID }},
+		{want: "change_request.reviewed", do: func(*testing.T) {
+			review = h.Want(201, "POST", draft+"/reviews", admin, map[string]any{"status": "changes-requested", "comment": text(written)["body"]})["id"].(string)
+		}, id: func() string { return review }},
 		{want: "change_request.merged", do: func(*testing.T) { h.MergeNow(request.ID) }, id: func() string { return request.ID }, also: []string{"space.content_updated"}},
 		{want: "cluster.created", do: func(*testing.T) { s.Send(conversation("a")) }, id: func() string { return cluster }},
 		{want: "cluster.updated", do: func(*testing.T) { s.Send(conversation("b")) }, id: func() string { return cluster }},
@@ -129,6 +132,11 @@ func TestEveryWebhookEvent(t *testing.T) {
 		{want: "cluster.unmuted", do: func(*testing.T) {
 			h.Want(200, "PATCH", org+"/conversations-clusters/"+cluster, admin, `{"muted":false}`)
 		}, id: func() string { return cluster }},
+		{want: "cluster.deleted", do: func(*testing.T) {
+			for _, id := range []string{"a", "b"} {
+				s.Send(map[string]any{"id": id, "parts": []map[string]any{{"role": "user", "body": "Thank you!"}}})
+			}
+		}, id: func() string { return cluster }, gone: true},
 		{want: "installation.created", do: func(*testing.T) {
 			installation = h.Want(201, "POST", integration+"/installations", admin, map[string]any{"organization": h.Ours.Organization.ID})["id"].(string)
 		}, id: func() string { return installation }},

@@ -40,6 +40,12 @@ var (
 			return []string{"spaces", of("space"), "change-requests", of("id")}
 		},
 	}
+	webhookReview = &WebhookData{
+		Object: "change-request-review", Members: []string{"id", "space", "changeRequest", "reviewer", "status", "revision"},
+		Location: func(of func(string) string) []string {
+			return []string{"spaces", of("space"), "change-requests", of("changeRequest"), "reviews", of("id")}
+		},
+	}
 	webhookSpace = &WebhookData{
 		Object: "space", Members: []string{"id", "revision", "previousRevision", "revisionType?", "changeRequest?"},
 		Location: func(of func(string) string) []string { return []string{"spaces", of("id")} },
@@ -91,12 +97,14 @@ func WebhookEventTypes() []WebhookEventType {
 		{"comment.reply.deleted", "a reply is deleted; not when its comment is", webhookReply},
 		{"change_request.created", "a change request is created", webhookChangeRequest},
 		{"change_request.updated", "the content, the subject, the description or the status of a change request changes, other than by a merge", webhookChangeRequest},
+		{"change_request.reviewed", "somebody reviews a change request", webhookReview},
 		{"change_request.merged", "a change request is merged", webhookChangeRequest},
 		{"space.content_updated", "the main content of a space has a new revision: by edits, a merge or an import", webhookSpace},
 		{"translation.run.completed", "a run of a translation is done", webhookTranslationRun},
-		{"translation.run.failed", "a run of a translation has failed; it may be tried again by itself", webhookTranslationRun},
+		{"translation.run.failed", "a run of a translation fails for the first time; it may be tried again by itself, and be completed then", webhookTranslationRun},
 		{"cluster.created", "a new cluster of issues of conversations is found", webhookCluster},
 		{"cluster.updated", "a cluster changes: its title, its summary, its impact or how many issues it has", webhookCluster},
+		{"cluster.deleted", "a cluster goes: it is merged into another one, which is updated, or its last issue leaves it", webhookCluster},
 		{"cluster.muted", "a cluster is muted", webhookCluster},
 		{"cluster.unmuted", "a cluster is not muted any more", webhookCluster},
 		{"installation.created", "an integration is installed", webhookInstallation},
