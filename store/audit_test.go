@@ -51,14 +51,21 @@ func TestEveryTableIsAudited(t *testing.T) {
 	}
 }
 
-// TestAuditedColumnsAreThere has the triggers of every audited table run, by statements that change no row: a column that no longer has
-// the name of its row, or a join that does not hold, would fail every write of the table.
+// TestAuditedColumnsAreThere has the triggers of every audited table run, by statements that change no row, as if they changed some: a
+// column that no longer has the name of its row, or a join that does not hold, would fail every write of the table.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, storetest.URL(t))
 	for _, row := range store.AuditedTables() {
 		if row.Object == "" {
 			continue
+		}
+		definition := collect(t, conn, "select pg_get_functiondef('audit_of_"+row.Name+"'::regproc)")[0]
+		if strings.Count(definition, store.Unchanged) != 3 {
+			t.Fatalf("not three times %q in %s", store.Unchanged, definition)
+		}
+		if _, err := conn.Exec(t.Context(), strings.ReplaceAll(definition, store.Unchanged, "false and "+store.Unchanged)); err != nil {
+			t.Fatal(err)
 		}
 		columns := collect(t, conn, fmt.Sprintf(`select quote_ident(column_name) from information_schema.columns
 			where table_schema = 'public' and table_name = '%s' and is_generated = 'NEVER' and is_identity = 'NO'`, row.Name))

@@ -123,6 +123,9 @@ func (k KeptTrees) Has(revision string) bool {
 	return ok
 }
 
+// Unchanged is how triggers of the audit log find that nothing changed.
+const Unchanged = unchanged
+
 // AuditedTable is a row of the table of tables.
 type AuditedTable struct{ Name, Object, Exempt string }
 
