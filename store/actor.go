@@ -45,7 +45,10 @@ func setting(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
-	a := who.Actor()
+	return who.Actor().setting()
+}
+
+func (a Actor) setting() string {
 	for _, member := range []*string{(*string)(&a.Type), &a.ID, &a.Name, &a.TokenID, &a.TokenKind, &a.Operation, &a.RequestID, &a.Address} {
 		*member = plain(*member)
 	}
@@ -54,6 +57,18 @@ func setting(ctx context.Context) string {
 		return ""
 	}
 	return string(text)
+}
+
+// actAs attributes the rest of a transaction to a user whom only the transaction has found out.
+func actAs(ctx context.Context, tx pgx.Tx, userID string) error {
+	who, ok := ctx.Value(actingKey{}).(Acting)
+	if !ok {
+		return nil
+	}
+	a := who.Actor()
+	a.Type, a.ID, a.Name = schema.ActorUser, userID, ""
+	_, err := tx.Exec(ctx, "select set_config('octavo.actor', $1, true)", a.setting())
+	return err
 }
 
 // plain drops what would need an escape in JSON or SQL.

@@ -25,12 +25,9 @@ func AuditEntryCursor(entry schema.AuditEntry) Cursor[time.Time] {
 func (s *Store) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *Cursor[time.Time], size int,
 ) (Page[schema.AuditEntry], error) {
-	from, fromID := after.orFirst(endOfTime), int64(0)
-	if after != nil {
-		var ok bool
-		if fromID, ok = jobID(after.ID); !ok {
-			return Page[schema.AuditEntry]{}, schema.BadPage()
-		}
+	from, fromID, err := auditPlaceOf(after)
+	if err != nil {
+		return Page[schema.AuditEntry]{}, err
 	}
 	total, err := s.planned.CountAuditEntries(ctx, db.CountAuditEntriesParams{
 		OrganizationID: organizationID, Since: f.Since, Until: f.Until, Actor: f.Actor, Operation: f.Operation,
@@ -46,11 +43,39 @@ func (s *Store) ListAuditEntries(
 	if err != nil {
 		return Page[schema.AuditEntry]{}, interpret(err, "audit log")
 	}
+	return pageOf(auditEntries(rows), size, total), nil
+}
+
+// ListInstallationAuditEntries lists what changed in no organization, such as users, like ListAuditEntries, without their number.
+func (s *Store) ListInstallationAuditEntries(ctx context.Context, after *Cursor[time.Time], size int) (Page[schema.AuditEntry], error) {
+	from, fromID, err := auditPlaceOf(after)
+	if err != nil {
+		return Page[schema.AuditEntry]{}, err
+	}
+	rows, err := s.queries.ListInstallationAuditEntries(ctx, db.ListInstallationAuditEntriesParams{
+		Before: from.Key, BeforeID: fromID, PageSize: pageSize(size),
+	})
+	return pageOf(auditEntries(rows), size, 0), interpret(err, "audit log")
+}
+
+// auditPlaceOf gives the place that a list goes on after.
+func auditPlaceOf(after *Cursor[time.Time]) (from Cursor[time.Time], id int64, err error) {
+	if after == nil {
+		return after.orFirst(endOfTime), 0, nil
+	}
+	id, ok := jobID(after.ID)
+	if !ok {
+		return from, 0, schema.BadPage()
+	}
+	return *after, id, nil
+}
+
+func auditEntries(rows []db.AuditLog) []schema.AuditEntry {
 	entries := make([]schema.AuditEntry, len(rows))
 	for i, row := range rows {
 		entries[i] = auditEntry(row)
 	}
-	return pageOf(entries, size, total), nil
+	return entries
 }
 
 // AuditEntry reads one entry of an organization.

@@ -434,3 +434,36 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 		t.Error(removed)
 	}
 }
+
+// TestAuditOfErasures: who had a visitor erased can be read, and the visitor only by the keyed hash. The entry outlives the erasure's row.
+func TestAuditOfErasures(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant := storetest.NewTenant(t, st, "acme")
+	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor"})
+	for range 2 { // The second asks for the same.
+		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "update erasures set done_at = now() - interval '1 year', log_until = now() - interval '1 year'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.ForgetErasures(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kind := "visitor-erasure"
+	got := []string{}
+	for _, e := range audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectType: &kind}) {
+		got = append(got, e.Target.ID+" "+line(e))
+	}
+	const visitor = "-9223372036854775801"
+	want := []string{
+		visitor + ` create visitor-erasure eraseSiteVisitor null>{"visitor": ` + visitor + `} by user acme-admin`,
+		visitor + ` delete visitor-erasure  {"visitor": ` + visitor + `}>null by system `,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}

@@ -265,7 +265,8 @@ func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]strin
 	return texts, nil
 }
 
-// JobTotals are the numbers of a kind's jobs. OldestWaiting is how long the oldest one waits that could run.
+// JobTotals are the numbers of a kind's jobs. OldestWaiting is how long the oldest one waits that could run, or what no job was asked
+// for yet that ought to have been.
 type JobTotals struct {
 	Kind          string
 	Open, Failed  int64
@@ -278,14 +279,26 @@ func (s *Store) JobTotals(ctx context.Context) ([]JobTotals, error) {
 	if err != nil {
 		return nil, interpret(err, "jobs")
 	}
-	totals := make([]JobTotals, len(rows))
-	for i, row := range rows {
-		totals[i] = JobTotals{
-			Kind: row.Kind, Open: row.Open, Failed: row.Failed,
-			OldestWaiting: max(0, time.Duration(row.OldestWaiting*float64(time.Second))),
-		}
+	// Jobs deliver to webhooks, and nodes that run jobs ask for them: without such a node no job would wait.
+	unasked, err := s.queries.UnaskedDeliveries(ctx)
+	if err != nil {
+		return nil, interpret(err, "deliveries")
 	}
-	return totals, nil
+	deliveries := JobTotals{Kind: schema.DeliverWebhooks{}.Kind(), OldestWaiting: waited(unasked)}
+	var totals []JobTotals
+	for _, row := range rows {
+		t := JobTotals{Kind: row.Kind, Open: row.Open, Failed: row.Failed, OldestWaiting: waited(row.OldestWaiting)}
+		if t.Kind == deliveries.Kind {
+			deliveries.Open, deliveries.Failed, deliveries.OldestWaiting = t.Open, t.Failed, max(t.OldestWaiting, deliveries.OldestWaiting)
+			continue
+		}
+		totals = append(totals, t)
+	}
+	return append(totals, deliveries), nil
+}
+
+func waited(seconds float64) time.Duration {
+	return max(0, time.Duration(seconds*float64(time.Second)))
 }
 
 func aboutJob(row JobRow) (jobAbout, error) {

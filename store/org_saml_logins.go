@@ -44,7 +44,7 @@ type SAMLLogin struct {
 // account with that address is linked and becomes a member, by its pending invite or with the provider's role and team; without one an
 // account is made. Members keep their roles, unless a pending invite gives them a higher one.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
 		if err != nil {
 			return interpret(err, "SAML provider")
@@ -64,6 +64,9 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 		userID, err := q.SAMLIdentity(ctx, db.SAMLIdentityParams{ProviderID: now.ID, NameID: l.NameID})
 		if errors.Is(err, pgx.ErrNoRows) {
 			userID, err = s.identify(ctx, q, now, l)
+		}
+		if err == nil { // Accounts and memberships were made by nobody who was known; the session is its user's.
+			err = actAs(ctx, tx, userID)
 		}
 		if err != nil {
 			return interpret(err, "login")

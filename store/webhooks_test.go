@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -212,6 +213,56 @@ func TestTooManyDeliveriesByHand(t *testing.T) {
 	if got := heard(t, st, w); len(got) != 100 {
 		t.Errorf("%d pings", len(got))
 	}
+}
+
+// TestJobTotalsSeeDeliveries that no job was asked for: nodes that run jobs ask for them, and there may be none.
+func TestJobTotalsSeeDeliveries(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	tenant, w := hooked(t, st)
+	late := func() time.Duration {
+		t.Helper()
+		totals, err := st.JobTotals(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(totals, func(row store.JobTotals) bool { return row.Kind == schema.DeliverWebhooks{}.Kind() })
+		if i < 0 {
+			t.Fatal(totals)
+		}
+		return totals[i].OldestWaiting
+	}
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	between := func(what string, least, most time.Duration) {
+		t.Helper()
+		if got := late(); got < least || got > most {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	between("nothing happened", 0, 0)
+	commentOn(t, st, tenant)
+	exec("update webhook_deliveries set created_at = now() - interval '20 minutes'")
+	between("nobody asks", 20*time.Minute, 40*time.Minute)
+	if err := st.AskForDeliveries(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	between("a job waits", 0, 10*time.Minute)
+	if err := st.RestWebhook(t.Context(), w.ID); err != nil {
+		t.Fatal(err)
+	}
+	exec("delete from river_job")
+	exec("update webhooks set due_at = now() + interval '30 minutes'")
+	between("its time has not come", 0, 0)
+	exec("update webhooks set due_at = now() - interval '30 minutes'")
+	between("its time has come", 30*time.Minute, time.Hour)
+	exec("update webhooks set active = false")
+	between("it is paused", 0, 0)
 }
 
 // TestOldWebhookEventsGo with their deliveries.

@@ -41,7 +41,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		open:   gauge("octavo_jobs_open", "Jobs that are waiting, running or retrying, on all nodes, by kind; nodes with the role api or jobs show it."),
 		failed: gauge("octavo_jobs_failed", "Jobs that failed for good and that nobody has retried, by kind; they are deleted after 30 days. Nodes with the role api or jobs show it."),
 		oldestWaiting: gauge("octavo_jobs_oldest_waiting_seconds",
-			"How long the oldest job that could run has not been taken, by kind; nodes with the role api or jobs show it."),
+			"How long the oldest job that could run has not been taken, or the oldest delivery to a webhook has not been handed to one, by kind; nodes with the role api or jobs show it."),
 	}
 	for _, kind := range Names() {
 		for _, outcome := range outcomes {

@@ -3,12 +3,14 @@ package orgs_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -403,6 +405,39 @@ func TestRefusedAnswers(t *testing.T) {
 	wait.Wait()
 	if in.Load() != 1 {
 		t.Errorf("one answer logged in %d times", in.Load())
+	}
+}
+
+// TestAuditOfLogins: the session is its user's, who can be found by it; the account that the login made is nobody's who was known.
+func TestAuditOfLogins(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	ownDomain(h, "acme.example")
+	s := apitest.NewSAML(h, h.Ours, nil)
+	admin, log := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID+"/audit-log"
+	entries := func(query string) (lines []string) {
+		t.Helper()
+		for _, item := range h.Want(200, "GET", log+query, admin, nil)["items"].([]any) {
+			entry := item.(map[string]any)
+			actor, target := entry["actor"].(map[string]any), entry["target"].(map[string]any)
+			if entry["token"] != nil || entry["address"] == nil || entry["requestId"] == nil {
+				t.Errorf("%v", entry)
+			}
+			lines = append(lines, fmt.Sprint(entry["action"], " ", target["type"], " ", entry["operation"], " by ", actor["type"], " ", actor["displayName"]))
+		}
+		return lines
+	}
+	var me string
+	for range 2 { // The second finds the account.
+		token := tokenOf(t, s.LogIn(samltest.Person{NameID: "1", Email: "new@acme.example", Name: "Nora New"}))
+		me = h.Want(200, "GET", "/v1/user", token, nil)["id"].(string)
+	}
+	const opened = "create session finishSAMLLogin by user Nora New"
+	if got := entries("?actor=" + me); !slices.Equal(got, []string{opened, opened}) {
+		t.Errorf("%q", got)
+	}
+	if got := entries("?objectType=member&objectId=" + me); !slices.Equal(got, []string{"create member finishSAMLLogin by anonymous <nil>"}) {
+		t.Errorf("%q", got)
 	}
 }
 

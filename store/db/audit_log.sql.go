@@ -180,3 +180,58 @@ func (q *Queries) ListAuditEntries(ctx context.Context, arg ListAuditEntriesPara
 	}
 	return items, nil
 }
+
+const listInstallationAuditEntries = `-- name: ListInstallationAuditEntries :many
+select id, at, organization_id, site_id, space_id, action, object_type, object_id, further, before, after, operation, actor_type, actor_id, actor_name, token_id, token_kind, request_id, address from audit_log
+where organization_id is null and (at, id) < ($1::timestamptz, $2::bigint)
+order by organization_id desc, at desc, id desc
+limit $3
+`
+
+type ListInstallationAuditEntriesParams struct {
+	Before   time.Time
+	BeforeID int64
+	PageSize int32
+}
+
+// For the operator: what belongs to no organization. The newest first. The order names what is null, or Postgres would sort.
+// Index: audit_log_organization (organization_id, at, id).
+func (q *Queries) ListInstallationAuditEntries(ctx context.Context, arg ListInstallationAuditEntriesParams) ([]AuditLog, error) {
+	rows, err := q.db.Query(ctx, listInstallationAuditEntries, arg.Before, arg.BeforeID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AuditLog{}
+	for rows.Next() {
+		var i AuditLog
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.OrganizationID,
+			&i.SiteID,
+			&i.SpaceID,
+			&i.Action,
+			&i.ObjectType,
+			&i.ObjectID,
+			&i.Further,
+			&i.Before,
+			&i.After,
+			&i.Operation,
+			&i.ActorType,
+			&i.ActorID,
+			&i.ActorName,
+			&i.TokenID,
+			&i.TokenKind,
+			&i.RequestID,
+			&i.Address,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

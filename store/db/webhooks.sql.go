@@ -682,6 +682,22 @@ func (q *Queries) RotateWebhookSecret(ctx context.Context, arg RotateWebhookSecr
 	return i, err
 }
 
+const unaskedDeliveries = `-- name: UnaskedDeliveries :one
+select coalesce(extract(epoch from now() - least(
+    (select n.created_at from webhook_deliveries n where not n.asked order by n.id limit 1),
+    (select w.due_at from webhooks w where w.active and w.due_at is not null order by w.due_at limit 1)
+)), 0)::float8 as seconds
+`
+
+// For how many seconds the oldest of what is to be handed to a job has waited for that; less than 0 if its time has not come.
+// Index: webhook_deliveries_new, webhooks_due.
+func (q *Queries) UnaskedDeliveries(ctx context.Context) (float64, error) {
+	row := q.db.QueryRow(ctx, unaskedDeliveries)
+	var seconds float64
+	err := row.Scan(&seconds)
+	return seconds, err
+}
+
 const updateWebhook = `-- name: UpdateWebhook :one
 update webhooks w set
     url = coalesce($1, w.url), description = coalesce($2, w.description),

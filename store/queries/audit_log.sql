@@ -24,6 +24,14 @@ where organization_id = sqlc.arg(organization_id)::text
   and (sqlc.narg(object_type)::text is null or object_type = sqlc.narg(object_type))
   and (sqlc.narg(object_id)::text is null or object_id = sqlc.narg(object_id));
 
+-- name: ListInstallationAuditEntries :many
+-- For the operator: what belongs to no organization. The newest first. The order names what is null, or Postgres would sort.
+-- Index: audit_log_organization (organization_id, at, id).
+select * from audit_log
+where organization_id is null and (at, id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::bigint)
+order by organization_id desc, at desc, id desc
+limit sqlc.arg(page_size);
+
 -- name: AuditEntry :one
 select * from audit_log where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)::text;
 

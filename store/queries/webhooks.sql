@@ -127,6 +127,14 @@ with marked as (
 )
 select id, organization_id from marked order by id;
 
+-- name: UnaskedDeliveries :one
+-- For how many seconds the oldest of what is to be handed to a job has waited for that; less than 0 if its time has not come.
+-- Index: webhook_deliveries_new, webhooks_due.
+select coalesce(extract(epoch from now() - least(
+    (select n.created_at from webhook_deliveries n where not n.asked order by n.id limit 1),
+    (select w.due_at from webhooks w where w.active and w.due_at is not null order by w.due_at limit 1)
+)), 0)::float8 as seconds;
+
 -- name: NextWebhookDelivery :one
 -- The first that is due, of a webhook that is not held. What somebody waits for goes first.
 -- Index: webhook_deliveries_pending.

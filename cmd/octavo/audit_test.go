@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestAuditList lists what belongs to no organization, in pages and up to a limit, and nothing of an organization.
+func TestAuditList(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	kept, removed := storetest.NewTenant(t, st, "kept"), storetest.NewTenant(t, st, "removed")
+	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorOperator, ID: "op", Name: "Olga Operator", Operation: "octavo test"})
+	if err := st.DeleteOrganization(ctx, removed.Organization.ID); err != nil {
+		t.Fatal(err)
+	}
+	const many = 600 // more than a page
+	for i := range many {
+		if _, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: "U", Email: fmt.Sprintf("u%d@example.com", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listed := func(c AuditListCmd) []string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := c.list(t.Context(), st, &out); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(out.String()), "\n")
+	}
+	all := listed(AuditListCmd{JSON: true})
+	actions := map[string]int{}
+	for _, line := range all {
+		var e struct {
+			Action, Operation string
+			Target            struct{ Type, ID, Organization string }
+			Actor             struct{ Type, DisplayName string }
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Target.Organization != "" {
+			t.Fatalf("%s: %v", line, err)
+		}
+		actions[e.Action+" "+e.Target.Type]++
+		if e.Target.Type == "organization" && (e.Target.ID != removed.Organization.ID || e.Actor.DisplayName != "Olga Operator" || e.Operation != "octavo test") {
+			t.Error(line)
+		}
+	}
+	// The removal marks the organization; its rows go later.
+	if users := len(kept.Users) + len(removed.Users) + many; actions["create user"] != users || actions["update organization"] != 1 {
+		t.Errorf("%v, want %d users", actions, users)
+	}
+	if !strings.Contains(all[0], `"u599@example.com"`) {
+		t.Errorf("the first is %s", all[0])
+	}
+	table := listed(AuditListCmd{Limit: 610})
+	if len(table) != 611 || !strings.HasPrefix(table[0], "AT ") || !strings.Contains(table[1], "create  user") {
+		t.Errorf("%d lines: %s", len(table), table[:2])
+	}
+}
