@@ -400,9 +400,14 @@ func (s singleStep) JobKind() schema.JobKind {
 	return row
 }
 
-const victimEnv = "OCTAVO_TEST_JOBS_VICTIM"
+// The environment of a process that a test kills: its database, and the kind whose jobs it runs, with their counterpart.
+const (
+	victimEnv            = "OCTAVO_TEST_JOBS_VICTIM"
+	victimKindEnv        = "OCTAVO_TEST_JOBS_VICTIM_KIND"
+	victimCounterpartEnv = "OCTAVO_TEST_JOBS_VICTIM_COUNTERPART"
+)
 
-// TestMain runs jobs that never end, in the process that TestKilledProcess kills.
+// TestMain runs jobs in the process that a test kills. Without a kind, they never end.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(victimEnv); url != "" {
 		victim(url)
@@ -423,10 +428,17 @@ func victim(url string) {
 	if err != nil {
 		panic(err)
 	}
-	r, err := New(Config{
+	cfg := Config{
 		Deps: Deps{Store: st}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond,
 		Kinds: []Kind{kind(func(context.Context, Deps, singleStep) error { select {} })},
-	})
+	}
+	if name := os.Getenv(victimKindEnv); name != "" {
+		cfg.Kinds = kindsNamed(name)
+		if cfg.Deps, err = depsOnLoopback(st, os.Getenv(victimCounterpartEnv)); err != nil {
+			panic(err)
+		}
+	}
+	r, err := New(cfg)
 	if err != nil {
 		panic(err)
 	}
@@ -436,17 +448,31 @@ func victim(url string) {
 	select {}
 }
 
+// victim starts a process that runs jobs until it is killed.
+func (b *bench) victim(environment ...string) (kill func()) {
+	b.t.Helper()
+	process := exec.CommandContext(b.t.Context(), os.Args[0])
+	process.Env = append(append(os.Environ(), victimEnv+"="+b.url), environment...)
+	process.Stderr = os.Stderr
+	if err := process.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		if err := process.Process.Kill(); err != nil {
+			b.t.Error(err)
+		}
+		_ = process.Wait() // It was killed.
+	})
+	b.t.Cleanup(kill)
+	return kill
+}
+
 // TestKilledProcess kills a process that runs a job, as the kernel would. Another one runs the job again, and those that were
 // asked for later come after it. A node that lives keeps its jobs.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	process := exec.CommandContext(t.Context(), os.Args[0])
-	process.Env = append(os.Environ(), victimEnv+"="+b.url)
-	process.Stderr = os.Stderr
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kill := b.victim()
 	b.ask(step{Space: "a", N: 1}, step{Space: "a", N: 2})
 	b.until(schema.JobRunning, schema.JobWaiting)
 	var mu sync.Mutex
@@ -465,10 +491,7 @@ func TestKilledProcess(t *testing.T) {
 	b.ask(step{Space: "b", N: 3})
 	receive(t, long)
 	b.until(schema.JobRunning, schema.JobWaiting, schema.JobRunning)
-	if err := process.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = process.Wait() // It was killed.
+	kill()
 	jobs := b.until(schema.JobDone, schema.JobDone, schema.JobRunning)
 	if jobs[0].Attempt != 2 || jobs[2].Attempt != 1 {
 		t.Errorf("%+v", jobs)

@@ -3,9 +3,11 @@ package jobs
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/provider"
 	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
@@ -28,39 +30,20 @@ func (s stopping) Check(ctx context.Context, _, _ string) error {
 // A node that stops does not fail a run, which another one goes on with.
 func TestTranslationOfStoppedNode(t *testing.T) {
 	t.Parallel()
-	st := storetest.New(t)
-	tenant := storetest.NewTenant(t, st, "ours")
-	instructions, err := schema.EncodeJSON(schema.NewDocument())
-	if err != nil {
-		t.Fatal(err)
-	}
-	row, err := st.CreateTranslation(t.Context(), store.NewTranslation{
-		OrganizationID: tenant.Organization.ID, SourceSpaceID: tenant.Space.ID, SourceLanguage: "en", Language: "de", Instructions: instructions,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.RequestTranslationRun(t.Context(), tenant.Organization.ID, row.ID); err != nil {
-		t.Fatal(err)
-	}
-	state := func() store.TranslationRun {
-		t.Helper()
-		runs, err := st.ListTranslationRuns(t.Context(), row.ID, "", 10)
-		if err != nil || len(runs.Rows) != 1 {
-			t.Fatalf("%+v %v", runs, err)
-		}
-		return runs.Rows[0]
-	}
+	b := newBench(t)
+	tenant := storetest.NewTenant(t, b.st, "ours")
+	row := b.translated(tenant)
+	state := func() store.TranslationRun { return b.runOf(row.ID) }
 	args := schema.TranslateSpace{Organization: tenant.Organization.ID, Space: tenant.Space.ID, Translation: row.ID, Run: state().ID}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	if err := translateSpace(ctx, Deps{Store: st, Translator: stopping{stop: stop}}, args); err == nil {
+	if err := translateSpace(ctx, Deps{Store: b.st, Translator: stopping{stop: stop}}, args); err == nil {
 		t.Error("the job is done")
 	}
 	if run := state(); run.State != schema.RunRunning || run.Reason != "" {
 		t.Errorf("the run is %s: %s", run.State, run.Reason)
 	}
-	if err := translateSpace(t.Context(), Deps{Store: st, Translator: translationtest.Loudly{}}, args); err != nil {
+	if err := translateSpace(t.Context(), Deps{Store: b.st, Translator: translationtest.Loudly{}}, args); err != nil {
 		t.Error(err)
 	}
 	if run := state(); run.State != schema.RunDone {
@@ -79,4 +62,88 @@ func TestExplainTranslation(t *testing.T) {
 	if reason := (&worker[schema.TranslateSpace]{}).reason(t.Context(), err); strings.Contains(reason, "no such model") {
 		t.Errorf("users read %q", reason)
 	}
+}
+
+// TestLostTranslationRuns: a run whose process dies on the last attempt fails with its job, by the runner that rescues the job or by the
+// sweep if river gave it up; one whose job can still run stays, and so does one that is done. One that failed can be tried again.
+func TestLostTranslationRuns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tenant := storetest.NewTenant(t, b.st, "ours")
+	const lost = "failed: the process that ran it ended"
+	type wanted struct {
+		name    string
+		started bool
+		// sql is what has become of the job.
+		sql  string
+		want string
+	}
+	cases := []wanted{
+		{"rescued for the last time", true, "update river_job set state = 'running', attempt = max_attempts, attempted_by = '{gone}' where id = $1", lost},
+		{"rescued", true, "update river_job set state = 'running', attempt = max_attempts - 1, attempted_by = '{gone}' where id = $1", "running: "},
+		{"given up", true, `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,
+			errors = array['{"error":"not yet"}', '{"error":"given up"}']::jsonb[] where id = $1`, "failed: given up"},
+		{"cancelled", true, `update river_job set state = 'cancelled', finalized_at = now(), errors = array['{"error":"no use"}']::jsonb[] where id = $1`, "failed: no use"},
+		{"cancelled before it began", false, "update river_job set state = 'cancelled', finalized_at = now() where id = $1", lost},
+		{"deleted", true, "delete from river_job where id = $1", lost},
+		{"waiting for its next attempt", true, "update river_job set state = 'retryable', scheduled_at = now() + interval '1 hour' where id = $1", "running: "},
+		{"waiting", false, "", "queued: "},
+		{"done", true, "update river_job set state = 'discarded', finalized_at = now() where id = $1", "done: "},
+	}
+	spaces, translations := storetest.Spaces(t, b.st, tenant.Organization.ID, nil, len(cases)), make([]string, len(cases))
+	for i, c := range cases {
+		of := *tenant
+		of.Space.ID = spaces[i]
+		row := b.translated(&of)
+		translations[i] = row.ID
+		run := b.runOf(row.ID)
+		if c.started {
+			if _, begun, err := b.st.StartTranslationRun(t.Context(), row.ID, run.ID); err != nil || !begun {
+				t.Fatal(begun, err)
+			}
+		}
+		if c.name == "done" {
+			args := schema.TranslateSpace{Organization: tenant.Organization.ID, Space: spaces[i], Translation: row.ID, Run: run.ID}
+			if err := translateSpace(t.Context(), Deps{Store: b.st, Translator: translationtest.Loudly{}}, args); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.sql != "" {
+			id := b.count("select id from river_job where args ->> 'run' = $1", run.ID)
+			if _, err := b.conn.Exec(t.Context(), c.sql, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.run(func(context.Context, step) error { return nil })
+	eventually.True(t, patience, "the jobs of the node that is gone are rescued", func() bool {
+		return b.count("select count(*) from river_job where state = 'running'") == 0
+	})
+	check := func() {
+		t.Helper()
+		for i, c := range cases {
+			run := b.runOf(translations[i])
+			over := run.State == schema.RunFailed || run.State == schema.RunDone
+			if got := run.State + ": " + run.Reason; got != c.want || (run.FinishedAt != nil) != over {
+				t.Errorf("%s: %s, %v", c.name, got, run.FinishedAt)
+			}
+		}
+	}
+	if run := b.runOf(translations[0]); run.State != schema.RunFailed {
+		t.Errorf("rescuing its job did not fail the run: %+v", run)
+	}
+	for range 2 { // It changes nothing the second time.
+		if err := b.st.FailLostTranslationRuns(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+	job := b.count("select id from river_job where args ->> 'translation' = $1", translations[0])
+	if _, err := b.st.RetryJob(t.Context(), tenant.Organization.ID, strconv.Itoa(job)); err != nil {
+		t.Fatal(err)
+	}
+	b.run(nil, func(c *Config) {
+		c.Kinds, c.Deps.Translator = kindsNamed(schema.TranslateSpace{}.Kind()), translationtest.Loudly{}
+	})
+	eventually.True(t, patience, "the run is done", func() bool { return b.runOf(translations[0]).State == schema.RunDone })
 }
