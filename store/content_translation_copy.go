@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -22,7 +23,17 @@ type TranslatedSpace struct {
 	// Files are those of the source that the pages name.
 	Files       []string
 	Corrections []Correction
-	Reports     []schema.TranslationReport
+
+	reports []schema.TranslationReport
+	// reported is how many there are with those that are not kept.
+	reported int
+}
+
+// Report adds what people should look at. The first maxReports are kept, and the others counted.
+func (t *TranslatedSpace) Report(r schema.TranslationReport) {
+	if t.reported++; len(t.reports) < maxReports {
+		t.reports = append(t.reports, r)
+	}
 }
 
 // The bounds of what is kept of runs.
@@ -39,39 +50,43 @@ const (
 func (s *Store) FinishTranslationRun(
 	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
 ) error {
-	var made TranslatedSpace
+	c := copier{store: s, ctx: ctx, base: b}
 	if b.Copied {
 		// Editors wait while the copy is locked, so documents come before.
 		var err error
-		if made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
+		if c.made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
 			return err
 		}
 	}
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		c := copier{store: s, ctx: ctx, q: q, base: b}
-		if open, err := c.lock(run); err != nil || !open {
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		c.q = q
+		if !b.Copied {
+			// Documents need no space yet, and whoever changes the source or the structure of the organization need not wait for them.
+			if c.made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) }); err != nil {
+				return err
+			}
+		}
+		if err := c.lock(run); err != nil {
 			return err
 		}
 		if !b.Copied {
-			var err error
 			if err := c.create(); err != nil {
 				return err
 			}
-			made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) })
-			if err != nil {
-				return err
-			}
-			if err := interpret(q.SetSpaceTitle(ctx, db.SetSpaceTitleParams{ID: b.CopyID, Title: made.Title}), "space"); err != nil {
-				return err
-			}
 		}
-		c.made = made
 		if err := c.write(); err != nil {
 			return err
 		}
 		return c.finish(run)
 	})
+	if errors.Is(err, errRunDone) {
+		return nil
+	}
+	return err
 }
+
+// errRunDone rolls back what was made for a run that is done: an attempt that was taken for lost has finished it.
+var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier brings a copy up to date in one transaction.
 type copier struct {
@@ -98,7 +113,7 @@ func (c *copier) create() error {
 	language := c.base.Translation.Language
 	row, err := c.q.InsertSpace(c.ctx, db.InsertSpaceParams{
 		ID: c.base.CopyID, OrganizationID: source.OrganizationID, ParentID: source.ParentID, Position: position,
-		Title: source.Title, Emoji: source.Emoji, EditMode: source.EditMode, Language: &language, Revision: schema.NewID(),
+		Title: c.made.Title, Emoji: source.Emoji, EditMode: source.EditMode, Language: &language, Revision: schema.NewID(),
 	})
 	if err != nil {
 		return interpret(err, "space")
@@ -118,30 +133,29 @@ func (c *copier) create() error {
 	return c.store.within(c.ctx, c.q, quotaSpaces, source.OrganizationID)
 }
 
-// lock locks the copy, the translation and the run, in the order in which deleting a space does. It is false for a run that is done:
-// an attempt that was taken for lost has finished it.
-func (c *copier) lock(run string) (open bool, err error) {
+// lock locks the copy, the translation and the run, in the order in which deleting a space does.
+func (c *copier) lock(run string) (err error) {
 	if c.base.Copied {
 		if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
-			return false, interpret(err, "translated space")
+			return interpret(err, "translated space")
 		}
 	}
 	t, err := c.q.LockTranslation(c.ctx, c.base.Translation.ID)
 	if err != nil {
-		return false, interpret(err, "translation")
+		return interpret(err, "translation")
 	}
 	row, err := c.q.LockTranslationRun(c.ctx, run)
 	if err != nil {
-		return false, interpret(err, "translation run")
+		return interpret(err, "translation run")
 	}
 	if row.State == schema.RunDone {
-		return false, nil
+		return errRunDone
 	}
 	if schema.Or(t.MadeRevision, "") != schema.Or(c.base.Translation.MadeRevision, "") {
 		// Not a conflict, which a job does not try again.
-		return false, &schema.Error{Code: schema.CodeUnavailable, Message: "another run has changed the translated space: this one is tried again"}
+		return &schema.Error{Code: schema.CodeUnavailable, Message: "another run has changed the translated space: this one is tried again"}
 	}
-	return true, nil
+	return nil
 }
 
 func (c *copier) write() (err error) {
@@ -194,10 +208,11 @@ func (c *copier) files(after Revision) error {
 	if err != nil {
 		return interpret(err, "files")
 	}
-	wanted := slices.Clone(c.made.Files)
+	has := map[string]bool{}
 	for _, file := range there {
-		wanted = slices.DeleteFunc(wanted, func(id string) bool { return id == file.FileID })
+		has[file.FileID] = true
 	}
+	wanted := slices.DeleteFunc(slices.Clone(c.made.Files), func(id string) bool { return has[id] })
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -290,22 +305,19 @@ func (c *copier) report(conflicts []merge.Conflict) {
 		if r.Page == "" && len(conflict.Pages) > 0 {
 			r.Page = conflict.Pages[0]
 		}
-		c.made.Reports = append(c.made.Reports, r)
+		c.made.Report(r)
 	}
 }
 
 // finish notes the end of a run.
 func (c *copier) finish(run string) error {
 	ctx, q, t := c.ctx, c.q, c.base.Translation
-	reports, err := toJSON(c.made.Reports[:min(len(c.made.Reports), maxReports)])
+	reports, err := toJSON(notNil(c.made.reports))
 	if err != nil {
 		return err
 	}
-	if c.made.Reports == nil {
-		reports = []byte("[]")
-	}
 	done, err := q.FinishTranslationRun(ctx, db.FinishTranslationRunParams{
-		ID: run, Pages: int64(c.pages), Revision: &c.after, Reports: reports, ReportCount: int64(len(c.made.Reports)),
+		ID: run, Pages: int64(c.pages), Revision: &c.after, Reports: reports, ReportCount: int64(c.made.reported),
 	})
 	if err != nil {
 		return interpret(err, "translation run")

@@ -148,7 +148,7 @@ func (b *specBench) poll(slug string) store.OpenAPISpec {
 	return b.until(slug, "fetched again", func(s store.OpenAPISpec) bool { return complete(s) && s.LastProcessedAt.After(before) })
 }
 
-func errorsOf(t *testing.T, s store.OpenAPISpec) []schema.OpenAPISpecError {
+func errorsOf(t testing.TB, s store.OpenAPISpec) []schema.OpenAPISpecError {
 	t.Helper()
 	errors, err := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 	if err != nil {

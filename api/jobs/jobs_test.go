@@ -53,7 +53,7 @@ func (s quickStep) JobKind() schema.JobKind {
 const patience = 30 * time.Second
 
 type bench struct {
-	t    *testing.T
+	t    testing.TB
 	url  string
 	st   *store.Store
 	conn *pgx.Conn
@@ -78,7 +78,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	url := storetest.URL(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -167,7 +167,7 @@ func (b *bench) until(want ...schema.JobState) []schema.Job {
 	}
 }
 
-func receive[T any](t *testing.T, from <-chan T) T {
+func receive[T any](t testing.TB, from <-chan T) T {
 	t.Helper()
 	select {
 	case value := <-from:

@@ -63,7 +63,7 @@ func depsOnLoopback(st *store.Store, counterpart string) (Deps, error) {
 
 // held is where the exchange of a job with its counterpart stands still until the job's process is dead.
 type held struct {
-	t  *testing.T
+	t  testing.TB
 	at int
 
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ type held struct {
 	dead    chan struct{}
 }
 
-func hold(t *testing.T, at int) *held {
+func hold(t testing.TB, at int) *held {
 	return &held{t: t, at: at, reached: make(chan struct{}), dead: make(chan struct{})}
 }
 
@@ -330,24 +330,30 @@ func translatorHeld(b *bench, tenant *storetest.Tenant) exchange {
 
 // translationHeld dies in the transaction that makes the copy.
 func translationHeld(b *bench, tenant *storetest.Tenant) exchange {
+	e := translationInTheMiddle(b, tenant, hold(b.t, 0), 0)
+	e.reached, e.release = b.holdTable("translations", "update of result_space_id", "true")
+	return e
+}
+
+// holdTable stops whoever changes certain rows of a table, until release is called. reached returns when somebody is stopped.
+func (b *bench) holdTable(table, event, when string) (reached, release func()) {
+	b.t.Helper()
 	const key = 4711
 	exec := func(sql string) {
 		b.t.Helper()
-		if _, err := b.conn.Exec(b.t.Context(), fmt.Sprintf(sql, key)); err != nil {
+		if _, err := b.conn.Exec(b.t.Context(), sql); err != nil {
 			b.t.Fatal(err)
 		}
 	}
-	exec(`create function hold() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(%d); return new; end $$;
-		create trigger hold before update of result_space_id on translations for each row execute function hold();
-		select pg_advisory_lock(%[1]d)`)
-	e := translationInTheMiddle(b, tenant, hold(b.t, 0), 0)
-	e.reached = func() {
-		eventually.True(b.t, patience, "the copy is made", func() bool {
+	exec(fmt.Sprintf(`create function hold() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(%d); return new; end $$;
+		create trigger hold before %s on %s for each row when (%s) execute function hold();
+		select pg_advisory_lock(%[1]d)`, key, event, table, when))
+	reached = func() {
+		eventually.True(b.t, patience, "somebody changes "+table, func() bool {
 			return b.count("select count(*) from pg_locks where locktype = 'advisory' and objid = $1 and not granted", key) == 1
 		})
 	}
-	e.release = func() { exec("select pg_advisory_unlock(%d)") }
-	return e
+	return reached, func() { exec(fmt.Sprintf("select pg_advisory_unlock(%d)", key)) }
 }
 
 // specificationHeld dies in the middle of one document, after another one.

@@ -148,7 +148,7 @@ func (t *translator) page(
 	}
 	for _, r := range fill(p.places, known) {
 		r.Page = p.node.ID
-		made.Reports = append(made.Reports, r)
+		made.Report(r)
 	}
 	if err := t.keepCorrections(ctx, p, sources, made); err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sou
 		place.Copy(old)
 		made.Corrections = append(made.Corrections, c)
 		if c.Source != sources[place.ID] {
-			made.Reports = append(made.Reports, reportOn(schema.ReportCorrectionOutdated, id, place))
+			made.Report(reportOn(schema.ReportCorrectionOutdated, id, place))
 		}
 	}
 	return nil

@@ -95,6 +95,11 @@ type translator struct {
 	// made, edited and source are the pages of before, by id.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction
+
+	// waiting are the segments that are sent next, asked has their keys, and refused those of which no translation is kept, so that they
+	// are not asked for twice. What was kept is known by the database: a run of many pages holds few segments in memory.
+	waiting        []translation.Segment
+	asked, refused map[string]bool
 }
 
 // pagesAtOnce is how many pages have their documents in memory, and segmentsAtOnce how many segments the translator is sent before
@@ -156,39 +161,42 @@ func byID(nodes []tree.Node) map[string]tree.Node {
 
 // translate sends the segments that have no translation yet, each once.
 func (t *translator) translate(ctx context.Context) error {
-	engine := translation.Engine{Provider: t.deps.Translator, Pause: retry.Sleep}
-	var waiting []translation.Segment
-	asked := map[string]bool{}
-	send := func() error {
-		err := engine.Run(ctx, t.work, waiting, t.keep)
-		waiting = waiting[:0]
-		return err
-	}
-	add := func(places []translation.Place) error {
-		segments, known, err := t.known(ctx, places)
-		if err != nil {
-			return err
-		}
-		for _, s := range segments {
-			if _, done := known[s.Source]; !done && !asked[s.Key] {
-				asked[s.Key] = true
-				waiting = append(waiting, s)
-			}
-		}
-		if len(waiting) >= segmentsAtOnce {
-			return send()
-		}
-		return nil
-	}
+	t.asked, t.refused = map[string]bool{}, map[string]bool{}
 	title := translation.PlainPlace("", t.base.Space.Title, nil)
-	if err := add([]translation.Place{title}); err != nil {
+	if err := t.add(ctx, []translation.Place{title}); err != nil {
 		return err
 	}
-	err := t.eachBatch(ctx, func(pages []translatedPage) error { return add(placesOf(pages)) })
+	err := t.eachBatch(ctx, func(pages []translatedPage) error { return t.add(ctx, placesOf(pages)) })
 	if err != nil {
 		return err
 	}
-	return send()
+	return t.send(ctx)
+}
+
+// add lets the segments of places wait that have no translation yet, and sends those that wait once they are many.
+func (t *translator) add(ctx context.Context, places []translation.Place) error {
+	segments, known, err := t.known(ctx, places)
+	if err != nil {
+		return err
+	}
+	for _, s := range segments {
+		if _, done := known[s.Source]; !done && !t.asked[s.Key] && !t.refused[s.Key] {
+			t.asked[s.Key] = true
+			t.waiting = append(t.waiting, s)
+		}
+	}
+	if len(t.waiting) >= segmentsAtOnce {
+		return t.send(ctx)
+	}
+	return nil
+}
+
+func (t *translator) send(ctx context.Context) error {
+	engine := translation.Engine{Provider: t.deps.Translator, Pause: retry.Sleep}
+	err := engine.Run(ctx, t.work, t.waiting, t.keep)
+	t.waiting = t.waiting[:0]
+	clear(t.asked)
+	return err
 }
 
 // keep stores what the translator answered. What it refused is not kept: it is asked again at the next run.
@@ -199,6 +207,8 @@ func (t *translator) keep(ctx context.Context, done []translation.Done) error {
 		if d.Target != "" {
 			kept = append(kept, store.Translated{Key: d.Key, Target: d.Target, Problem: d.Problem})
 			words += translation.Words(d.Source)
+		} else {
+			t.refused[d.Key] = true
 		}
 	}
 	if len(kept) == 0 {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/provider"
+	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -48,6 +50,129 @@ func TestTranslationOfStoppedNode(t *testing.T) {
 	}
 	if run := state(); run.State != schema.RunDone {
 		t.Errorf("the run is %s: %s", run.State, run.Reason)
+	}
+}
+
+// The pages of a first copy may take minutes to write. Meanwhile the structure of the organization can change, and so can the source,
+// which asks for another run.
+func TestFirstTranslationHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tenant := storetest.NewTenant(t, b.st, "ours")
+	b.fill(tenant, 3, generatedPage)
+	row := b.translated(tenant)
+	args := schema.TranslateSpace{Organization: tenant.Organization.ID, Space: tenant.Space.ID, Translation: row.ID, Run: b.runOf(row.ID).ID}
+	reached, release := b.holdTable("documents", "insert", fmt.Sprintf("new.space_id <> '%s'", tenant.Space.ID))
+	done := make(chan error, 1)
+	go func() {
+		done <- translateSpace(t.Context(), Deps{Store: b.st, Translator: translationtest.Loudly{}}, args)
+	}()
+	reached()
+	storetest.Spaces(t, b.st, tenant.Organization.ID, nil, 1)
+	if err := b.st.RequestTranslationRun(t.Context(), tenant.Organization.ID, row.ID); err != nil {
+		t.Error(err)
+	}
+	release()
+	if err := receive(t, done); err != nil {
+		t.Fatal(err)
+	}
+	now, err := b.st.Translation(t.Context(), tenant.Organization.ID, row.ID)
+	if err != nil || now.ResultSpaceID == nil || b.count("select count(*) from translation_runs where state = 'queued'") != 1 {
+		t.Errorf("%+v %v", now, err)
+	}
+}
+
+// watched is a translator that counts how often it was asked for each text, and refuses some.
+type watched struct {
+	translationtest.Loudly
+	asked   func(source string)
+	refuses string
+}
+
+func (w watched) Translate(ctx context.Context, b translation.Batch) ([]string, error) {
+	translations, err := w.Loudly.Translate(ctx, b)
+	for i, text := range b.Texts {
+		w.asked(text.Source)
+		if w.refuses != "" && strings.Contains(text.Source, w.refuses) {
+			translations[i] = "\x00" // No document can hold it.
+		}
+	}
+	return translations, err
+}
+
+// TestTranslationHoldsFewSegments: the segments and documents that a run has in memory do not grow with the pages, even if the
+// translator refuses many. What comes on every page is asked for on one.
+func TestTranslationHoldsFewSegments(t *testing.T) {
+	t.Parallel()
+	const perPage = 10
+	for _, test := range []struct {
+		pages   int
+		refuses string
+	}{{pages: 2 * pagesAtOnce}, {pages: 6 * pagesAtOnce}, {pages: 6 * pagesAtOnce, refuses: "sentence"}} {
+		t.Run(fmt.Sprintf("%d pages, refuses %q", test.pages, test.refuses), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			tenant := storetest.NewTenant(t, b.st, "ours")
+			b.fill(tenant, test.pages, func(page int) schema.Document {
+				blocks := []schema.Node{schema.Block("paragraph", schema.Text("A sentence of every page."))}
+				for i := range perPage - 2 { // besides it and the title
+					blocks = append(blocks, schema.Block("paragraph", schema.Text(paragraphOf(page, i))))
+				}
+				return schema.NewDocument(blocks...)
+			})
+			row := b.translated(tenant)
+			run := b.runOf(row.ID)
+			if _, _, err := b.st.StartTranslationRun(t.Context(), row.ID, run.ID); err != nil {
+				t.Fatal(err)
+			}
+			base, err := b.st.TranslationBase(t.Context(), tenant.Organization.ID, row.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tr translator
+			segments, common := 0, 0
+			provider := watched{refuses: test.refuses, asked: func(source string) {
+				segments = max(segments, len(tr.asked), len(tr.waiting))
+				if source == "A sentence of every page." {
+					common++
+				}
+			}}
+			tr = translator{deps: Deps{Store: b.st, Translator: provider}, base: base, run: run.ID}
+			if err := tr.begin(); err != nil {
+				t.Fatal(err)
+			}
+			if err := tr.translate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			documents := 0
+			err = b.st.FinishTranslationRun(t.Context(), run.ID, base, func(put func([]store.Document) error) (store.TranslatedSpace, error) {
+				return tr.copy(t.Context(), func(d []store.Document) error {
+					documents = max(documents, len(d))
+					return put(d)
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if segments == 0 || segments > segmentsAtOnce+pagesAtOnce*perPage || documents != pagesAtOnce {
+				t.Errorf("at most %d segments and %d documents at once", segments, documents)
+			}
+			done, err := b.st.TranslationRunByID(t.Context(), row.ID, run.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reports, err := schema.DecodeJSON[[]schema.TranslationReport](done.Reports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantTimes, wantReports := 1, 0
+			if test.refuses != "" {
+				wantTimes, wantReports = 3, test.pages*(perPage-1) // again with a complaint, and in parts
+			}
+			if common != wantTimes || int(done.ReportCount) != wantReports || len(reports) != min(wantReports, 1000) {
+				t.Errorf("what is on every page was asked for %d times; %d reports, %d of them kept", common, done.ReportCount, len(reports))
+			}
+		})
 	}
 }
 

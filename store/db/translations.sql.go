@@ -669,20 +669,6 @@ func (q *Queries) QueueTranslationRun(ctx context.Context, arg QueueTranslationR
 	return result.RowsAffected(), nil
 }
 
-const setSpaceTitle = `-- name: SetSpaceTitle :exec
-update spaces set title = $1 where id = $2
-`
-
-type SetSpaceTitleParams struct {
-	Title string
-	ID    string
-}
-
-func (q *Queries) SetSpaceTitle(ctx context.Context, arg SetSpaceTitleParams) error {
-	_, err := q.db.Exec(ctx, setSpaceTitle, arg.Title, arg.ID)
-	return err
-}
-
 const startTranslationRun = `-- name: StartTranslationRun :exec
 update translation_runs set state = 'running', reason = '', finished_at = null, started_at = coalesce(started_at, now()) where id = $1
 `

@@ -180,6 +180,3 @@ with named as (
 insert into branch_files (branch, since, file_id, name, content_type, size, hash)
 select sqlc.arg(copied)::text, sqlc.arg(since)::integer, n.file_id, n.name, n.content_type, n.size, n.hash from named n
 on conflict do nothing;
-
--- name: SetSpaceTitle :exec
-update spaces set title = sqlc.arg(title) where id = sqlc.arg(id);
