@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -111,4 +112,79 @@ func TestImportGitLocksLate(t *testing.T) {
 	if n := files(); n != 2 {
 		t.Errorf("%d contents are stored", n)
 	}
+}
+
+// TestManyPages writes more pages at once than one statement takes: into a space, into a branch of their own, which says what is gone,
+// and over those of before.
+func TestManyPages(t *testing.T) {
+	t.Parallel()
+	const many, fewer = 2500, 1200
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "ours")
+	space, now := tenant.Space.ID, time.Now().UTC().Truncate(time.Millisecond)
+	positions := tree.Spread(many)
+	// pages are the first ones, of which the first and the last have changed their places and slugs if they are swapped.
+	pages := func(n int, swapped bool) []tree.Node {
+		nodes := make([]tree.Node, n)
+		for i := range nodes {
+			at := i
+			if swapped && (i == 0 || i == n-1) {
+				at = n - 1 - i
+			}
+			nodes[i] = tree.Node{Position: positions[at], Page: tree.Page{
+				ID: fmt.Sprintf("p%d", i), Kind: tree.KindDocument, Title: "T", Slug: fmt.Sprintf("s%d", at), CreatedAt: now, UpdatedAt: now,
+			}}
+		}
+		return nodes
+	}
+	imported := func(list []tree.Node, standalone bool) string {
+		t.Helper()
+		now = now.Add(time.Second)
+		o, err := st.QueueGitOperation(t.Context(), store.NewGitOperation{
+			OrganizationID: tenant.Organization.ID, SpaceID: space, Kind: schema.GitImport, URL: "https://git.example/a.git", Ref: "refs/heads/main",
+			Timestamp: now, UserID: tenant.Users[schema.RoleAdmin].ID,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := store.GitImport{GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Pages: list, Force: true, Standalone: standalone}
+		if in.Base, err = st.GitBase(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.ImportGit(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		operations, err := st.ListGitOperations(t.Context(), space, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *operations.Rows[0].Revision
+	}
+	want := func(revision string, list []tree.Node, changes int) {
+		t.Helper()
+		got, err := st.Pages(t.Context(), space, revision)
+		if err != nil || len(got) != len(list) {
+			t.Fatalf("%d pages, want %d: %v", len(got), len(list), err)
+		}
+		slices.SortFunc(list, tree.InOrder)
+		for i := range list {
+			if got[i].ID != list[i].ID || got[i].Slug != list[i].Slug {
+				t.Fatalf("page %d is %+v, want %+v", i, got[i], list[i])
+			}
+		}
+		r, err := st.Revision(t.Context(), space, revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed, more, err := st.RevisionChanges(t.Context(), r, nil, 10)
+		if err != nil || len(listed)+more < changes || r.PageCount != len(list) {
+			t.Errorf("%d changes, %d pages: %v", len(listed)+more, r.PageCount, err)
+		}
+	}
+	want(imported(pages(many, false), false), pages(many, false), many)
+	beside := imported(pages(fewer, true), true)
+	want(beside, pages(fewer, true), many-fewer+2)
+	want(imported(pages(many, true), false), pages(many, true), 2)
+	want(imported(pages(fewer, false), false), pages(fewer, false), many-fewer+1)
+	want(beside, pages(fewer, true), many-fewer+2)
 }

@@ -270,8 +270,33 @@ func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
+// pagesAtOnce is how many pages one statement writes. All of an import would be in memory three times, and take one statement too long.
+const pagesAtOnce = 1000
+
 // writePages makes pages part of a branch from a new revision on. A branch that has a base also says which of its pages are gone.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
+	// All end before the first is written: two pages may have swapped their places.
+	end := db.EndPagesParams{Branch: r.Branch, Seq: r.Seq, PageIds: slices.Clone(changed.Gone)}
+	for _, n := range changed.Put {
+		end.PageIds = append(end.PageIds, n.ID)
+	}
+	if err := q.EndPages(ctx, end); err != nil {
+		return interpret(err, "pages")
+	}
+	for put := range slices.Chunk(changed.Put, pagesAtOnce) {
+		if err := insertPages(ctx, q, r, put, nil); err != nil {
+			return err
+		}
+	}
+	for gone := range slices.Chunk(changed.Gone, pagesAtOnce) {
+		if err := insertPages(ctx, q, r, nil, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertPages(ctx context.Context, q *db.Queries, r Revision, put []tree.Node, gone []string) error {
 	insert := db.InsertPagesParams{Branch: r.Branch, Seq: r.Seq}
 	add := func(n tree.Node, deleted bool) error {
 		insert.Ids, insert.Deleted = append(insert.Ids, n.ID), append(insert.Deleted, deleted)
@@ -282,22 +307,18 @@ func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Cha
 		insert.Pages = append(insert.Pages, string(page))
 		return err
 	}
-	for _, n := range changed.Put {
+	for _, n := range put {
 		if err := add(n, false); err != nil {
 			return err
 		}
 	}
-	insert.Changed = slices.Concat(insert.Ids, changed.Gone)
+	insert.Changed = slices.Concat(insert.Ids, gone)
 	if r.Base != nil {
-		for _, id := range changed.Gone {
+		for _, id := range gone {
 			if err := add(tree.Node{Page: tree.Page{ID: id}}, true); err != nil {
 				return err
 			}
 		}
-	}
-	end := db.EndPagesParams{Branch: r.Branch, Seq: r.Seq, PageIds: insert.Changed}
-	if err := q.EndPages(ctx, end); err != nil {
-		return interpret(err, "pages")
 	}
 	return interpret(q.InsertPages(ctx, insert), "pages")
 }
