@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,7 +17,9 @@ import (
 // Analysis finds the clusters of issues. Its methods are functions of what they are given and were given before: they run while a
 // transaction is open. One is made for each round of an analysis.
 type Analysis interface {
-	// Assign groups issues that are in no cluster with each other and with the clusters that there are.
+	// Meaning is what a text means, for Assign and Describe to compare; nil if the analysis does not know.
+	Meaning(text string) []byte
+	// Assign groups issues with each other and with the clusters that there are.
 	Assign(clusters []KnownCluster, issues []AnalyzedIssue) ([]IssueGroup, error)
 	// Describe says what a cluster is about.
 	Describe(cluster ClusterMembers) (ClusterDescription, error)
@@ -27,6 +30,8 @@ type KnownCluster struct {
 	ID       string
 	Language string
 	Profile  []byte
+	// Rests is whether it has issues that are not among those that Assign is given.
+	Rests bool
 }
 
 // AnalyzedIssue is an issue as an Analysis sees it.
@@ -36,10 +41,13 @@ type AnalyzedIssue struct {
 	Title    string
 	Words    []string
 	Language string
+	Meaning  []byte
+	// Cluster is the id of the one that it is in; empty if it is in none yet.
+	Cluster string
 }
 
-// IssueGroup is issues about the same thing, as indexes of what the Analysis was given. Clusters are those that they come to: none
-// founds a new cluster, and of several the first takes in the others.
+// IssueGroup is issues about the same thing, as indexes of what the Analysis was given. Clusters are those that they are in from now
+// on: none founds a new cluster, and of several the first takes in the others. A cluster that does not rest is in one group.
 type IssueGroup struct {
 	Clusters []int
 	Issues   []int
@@ -65,6 +73,8 @@ type ClusterDescription struct {
 const (
 	// analysisRound bounds the conversations that are analyzed in one transaction, and so the texts in memory.
 	analysisRound = 1000
+	// analysisWindow bounds the issues of earlier rounds that a round may move: the latest.
+	analysisWindow = 1000
 	// clusterSample bounds the issues by which a cluster is described.
 	clusterSample = 64
 	// labelSettles is the number of issues from which on a cluster keeps its label.
@@ -76,6 +86,8 @@ const (
 	reasonFounded = "Founded the cluster: no other was alike enough."
 	reasonAlike   = "Is about the same as the issues of the cluster."
 	reasonEqual   = "Says the same as an issue of the cluster."
+	reasonMoved   = "Is more like the issues of this cluster than like those of the one that it was in."
+	reasonLeft    = "Is more like the issues of another cluster."
 	reasonMerged  = "Its cluster %q was merged into this one: both had become alike."
 	reasonRenamed = "More issues show better what the cluster is about."
 )
@@ -147,15 +159,16 @@ type clusterWriter struct {
 	now            time.Time
 	analysis       Analysis
 
-	founded []string
-	moves   db.MoveIssuesParams
-	merges  []mergedCluster
-	touched map[string]bool
+	founded  []string
+	meanings db.SaveMeaningsParams
+	moves    db.MoveIssuesParams
+	merges   []mergedCluster
+	touched  map[string]bool
 }
 
 type mergedCluster struct{ from, into string }
 
-// read has the issues of conversations grouped. It takes no locks.
+// read has the issues of conversations grouped, with the latest of those that are in clusters. It takes no locks.
 func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversationsRow) error {
 	w.touched = map[string]bool{}
 	ids := make([]string, len(fresh))
@@ -166,17 +179,39 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	var lone []db.UnclusteredIssuesRow
-	var issues []AnalyzedIssue
+	recent, err := w.q.RecentIssues(ctx, db.RecentIssuesParams{OrganizationID: w.organizationID, Most: analysisWindow})
+	if err != nil {
+		return err
+	}
+	var all, twins []db.RecentIssuesRow
 	for _, row := range rows {
-		if row.TwinCluster != "" {
-			w.move(row, row.TwinCluster, reasonEqual)
-			continue
+		one := db.RecentIssuesRow{
+			ID: row.ID, Words: row.Words, Language: row.Language, Fingerprint: row.Fingerprint, Meaning: row.Meaning, Summary: row.Summary,
+			Subject: row.Subject, Source: row.Source, SourceID: row.SourceID, Position: row.Position, Cluster: row.TwinCluster,
 		}
-		lone = append(lone, row)
-		issues = append(issues, AnalyzedIssue{
-			Key: fmt.Sprintf("%s %q %03d", row.Source, row.SourceID, row.Position), Words: row.Words, Language: row.Language,
-		})
+		if err := w.understand(ctx, &one); err != nil {
+			return err
+		}
+		if row.TwinCluster != "" {
+			twins = append(twins, one)
+		} else {
+			all = append(all, one)
+		}
+	}
+	in := map[string]int32{}
+	for _, row := range recent {
+		if err := w.understand(ctx, &row); err != nil {
+			return err
+		}
+		in[row.Cluster]++
+		all = append(all, row)
+	}
+	issues := make([]AnalyzedIssue, len(all))
+	for i := range all {
+		issues[i] = AnalyzedIssue{
+			Key: fmt.Sprintf("%s %q %03d", all[i].Source, all[i].SourceID, all[i].Position), Words: all[i].Words, Language: all[i].Language,
+			Meaning: all[i].Meaning, Cluster: all[i].Cluster,
+		}
 	}
 	profiles, err := w.q.ClusterProfiles(ctx, w.organizationID)
 	if err != nil {
@@ -184,21 +219,48 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	}
 	clusters := make([]KnownCluster, len(profiles))
 	for i, p := range profiles {
-		clusters[i] = KnownCluster{ID: p.ID, Language: p.Language, Profile: p.Profile}
+		clusters[i] = KnownCluster{ID: p.ID, Language: p.Language, Profile: p.Profile, Rests: p.Issues > in[p.ID]}
 	}
 	groups, err := w.analysis.Assign(clusters, issues)
 	if err != nil {
 		return err
 	}
 	for _, g := range groups {
-		w.decide(g, clusters, lone)
+		w.decide(g, clusters, all)
+	}
+	// What says the same as an issue follows it, wherever that goes.
+	gone := map[string]string{}
+	for i, fingerprint := range w.moves.Fingerprints {
+		gone[fingerprint] = w.moves.Clusters[i]
+	}
+	for _, twin := range twins {
+		cluster := cmp.Or(gone[twin.Fingerprint], twin.Cluster)
+		twin.Cluster = ""
+		w.move(twin, cluster, reasonEqual)
 	}
 	return nil
 }
 
-func (w *clusterWriter) decide(g IssueGroup, clusters []KnownCluster, rows []db.UnclusteredIssuesRow) {
-	reason := reasonAlike
+// understand finds out what an issue means, if that is not known yet.
+func (w *clusterWriter) understand(ctx context.Context, row *db.RecentIssuesRow) error {
+	if row.Meaning != nil {
+		return nil
+	}
+	text := row.Summary
+	if row.Subject != nil && row.Position == 0 {
+		text = *row.Subject + ".\n" + text
+	}
+	if row.Meaning = w.analysis.Meaning(text); row.Meaning != nil {
+		w.meanings.Ids, w.meanings.Fingerprints = append(w.meanings.Ids, row.ID), append(w.meanings.Fingerprints, row.Fingerprint)
+		w.meanings.Meanings = append(w.meanings.Meanings, row.Meaning)
+	}
+	return ctx.Err()
+}
+
+func (w *clusterWriter) decide(g IssueGroup, clusters []KnownCluster, rows []db.RecentIssuesRow) {
 	var id string
+	reason := reasonAlike
+	merged := map[string]bool{}
 	if len(g.Clusters) == 0 {
 		id = schema.NewID()
 		w.founded = append(w.founded, id)
@@ -207,19 +269,29 @@ func (w *clusterWriter) decide(g IssueGroup, clusters []KnownCluster, rows []db.
 		id = clusters[g.Clusters[0]].ID
 		for _, other := range g.Clusters[1:] {
 			w.merges = append(w.merges, mergedCluster{clusters[other].ID, id})
+			merged[clusters[other].ID] = true
 		}
 	}
 	for _, i := range g.Issues {
-		w.move(rows[i], id, reason)
-		reason = reasonAlike
+		switch row := rows[i]; {
+		case row.Cluster == id || merged[row.Cluster]:
+		case row.Cluster != "":
+			w.move(row, id, reasonMoved)
+		default:
+			w.move(row, id, reason)
+			reason = reasonAlike
+		}
 	}
 }
 
-func (w *clusterWriter) move(row db.UnclusteredIssuesRow, cluster, reason string) {
+func (w *clusterWriter) move(row db.RecentIssuesRow, cluster, reason string) {
 	w.touched[cluster] = true
+	if row.Cluster != "" {
+		w.touched[row.Cluster] = true
+	}
 	w.moves.Ids, w.moves.Fingerprints = append(w.moves.Ids, row.ID), append(w.moves.Fingerprints, row.Fingerprint)
-	w.moves.Clusters, w.moves.Events = append(w.moves.Clusters, cluster), append(w.moves.Events, schema.NewID())
-	w.moves.Reasons = append(w.moves.Reasons, reason)
+	w.moves.Clusters, w.moves.LeftClusters = append(w.moves.Clusters, cluster), append(w.moves.LeftClusters, row.Cluster)
+	w.moves.Events, w.moves.Reasons = append(w.moves.Events, schema.NewID()), append(w.moves.Reasons, reason)
 }
 
 // write carries out what was decided, and describes every cluster that something came to or left.
@@ -230,8 +302,13 @@ func (w *clusterWriter) write(ctx context.Context, stale []string) error {
 			return err
 		}
 	}
+	if len(w.meanings.Ids) > 0 {
+		if err := w.q.SaveMeanings(ctx, w.meanings); err != nil {
+			return err
+		}
+	}
 	if len(w.moves.Ids) > 0 {
-		w.moves.Now = w.now
+		w.moves.Now, w.moves.ReasonLeft = w.now, reasonLeft
 		if err := w.q.MoveIssues(ctx, w.moves); err != nil {
 			return err
 		}
@@ -319,7 +396,7 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 	samples := map[string][]AnalyzedIssue{}
 	for _, row := range sampled {
 		id := deref(row.ClusterID)
-		samples[id] = append(samples[id], AnalyzedIssue{Key: row.Fingerprint, Title: row.Title, Words: row.Words, Language: row.Language})
+		samples[id] = append(samples[id], AnalyzedIssue{Key: row.Fingerprint, Title: row.Title, Words: row.Words, Language: row.Language, Meaning: row.Meaning})
 	}
 	var gone []string
 	var updates []db.DescribeClustersParams

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -34,6 +35,8 @@ func (a allInOne) Assign(clusters []store.KnownCluster, issues []store.AnalyzedI
 	}
 	return []store.IssueGroup{g}, nil
 }
+
+func (allInOne) Meaning(string) []byte { return nil }
 
 func (allInOne) Describe(cluster store.ClusterMembers) (store.ClusterDescription, error) {
 	label := cluster.Label
@@ -243,5 +246,88 @@ func TestHistoryOfClusters(t *testing.T) {
 	analyze()
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
+	}
+}
+
+// TestAnalysisIsCut ends the context of an analysis between its two rounds, and another's in the middle of the second round. What the first
+// round did stays; the next call does the rest, and every issue came to its cluster once.
+func TestAnalysisIsCut(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	org := storetest.NewTenant(t, st, "acme").Organization.ID
+	const all, first = 1200, 1000
+	for part := range all / 100 {
+		var list []store.NewConversation
+		for i := range 100 {
+			id := fmt.Sprintf("%04d", part*100+i)
+			list = append(list, conversation(id, id))
+		}
+		ingest(t, st, org, "email", list...)
+	}
+	processed := func() (n int) {
+		t.Helper()
+		for after := ""; ; {
+			page, err := st.ListConversations(t.Context(), org, nil, after, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range page.Rows {
+				if c.ProcessedAt != nil {
+					n++
+				}
+				after = c.ID
+			}
+			if len(page.Rows) == 0 {
+				return n
+			}
+		}
+	}
+	for _, within := range []bool{false, true} {
+		ctx, cut := context.WithCancel(t.Context())
+		rounds := 0
+		err := st.AnalyzeConversations(ctx, org, func() store.Analysis {
+			if rounds++; !within && rounds == 2 {
+				cut()
+			}
+			return allInOne{func([]store.AnalyzedIssue) error {
+				if within {
+					cut()
+				}
+				return nil
+			}}
+		})
+		cut()
+		if err == nil || processed() != first {
+			t.Fatalf("after a cut: %v, %d of %d conversations are processed", err, processed(), first)
+		}
+	}
+	if err := st.AnalyzeConversations(t.Context(), org, together); err != nil {
+		t.Fatal(err)
+	}
+	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
+	if err != nil || clusters.Total != 1 || clusters.Rows[0].Cluster.Issues != all || clusters.Rows[0].Cluster.Conversations != all || processed() != all {
+		t.Fatalf("%+v %v", clusters, err)
+	}
+	joined := map[string]int{}
+	for after := ""; ; {
+		page, err := st.ListClusterEvents(t.Context(), org, clusters.Rows[0].Cluster.ID, after, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.Rows {
+			joined[e.Title]++
+			after = e.ID
+		}
+		if len(page.Rows) == 0 {
+			break
+		}
+	}
+	for title, times := range joined {
+		if times != 1 {
+			t.Errorf("%s joined %d times", title, times)
+		}
+	}
+	if len(joined) != all {
+		t.Errorf("%d issues joined, not %d", len(joined), all)
 	}
 }

@@ -10,13 +10,34 @@ import (
 )
 
 func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConversations) error {
+	var encoder Encoder
+	if d.Encoder != nil {
+		var err error
+		if encoder, err = d.Encoder(); err != nil {
+			return err
+		}
+	}
 	return d.Store.AnalyzeConversations(ctx, args.Organization, func() store.Analysis {
-		return issueAnalysis{conversations.NewMethod()}
+		return issueAnalysis{conversations.NewMethod(), encoder}
 	})
 }
 
-// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries.
-type issueAnalysis struct{ method *conversations.Method }
+// Encoder turns texts into vectors: texts of like meaning into near ones.
+type Encoder interface{ Encode(text string) []float32 }
+
+// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder is nil if
+// there is no model.
+type issueAnalysis struct {
+	method  *conversations.Method
+	encoder Encoder
+}
+
+func (a issueAnalysis) Meaning(text string) []byte {
+	if a.encoder == nil {
+		return nil
+	}
+	return conversations.NewMeaning(a.encoder.Encode(text))
+}
 
 func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
 	known := make([]conversations.Known, len(clusters))
@@ -25,7 +46,7 @@ func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.Anal
 		if err != nil {
 			return nil, err
 		}
-		known[i] = conversations.Known{ID: c.ID, Language: c.Language, Profile: profile}
+		known[i] = conversations.Known{ID: c.ID, Language: c.Language, Profile: profile, Rests: c.Rests}
 	}
 	items := make([]conversations.Item, len(issues))
 	for i, issue := range issues {
@@ -40,7 +61,7 @@ func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.Anal
 }
 
 func item(issue store.AnalyzedIssue) conversations.Item {
-	return conversations.Item{Key: issue.Key, Language: issue.Language, Terms: issue.Words}
+	return conversations.Item{Key: issue.Key, Language: issue.Language, Terms: issue.Words, Meaning: issue.Meaning, Cluster: issue.Cluster}
 }
 
 func (a issueAnalysis) Describe(cluster store.ClusterMembers) (store.ClusterDescription, error) {

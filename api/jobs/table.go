@@ -50,6 +50,8 @@ type Deps struct {
 	SpecsInterval time.Duration
 	// Webhooks delivers events; nil delivers none.
 	Webhooks Webhooks
+	// Encoder opens the model by which issues of conversations are compared; nil if there is none: then only their words are.
+	Encoder func() (Encoder, error)
 	// Mail sends mails; nil if there is no server for them.
 	Mail Mailer
 }

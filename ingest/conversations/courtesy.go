@@ -30,6 +30,29 @@ func settles(sentence string) bool {
 	return hasCue(sentence, settledCues) && !hasCue(sentence, unsettledCues)
 }
 
+// Phrases of thanks, praise and goodbyes, and of those who only try whether somebody is there.
+var courtesyCues = cues(
+	"thanks", "thank you", "thx", "cheers", "appreciated", "appreciate it", "kudos", "well done", "good job", "great job", "great work", "great support", "great product", "keep it up",
+	"would recommend", "brilliant", "awesome", "perfect", "excellent", "all sorted", "all set", "nice day", "nice evening", "nice weekend", "great day", "good day", "lovely day",
+	"lovely weekend", "good weekend", "happy birthday", "congratulations", "bye", "may close", "can close", "can be closed", "no further questions", "testing", "just a test", "test message", "anyone there", "anybody there",
+	"found it myself", "my mistake", "my fault", "on my side", "wrong window", "wrong chat", "wrong person",
+	"danke", "vielen dank", "super", "klasse", "prima", "schönen tag", "schönen abend", "schönes wochenende", "selbst gefunden", "mein fehler", "nur ein test", "testnachricht", "tschüss",
+	"merci", "parfait", "super", "bravo", "bonne journée", "bonne soirée", "bon week-end", "je me suis trompé", "je me suis trompée", "mon erreur", "juste un test", "au revoir",
+	"gracias", "perfecto", "genial", "excelente", "buen día", "buen fin de semana", "error mío", "solo una prueba", "pueden cerrar", "puede cerrar", "hasta luego",
+	"obrigado", "obrigada", "valeu", "perfeito", "ótimo", "excelente", "bom dia", "bom fim de semana", "erro meu", "só um teste", "pode encerrar", "podem encerrar", "pode fechar", "até logo",
+	"grazie", "perfetto", "ottimo", "buona giornata", "errore mio", "bedankt", "dank je", "fijne dag", "mijn fout",
+)
+
+var courtesyInside = []string{"ありがとう", "テスト送信", "テストです", "お世話になりました", "失礼しました"}
+
+// mostCourteous is how many things a courtesy speaks of at most: who says more may mean more.
+const mostCourteous = 4
+
+// courteous reports whether a sentence about something is one of thanks, praise or goodbye only.
+func courteous(sentence string, about []string) bool {
+	return distinct(about) <= mostCourteous && (hasCue(sentence, courtesyCues) || containsAny(sentence, courtesyInside))
+}
+
 // turnCues begin something else than what was spoken of before.
 var turnCues = cues(
 	"also", "another thing", "another question", "another issue", "another problem", "one more thing", "secondly", "second thing", "second question", "separately",

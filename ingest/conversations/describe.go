@@ -49,8 +49,8 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	}
 	titles := make([]titled, 0, len(sample))
 	for _, s := range sample {
-		central := m.words.vectorOf(countTerms(s.Terms)).alike(center)
-		fits := m.words.vectorOf(countTerms(terms(s.Title, s.Language))).alike(center) * lengthFits(s.Title)
+		central := m.words.vectorOf(countTerms(s.Terms)).alike(center.words)
+		fits := m.words.vectorOf(countTerms(terms(s.Title, s.Language))).alike(center.words) * lengthFits(s.Title)
 		titles = append(titles, titled{s.Title, central, fits})
 	}
 	if d.Label == "" {

@@ -1,16 +1,29 @@
 // Package conversations finds out what users struggle with, from their conversations with support people and assistants:
 //
 //	Extract:          one conversation → its issues, each with its words, its language and an impact
-//	Method.Assign:    new issues and the clusters that there are → what joins which cluster, and the clusters that are new or merged
+//	Method.Assign:    issues and the clusters that there are → what is in which cluster, and the clusters that are new or merged
 //	Method.Describe:  some issues of a cluster → its label, icon, subject and summary
 //
 // All are pure functions of what they are given: they do no I/O, know no clock and use no randomness. Within one call of Assign the
-// order of the issues does not count, since they are sorted first. Between calls it does: what joined a cluster stays, so issues that
-// come one by one are grouped worse than all at once.
+// order of the issues does not count, since they are sorted first.
 //
-// The method is text statistics with a lexicon and cues that were written by hand (lexicon.txt). Lexicon and parameters were fitted
-// to one half of the corpus in testdata: on the other half it finds far less (TestCorpus prints both), and that is what to expect of
-// it elsewhere. Issues in different languages do not join each other, unless the language of one is not known.
+// # The method
+//
+// Two issues are as alike as the mean of two cosines: of their words (stems, things of the lexicon, pairs of characters; weighed by
+// how few issues have them) and of their meanings (vectors of package embedding; without that model, words alone are compared). What
+// counts is how much more alike than usual they are: less the mean of each one's similarity to the tenth of all that is most like it
+// (usual.go). Groups are joined by the mean over all pairs, the most alike first, down to one threshold; then each issue goes where it fits best.
+//
+// With a model, issues of different languages may be in one cluster. Without one they are not, unless the language of one is not known.
+//
+// The job gives Assign the latest issues again, which may move to another cluster, with a row in the history of both: so issues that come one
+// by one are grouped nearly as well as all at once. Older ones stand still, as profiles of their clusters.
+//
+// # How far it goes
+//
+// TestCorpus prints the figures. The parameters (one threshold, the tenth, equal weights) were chosen on one half of the corpus and checked on
+// the other, both ways, from about 60 settings; a threshold chosen on one half costs the other at most 0.02. The lexicon was written after
+// reading the half "dev": "held" tells more of conversations in general. The goal for problems is met by neither half.
 //
 // It imports schema only, and hands results back: api keeps them by store.
 package conversations

@@ -129,10 +129,11 @@ func (d *draft) shares(about []string) bool {
 	return len(d.known) == 0 || shared*3 > len(about)
 }
 
-// issue makes the draft an issue. Of what a user who is content says, only a question or a complaint is left.
+// issue makes the draft an issue. Of what a user says who is content or only courteous, just a question or a
+// complaint is left.
 func (d *draft) issue(subject string, takesSubject, settled bool) (Issue, bool) {
 	stated := slices.ContainsFunc(d.details, statesProblem)
-	if len(d.details) == 0 || settled && !stated {
+	if len(d.details) == 0 || !stated && (settled || d.courteous()) {
 		return Issue{}, false
 	}
 	var about []string
@@ -147,4 +148,14 @@ func (d *draft) issue(subject string, takesSubject, settled bool) (Issue, bool) 
 		Title: titleOf(d, subject, takesSubject), Details: d.details, Impact: impactOf(d.details, d.known), Language: d.language,
 		Words: about[:min(len(about), maxIssueWords)],
 	}, true
+}
+
+// courteous reports whether all sentences are courtesies.
+func (d *draft) courteous() bool {
+	for i, sentence := range d.details {
+		if !courteous(sentence, d.terms[i]) {
+			return false
+		}
+	}
+	return true
 }

@@ -17,6 +17,9 @@ type Profile struct {
 	// Issues is how many issues it was made of.
 	Issues int                `json:"issues"`
 	Terms  map[string]float64 `json:"terms"`
+	// Meaning is the direction of the sum of the issues' meanings, and Length its length.
+	Meaning Meaning `json:"meaning,omitempty"`
+	Length  float64 `json:"length,omitempty"`
 }
 
 // profileOf makes the profile of a cluster with these issues.
@@ -34,6 +37,16 @@ func (v *vocabulary) profileOf(issues []Item) Profile {
 			delete(p.Terms, term)
 		}
 	}
+	// Issues of earlier versions may have no meaning: the others stand for them.
+	sum, known := make([]float32, meaningSize), 0
+	for _, issue := range issues {
+		if meaning := issue.Meaning.vector(); meaning != nil {
+			sum, known = added(sum, meaning, 1), known+1
+		}
+	}
+	if known > 0 {
+		p.Meaning, p.Length = NewMeaning(sum), math.Round(1000*math.Sqrt(dot(sum, sum))*float64(len(issues))/float64(known))/1000
+	}
 	for term, weight := range p.Terms {
 		// More digits would say nothing and take room.
 		p.Terms[term] = math.Round(weight*1000) / 1000
@@ -42,12 +55,16 @@ func (v *vocabulary) profileOf(issues []Item) Profile {
 }
 
 func (p Profile) vector(v *vocabulary) vector {
-	made := make(vector, 0, len(p.Terms))
+	made := make(words, 0, len(p.Terms))
 	for _, term := range sortedKeys(p.Terms) {
 		made = append(made, entry{v.number(term), float32(p.Terms[term])})
 	}
 	slices.SortFunc(made, func(a, b entry) int { return cmp.Compare(a.term, b.term) })
-	return made
+	meaning := p.Meaning.vector()
+	for i := range meaning {
+		meaning[i] *= float32(p.Length)
+	}
+	return vector{made, meaning}
 }
 
 func sortedKeys(terms map[string]float64) []string { return slices.Sorted(maps.Keys(terms)) }

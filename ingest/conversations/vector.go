@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // entry is one weighted term of a vector.
@@ -13,11 +15,49 @@ type entry struct {
 	weight float32
 }
 
-// vector says what an issue, or the sum of several, is about: by its terms, sorted by their numbers. An issue's has length 1.
-type vector []entry
+// vector says what an issue, or the sum of several, is about: by its words, and by what it means as a whole. Those of an issue have
+// length 1.
+type vector struct {
+	words words
+	// meaning is nil if it is not known of all issues.
+	meaning []float32
+}
 
-// alike is the mean similarity between the issues of two sums: the dot product is linear.
+// alike is the sum of the similarities between the issues of two sums: the dot product is linear. Words and meaning count the same.
 func (v vector) alike(w vector) float64 {
+	sum := v.words.alike(w.words)
+	if v.meaning == nil || w.meaning == nil {
+		return sum
+	}
+	return (sum + dot(v.meaning, w.meaning)) / 2
+}
+
+func dot(v, w []float32) float64 {
+	return float64(gonum.Implementation{}.Sdot(len(v), v, 1, w, 1))
+}
+
+func (v vector) plus(w vector) vector {
+	return vector{v.words.plus(w.words), added(v.meaning, w.meaning, 1)}
+}
+
+// minus takes away what plus added. What is left of a term that only w had is nothing, up to rounding.
+func (v vector) minus(w vector) vector {
+	return vector{v.words.minus(w.words), added(v.meaning, w.meaning, -1)}
+}
+
+func added(v, w []float32, times float32) []float32 {
+	if v == nil || w == nil {
+		return nil
+	}
+	sum := slices.Clone(v)
+	gonum.Implementation{}.Saxpy(len(w), times, w, 1, sum, 1)
+	return sum
+}
+
+// words are weighted terms, sorted by their numbers.
+type words []entry
+
+func (v words) alike(w words) float64 {
 	sum := 0.0
 	for i, j := 0, 0; i < len(v) && j < len(w); {
 		switch a, b := v[i], w[j]; {
@@ -34,8 +74,8 @@ func (v vector) alike(w vector) float64 {
 	return sum
 }
 
-func (v vector) plus(w vector) vector {
-	sum := make(vector, 0, len(v)+len(w))
+func (v words) plus(w words) words {
+	sum := make(words, 0, len(v)+len(w))
 	i, j := 0, 0
 	for i < len(v) || j < len(w) {
 		switch {
@@ -82,13 +122,6 @@ func (v *vocabulary) count(terms map[string]float64) {
 	}
 }
 
-// Weights of the kinds of terms.
-const (
-	thingWeight = 1.0
-	stemWeight  = 0.5
-	pairWeight  = 0.5
-)
-
 // Before an organization has many issues, how often terms are in them is guessed: assumedTexts are added, in which a thing and
 // any other term are as frequent as they are in general.
 const (
@@ -99,26 +132,23 @@ const (
 
 // weight tells how much a term says: the fewer have it, the more.
 func (v *vocabulary) weight(term string) float64 {
-	usual, kind := usualStem, stemWeight
-	switch {
-	case strings.HasPrefix(term, thingMark):
-		usual, kind = usualThing, thingWeight
-	case strings.HasPrefix(term, pairMark):
-		kind = pairWeight
+	usual := usualStem
+	if strings.HasPrefix(term, thingMark) {
+		usual = usualThing
 	}
 	share := (v.having[v.number(term)] + assumedTexts*usual) / (v.all + assumedTexts)
-	return kind * math.Log(1+1/share)
+	return math.Log(1 + 1/share)
 }
 
 // vectorOf weighs the terms of an issue by how often they are in it and how much they say.
-func (v *vocabulary) vectorOf(counts map[string]float64) vector {
+func (v *vocabulary) vectorOf(counts map[string]float64) words {
 	names := make([]string, 0, len(counts))
 	for term := range counts {
 		names = append(names, term)
 	}
 	// In one order, so that equal issues have vectors with equal bits.
 	slices.Sort(names)
-	var made vector
+	var made words
 	sum := 0.0
 	for _, term := range names {
 		weight := v.weight(term) * (1 + math.Log(counts[term]))
@@ -141,8 +171,7 @@ func countTerms(terms []string) map[string]float64 {
 	return counts
 }
 
-// minus takes away what plus added. What is left of a term that only w had is nothing, up to rounding.
-func (v vector) minus(w vector) vector {
+func (v words) minus(w words) words {
 	negative := slices.Clone(w)
 	for i := range negative {
 		negative[i].weight = -negative[i].weight

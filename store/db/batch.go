@@ -264,6 +264,7 @@ on conflict (conversation_id, position) do update set
     cluster_id = case when conversation_issues.fingerprint = excluded.fingerprint then conversation_issues.cluster_id end,
     title = excluded.title, details = excluded.details, summary = excluded.summary, impact = excluded.impact,
     words = excluded.words, language = excluded.language, fingerprint = excluded.fingerprint,
+    meaning = case when conversation_issues.fingerprint = excluded.fingerprint then conversation_issues.meaning end,
     created_at = excluded.created_at, ingested_at = excluded.ingested_at
 `
 

@@ -11,9 +11,9 @@ import (
 )
 
 const clusterIssuesSample = `-- name: ClusterIssuesSample :many
-select s.cluster_id, s.title, s.impact, s.words, s.language, s.fingerprint, s.summary from unnest($1::text[]) as of_cluster(id)
+select s.cluster_id, s.title, s.impact, s.words, s.language, s.fingerprint, s.meaning, s.summary from unnest($1::text[]) as of_cluster(id)
 cross join lateral (
-    select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.summary
+    select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.meaning, i.summary
     from conversation_issues i where i.cluster_id = of_cluster.id
     order by i.fingerprint, i.id limit $2::int
 ) s
@@ -31,6 +31,7 @@ type ClusterIssuesSampleRow struct {
 	Words       []string
 	Language    string
 	Fingerprint string
+	Meaning     []byte
 	Summary     string
 }
 
@@ -51,6 +52,7 @@ func (q *Queries) ClusterIssuesSample(ctx context.Context, arg ClusterIssuesSamp
 			&i.Words,
 			&i.Language,
 			&i.Fingerprint,
+			&i.Meaning,
 			&i.Summary,
 		); err != nil {
 			return nil, err
@@ -105,7 +107,7 @@ func (q *Queries) ConversationByID(ctx context.Context, arg ConversationByIDPara
 }
 
 const conversationIssueByID = `-- name: ConversationIssueByID :one
-select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, i.language, i.fingerprint, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
+select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, i.language, i.fingerprint, i.meaning, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
 from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.id = $1 and i.organization_id = $2
 `
@@ -138,6 +140,7 @@ func (q *Queries) ConversationIssueByID(ctx context.Context, arg ConversationIss
 		&i.ConversationIssue.IngestedAt,
 		&i.ConversationIssue.Language,
 		&i.ConversationIssue.Fingerprint,
+		&i.ConversationIssue.Meaning,
 		&i.Conversation.ID,
 		&i.Conversation.OrganizationID,
 		&i.Conversation.Source,
@@ -285,7 +288,7 @@ func (q *Queries) LeaveClusters(ctx context.Context, arg LeaveClustersParams) er
 }
 
 const listConversationIssues = `-- name: ListConversationIssues :many
-select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, i.language, i.fingerprint, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
+select i.id, i.organization_id, i.conversation_id, i.position, i.title, i.details, i.summary, i.impact, i.words, i.cluster_id, i.created_at, i.ingested_at, i.language, i.fingerprint, i.meaning, c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at
 from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.organization_id = $1
   and i.id > $2::text collate "C"
@@ -340,6 +343,7 @@ func (q *Queries) ListConversationIssues(ctx context.Context, arg ListConversati
 			&i.ConversationIssue.IngestedAt,
 			&i.ConversationIssue.Language,
 			&i.ConversationIssue.Fingerprint,
+			&i.ConversationIssue.Meaning,
 			&i.Conversation.ID,
 			&i.Conversation.OrganizationID,
 			&i.Conversation.Source,
@@ -473,35 +477,129 @@ func (q *Queries) MergeCluster(ctx context.Context, arg MergeClusterParams) erro
 const moveIssues = `-- name: MoveIssues :exec
 with moved as (
     update conversation_issues i set cluster_id = m.cluster_id
-    from (select unnest($2::text[]) as id, unnest($3::text[]) as fingerprint,
-                 unnest($4::text[]) as cluster_id, unnest($5::text[]) as event,
-                 unnest($6::text[]) as reason) m
-    where i.id = m.id and i.fingerprint = m.fingerprint and i.cluster_id is null
-    returning i.id, i.organization_id, i.conversation_id, i.title, i.cluster_id, m.event, m.reason
+    from (select unnest($3::text[]) as id, unnest($4::text[]) as fingerprint,
+                 unnest($5::text[]) as cluster_id, unnest($6::text[]) as left_cluster,
+                 unnest($7::text[]) as event, unnest($8::text[]) as reason) m
+    where i.id = m.id and i.fingerprint = m.fingerprint and coalesce(i.cluster_id, '') = m.left_cluster
+    returning i.id, i.organization_id, i.conversation_id, i.title, i.cluster_id, m.left_cluster, m.event, m.reason
 )
 insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
 select event, organization_id, cluster_id, 'joined', id, conversation_id, title, reason, $1::timestamptz from moved
+union all
+select event || '-', organization_id, left_cluster, 'left', id, conversation_id, title, $2::text, $1
+from moved where left_cluster <> ''
 `
 
 type MoveIssuesParams struct {
 	Now          time.Time
+	ReasonLeft   string
 	Ids          []string
 	Fingerprints []string
 	Clusters     []string
+	LeftClusters []string
 	Events       []string
 	Reasons      []string
 }
 
-// Puts issues into clusters and notes why. One that was replaced since it was read stays out until the next analysis.
+// Puts issues into clusters and notes why, in the history of both if one was in another cluster. One that was replaced since it was
+// read stays out until the next analysis.
 func (q *Queries) MoveIssues(ctx context.Context, arg MoveIssuesParams) error {
 	_, err := q.db.Exec(ctx, moveIssues,
 		arg.Now,
+		arg.ReasonLeft,
 		arg.Ids,
 		arg.Fingerprints,
 		arg.Clusters,
+		arg.LeftClusters,
 		arg.Events,
 		arg.Reasons,
 	)
+	return err
+}
+
+const recentIssues = `-- name: RecentIssues :many
+with recent as (
+    select r.id, r.organization_id, r.conversation_id, r.position, r.title, r.details, r.summary, r.impact, r.words, r.cluster_id, r.created_at, r.ingested_at, r.language, r.fingerprint, r.meaning from conversation_issues r where r.organization_id = $1 and r.cluster_id is not null
+    order by r.id desc limit $2::int
+)
+select i.id, i.words, i.language, i.fingerprint, i.meaning, i.summary, c.subject, c.source, c.source_id, i.position, i.cluster_id::text as cluster
+from recent i join conversations c on c.id = i.conversation_id
+where not exists (
+    select from conversation_issues twin
+    where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and twin.cluster_id is not null
+      and twin.id < (select min(r.id) from recent r)
+)
+`
+
+type RecentIssuesParams struct {
+	OrganizationID string
+	Most           int32
+}
+
+type RecentIssuesRow struct {
+	ID          string
+	Words       []string
+	Language    string
+	Fingerprint string
+	Meaning     []byte
+	Summary     string
+	Subject     *string
+	Source      string
+	SourceID    string
+	Position    int32
+	Cluster     string
+}
+
+// The latest issues that are in clusters, without those that have an older twin: equal issues move together or not at all.
+// Index: conversation_issues_organization (organization_id, id).
+func (q *Queries) RecentIssues(ctx context.Context, arg RecentIssuesParams) ([]RecentIssuesRow, error) {
+	rows, err := q.db.Query(ctx, recentIssues, arg.OrganizationID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecentIssuesRow{}
+	for rows.Next() {
+		var i RecentIssuesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Words,
+			&i.Language,
+			&i.Fingerprint,
+			&i.Meaning,
+			&i.Summary,
+			&i.Subject,
+			&i.Source,
+			&i.SourceID,
+			&i.Position,
+			&i.Cluster,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const saveMeanings = `-- name: SaveMeanings :exec
+update conversation_issues i set meaning = m.meaning
+from (select unnest($1::text[]) as id, unnest($2::text[]) as fingerprint,
+             unnest($3::bytea[]) as meaning) m
+where i.id = m.id and i.fingerprint = m.fingerprint
+`
+
+type SaveMeaningsParams struct {
+	Ids          []string
+	Fingerprints []string
+	Meanings     [][]byte
+}
+
+// An issue that was replaced since it was read means something else.
+func (q *Queries) SaveMeanings(ctx context.Context, arg SaveMeaningsParams) error {
+	_, err := q.db.Exec(ctx, saveMeanings, arg.Ids, arg.Fingerprints, arg.Meanings)
 	return err
 }
 
@@ -540,7 +638,7 @@ func (q *Queries) SourcesOfClusters(ctx context.Context, clusters []string) ([]S
 }
 
 const unclusteredIssues = `-- name: UnclusteredIssues :many
-select i.id, i.words, i.language, i.fingerprint, i.created_at, c.source, c.source_id, i.position,
+select i.id, i.words, i.language, i.fingerprint, i.meaning, i.summary, c.subject, c.source, c.source_id, i.position,
        coalesce((select twin.cluster_id from conversation_issues twin
                  where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and i.fingerprint <> ''
                    and twin.cluster_id is not null
@@ -555,7 +653,9 @@ type UnclusteredIssuesRow struct {
 	Words       []string
 	Language    string
 	Fingerprint string
-	CreatedAt   time.Time
+	Meaning     []byte
+	Summary     string
+	Subject     *string
 	Source      string
 	SourceID    string
 	Position    int32
@@ -577,7 +677,9 @@ func (q *Queries) UnclusteredIssues(ctx context.Context, conversations []string)
 			&i.Words,
 			&i.Language,
 			&i.Fingerprint,
-			&i.CreatedAt,
+			&i.Meaning,
+			&i.Summary,
+			&i.Subject,
 			&i.Source,
 			&i.SourceID,
 			&i.Position,

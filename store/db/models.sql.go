@@ -209,6 +209,7 @@ type ConversationIssue struct {
 	IngestedAt     time.Time
 	Language       string
 	Fingerprint    string
+	Meaning        []byte
 }
 
 type DomainProof struct {

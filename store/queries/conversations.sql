@@ -24,6 +24,7 @@ on conflict (conversation_id, position) do update set
     cluster_id = case when conversation_issues.fingerprint = excluded.fingerprint then conversation_issues.cluster_id end,
     title = excluded.title, details = excluded.details, summary = excluded.summary, impact = excluded.impact,
     words = excluded.words, language = excluded.language, fingerprint = excluded.fingerprint,
+    meaning = case when conversation_issues.fingerprint = excluded.fingerprint then conversation_issues.meaning end,
     created_at = excluded.created_at, ingested_at = excluded.ingested_at;
 
 -- name: LeaveClusters :exec
@@ -102,7 +103,7 @@ select id, version from conversations where organization_id = sqlc.arg(organizat
 
 -- name: UnclusteredIssues :many
 -- The issues of conversations that are in no cluster, each with the cluster of one with equal words.
-select i.id, i.words, i.language, i.fingerprint, i.created_at, c.source, c.source_id, i.position,
+select i.id, i.words, i.language, i.fingerprint, i.meaning, i.summary, c.subject, c.source, c.source_id, i.position,
        coalesce((select twin.cluster_id from conversation_issues twin
                  where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and i.fingerprint <> ''
                    and twin.cluster_id is not null
@@ -111,18 +112,44 @@ from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.conversation_id = any(sqlc.arg(conversations)::text[]) and i.cluster_id is null
 order by i.id;
 
+-- name: RecentIssues :many
+-- The latest issues that are in clusters, without those that have an older twin: equal issues move together or not at all.
+-- Index: conversation_issues_organization (organization_id, id).
+with recent as (
+    select r.* from conversation_issues r where r.organization_id = sqlc.arg(organization_id) and r.cluster_id is not null
+    order by r.id desc limit sqlc.arg(most)::int
+)
+select i.id, i.words, i.language, i.fingerprint, i.meaning, i.summary, c.subject, c.source, c.source_id, i.position, i.cluster_id::text as cluster
+from recent i join conversations c on c.id = i.conversation_id
+where not exists (
+    select from conversation_issues twin
+    where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and twin.cluster_id is not null
+      and twin.id < (select min(r.id) from recent r)
+);
+
+-- name: SaveMeanings :exec
+-- An issue that was replaced since it was read means something else.
+update conversation_issues i set meaning = m.meaning
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(fingerprints)::text[]) as fingerprint,
+             unnest(sqlc.arg(meanings)::bytea[]) as meaning) m
+where i.id = m.id and i.fingerprint = m.fingerprint;
+
 -- name: MoveIssues :exec
--- Puts issues into clusters and notes why. One that was replaced since it was read stays out until the next analysis.
+-- Puts issues into clusters and notes why, in the history of both if one was in another cluster. One that was replaced since it was
+-- read stays out until the next analysis.
 with moved as (
     update conversation_issues i set cluster_id = m.cluster_id
     from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(fingerprints)::text[]) as fingerprint,
-                 unnest(sqlc.arg(clusters)::text[]) as cluster_id, unnest(sqlc.arg(events)::text[]) as event,
-                 unnest(sqlc.arg(reasons)::text[]) as reason) m
-    where i.id = m.id and i.fingerprint = m.fingerprint and i.cluster_id is null
-    returning i.id, i.organization_id, i.conversation_id, i.title, i.cluster_id, m.event, m.reason
+                 unnest(sqlc.arg(clusters)::text[]) as cluster_id, unnest(sqlc.arg(left_clusters)::text[]) as left_cluster,
+                 unnest(sqlc.arg(events)::text[]) as event, unnest(sqlc.arg(reasons)::text[]) as reason) m
+    where i.id = m.id and i.fingerprint = m.fingerprint and coalesce(i.cluster_id, '') = m.left_cluster
+    returning i.id, i.organization_id, i.conversation_id, i.title, i.cluster_id, m.left_cluster, m.event, m.reason
 )
 insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
-select event, organization_id, cluster_id, 'joined', id, conversation_id, title, reason, sqlc.arg(now)::timestamptz from moved;
+select event, organization_id, cluster_id, 'joined', id, conversation_id, title, reason, sqlc.arg(now)::timestamptz from moved
+union all
+select event || '-', organization_id, left_cluster, 'left', id, conversation_id, title, sqlc.arg(reason_left)::text, sqlc.arg(now)
+from moved where left_cluster <> '';
 
 -- name: MergeCluster :exec
 -- Moves all that a cluster has to another one, and notes it for every issue.
@@ -143,7 +170,7 @@ from moved;
 -- A bounded number of the issues of each cluster, the same ones whatever order they came in.
 select s.* from unnest(sqlc.arg(clusters)::text[]) as of_cluster(id)
 cross join lateral (
-    select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.summary
+    select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.meaning, i.summary
     from conversation_issues i where i.cluster_id = of_cluster.id
     order by i.fingerprint, i.id limit sqlc.arg(most)::int
 ) s;

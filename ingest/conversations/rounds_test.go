@@ -1,0 +1,200 @@
+package conversations_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/conversations"
+)
+
+// rounds feeds the method as the job does: so many new issues at a time, with the latest of those before, and the clusters that there
+// are by their profiles only. It keeps what the database would.
+type rounds struct {
+	clusters []stored
+	window   []conversations.Item
+	founded  int
+}
+
+// stored is a cluster, and a bounded number of its issues.
+type stored struct {
+	known  conversations.Known
+	issues int
+	sample []conversations.Sampled
+}
+
+const (
+	roundSize  = 1000
+	sampleSize = 64
+)
+
+// round takes in issues.
+func (r *rounds) round(fresh []conversations.Item) {
+	items := append(append([]conversations.Item{}, fresh...), r.window...)
+	in, at := map[string]int{}, map[string]int{}
+	for _, item := range r.window {
+		in[item.Cluster]++
+	}
+	known := make([]conversations.Known, len(r.clusters))
+	for i := range r.clusters {
+		known[i] = r.clusters[i].known
+		known[i].Rests = r.clusters[i].issues > in[known[i].ID]
+		at[known[i].ID] = i
+	}
+	m := conversations.NewMethod()
+	for _, g := range m.Assign(known, items) {
+		if len(g.Clusters) == 0 {
+			r.founded++
+			id := fmt.Sprintf("%06d", r.founded)
+			at[id] = len(r.clusters)
+			r.clusters = append(r.clusters, stored{known: conversations.Known{ID: id}})
+			known = append(known, r.clusters[at[id]].known)
+			g.Clusters = []int{at[id]}
+		}
+		c := &r.clusters[g.Clusters[0]]
+		for _, i := range g.Items {
+			if was := items[i].Cluster; was != "" {
+				r.clusters[at[was]].issues--
+			}
+			c.issues++
+			items[i].Cluster = c.known.ID
+			if len(c.sample) < sampleSize {
+				c.sample = append(c.sample, conversations.Sampled{Item: items[i], Title: items[i].Key})
+			}
+		}
+		for _, other := range g.Clusters[1:] {
+			c.issues += r.clusters[other].issues
+			r.clusters[other].issues = 0
+		}
+	}
+	var left []stored
+	for _, c := range r.clusters {
+		if c.issues == 0 {
+			continue
+		}
+		d := m.Describe(c.sample, "")
+		c.known.Language, c.known.Profile = d.Language, d.Profile
+		left = append(left, c)
+	}
+	r.clusters, r.window = left, items[:min(len(items), roundSize)]
+	for i, item := range r.window {
+		if _, there := at[item.Cluster]; !there {
+			r.window[i].Cluster = ""
+		}
+	}
+}
+
+// varied makes any number of issues of those of the corpus: each lacks a few words of one, and means nearly the same.
+type varied struct {
+	of     []conversations.Item
+	random *rand.Rand
+	made   int
+}
+
+func (v *varied) next(n int) []conversations.Item {
+	made := make([]conversations.Item, n)
+	for i := range made {
+		from := v.of[v.random.IntN(len(v.of))]
+		item := conversations.Item{Key: fmt.Sprintf("%08d", v.made), Language: from.Language}
+		v.made++
+		for _, term := range from.Terms {
+			if v.random.IntN(5) > 0 {
+				item.Terms = append(item.Terms, term)
+			}
+		}
+		item.Meaning = append(conversations.Meaning{}, from.Meaning...)
+		for k := range item.Meaning {
+			item.Meaning[k] = byte(max(-127, min(127, int(int8(item.Meaning[k]))+v.random.IntN(41)-20)))
+		}
+		made[i] = item
+	}
+	return made
+}
+
+// variations are of both halves of the corpus.
+func variations(t *testing.T) *varied {
+	t.Helper()
+	model, err := openModel()
+	if err != nil {
+		t.Fatalf("run `make engines`: %v", err)
+	}
+	v := &varied{random: rand.New(rand.NewPCG(3, 4))} //nolint:gosec // Variations for a test.
+	for _, half := range []string{"dev", "held"} {
+		v.of = append(v.of, extractAll(readCorpus(t, filepath.Join("testdata", half))[:60], model).items...)
+	}
+	return v
+}
+
+// allocated is what a round allocates, in bytes.
+func allocated(r *rounds, items []conversations.Item) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r.round(items)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestRoundsAreBounded takes in issues round by round: a late round needs no more memory than an early one. It is not parallel, since it
+// counts what the process allocates.
+func TestRoundsAreBounded(t *testing.T) { //nolint:paralleltest // See above.
+	v := variations(t)
+	var r rounds
+	var early, late uint64
+	for round := range 8 {
+		late = allocated(&r, v.next(250))
+		if round == 1 {
+			early = late
+		}
+	}
+	t.Logf("%d issues in %d clusters; the second round allocated %d kB, the last %d kB", v.made, len(r.clusters), early/1000, late/1000)
+	all := 0
+	for _, c := range r.clusters {
+		all += c.issues
+	}
+	if all != v.made {
+		t.Errorf("%d issues of %d are in clusters", all, v.made)
+	}
+	// The window is full from the fifth round on: twice the issues of the second.
+	if late > 4*early {
+		t.Errorf("a late round allocates %d bytes, an early one %d", late, early)
+	}
+}
+
+// TestManyConversations is run by `make test-rest`: the environment variable says how many. It takes seconds for each 1,000.
+func TestManyConversations(t *testing.T) { //nolint:paralleltest // It measures the process's memory.
+	text := os.Getenv("OCTAVO_TEST_CONVERSATIONS")
+	if text == "" {
+		t.Skip("OCTAVO_TEST_CONVERSATIONS is not set")
+	}
+	most, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := variations(t)
+	var r rounds
+	runtime.GC()
+	start := time.Now()
+	var peak, first uint64
+	for v.made < most {
+		r.round(v.next(roundSize))
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		peak = max(peak, now.HeapInuse)
+		if v.made == 10*roundSize {
+			first = peak
+		}
+		if v.made%(10*roundSize) == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			t.Logf("%d issues, %d clusters, %.0f s: heap in use up to %d MB, %d MB live", v.made, len(r.clusters), time.Since(start).Seconds(), peak>>20, now.HeapAlloc>>20)
+		}
+	}
+	if first > 0 && peak > 2*first {
+		t.Errorf("the heap grew from %d to %d bytes", first, peak)
+	}
+}

@@ -1,0 +1,151 @@
+package conversations
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// What is usual for an issue is its mean similarity to those that are most like it: a share of all, so that it does not depend on how
+// many there are, and not less than a few.
+const (
+	usualShare = 0.1
+	leastUsual = 10
+	// maxHaving bounds the issues that are compared because of one common term: what more have says little.
+	maxHaving = 2000
+)
+
+// Before an organization has many issues, what is usual is guessed: as if there were assumedNear more issues of this similarity.
+const (
+	assumedNear    = 2
+	assumedMeaning = 0.3
+	assumedWords   = 0.15
+)
+
+// similar is how alike a node is to another one.
+type similar struct {
+	node  int
+	alike float64
+}
+
+// candidates compares all nodes, finds what is usual for each, and gives the pairs that may be joined.
+func (a *assignment) candidates() []pair {
+	having := make([][]int, len(a.words.terms))
+	for node, v := range a.single {
+		for _, e := range v.words {
+			having[e.term] = append(having[e.term], node)
+		}
+	}
+	n := len(a.single)
+	a.own, a.usual = make([]float64, n), make([]float64, n)
+	near := make([][]similar, n)
+	row, byWords := make([]similar, 0, n), make([]float64, n)
+	meanings := a.meanings()
+	for node, v := range a.single {
+		clear(byWords)
+		for _, e := range v.words {
+			for _, other := range a.share(having[e.term], node, e.term) {
+				byWords[other.node] += float64(e.weight) * other.alike
+			}
+		}
+		byMeaning := meanings.like(node)
+		row = row[:0]
+		for other := range a.single {
+			if other == node && !a.fixed[node] || !a.speakAlike(node, other) {
+				continue
+			}
+			s := byWords[other]
+			if v.meaning != nil && a.single[other].meaning != nil {
+				s = (s + float64(byMeaning[other])) / 2
+			}
+			row = append(row, similar{other, s / float64(a.sizes[node]*a.sizes[other])})
+		}
+		slices.SortFunc(row, func(x, y similar) int { return cmp.Or(cmp.Compare(y.alike, x.alike), cmp.Compare(x.node, y.node)) })
+		a.own[node] = a.usualOf(row, v.meaning != nil)
+		a.usual[node] = a.own[node] * float64(a.sizes[node])
+		if !a.fixed[node] {
+			near[node] = slices.Clone(row[:min(len(row), maxNeighbors)])
+		}
+	}
+	a.joinEqual()
+	var pairs []pair
+	for node, others := range near {
+		for _, other := range others {
+			excess := 2*other.alike - a.own[node] - a.own[other.node]
+			if excess >= 2*joinThreshold {
+				pairs = append(pairs, pair{a: min(node, other.node), b: max(node, other.node), alike: excess})
+			}
+		}
+	}
+	slices.SortFunc(pairs, closest)
+	// Pairs of issues are found twice, from both ends.
+	return slices.CompactFunc(pairs, func(p, q pair) bool { return p.a == q.a && p.b == q.b })
+}
+
+// share gives the weights of a term in the nodes that have it.
+func (a *assignment) share(having []int, node int, term int32) []similar {
+	if len(having) > maxHaving {
+		return nil
+	}
+	shared := make([]similar, 0, len(having))
+	for _, other := range having {
+		at, _ := slices.BinarySearchFunc(a.single[other].words, term, func(e entry, term int32) int { return cmp.Compare(e.term, term) })
+		shared = append(shared, similar{other, float64(a.single[other].words[at].weight)})
+	}
+	return shared
+}
+
+// usualOf is the mean of the greatest similarities of a sorted row. A cluster counts as its issues do.
+func (a *assignment) usualOf(row []similar, meaning bool) float64 {
+	all := 0
+	for _, s := range row {
+		all += a.sizes[s.node]
+	}
+	most := float64(max(leastUsual, int(usualShare*float64(all))))
+	assumed := assumedWords
+	if meaning {
+		assumed = assumedMeaning
+	}
+	sum, count := assumedNear*assumed, float64(assumedNear)
+	for _, s := range row {
+		take := min(float64(a.sizes[s.node]), most)
+		sum, count, most = sum+take*s.alike, count+take, most-take
+		if most <= 0 {
+			break
+		}
+	}
+	return sum / count
+}
+
+// meaningRows is how many rows of the products of all meanings are computed at once.
+const meaningRows = 64
+
+// meanings has the meanings of all nodes in one matrix, to multiply them with each other.
+type meanings struct {
+	all     []float32
+	n       int
+	block   []float32
+	started int
+}
+
+func (a *assignment) meanings() *meanings {
+	m := &meanings{n: len(a.single), started: -1}
+	m.all, m.block = make([]float32, m.n*meaningSize), make([]float32, meaningRows*m.n)
+	for i, v := range a.single {
+		copy(m.all[i*meaningSize:], v.meaning)
+	}
+	return m
+}
+
+// like gives the products of one node's meaning with all others'. It is valid until the next call, which must be for the next node.
+func (m *meanings) like(node int) []float32 {
+	if start := node / meaningRows * meaningRows; start != m.started {
+		m.started = start
+		rows := min(meaningRows, m.n-start)
+		gonum.Implementation{}.Sgemm(blas.NoTrans, blas.Trans, rows, m.n, meaningSize, 1, m.all[start*meaningSize:], meaningSize,
+			m.all, meaningSize, 0, m.block, m.n)
+	}
+	return m.block[(node-m.started)*m.n:][:m.n]
+}
