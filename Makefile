@@ -62,6 +62,8 @@ test-rest: engines clienttest build kafka ## the concurrent packages under the r
 	packages=$$(.ci/race); $(WITH_ENGINES) go test -race -timeout 25m $$packages
 	@# The embedded broker's start with 1 GB of log.
 	OCTAVO_TEST_LOG_BYTES=1000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v
+	@# The rounds of many conversations in bounded memory.
+	OCTAVO_TEST_CONVERSATIONS=20000 go test ./ingest/conversations -run TestManyConversations -v
 	$(MAKE) chaos-short
 	$(MAKE) powercut-short
 	.ci/apache-kafka
