@@ -147,10 +147,10 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestRoundsAreBounded takes in issues round by round: rounds after 3,000 issues need about as much memory as the first, and no issue is
+// TestRoundsAreBounded takes in issues round by round: rounds after 6,000 issues need about as much memory as the first, in which the samples of the clusters fill, and no issue is
 // lost. It is not parallel, since it counts what the process allocates.
 func TestRoundsAreBounded(t *testing.T) { //nolint:paralleltest // See above.
-	const size, early, late = 250, 1000, 4000
+	const size, early, late = 250, 2000, 8000
 	v := variations(t, nil)
 	r := rounds{most: size}
 	sums := map[int]uint64{}
