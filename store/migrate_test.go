@@ -126,7 +126,7 @@ func TestMigrationsGoBack(t *testing.T) {
 	if after := [3]int{count(theirs), count(triggers), count(schemas)}; after != before {
 		t.Errorf("%v tables, triggers and columns, then %v", before, after)
 	}
-	again, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{OrganizationID: organization, UserID: user, URL: "https://receiver.example.com/", Active: true})
+	again, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{OrganizationID: organization, URL: "https://receiver.example.com/", Active: true})
 	if err != nil {
 		t.Fatal(err)
 	}

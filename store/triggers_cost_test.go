@@ -200,7 +200,7 @@ func BenchmarkTriggers(b *testing.B) {
 				})
 				if way.heard {
 					_, _, err := st.CreateWebhook(b.Context(), store.NewWebhook{
-						OrganizationID: m.tenant.Organization.ID, UserID: m.user, URL: "https://receiver.example.com/", Active: true,
+						OrganizationID: m.tenant.Organization.ID, URL: "https://receiver.example.com/", Active: true,
 					})
 					m.must(err)
 				}
