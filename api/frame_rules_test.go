@@ -65,7 +65,9 @@ func TestAnswersAreNotKept(t *testing.T) {
 			if same.Status != http.StatusNotModified || len(same.Body) > 0 || same.Header.Get("ETag") != a.Header.Get("ETag") || same.Header.Get("Cache-Control") != keeping {
 				t.Errorf("%s, If-None-Match %s: %d %s %v", op.ID, known, same.Status, same.Body, same.Header)
 			}
-			h.WantError(h.Do(op.Method, path, h.Theirs.Tokens[schema.RoleAdmin], nil, "If-None-Match", known), http.StatusNotFound)
+			if op.Scope.Object != nil {
+				h.WantError(h.Do(op.Method, path, h.Theirs.Tokens[schema.RoleAdmin], nil, "If-None-Match", known), http.StatusNotFound)
+			}
 		}
 		if other := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", `"other"`); other.Status != http.StatusOK || len(other.Body) == 0 {
 			t.Errorf("%s: %d %s", op.ID, other.Status, other.Body)

@@ -23,7 +23,7 @@ var unseen = []string{
 	"requestReviewersForChangeRequest", "resolveChangeRequestConflict", "searchSiteContent", "submitChangeRequestReview",
 	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace", "updateChangeRequest",
 	"updateCommentInChangeRequest", "updateCommentInSpace", "updateCommentReplyInChangeRequest", "updateCommentReplyInSpace",
-	"updateIntegrationSiteInstallation", "updateIntegrationSpaceInstallation", "updateSiteInsightsSettings",
+	"updateIntegrationSiteInstallation", "updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteInsightsSettings",
 }
 
 // TestFrontEndsHear does every operation that writes something of a site, a space, a change request or a specification, and looks

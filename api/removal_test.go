@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -157,6 +158,11 @@ func TestDeleteOrganization(t *testing.T) {
 	h.Want(200, "POST", "/v1/integrations/doomed", admin, apitest.PublishBody(tenant.Organization.ID))
 	link := h.LinkInvite(tenant, `{"role":"read"}`).ID
 	h.Want(200, "POST", org+"/invites", admin, map[string]any{"emails": []string{*h.Ours.Users[schema.RoleAdmin].Email}})
+	h.Want(201, "PUT", org+"/openapi/shown", admin, apitest.SpecBody(apitest.SpecText))
+	h.Want(200, "PATCH", org+"/openapi/shown", admin, `{"visibility":"public"}`)
+	h.Want(200, "GET", org+"/openapi/shown/published", "", nil)
+	sso := apitest.NewSAML(h, tenant, nil)
+	request, cookie := sso.Start("", "")
 	h.Want(403, "DELETE", org, tenant.Tokens[schema.RoleCreate], nil)
 	h.Want(204, "DELETE", org, h.Ours.Tokens[schema.RoleAdmin], nil)
 	h.Want(200, "GET", org, admin, nil)
@@ -178,6 +184,11 @@ func TestDeleteOrganization(t *testing.T) {
 		h.Want(404, "POST", org+"/join", ours, nil)
 		if got := h.Want(200, "GET", "/v1/user/invites", ours, nil); got["count"] != 0.0 {
 			t.Errorf("%v", got)
+		}
+		h.Want(404, "GET", org+"/openapi/shown/published", "", nil)
+		// A login that has begun would make a member.
+		if a := sso.Post(sso.IdP.Good(sso.Service, request, samltest.Person{NameID: "new"}), cookie); a.Status != 404 {
+			t.Errorf("a login: %d %s", a.Status, a.Body)
 		}
 		var keys int
 		err := conn.QueryRow(t.Context(), "select count(*) from tokens where site_id = $1", tenant.Site.ID).Scan(&keys)

@@ -123,7 +123,7 @@ func auditedTables() []auditedTable {
 		ownID("conversations", "conversation", inOrganization, "source source_id impact"),
 		ownID("issues_clusters", "issues-cluster", inOrganization, "label muted"),
 		// Not its state, which changes twice each time that a job looks whether there is a new version.
-		ownID("openapi_specs", "openapi-spec", inOrganization, "slug source_url last_version"),
+		ownID("openapi_specs", "openapi-spec", inOrganization, "slug #source_url visibility last_version"),
 		keyed("integrations", "integration", inOrganization, "r.name", "name",
 			"title version visibility target verified scopes categories #manifest #script !secrets #dev_tunnel dev_all"),
 		ownID("integration_installations", "integration-installation", inOrganization,

@@ -71,7 +71,7 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 }
 
 // DeleteOrganization ends an organization for everybody at once: it has no members, its sites' keys, invites, domains and
-// integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, which may take long. The events of
+// SAML providers and integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, which may take long. The events of
 // its sites stay in the insights store, where nobody can query them without the site.
 func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -80,7 +80,7 @@ func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 		}
 		for _, end := range []func(context.Context, string) error{
 			q.MarkOrganizationDeleted, q.DeleteWebhooks, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
-			q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
+			q.DeleteSAMLProviders, q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
 		} {
 			if err := end(ctx, id); err != nil {
 				return interpret(err, "organization")

@@ -59,7 +59,7 @@ func specOperations(h *specs) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: one + "/published", ID: "getPublishedOpenAPISpec", Tag: "openapi",
 			Doc:   "Read the document of the newest version of an OpenAPI specification whose visibility is public.",
-			Scope: access.Public(), Status: http.StatusOK, Produces: frame.MediaJSON, Conditional: true, CORS: true, Handler: frame.Handle(h.published),
+			Scope: access.Public(), Status: http.StatusOK, Conditional: true, CORS: true, Handler: frame.Handle(h.published),
 		},
 		{
 			Method: http.MethodDelete, Path: one, ID: "deleteOpenAPISpecBySlug", Tag: "openapi",

@@ -64,6 +64,15 @@ func (q *Queries) DeleteSAMLProvider(ctx context.Context, arg DeleteSAMLProvider
 	return err
 }
 
+const deleteSAMLProviders = `-- name: DeleteSAMLProviders :exec
+delete from saml_providers where organization_id = $1
+`
+
+func (q *Queries) DeleteSAMLProviders(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteSAMLProviders, organizationID)
+	return err
+}
+
 const insertSAMLProvider = `-- name: InsertSAMLProvider :one
 insert into saml_providers
     (id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_role, default_team_id)

@@ -22,6 +22,9 @@ returning *;
 -- name: DeleteSAMLProvider :exec
 delete from saml_providers where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
+-- name: DeleteSAMLProviders :exec
+delete from saml_providers where organization_id = $1;
+
 -- name: ListSAMLProviders :many
 -- Index: saml_providers_organization (organization_id, id).
 select * from saml_providers

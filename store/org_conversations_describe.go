@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// describe counts and describes clusters anew. One without issues goes away.
+func (w *clusterWriter) describe(ctx context.Context, ids []string) error {
+	for part := range slices.Chunk(ids, analysisRound/10) {
+		if err := w.describePart(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
+	before, err := w.q.ClustersByIDs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	counted, err := w.q.CountedClusters(ctx, ids)
+	if err != nil {
+		return err
+	}
+	counts := map[string]db.CountedClustersRow{}
+	for _, row := range counted {
+		counts[deref(row.ClusterID)] = row
+	}
+	bySource, err := w.q.SourcesOfClusters(ctx, ids)
+	if err != nil {
+		return err
+	}
+	sources := map[string]map[string]int64{}
+	for _, row := range bySource {
+		id := deref(row.ClusterID)
+		if sources[id] == nil {
+			sources[id] = map[string]int64{}
+		}
+		sources[id][row.Source] = row.Conversations
+	}
+	sampled, err := w.q.ClusterIssuesSample(ctx, db.ClusterIssuesSampleParams{Clusters: ids, Most: clusterSample})
+	if err != nil {
+		return err
+	}
+	samples := map[string][]AnalyzedIssue{}
+	for _, row := range sampled {
+		id := deref(row.ClusterID)
+		samples[id] = append(samples[id], AnalyzedIssue{Key: row.Fingerprint, Title: row.Title, Words: row.Words, Language: row.Language, Meaning: row.Meaning})
+	}
+	var gone []string
+	var updates []db.DescribeClustersParams
+	var events []db.InsertClusterEventsParams
+	for _, old := range before {
+		count := counts[old.ID]
+		if count.Issues == 0 {
+			gone = append(gone, old.ID)
+			continue
+		}
+		update, renamed, err := w.description(old, count, sources[old.ID], samples[old.ID])
+		if err != nil {
+			return err
+		}
+		updates = append(updates, update)
+		if renamed {
+			events = append(events, db.InsertClusterEventsParams{
+				ID: schema.NewID(), OrganizationID: w.organizationID, ClusterID: old.ID, Kind: schema.ClusterRenamed, Title: old.Label,
+				Reason: reasonRenamed, CreatedAt: w.now,
+			})
+		}
+	}
+	if len(updates) > 0 {
+		err = batchExec(w.q.DescribeClusters(ctx, updates).Exec)
+	}
+	if err == nil && len(events) > 0 {
+		err = batchExec(w.q.InsertClusterEvents(ctx, events).Exec)
+	}
+	if err == nil && len(gone) > 0 {
+		err = w.q.DeleteClusters(ctx, gone)
+	}
+	return err
+}
+
+// description is what a cluster shows from now on. Its label may change while it is small; then people know it by its label.
+func (w *clusterWriter) description(
+	old IssuesCluster, count db.CountedClustersRow, sources map[string]int64, sample []AnalyzedIssue,
+) (update db.DescribeClustersParams, renamed bool, err error) {
+	members := ClusterMembers{
+		Label: old.Label, Issues: int(count.Issues), High: int(count.High), Medium: int(count.Medium), Sample: sample,
+	}
+	if old.Issues < labelSettles {
+		members.Label = ""
+	}
+	d, err := w.analysis.Describe(members)
+	if err != nil {
+		return update, false, err
+	}
+	encoded, err := toJSON(sources)
+	if err != nil {
+		return update, false, err
+	}
+	//nolint:gosec // A quota bounds the conversations of an organization, and each has few issues.
+	update = db.DescribeClustersParams{
+		ID: old.ID, Label: d.Label, Icon: d.Icon, Impact: d.Impact, Summary: d.Summary, Sources: encoded,
+		Issues: int32(count.Issues), Conversations: int32(count.Conversations), Language: d.Language, Profile: d.Profile,
+		Oldest: count.Oldest, Newest: count.Newest,
+	}
+	if d.Theme != "" {
+		update.Theme = &d.Theme
+	}
+	return update, old.Label != "" && old.Label != d.Label, nil
+}
