@@ -49,6 +49,9 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	}
 	titles := make([]titled, 0, len(sample))
 	for _, s := range sample {
+		if s.Language != d.Language && s.Language != languageUnknown {
+			continue // Who reads the title of a cluster reads the language that most write in.
+		}
 		central := m.words.vectorOf(countTerms(s.Terms)).alike(center.words)
 		fits := m.words.vectorOf(countTerms(terms(s.Title, s.Language))).alike(center.words) * lengthFits(s.Title)
 		titles = append(titles, titled{s.Title, central, fits})

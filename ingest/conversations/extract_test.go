@@ -56,6 +56,13 @@ func TestExtract(t *testing.T) {
 			user("<div><p>The <b>export</b> is broken</p><script>alert('cannot')</script></div>\n> I cannot quote\n```\ncrash()\n```\nsee https://example.com/cannot"),
 			[]string{"The export is broken"}, []schema.Impact{schema.ImpactMedium},
 		},
+		"a list is no part of a title": {user("2) The invoice has no VAT number."), []string{"The invoice has no VAT number"}, []schema.Impact{schema.ImpactMedium}},
+		"signatures are no words": {
+			user("The export is broken.\n-- \nAnna, who cannot log in"), []string{"The export is broken"}, []schema.Impact{schema.ImpactMedium},
+		},
+		"what telephones add is no word": {
+			user("Der Export geht nicht.\nVon meinem Telefon gesendet", "Sent from my phone"), []string{"Der Export geht nicht"}, []schema.Impact{schema.ImpactMedium},
+		},
 		"entities":              {user("A &lt; B gives an error &amp; more"), []string{"A < B gives an error & more"}, []schema.Impact{schema.ImpactMedium}},
 		"thanks are no issue":   {user("Thanks, that works now!"), nil, nil},
 		"nor are greetings":     {user("Hi there!", "Danke, hat geklappt.", "Merci, c'est réglé"), nil, nil},

@@ -20,15 +20,25 @@ var (
 	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	address  = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\S+@\S+\.\S+`)
 	emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
+	// sentFrom is what mail programs of telephones add.
+	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |(von meinem .* |mit der .* )gesendet|gesendet (von meine|mit )|` +
+		`envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |inviato da(l mio)? |verzonden vanaf mijn )|から送信$`)
 )
 
-// plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies.
+// signature is the line before a signature, as mail programs write it.
+const signature = "-- "
+
+// plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies, no signatures.
 func plain(body string) string {
 	// Remove quoted lines first: their > would look like a tag's.
 	var kept []string
 	for line := range strings.Lines(fences.ReplaceAllString(body, " ")) {
-		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
-			kept = append(kept, strings.TrimRight(line, "\r\n"))
+		line = strings.TrimRight(line, "\r\n")
+		if line == signature {
+			break
+		}
+		if words := strings.TrimSpace(line); !strings.HasPrefix(words, ">") && !sentFrom.MatchString(words) {
+			kept = append(kept, line)
 		}
 	}
 	text := strings.Join(kept, "\n")

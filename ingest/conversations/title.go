@@ -22,8 +22,8 @@ var (
 	greetings = regexp.MustCompile(`(?i)^(hi|hello|hey|dear|good (morning|afternoon|evening|day)|hallo|guten (tag|morgen|abend)|moin|liebes?|lieber|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
 		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b[^,.!:–—-]{0,30}[,.!:–—-]+\s*`)
 	// fillers come before what somebody means to say.
-	fillers = regexp.MustCompile(`(?i)^(and|but|so|also|well|ok|okay|please|actually|just|again|und|aber|also|außerdem|bitte|leider|et|mais|donc|aussi|alors|y|pero|también|además|e|mas|também|quick question|` +
-		`question|one more thing)\b[,:]?\s+`)
+	fillers = regexp.MustCompile(`(?i)^(\d{1,2}[.)]\s+|(and|but|so|also|separately|well|ok|okay|please|actually|just|again|und|aber|also|außerdem|bitte|leider|et|mais|donc|aussi|alors|y|pero|también|además|e|mas|também|quick question|` +
+		`question|one more thing)\b[,:]?\s+)`)
 	// varying are ids, amounts and dates, which differ between people with the same problem.
 	varying = regexp.MustCompile(`\s*\(?(#\s?\w*\d\w*|\b[A-Z]{1,5}-?\d{3,}[\w-]*|\b\d{4}-\d{2,}(-\d+)*|\b[0-9a-f]{8,}\b|[€$£]\s?\d[\d.,]*|\b\d[\d.,]*\s?(€|\$|£|EUR|USD)|\b\d{5,}\b)\)?`)
 	// clauses are where a sentence that is too long may end.
