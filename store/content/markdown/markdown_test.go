@@ -174,6 +174,9 @@ var tokens = [][]string{
 
 func TestMarkdownSettles(t *testing.T) {
 	t.Parallel()
+	for _, found := range []string{"> \t{% hint %}\n", "> \t{% hint %}\na", "> \t{% hint %} a", "a\n> \t{% endhint %}"} {
+		settled(t, found)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		markdown := rapid.SliceOfN(rapid.SampledFrom(rapid.SampledFrom(tokens).Draw(t, "kind")), 1, 30).Draw(t, "tokens")
 		settled(t, strings.Join(markdown, ""))

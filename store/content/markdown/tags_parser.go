@@ -218,11 +218,18 @@ type tagInlineParser struct{}
 
 func (tagInlineParser) Trigger() []byte { return []byte{'{'} }
 
-func (tagInlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	s := stateOf(pc)
 	if len(line) < 4 || line[1] != '%' || segment.Start < s.noTagEnd {
 		return nil
+	}
+	// What begins a paragraph and has its line to itself is a block. After "> " and a tab, goldmark does not ask for one: it is text, as
+	// it will be once it is written.
+	if parent.Kind() == ast.KindParagraph && parent.FirstChild() == nil {
+		if _, alone := readTagLine(line); alone {
+			return nil
+		}
 	}
 	end := bytes.Index(line[2:], []byte("%}"))
 	s.steps += max(end, 0)
