@@ -29,7 +29,8 @@ func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	if block.HasClosure() {
 		source += string(block.ClosureLine.Value(r.source))
 	}
-	source = strings.Trim(source, "\n")
+	// How far a block is to the right is not kept: it may be at another place when it is written.
+	source = strings.TrimLeft(strings.Trim(source, "\n"), " ")
 	if nodes, ok := parseHTML(source); ok {
 		if blocks, ok := r.topHTML(nodes); ok && len(blocks) > 0 {
 			return blocks

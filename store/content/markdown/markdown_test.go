@@ -174,7 +174,8 @@ var tokens = [][]string{
 
 func TestMarkdownSettles(t *testing.T) {
 	t.Parallel()
-	for _, found := range []string{"> \t{% hint %}\n", "> \t{% hint %}\na", "> \t{% hint %} a", "a\n> \t{% endhint %}"} {
+	for _, found := range []string{"> \t{% hint %}\n", "> \t{% hint %}\na", "> \t{% hint %} a", "a\n> \t{% endhint %}", "- [ ] \n  {% hint %}\n", "1. [x] \n   <div>\n", "-\\\n    {% hint %}\n",
+		"- \n    <div class='odd'>x</div>", "- [ ] \n  <div class='odd'>x</div> ", "<div class='odd'>x</div>\n-\n\n> a", "a[^n]\n> [^n]: b"} {
 		settled(t, found)
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -212,7 +212,9 @@ func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 			r.inNote = false
 			n = rawBlock(definition(label, (writer{}).blocks(body)))
 		}
-		n.Nodes = r.settleNotes(n.Nodes)
+		if len(n.Nodes) > 0 {
+			n.Nodes = filled(r.settleNotes(n.Nodes))
+		}
 		for i := range n.Fragments {
 			n.Fragments[i].Nodes = r.settleNotes(n.Fragments[i].Nodes)
 		}

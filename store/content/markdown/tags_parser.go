@@ -214,6 +214,12 @@ func (n *tagInline) Kind() ast.NodeKind { return kindTagInline }
 // Dump is for goldmark's debugging.
 func (n *tagInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
+// startsLine reports whether what comes next in a block is at the beginning of a line.
+func startsLine(block ast.Node) bool {
+	last, isText := block.LastChild().(*ast.Text)
+	return block.LastChild() == nil || isText && (last.SoftLineBreak() || last.HardLineBreak())
+}
+
 type tagInlineParser struct{}
 
 func (tagInlineParser) Trigger() []byte { return []byte{'{'} }
@@ -224,9 +230,9 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	if len(line) < 4 || line[1] != '%' || segment.Start < s.noTagEnd {
 		return nil
 	}
-	// What begins a paragraph and has its line to itself is a block. After "> " and a tab, goldmark does not ask for one: it is text, as
-	// it will be once it is written.
-	if parent.Kind() == ast.KindParagraph && parent.FirstChild() == nil {
+	// What has its line to itself is a block. After "> " and a tab, or in a line that goes on far to the right, goldmark does not ask for
+	// one: it is text, as it will be once it is written.
+	if startsLine(parent) {
 		if _, alone := readTagLine(line); alone {
 			return nil
 		}

@@ -102,7 +102,11 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 			continue
 		}
 		if b.Len() > 0 {
-			b.WriteString(gapAfter(b.String()))
+			gap := "\n\n"
+			if previous != "" { // A line of markers at the end of something else is no empty item.
+				gap = gapAfter(b.String())
+			}
+			b.WriteString(gap)
 		}
 		b.WriteString(text)
 		previous, w.boxed = marker, false
@@ -267,22 +271,31 @@ func (w writer) list(n *schema.Node, marker string) string {
 			b.WriteByte('\n')
 		}
 		inner := w.inside("list-item")
-		inner.inItem, inner.boxed = true, box != "" && len(item.Nodes) > 0 && item.Nodes[0].Type == "paragraph"
+		inner.inItem, inner.boxed = true, box != "" && len(item.Nodes) > 0 && followsBox(&item.Nodes[0])
 		b.WriteString(inner.item(item, head, box))
 	}
 	return b.String()
 }
+
+// followsBox reports whether a block can be in the line of a task's box. What is kept as its source is a block of another kind there.
+func followsBox(n *schema.Node) bool { return n.Type == "paragraph" && keptSource(n) == "" }
 
 // item writes the blocks of an item after its marker, aligning further lines below the first.
 func (w writer) item(n *schema.Node, head, box string) string {
 	indent := strings.Repeat(" ", len(head)+1)
 	body := w.itemBody(n.Nodes)
 	if box != "" {
-		if len(n.Nodes) > 0 && n.Nodes[0].Type != "paragraph" && body != "" {
+		if len(n.Nodes) > 0 && !followsBox(&n.Nodes[0]) && body != "" {
 			body = "\n\n" + body
 		}
-		body = strings.TrimSuffix(box+" "+body, " ")
-		body = strings.Replace(body, box+" \n", box+"\n", 1)
+		switch {
+		case body == "":
+			body = box
+		case body[0] == '\n':
+			body = box + body
+		default:
+			body = box + " " + body
+		}
 	}
 	if body == "" {
 		return head
