@@ -1,15 +1,8 @@
 package store
 
 import (
-	"context"
-	"io/fs"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -17,29 +10,7 @@ import (
 // change requests of that time take changes and merge.
 func TestContentBecomesRows(t *testing.T) {
 	t.Parallel()
-	url := enginetest.Postgres(t)
-	s, err := New(Config{URL: url, MaxConns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	database := stdlib.OpenDB(*s.config.ConnConfig)
-	defer func() { _ = database.Close() }()
-	files, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, database, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(t.Context(), 25); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	s, _, conn := migratedTo(t, 25)
 	exec := func(sql string) {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), sql); err != nil {

@@ -1,47 +1,12 @@
 package store
 
-import (
-	"context"
-	"io/fs"
-	"testing"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
-)
+import "testing"
 
 // TestInstallationsOfBefore migrates an installation of before there were tokens: it may do what its integration asks for, and has a
 // user in whose name its tokens write.
 func TestInstallationsOfBefore(t *testing.T) {
 	t.Parallel()
-	url := enginetest.Postgres(t)
-	s, err := New(Config{URL: url, MaxConns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	database := stdlib.OpenDB(*s.config.ConnConfig)
-	defer func() { _ = database.Close() }()
-	files, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, database, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrateRiver(t.Context(), s.config.ConnConfig); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(t.Context(), 66); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	_, provider, conn := migratedTo(t, 66)
 	for _, sql := range []string{
 		`insert into organizations (id, title, hostname) values ('o', 'O', 'o')`,
 		`insert into integrations (name, organization_id, visibility, target, manifest, script, title, scopes, categories, block_domains, has_blocks,
@@ -57,7 +22,7 @@ func TestInstallationsOfBefore(t *testing.T) {
 	}
 	var scopes []string
 	var name string
-	err = conn.QueryRow(t.Context(), `select n.scopes, u.display_name from integration_installations n join users u on u.id = n.user_id`).Scan(&scopes, &name)
+	err := conn.QueryRow(t.Context(), `select n.scopes, u.display_name from integration_installations n join users u on u.id = n.user_id`).Scan(&scopes, &name)
 	if err != nil || len(scopes) != 1 || scopes[0] != "openapi:read" || name != "Tool" {
 		t.Errorf("%q for %q: %v", scopes, name, err)
 	}

@@ -170,7 +170,7 @@ $$`
 // organization that has a webhook for everything. They take turns in one database, so that a busy machine is busy for all. Times are
 // 10th percentiles, because what else runs on the machine only makes writes slower; the processor time of Postgres has medians.
 //
-//	go run ./cmd/engine/enginetest/with -engines postgres -- go test ./store -run XXX -bench Triggers -benchtime 10x -count 6
+//	go run ./cmd/engine/enginetest/with -engines postgres -- go test ./store -run '^$' -bench Triggers -benchtime 10x -count 6
 func BenchmarkTriggers(b *testing.B) {
 	ways := []struct {
 		name                   string
