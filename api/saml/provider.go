@@ -108,6 +108,9 @@ const mostCertificates = 4
 
 // ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and footer of one.
 func ParseCertificates(text string) ([]*x509.Certificate, error) {
+	if strings.Contains(text, "PRIVATE KEY") { // Also a part of one, which pem passes over: what is taken is shown to members.
+		return nil, errors.New("there is a private key")
+	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil {
 		der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))

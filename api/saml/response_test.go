@@ -405,7 +405,7 @@ func TestCertificates(t *testing.T) {
 	}
 	private := strings.ReplaceAll(other.PEM(), "CERTIFICATE", "PRIVATE KEY")
 	for _, text := range []string{
-		"", "junk", "AAAA", private, ours.PEM() + private, private + ours.PEM(), ours.PEM() + "junk", ours.PEM() + other.PEM() + "junk", ours.PEM() + bare,
+		"", "junk", "AAAA", private, ours.PEM() + private, private + ours.PEM(), private[:200] + "\n" + ours.PEM(), ours.PEM() + "junk", ours.PEM() + other.PEM() + "junk", ours.PEM() + bare,
 		ours.PEM() + other.PEM()[:200], strings.Repeat(ours.PEM(), 5),
 	} {
 		if _, err := saml.ParseCertificates(text); err == nil {
