@@ -44,23 +44,34 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 			continue
 		}
 		h.turnTo(style{})
-		switch n.Type {
-		case "link":
-			attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}}.set("title", content.Member(n.Data, "title"))
-			h.out.WriteString(openTag("a", attrs) + inlinesHTML(n.Nodes) + "</a>")
-		case "annotation":
+		if n.Type == "annotation" {
 			h.nodes(n.Nodes)
 			h.turnTo(style{})
 			h.out.WriteString(h.text(" (" + content.Annotation(n) + ")"))
-		default:
-			if span := spanOf(n, inHTML); span != "" {
-				h.out.WriteString(span)
-			} else {
-				h.out.WriteString(h.text(content.Label(n)))
-				h.nodes(n.Nodes)
-			}
+			continue
 		}
+		if span := spanHTML(n); span != "" && readsHTML(span) {
+			h.out.WriteString(span)
+			continue
+		}
+		h.out.WriteString(h.text(content.Label(n)))
+		h.nodes(n.Nodes)
 	}
+}
+
+// spanHTML writes an inline that is one unit; "" if it has no form of its own.
+func spanHTML(n *schema.Node) string {
+	if n.Type == "link" {
+		attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}}.set("title", content.Member(n.Data, "title"))
+		return openTag("a", attrs) + inlinesHTML(n.Nodes) + "</a>"
+	}
+	return spanOf(n, inHTML)
+}
+
+// readsHTML reports whether a reader knows the inline. If it did not, the block around it would be kept as its source.
+func readsHTML(span string) bool {
+	nodes, ok := parseHTML(span)
+	return ok && (&reader{}).inlineHTML(&inlineBuilder{}, nodes)
 }
 
 // turnTo closes and opens elements for the style.

@@ -222,6 +222,10 @@ func FuzzToMarkdown(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	// What no reader knows: a button of no kind, a link inside of a link.
+	for _, inline := range []string{`{"type":"button","data":{"label":"b"}}`, `{"type":"link","nodes":[{"type":"link","nodes":[{"leaves":[{"text":"b"}]}]}]}`} {
+		f.Add([]byte(`{"nodes":[{"type":"paragraph","data":{"align":"start"},"nodes":[{"object":"text","leaves":[{"text":"a","marks":[{"type":"bold"}]},{"text":"b"}]},` + inline + `]}]}`))
+	}
 	f.Add([]byte(`{"nodes":[{"type":"table","data":{"view":{"columns":["c"]},"records":{"r":{"values":{"c":{}}}}}},{"type":"image"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var d schema.Document
