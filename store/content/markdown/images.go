@@ -49,7 +49,7 @@ func pictureData(nodes []*element) (schema.Data, bool) {
 	data, ok := imageData(list[1].attrs)
 	dark, _ := list[0].attrs.get("srcset")
 	ref, darkOK := content.Ref(dark)
-	if media, _ := list[0].attrs.get("media"); !ok || !darkOK || media != darkMedia || ref["kind"] != "url" && ref["kind"] != "file" {
+	if media, _ := list[0].attrs.get("media"); !ok || !darkOK || dark == "" || media != darkMedia || ref["kind"] != "url" && ref["kind"] != "file" {
 		return nil, false
 	}
 	data["refDark"] = ref

@@ -216,7 +216,9 @@ func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 			n.Nodes = filled(r.settleNotes(n.Nodes))
 		}
 		for i := range n.Fragments {
-			n.Fragments[i].Nodes = r.settleNotes(n.Fragments[i].Nodes)
+			if len(n.Fragments[i].Nodes) > 0 {
+				n.Fragments[i].Nodes = filled(r.settleNotes(n.Fragments[i].Nodes))
+			}
 		}
 		settled = append(settled, n)
 	}
