@@ -78,7 +78,7 @@ func TestEditIsMinimal(t *testing.T) {
 		var parts, gaps []string
 		for range rapid.IntRange(1, 8).Draw(t, "blocks") {
 			parts = append(parts, rapid.SampledFrom(oddBlocks).Draw(t, "block"))
-			parts = append(parts, "between *them* "+rapid.StringMatching("[a-z]{3}").Draw(t, "words"))
+			parts = append(parts, "between *them* "+rapid.StringMatching("z[a-z]{2}").Draw(t, "words"))
 			gaps = append(gaps, rapid.SampledFrom([]string{"\n\n", "\n\n\n", "\n \n"}).Draw(t, "gap"), "\n\n")
 		}
 		join := func() string {
@@ -131,6 +131,7 @@ func TestEditReadsAsEdited(t *testing.T) {
 		}
 		edited := schema.NewDocument(nodes...)
 		got := Edit(original, edited)
+		edited = withoutBrokenTags(edited) // As Edit does.
 		if again := read(t, got); !sameNodes(again.Nodes, fittedOf(edited.Nodes)) {
 			t.Fatalf("%q edited to %q reads as\n%s\nwant\n%s", original, got, outline(again.Nodes), outline(edited.Nodes))
 		}

@@ -94,11 +94,21 @@ func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bo
 	case '&':
 		return next == 0 || entity.MatchString(text[i:])
 	case ':':
-		return lineStart || isShortcode(text, i)
+		return lineStart || isShortcode(text, i) || i == 0 && w.afterReference()
 	case '"':
 		return w.where == inTitle
 	}
 	return false
+}
+
+// afterReference reports whether a reference to a note is all that a line has. With a colon it would be the note.
+func (w *inlineWriter) afterReference() bool {
+	out := w.out.String()
+	if !strings.HasSuffix(out, "]") {
+		return false
+	}
+	line := out[strings.LastIndexByte(out, '\n')+1:]
+	return noteRef.FindString(line) == line
 }
 
 // inWord reports whether an underscore is between letters or digits, where it is never a delimiter.

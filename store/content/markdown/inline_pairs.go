@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -132,4 +133,42 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 	}
 	from, to := open.Segments.At(open.Segments.Len()-1).Stop, closing.Segments.At(0).Start
 	return string(textOf(r.block, text.NewSegment(from, to), r.source))
+}
+
+// missedHTML makes text of the tags that would begin a block of HTML once they are written: goldmark does not ask for one after "> "
+// and a tab, nor in an indented line, and tags have no marks that could stand before them.
+func (b *inlineBuilder) missedHTML() {
+	startsLine := true
+	for i := range b.pieces {
+		p := &b.pieces[i]
+		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
+			p.style = style{}
+		}
+		startsLine = p.node == nil && bytes.HasSuffix(p.text, []byte("\n"))
+	}
+}
+
+// lineOf returns the text of pieces up to the end of the line, or to what is no text.
+func lineOf(pieces []piece) string {
+	var b strings.Builder
+	for i := range pieces {
+		if pieces[i].node != nil {
+			b.WriteByte('x')
+			break
+		}
+		line, _, more := bytes.Cut(pieces[i].text, []byte("\n"))
+		b.Write(line)
+		if more {
+			break
+		}
+	}
+	return b.String()
+}
+
+// opensHTML reports whether a line begins a block of HTML, alone or within a paragraph.
+func opensHTML(line string, within bool) bool {
+	if within {
+		line = "a\n" + line
+	}
+	return newReader(line).parse().LastChild().Kind() == ast.KindHTMLBlock
 }

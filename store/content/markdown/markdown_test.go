@@ -175,7 +175,10 @@ var tokens = [][]string{
 func TestMarkdownSettles(t *testing.T) {
 	t.Parallel()
 	for _, found := range []string{"> \t{% hint %}\n", "> \t{% hint %}\na", "> \t{% hint %} a", "a\n> \t{% endhint %}", "- [ ] \n  {% hint %}\n", "1. [x] \n   <div>\n", "-\\\n    {% hint %}\n",
-		"- \n    <div class='odd'>x</div>", "- [ ] \n  <div class='odd'>x</div> ", "<div class='odd'>x</div>\n-\n\n> a", "a[^n]\n> [^n]: b"} {
+		"- \n    <div class='odd'>x</div>", "- [ ] \n  <div class='odd'>x</div> ", "<div class='odd'>x</div>\n-\n\n> a", "a[^n]\n> [^n]: b",
+		"- [ ] \n  <p align=center>x</p>", "- [ ] {% hint %}\n  - ", "> \t<details><summary>t</summary>\n\n* x\n\n</details>", "a\\\n\t<details>\n\n</details>",
+		"[r]: /u\n    <div class='odd'>x</div>[r]: /u", "***<div class='odd'>x</div>***", "<img src='a.png'>\t", "[r]: /u\n<img src='a.png'>", "- [ ] <div>",
+		"word[^n]\n[^n]: *note*word[^n]", "[^n]: *note*\n\n[^n]: *note*0) ", "[^n]: *note*\n    ```\n\n  ", "word[^n]\n[^n]: *note*$$\nx\n$$", ":b:*1*", "*1*:b:", ":**:b:**"} {
 		settled(t, found)
 	}
 	rapid.Check(t, func(t *rapid.T) {

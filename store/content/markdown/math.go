@@ -34,7 +34,7 @@ var mathFence = regexp.MustCompile(`^ {0,3}\$\$[ \t]*$`)
 
 func isMathFence(line []byte) bool { return mathFence.Match(bytes.TrimRight(line, "\r\n")) }
 
-// mathParser reads blocks of math. A block without an end is closed with its container, and is text.
+// mathParser reads blocks of math. A block without an end is closed with its container, as one of code.
 type mathParser struct{}
 
 func (mathParser) Trigger() []byte { return []byte{'$'} }
@@ -67,7 +67,7 @@ func (mathParser) CanAcceptIndentedLine() bool                 { return false }
 func (r *reader) mathBlock(n ast.Node) []schema.Node {
 	formula := strings.TrimSuffix(linesOf(n, r.source), "\n")
 	if !n.(*mathBlock).closed {
-		return []schema.Node{rawBlock(strings.TrimRight("$$\n"+formula, "\n"))}
+		formula = strings.TrimRight(formula, " \t\n")
 	}
 	return []schema.Node{{Type: "math", Data: schema.Data{"formula": formula}}}
 }

@@ -62,12 +62,13 @@ func (noteParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.N
 }
 
 func (noteParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
-	line, _ := reader.PeekLine()
-	if util.IsBlank(line) {
-		return parser.Continue | parser.HasChildren
-	}
+	line, segment := reader.PeekLine()
 	at, padding := util.IndentPosition(line, reader.LineOffset(), 4)
-	if at < 0 {
+	switch {
+	case at < 0 && util.IsBlank(line):
+		advanceToEnd(reader, line, segment)
+		return parser.Continue | parser.HasChildren
+	case at < 0:
 		return parser.Close
 	}
 	reader.AdvanceAndSetPadding(at, padding)
@@ -234,7 +235,9 @@ func definition(label, body string) string {
 type noteList struct {
 	echo           bool // annotations keep the labels that they were read with
 	labels, bodies []string
-	taken          map[string]bool // labels in Markdown that is written as it is
+	// taken has the labels in Markdown that is written as it is: true for those in blocks, which may be another document's. A reference
+	// within a line is kept as it is only if it has a definition, which is the note of that label.
+	taken map[string]bool
 }
 
 func newNoteList(nodes []schema.Node) *noteList {
@@ -246,20 +249,32 @@ func newNoteList(nodes []schema.Node) *noteList {
 func (l *noteList) take(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
-		sources := []string{keptSource(n)}
+		l.takeFrom(keptSource(n), true)
 		for _, leaf := range n.Leaves {
 			if styleOf(leaf.Marks).raw {
-				sources = append(sources, leaf.Text)
-			}
-		}
-		for _, source := range sources {
-			for _, match := range noteRefs.FindAllStringSubmatch(source, -1) {
-				l.taken[match[1]] = true
+				l.takeFrom(leaf.Text, false)
 			}
 		}
 		l.take(n.Nodes)
 		l.take(n.Fragments)
 	}
+}
+
+func (l *noteList) takeFrom(source string, block bool) {
+	for _, match := range noteRefs.FindAllStringSubmatch(source, -1) {
+		l.taken[match[1]] = l.taken[match[1]] || block
+	}
+}
+
+// keptReferences returns the labels of the references that are kept as they are.
+func keptReferences(pieces []piece) []string {
+	var labels []string
+	for i := range pieces {
+		if match := noteRef.FindSubmatch(pieces[i].text); pieces[i].raw && match != nil {
+			labels = append(labels, string(match[1]))
+		}
+	}
+	return labels
 }
 
 // label returns the label of an annotation, and adds its note if that is a new one.
@@ -275,9 +290,10 @@ func (l *noteList) label(n *schema.Node) string {
 	if i := slices.Index(l.labels, wanted); i >= 0 && l.bodies[i] == body {
 		return wanted
 	}
-	if !noteRef.MatchString("[^"+wanted+"]") || noteRef.FindString("[^"+wanted+"]") != "[^"+wanted+"]" || l.used(wanted) {
+	if !noteRef.MatchString("[^"+wanted+"]") || noteRef.FindString("[^"+wanted+"]") != "[^"+wanted+"]" || l.taken[wanted] || slices.Contains(l.labels, wanted) {
 		for number := 1; ; number++ {
-			if wanted = strconv.Itoa(number); !l.used(wanted) {
+			wanted = strconv.Itoa(number)
+			if _, taken := l.taken[wanted]; !taken && !slices.Contains(l.labels, wanted) {
 				break
 			}
 		}
@@ -285,8 +301,6 @@ func (l *noteList) label(n *schema.Node) string {
 	l.labels, l.bodies = append(l.labels, wanted), append(l.bodies, body)
 	return wanted
 }
-
-func (l *noteList) used(label string) bool { return l.taken[label] || slices.Contains(l.labels, label) }
 
 // definitions writes the notes.
 func (l *noteList) definitions() string {

@@ -24,6 +24,8 @@ func (p *piece) blank() bool {
 	return p.node == nil && !p.raw && p.marks&content.Code == 0 && len(bytes.TrimSpace(p.text)) == 0
 }
 
+func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
+
 // settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white space,
 // and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
 func settle(pieces []piece) []piece {

@@ -167,7 +167,12 @@ func (r *reader) heading(n ast.Node) []schema.Node {
 
 // paragraph reads a paragraph. One of images only becomes a block of images.
 func (r *reader) paragraph(n ast.Node) []schema.Node {
-	inlines := r.inlines(n)
+	var b inlineBuilder
+	r.inline(&b, n)
+	if _, boxed := boxOf(n); !boxed {
+		b.missedHTML()
+	}
+	inlines := b.inlines()
 	if len(inlines) == 0 && n.Parent().Kind() != ast.KindListItem {
 		return nil
 	}
@@ -217,7 +222,12 @@ func checkBox(item ast.Node) (*east.TaskCheckBox, bool) {
 	if item.FirstChild() == nil {
 		return nil, false
 	}
-	box, ok := item.FirstChild().FirstChild().(*east.TaskCheckBox)
+	return boxOf(item.FirstChild())
+}
+
+// boxOf returns the box that a paragraph begins with. No block of HTML can follow it.
+func boxOf(paragraph ast.Node) (*east.TaskCheckBox, bool) {
+	box, ok := paragraph.FirstChild().(*east.TaskCheckBox)
 	return box, ok
 }
 

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,11 @@ func (b *inlineBuilder) trimSpace() {
 // inlines returns the collected inlines.
 func (b *inlineBuilder) inlines() []schema.Node {
 	nodes := []schema.Node{}
-	for _, p := range settle(b.pieces) {
+	pieces := settle(b.pieces)
+	if slices.ContainsFunc(pieces, piece.isEmoji) { // Without a mark between them an emoji could not be written beside a word.
+		pieces = settle(loneEmojis(pieces))
+	}
+	for _, p := range pieces {
 		if p.node != nil {
 			nodes = append(nodes, *p.node)
 			continue

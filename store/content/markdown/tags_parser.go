@@ -231,8 +231,8 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		return nil
 	}
 	// What has its line to itself is a block. After "> " and a tab, or in a line that goes on far to the right, goldmark does not ask for
-	// one: it is text, as it will be once it is written.
-	if startsLine(parent) {
+	// one: it is text, as it will be once it is written. In headings it is no block.
+	if parent.Kind() != ast.KindHeading && startsLine(parent) {
 		if _, alone := readTagLine(line); alone {
 			return nil
 		}

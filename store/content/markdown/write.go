@@ -277,8 +277,11 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// followsBox reports whether a block can be in the line of a task's box. What is kept as its source is a block of another kind there.
-func followsBox(n *schema.Node) bool { return n.Type == "paragraph" && keptSource(n) == "" }
+// followsBox reports whether a block can be in the line of a task's box. What is kept as its source is a block of another kind there,
+// and what is aligned is one of HTML.
+func followsBox(n *schema.Node) bool {
+	return n.Type == "paragraph" && keptSource(n) == "" && alignmentName(content.Member(n.Data, "align")) == ""
+}
 
 // item writes the blocks of an item after its marker, aligning further lines below the first.
 func (w writer) item(n *schema.Node, head, box string) string {

@@ -60,6 +60,8 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 	if w.notes != nil {
 		labels = w.notes.labels
 		w.notes = &noteList{echo: true}
+	} else {
+		labels = keptReferences(want)
 	}
 	before, after := contexts[where].before, contexts[where].after
 	if w.inLabel {
@@ -69,6 +71,7 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 		before = "- [ ] "
 	}
 	r := newReader(before + markdown + after)
+	r.inNote = w.notes == nil
 	root := r.parse(labels...)
 	line := root.FirstChild()
 	if line == nil || line.NextSibling() != nil {
@@ -168,14 +171,14 @@ func leafPieces(leaf schema.Leaf) []piece {
 // loneEmojis makes text of the emojis in words, where a shortcode is not read.
 func loneEmojis(pieces []piece) []piece {
 	for i := range pieces {
-		if pieces[i].node == nil || pieces[i].node.Type != "emoji" {
+		if !pieces[i].isEmoji() {
 			continue
 		}
 		before, after := "", ""
-		if i > 0 {
+		if i > 0 && pieces[i-1].style == pieces[i].style { // Else there is a delimiter between them.
 			before = string(pieces[i-1].text)
 		}
-		if i+1 < len(pieces) {
+		if i+1 < len(pieces) && pieces[i+1].style == pieces[i].style {
 			after = string(pieces[i+1].text)
 		}
 		if text := before + "::" + after; !aloneAt(text, len(before), len(before)+2) {
