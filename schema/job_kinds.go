@@ -45,6 +45,25 @@ func (j ClusterConversations) JobKind() JobKind {
 // Subject is what the job is about.
 func (j ClusterConversations) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
 
+// RefineClusters lets a language model name and sum up the clusters of an organization.
+type RefineClusters struct {
+	Organization string `json:"organization"`
+}
+
+// Kind is the name of the kind.
+func (RefineClusters) Kind() string { return "refine_clusters" }
+
+// JobKind is the kind's row.
+func (j RefineClusters) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Lets a language model name and sum up clusters of issues, if the operator has named one.",
+		Order: NewestJob, Workers: 1, Attempts: 6, Timeout: 30 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j RefineClusters) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
+
 // SyncGit runs a Git operation of a space: an import or an export.
 type SyncGit struct {
 	Organization string `json:"organization"`

@@ -53,9 +53,11 @@ type IssueGroup struct {
 	Issues   []int
 }
 
-// ClusterMembers is what a cluster has. Label is the one that it has; empty for a new one. Sample is a bounded number of its issues.
+// ClusterMembers is what a cluster has. Label is the one that it has; empty for a new one. Overview is what a language model wrote about
+// it, if one did. Sample is a bounded number of its issues.
 type ClusterMembers struct {
 	Label        string
+	Overview     string
 	Issues       int
 	High, Medium int
 	Sample       []AnalyzedIssue

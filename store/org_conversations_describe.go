@@ -90,9 +90,9 @@ func (w *clusterWriter) description(
 	old IssuesCluster, count db.CountedClustersRow, sources map[string]int64, sample []AnalyzedIssue,
 ) (update db.DescribeClustersParams, renamed bool, err error) {
 	members := ClusterMembers{
-		Label: old.Label, Issues: int(count.Issues), High: int(count.High), Medium: int(count.Medium), Sample: sample,
+		Label: old.Label, Overview: old.Overview, Issues: int(count.Issues), High: int(count.High), Medium: int(count.Medium), Sample: sample,
 	}
-	if old.Issues < labelSettles {
+	if old.Issues < labelSettles && !old.Titled {
 		members.Label = ""
 	}
 	d, err := w.analysis.Describe(members)

@@ -17,9 +17,13 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 			return err
 		}
 	}
-	return d.Store.AnalyzeConversations(ctx, args.Organization, func() store.Analysis {
+	err := d.Store.AnalyzeConversations(ctx, args.Organization, func() store.Analysis {
 		return issueAnalysis{conversations.NewMethod(), encoder}
 	})
+	if err != nil || d.Refiner == nil {
+		return err
+	}
+	return d.Store.AskForRefining(ctx, args.Organization)
 }
 
 // Encoder turns texts into vectors: texts of like meaning into near ones.
@@ -73,17 +77,18 @@ func (a issueAnalysis) Describe(cluster store.ClusterMembers) (store.ClusterDesc
 	impact := conversations.ImpactOf(cluster.Issues, cluster.High, cluster.Medium)
 	described := store.ClusterDescription{Label: d.Label, Icon: d.Icon, Impact: string(impact), Language: d.Language, Theme: d.Theme}
 	var err error
-	if described.Summary, err = schema.EncodeJSON(clusterSummary(cluster.Issues, impact, d.Typical)); err != nil {
+	if described.Summary, err = schema.EncodeJSON(clusterSummary(cluster, impact, d.Typical)); err != nil {
 		return described, err
 	}
 	described.Profile, err = schema.EncodeJSON(d.Profile)
 	return described, err
 }
 
-// clusterSummary states a cluster's size and impact and quotes its most typical issues in the users' own words.
-func clusterSummary(issues int, impact schema.Impact, typical []string) schema.Document {
-	count := fmt.Sprintf("%d issues", issues)
-	if issues == 1 {
+// clusterSummary sums a cluster up as a language model did, if there is one, states its size and impact, and quotes its most typical
+// issues in the users' own words.
+func clusterSummary(cluster store.ClusterMembers, impact schema.Impact, typical []string) schema.Document {
+	count := fmt.Sprintf("%d issues", cluster.Issues)
+	if cluster.Issues == 1 {
 		count = "One issue"
 	}
 	lead := schema.Block("paragraph", schema.Text(fmt.Sprintf("%s of %s impact. In the users’ words:", count, impact)))
@@ -91,5 +96,8 @@ func clusterSummary(issues int, impact schema.Impact, typical []string) schema.D
 	for _, title := range typical {
 		examples.Nodes = append(examples.Nodes, schema.Block("list-item", schema.Block("paragraph", schema.Text(title))))
 	}
-	return schema.NewDocument(lead, examples)
+	if cluster.Overview == "" {
+		return schema.NewDocument(lead, examples)
+	}
+	return schema.NewDocument(schema.Block("paragraph", schema.Text(cluster.Overview)), lead, examples)
 }

@@ -18,6 +18,7 @@ func Kinds() []Kind {
 	return []Kind{
 		kind(indexSpace),
 		kind(clusterConversations),
+		kind(refineClusters),
 		kind(syncGit),
 		kind(renderPDF),
 		kind(revalidateFrontEnds),
@@ -52,6 +53,8 @@ type Deps struct {
 	Webhooks Webhooks
 	// Encoder opens the model by which issues of conversations are compared; nil if there is none: then only their words are.
 	Encoder func() (Encoder, error)
+	// Refiner names and sums up clusters of issues; nil if there is no language model: they keep the titles of the built-in method.
+	Refiner Refiner
 	// Mail sends mails; nil if there is no server for them.
 	Mail Mailer
 }

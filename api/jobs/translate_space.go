@@ -72,17 +72,21 @@ func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, org
 
 // explainTranslation makes errors with public messages, and marks those that another attempt would only repeat.
 func explainTranslation(err error) error {
-	if refused, ok := errors.AsType[*provider.Error](err); ok {
-		public := &schema.Error{Code: schema.CodeUnavailable, Message: refused.Error(), Cause: errors.Unwrap(refused)}
-		if refused.Retryable() {
-			return public
-		}
-		return GiveUp(public)
+	if failed, ok := errors.AsType[*provider.Error](err); ok {
+		return explainProvider(failed)
 	}
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code < schema.CodeInternal && public.Code != schema.CodeNotFound {
 		return GiveUp(public)
 	}
 	return err
+}
+
+func explainProvider(failed *provider.Error) error {
+	public := &schema.Error{Code: schema.CodeUnavailable, Message: failed.Error(), Cause: errors.Unwrap(failed)}
+	if failed.Retryable() {
+		return public
+	}
+	return GiveUp(public)
 }
 
 // translator is one attempt of a run.

@@ -84,6 +84,10 @@ type Settings struct {
 	TranslatorKey   string `env:"OCTAVO_TRANSLATOR_KEY" secret:"" help:"Key of the translator. Default: none."`
 	TranslatorModel string `env:"OCTAVO_TRANSLATOR_MODEL" help:"Model that a server of chat completions is asked for."`
 
+	ConversationsURL   string `env:"OCTAVO_CONVERSATIONS_URL" help:"Address of a language model that names and sums up clusters of conversations: the one that chat/completions is below, such as https://models.example.com/v1. It is told the titles of issues. Its host may be on a private network. Default: none, and clusters keep the titles that Octavo gives them."`
+	ConversationsKey   string `env:"OCTAVO_CONVERSATIONS_KEY" secret:"" help:"Its key. Default: none."`
+	ConversationsModel string `env:"OCTAVO_CONVERSATIONS_MODEL" help:"Model that is asked for."`
+
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, with bursts of twice as many. 0: no limit."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events. 0: no limit."`
 

@@ -6,8 +6,10 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/orgs"
 	"github.com/octavo-docs/octavo/ingest/chat"
+	"github.com/octavo-docs/octavo/ingest/conversations/refining"
 	"github.com/octavo-docs/octavo/ingest/mail"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/provider"
@@ -16,7 +18,7 @@ import (
 )
 
 // This file makes, of the settings, what knows or reaches hosts of others: users' addresses, front ends, the
-// translator, the mail server, identity providers.
+// translator, the model for conversations, the mail server, identity providers.
 
 // validateOthers checks the settings of this file.
 func (s *Settings) validateOthers() error {
@@ -27,6 +29,9 @@ func (s *Settings) validateOthers() error {
 		return err
 	}
 	if _, err := s.translator(); err != nil {
+		return err
+	}
+	if _, err := s.refiner(); err != nil {
 		return err
 	}
 	if _, err := s.mailer(); err != nil {
@@ -94,6 +99,25 @@ func (s *Settings) translator() (translation.Provider, error) {
 		return nil, fmt.Errorf("OCTAVO_TRANSLATOR_MODEL: is needed with OCTAVO_TRANSLATOR=chat")
 	}
 	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
+}
+
+// refiner names clusters of conversations with the language model that the operator names; nil if there is none.
+func (s *Settings) refiner() (jobs.Refiner, error) {
+	if s.ConversationsURL == "" {
+		if s.ConversationsKey != "" || s.ConversationsModel != "" {
+			return nil, fmt.Errorf("OCTAVO_CONVERSATIONS_URL: is needed with the other settings of the model for conversations")
+		}
+		return nil, nil //nolint:nilnil // None is no error.
+	}
+	addresses, guard, err := openedByName("OCTAVO_CONVERSATIONS_URL", []string{s.ConversationsURL})
+	if err != nil {
+		return nil, err
+	}
+	if s.ConversationsModel == "" {
+		return nil, fmt.Errorf("OCTAVO_CONVERSATIONS_MODEL: is needed with OCTAVO_CONVERSATIONS_URL")
+	}
+	cfg := provider.Config{Guard: guard, URL: addresses[0], Key: s.ConversationsKey, Name: "the model for conversations"}
+	return &refining.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.ConversationsModel})}, nil
 }
 
 // mailer sends mails through the server that the operator names, and so opens; nil if there is none.

@@ -96,6 +96,9 @@ func (n *node) startJobs(ctx context.Context) error {
 	if frontEnds != nil { // a nil *Client in an interface would not be nil
 		deps.FrontEnds = frontEnds
 	}
+	if deps.Refiner, err = n.settings.refiner(); err != nil {
+		return err
+	}
 	if deps.Encoder = n.settings.encoder(); deps.Encoder == nil {
 		n.log.Info("Issues of conversations are compared by their words only: `make engines` fetches the model that compares what they mean.")
 	}

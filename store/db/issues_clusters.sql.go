@@ -11,7 +11,7 @@ import (
 )
 
 const clusterByID = `-- name: ClusterByID :one
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale from issues_clusters where id = $1 and organization_id = $2
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale, overview, overview_issues, titled from issues_clusters where id = $1 and organization_id = $2
 `
 
 type ClusterByIDParams struct {
@@ -39,6 +39,9 @@ func (q *Queries) ClusterByID(ctx context.Context, arg ClusterByIDParams) (Issue
 		&i.Profile,
 		&i.Theme,
 		&i.Stale,
+		&i.Overview,
+		&i.OverviewIssues,
+		&i.Titled,
 	)
 	return i, err
 }
@@ -139,8 +142,44 @@ func (q *Queries) ClusterPulses(ctx context.Context, arg ClusterPulsesParams) ([
 	return items, nil
 }
 
+const clusterToRefine = `-- name: ClusterToRefine :one
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale, overview, overview_issues, titled from issues_clusters where id = $1 and organization_id = $2 for no key update
+`
+
+type ClusterToRefineParams struct {
+	ID             string
+	OrganizationID string
+}
+
+func (q *Queries) ClusterToRefine(ctx context.Context, arg ClusterToRefineParams) (IssuesCluster, error) {
+	row := q.db.QueryRow(ctx, clusterToRefine, arg.ID, arg.OrganizationID)
+	var i IssuesCluster
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Label,
+		&i.Icon,
+		&i.Impact,
+		&i.Muted,
+		&i.Summary,
+		&i.Sources,
+		&i.Issues,
+		&i.Conversations,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Language,
+		&i.Profile,
+		&i.Theme,
+		&i.Stale,
+		&i.Overview,
+		&i.OverviewIssues,
+		&i.Titled,
+	)
+	return i, err
+}
+
 const clustersByIDs = `-- name: ClustersByIDs :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale from issues_clusters where id = any($1::text[]) order by id
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale, overview, overview_issues, titled from issues_clusters where id = any($1::text[]) order by id
 `
 
 func (q *Queries) ClustersByIDs(ctx context.Context, ids []string) ([]IssuesCluster, error) {
@@ -169,7 +208,58 @@ func (q *Queries) ClustersByIDs(ctx context.Context, ids []string) ([]IssuesClus
 			&i.Profile,
 			&i.Theme,
 			&i.Stale,
+			&i.Overview,
+			&i.OverviewIssues,
+			&i.Titled,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const clustersToRefine = `-- name: ClustersToRefine :many
+select id, language from issues_clusters
+where organization_id = $1 and id > $2::text collate "C"
+  and issues >= greatest($3::int, $4::int * overview_issues)
+order by id
+limit $5
+`
+
+type ClustersToRefineParams struct {
+	OrganizationID string
+	After          string
+	Least          int32
+	Growth         int32
+	Most           int32
+}
+
+type ClustersToRefineRow struct {
+	ID       string
+	Language string
+}
+
+// No index: the clusters of an organization, as ClusterProfiles reads them. Those that have grown to several times what they were.
+func (q *Queries) ClustersToRefine(ctx context.Context, arg ClustersToRefineParams) ([]ClustersToRefineRow, error) {
+	rows, err := q.db.Query(ctx, clustersToRefine,
+		arg.OrganizationID,
+		arg.After,
+		arg.Least,
+		arg.Growth,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClustersToRefineRow{}
+	for rows.Next() {
+		var i ClustersToRefineRow
+		if err := rows.Scan(&i.ID, &i.Language); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -275,7 +365,7 @@ func (q *Queries) ListClusterEvents(ctx context.Context, arg ListClusterEventsPa
 }
 
 const listClusters = `-- name: ListClusters :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale from issues_clusters
+select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale, overview, overview_issues, titled from issues_clusters
 where organization_id = $1
   and case
       when $2::text = 'updatedAt' and $3::boolean
@@ -350,6 +440,9 @@ func (q *Queries) ListClusters(ctx context.Context, arg ListClustersParams) ([]I
 			&i.Profile,
 			&i.Theme,
 			&i.Stale,
+			&i.Overview,
+			&i.OverviewIssues,
+			&i.Titled,
 		); err != nil {
 			return nil, err
 		}
@@ -365,7 +458,7 @@ const muteCluster = `-- name: MuteCluster :one
 update issues_clusters set
     muted = $1, updated_at = case when muted = $1 then updated_at else now() end
 where id = $2 and organization_id = $3
-returning id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale
+returning id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at, language, profile, theme, stale, overview, overview_issues, titled
 `
 
 type MuteClusterParams struct {
@@ -394,8 +487,38 @@ func (q *Queries) MuteCluster(ctx context.Context, arg MuteClusterParams) (Issue
 		&i.Profile,
 		&i.Theme,
 		&i.Stale,
+		&i.Overview,
+		&i.OverviewIssues,
+		&i.Titled,
 	)
 	return i, err
+}
+
+const refineCluster = `-- name: RefineCluster :exec
+update issues_clusters set
+    label = $1, overview = $2, overview_issues = issues, titled = $3,
+    stale = stale or $4::boolean, updated_at = case when $4 then now() else updated_at end
+where id = $5
+`
+
+type RefineClusterParams struct {
+	Label    string
+	Overview string
+	Titled   bool
+	Changed  bool
+	ID       string
+}
+
+// The next analysis writes the summary.
+func (q *Queries) RefineCluster(ctx context.Context, arg RefineClusterParams) error {
+	_, err := q.db.Exec(ctx, refineCluster,
+		arg.Label,
+		arg.Overview,
+		arg.Titled,
+		arg.Changed,
+		arg.ID,
+	)
+	return err
 }
 
 const requestsOfClusters = `-- name: RequestsOfClusters :many

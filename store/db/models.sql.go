@@ -380,6 +380,9 @@ type IssuesCluster struct {
 	Profile        []byte
 	Theme          *string
 	Stale          bool
+	Overview       string
+	OverviewIssues int32
+	Titled         bool
 }
 
 type IssuesClusterEvent struct {

@@ -29,7 +29,8 @@ on conflict (conversation_id, position) do update set
 
 -- name: LeaveClusters :exec
 -- Notes that issues leave their clusters because their conversations were replaced: those whose words are no longer among the ones
--- that are kept. Every cluster that a replaced conversation is in is counted anew.
+-- that are kept. Every cluster that a replaced conversation is in is counted anew. What a model wrote about one that an issue leaves may
+-- tell what nobody says any more.
 with kept as (
     select unnest(sqlc.arg(conversations)::text[]) as conversation_id, unnest(sqlc.arg(positions)::int[]) as position,
            unnest(sqlc.arg(fingerprints)::text[]) as fingerprint
@@ -40,7 +41,11 @@ with kept as (
     from conversation_issues i
     where i.conversation_id = any(sqlc.arg(replaced)::text[]) and i.cluster_id is not null
 ), stale as (
-    update issues_clusters set stale = true where id in (select cluster_id from old)
+    update issues_clusters c set
+        stale = true, overview = case when changed.leaves then '' else c.overview end,
+        overview_issues = case when changed.leaves then 0 else c.overview_issues end
+    from (select cluster_id, bool_or(not stays) as leaves from old group by cluster_id) changed
+    where c.id = changed.cluster_id
 )
 insert into issues_cluster_events (id, organization_id, cluster_id, kind, issue_id, conversation_id, title, reason, created_at)
 select sqlc.arg(prefix)::text || lpad((row_number() over (order by id))::text, 6, '0'), sqlc.arg(organization_id), cluster_id, 'left', id, conversation_id, title,

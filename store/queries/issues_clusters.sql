@@ -9,6 +9,24 @@ select id from issues_clusters where organization_id = sqlc.arg(organization_id)
 -- name: ClustersByIDs :many
 select * from issues_clusters where id = any(sqlc.arg(ids)::text[]) order by id;
 
+-- name: ClustersToRefine :many
+-- No index: the clusters of an organization, as ClusterProfiles reads them. Those that have grown to several times what they were.
+select id, language from issues_clusters
+where organization_id = sqlc.arg(organization_id) and id > sqlc.arg(after)::text collate "C"
+  and issues >= greatest(sqlc.arg(least)::int, sqlc.arg(growth)::int * overview_issues)
+order by id
+limit sqlc.arg(most);
+
+-- name: ClusterToRefine :one
+select * from issues_clusters where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id) for no key update;
+
+-- name: RefineCluster :exec
+-- The next analysis writes the summary.
+update issues_clusters set
+    label = sqlc.arg(label), overview = sqlc.arg(overview), overview_issues = issues, titled = sqlc.arg(titled),
+    stale = stale or sqlc.arg(changed)::boolean, updated_at = case when sqlc.arg(changed) then now() else updated_at end
+where id = sqlc.arg(id);
+
 -- name: FoundClusters :exec
 -- Makes room for new clusters; DescribeClusters fills it in the same transaction.
 insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)

@@ -181,6 +181,12 @@ func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Mail, cfg.Deps.View = mailer, view.Presenter{URLs: urls} })
 }
 
+// RunRefined is RunAll with a language model for clusters of conversations.
+func RunRefined(t testing.TB, st *store.Store, refiner jobs.Refiner) []schema.Job {
+	t.Helper()
+	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Refiner = refiner })
+}
+
 func runAll(t testing.TB, st *store.Store, option func(*jobs.Config)) []schema.Job {
 	t.Helper()
 	if open(t, st) > 0 {

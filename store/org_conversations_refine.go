@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// A language model names a cluster once, when its own title has settled, and sums it up again when it has grown to a multiple.
+const (
+	refineGrowth = 4
+	// refineSample bounds the issues by which a model knows a cluster, and refineBatch the clusters in memory.
+	refineSample = 12
+	refineBatch  = 50
+)
+
+const reasonRefined = "A language model found a title that says better what the cluster is about."
+
+// UnrefinedCluster is a cluster about which a language model is to write. Titles are those of a bounded number of its issues. Language
+// is empty if it is not known.
+type UnrefinedCluster struct {
+	ID       string
+	Language string
+	Titles   []string
+}
+
+// Refinement is what a language model wrote about a cluster. What is empty changes nothing.
+type Refinement struct{ Title, Overview string }
+
+// AskForRefining asks for the job that refines the clusters of an organization, if there are any to refine.
+func (s *Store) AskForRefining(ctx context.Context, organizationID string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		rows, err := q.ClustersToRefine(ctx, refinable(organizationID, "", 1))
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		return enqueue(ctx, q, schema.RefineClusters{Organization: organizationID})
+	})
+}
+
+func refinable(organizationID, after string, most int32) db.ClustersToRefineParams {
+	return db.ClustersToRefineParams{
+		OrganizationID: organizationID, After: after, Least: labelSettles, Growth: refineGrowth, Most: most,
+	}
+}
+
+// UnrefinedClusters lists the clusters after an id that are to be refined, in the order of their ids: none at the end.
+func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after string) ([]UnrefinedCluster, error) {
+	q := db.New(s.pool)
+	rows, err := q.ClustersToRefine(ctx, refinable(organizationID, after, refineBatch))
+	if err != nil {
+		return nil, err
+	}
+	clusters, ids := make([]UnrefinedCluster, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		clusters[i], ids[i] = UnrefinedCluster{ID: row.ID, Language: row.Language}, row.ID
+	}
+	titles, err := titlesOf(ctx, q, ids)
+	for i := range clusters {
+		clusters[i].Titles = titles[clusters[i].ID]
+	}
+	return clusters, err
+}
+
+// titlesOf gives the titles that a language model is told.
+func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]string, error) {
+	rows, err := q.ClusterIssuesSample(ctx, db.ClusterIssuesSampleParams{Clusters: ids, Most: refineSample})
+	titles := map[string][]string{}
+	for _, row := range rows {
+		titles[deref(row.ClusterID)] = append(titles[deref(row.ClusterID)], row.Title)
+	}
+	return titles, err
+}
+
+// RefineCluster keeps what a language model wrote, and asks for the job that shows it in the summary. The title changes once. A cluster
+// that is gone, or whose issues are no longer those that the model was told, stays as it is.
+func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluster UnrefinedCluster, r Refinement) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.ClusterToRefine(ctx, db.ClusterToRefineParams{ID: cluster.ID, OrganizationID: organizationID})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		titles, err := titlesOf(ctx, q, []string{cluster.ID})
+		if err != nil || !slices.Equal(titles[cluster.ID], cluster.Titles) {
+			return err
+		}
+		update := db.RefineClusterParams{ID: row.ID, Label: row.Label, Overview: row.Overview, Titled: row.Titled}
+		if r.Overview != "" {
+			update.Overview = r.Overview
+		}
+		if r.Title != "" && !row.Titled {
+			update.Label, update.Titled = r.Title, true
+		}
+		update.Changed = update.Label != row.Label || update.Overview != row.Overview
+		if err := q.RefineCluster(ctx, update); err != nil {
+			return err
+		}
+		if !update.Changed {
+			return nil
+		}
+		if update.Label != row.Label {
+			err := batchExec(q.InsertClusterEvents(ctx, []db.InsertClusterEventsParams{{
+				ID: schema.NewID(), OrganizationID: organizationID, ClusterID: row.ID, Kind: schema.ClusterRenamed, Title: row.Label,
+				Reason: reasonRefined, CreatedAt: time.Now(),
+			}}).Exec)
+			if err != nil {
+				return err
+			}
+		}
+		return enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
+	})
+}
