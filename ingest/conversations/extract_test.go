@@ -83,6 +83,41 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// TestCourtesies tells thanks, praise, greetings and news that all is well from problems that are told politely.
+func TestCourtesies(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		"Thank you so much for the quick and friendly help yesterday, really appreciated!", "You people are great, best support I have had in years.",
+		"Please pass on my thanks to Anna.", "No further questions, thank you.", "no more questions from me, have a great weekend",
+		"Works again, no idea why, thanks anyway", "Works again since about noon, no idea what you did but thx", "Never mind, I had the wrong account open.",
+		"Hello? Anyone there?", "Sorry, wrong window.", "Ok cool, that was it. Bye!", "It was the cache after all. Solved, thanks.",
+		"Your new release is lovely, the team is delighted.", "Problem solved, you can close the ticket.", "Got it, makes sense now. Thanks!",
+		"Ah I see, my fault. Everything is fine.", "Happy birthday to your product, five years already! Cake for everybody :-)",
+		"Vielen Dank für die schnelle und nette Hilfe gestern!", "Ihr seid die Besten, macht weiter so", "Keine weiteren Fragen, danke.",
+		"Frohe Weihnachten und guten Rutsch!", "Alles klar, dann weiß ich Bescheid. Schönen Feierabend!", "Ach, hab's gerade selbst gefunden. Schönen Tag noch!",
+		"Merci beaucoup pour votre aide rapide hier !", "Aucune autre question, bonne journée", "Rien, je me suis trompé de fenêtre, désolé",
+		"Muchas gracias por la ayuda tan rápida de ayer", "No tengo más preguntas, gracias", "Muito obrigado pela ajuda rápida de ontem!",
+		"Sem mais perguntas, obrigado", "Obrigada pelo atendimento, nota 10! Pode encerrar o chamado.", "昨日は迅速なご対応ありがとうございました",
+	} {
+		if issues := conversations.Extract(user(body)); len(issues) != 0 {
+			t.Errorf("%q has an issue: %q", body, issues[0].Title)
+		}
+	}
+	for _, body := range []string{
+		"The site is super slow since today", "Please add dark mode, thanks", "Please send me the invoice, thank you", "Could you reset my password, thanks",
+		"Thanks for adding SSO. I want to export my invoices as CSV.", "Awesome tool, need a way to sort pages by date", "Great product, export loses pages",
+		"Our logo is blurry, thanks for any help", "Test message from webhook shows old name", "Testing webhooks delivers twice",
+		"Thanks, the editor deletes my text", "I lost my password. Thanks", "Resolved the merge but the preview is empty", "Love it. Add Spanish please.",
+		"My mistake was to delete the space, restore it please", "Die Suche ist super langsam", "Bitte Rechnung als PDF schicken, danke",
+		"Danke, die Bilder sind unscharf", "Merci d'ajouter un mode sombre", "Merci, la facture est en double", "Por favor agreguen modo oscuro, gracias",
+		"gracias, la página tarda mucho", "obrigado, quero cancelar a assinatura", "ありがとう、画像がぼやけています",
+	} {
+		if issues := conversations.Extract(user(body)); len(issues) != 1 {
+			t.Errorf("%q has %d issues", body, len(issues))
+		}
+	}
+}
+
 // TestExtractIsBounded extracts from text of every kind. Nothing panics, and the result is bounded.
 func TestExtractIsBounded(t *testing.T) {
 	t.Parallel()

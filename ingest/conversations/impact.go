@@ -103,10 +103,23 @@ func cues(phrases ...string) []string {
 	return phrases
 }
 
-func hasCue(sentence string, phrases []string) bool {
+func hasCue(sentence string, phrases []string) bool { return containsAny(cueText(sentence), phrases) }
+
+// cueText is a sentence as cues are looked for in it.
+func cueText(sentence string) string {
 	text := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
-	text = " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
 	}), " ") + " "
-	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
+}
+
+// withoutCues takes phrases out of a sentence, and reports whether there were any.
+func withoutCues(sentence string, phrases []string) (rest string, found bool) {
+	rest = cueText(sentence)
+	for _, phrase := range phrases {
+		if strings.Contains(rest, phrase) {
+			rest, found = strings.ReplaceAll(rest, phrase, "  "), true
+		}
+	}
+	return rest, found
 }

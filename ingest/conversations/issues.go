@@ -132,8 +132,8 @@ func (d *draft) shares(about []string) bool {
 // issue makes the draft an issue. Of what a user says who is content or only courteous, just a question or a
 // complaint is left.
 func (d *draft) issue(subject string, takesSubject, settled bool) (Issue, bool) {
-	stated := slices.ContainsFunc(d.details, statesProblem)
-	if len(d.details) == 0 || !stated && (settled || d.courteous()) {
+	meant := slices.DeleteFunc(slices.Clone(d.details), func(sentence string) bool { return courteous(sentence, d.language) })
+	if len(meant) == 0 || settled && !slices.ContainsFunc(meant, statesProblem) {
 		return Issue{}, false
 	}
 	var about []string
@@ -148,14 +148,4 @@ func (d *draft) issue(subject string, takesSubject, settled bool) (Issue, bool) 
 		Title: titleOf(d, subject, takesSubject), Details: d.details, Impact: impactOf(d.details, d.known), Language: d.language,
 		Words: about[:min(len(about), maxIssueWords)],
 	}, true
-}
-
-// courteous reports whether all sentences are courtesies.
-func (d *draft) courteous() bool {
-	for i, sentence := range d.details {
-		if !courteous(sentence, d.terms[i]) {
-			return false
-		}
-	}
-	return true
 }
