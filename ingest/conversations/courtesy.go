@@ -45,7 +45,7 @@ func settles(sentence string) bool {
 var courtesyCues = cues(
 	"thanks", "thank you", "thx", "cheers", "appreciated", "appreciate it", "kudos", "well done", "good job", "great job", "great work", "great support", "great product", "keep it up",
 	"would recommend", "brilliant", "awesome", "perfect", "excellent", "all sorted", "all set", "nice day", "nice evening", "nice weekend", "great day", "good day", "lovely day",
-	"lovely weekend", "good weekend", "happy birthday", "congratulations", "bye", "no further questions", "testing", "just a test", "test message", "anyone there", "anybody there",
+	"lovely weekend", "good weekend", "happy birthday", "congratulations", "bye", "testing", "just a test", "test message", "anyone there", "anybody there",
 	"no further questions", "no more questions", "no other questions", "that was all", "that is all", "that's all", "that was it", "that is it", "that's it", "got it", "makes sense", "pass on my thanks", "give my thanks", "say thanks",
 	"keep going", "keep up", "we love", "i love", "loves it", "love it", "love the", "lovely", "delighted", "you are great", "people are great", "you are the best", "best support", "so helpful", "very helpful", "so kind", "so patient", "super patient",
 	"happy new year", "merry christmas", "happy holidays", "happy easter", "somebody there", "someone there", "hello there", "is anybody here", "was just a test",
