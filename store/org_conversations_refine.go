@@ -52,7 +52,7 @@ func refinable(organizationID, after string, most int32) db.ClustersToRefinePara
 
 // UnrefinedClusters lists the clusters after an id that are to be refined, in the order of their ids: none at the end.
 func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after string) ([]UnrefinedCluster, error) {
-	q := db.New(s.pool)
+	q := s.queries
 	rows, err := q.ClustersToRefine(ctx, refinable(organizationID, after, refineBatch))
 	if err != nil {
 		return nil, err
