@@ -141,9 +141,7 @@ func TestReconcileUnreadable(t *testing.T) {
 	eventually.True(t, time.Minute, "letter to be written", func() bool {
 		return s.dead.Write(t.Context(), []deadletter.Letter{letter}) == nil
 	})
-	if err := s.commit(t.Context(), member{generation: -1}, map[int]progress{0: {offset: 2, known: true}}); err != nil {
-		t.Fatal(err)
-	}
+	mustCommit(t, s, member{generation: -1}, map[int]progress{0: {offset: 2, known: true}})
 	found, sums := r.reconcile(0)
 	want := Reconciled{To: 2, Messages: 2, Unreadable: 1, DeadLettered: 3, Differences: 1}
 	if !slices.Equal(found, []Difference{{From: 0, To: 1, Missing: 1}}) || sums[0] != want {

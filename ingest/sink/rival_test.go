@@ -159,6 +159,13 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	}
 }
 
+// mustCommit commits progress in a topic that may be new: Apache Kafka's group
+// coordinator knows of it a moment later than the client that asks for its partitions.
+func mustCommit(t *testing.T, s *Sink, who member, list map[int]progress) {
+	t.Helper()
+	eventually.Succeeds(t, ingesttest.Patience, "the commit", func() error { return s.commit(t.Context(), who, list) })
+}
+
 // TestSinkCommitOfEndedGeneration: the broker refuses commits of an ended generation,
 // including those of an intent.
 func TestSinkCommitOfEndedGeneration(t *testing.T) {
@@ -180,9 +187,7 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	}
 	list := map[int]progress{0: {offset: 0, known: true, intent: 1, tail: 7, hasTail: true}}
 	old, leave := join()
-	if err := s.commit(t.Context(), old, list); err != nil {
-		t.Fatal(err)
-	}
+	mustCommit(t, s, old, list)
 	if p := r.progress(s); p != list[0] {
 		t.Errorf("the group has %+v, want %+v", p, list[0])
 	}
@@ -195,9 +200,7 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	if p := r.progress(s); p != list[0] {
 		t.Errorf("the group has %+v, want %+v", p, list[0])
 	}
-	if err := s.commit(t.Context(), now, list); err != nil {
-		t.Error(err)
-	}
+	mustCommit(t, s, now, list)
 }
 
 // TestSinkDiesBeforeInsert: the successor makes the cut that the dead sink announced,
@@ -268,9 +271,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		r.intake = intaketest.New(t, r.log)
 		// A broker may forget the group's offsets with the topic. A broker that
 		// keeps them must not hide the beginning of the new topic.
-		if err := first.commit(t.Context(), member{generation: -1}, map[int]progress{0: had}); err != nil {
-			t.Fatal(err)
-		}
+		mustCommit(t, first, member{generation: -1}, map[int]progress{0: had})
 	}
 	r.sink(nil, nil)
 	// As many messages as the old topic had, so that the end does not give it away.
