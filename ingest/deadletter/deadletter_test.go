@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
@@ -26,6 +28,13 @@ func open(t *testing.T) *Letters {
 	}
 	t.Cleanup(d.Close)
 	return d
+}
+
+// writeFirst writes to a topic that the write makes: Apache Kafka may refuse that until the new partition has its leader. The sink writes
+// again then, as this does.
+func writeFirst(t *testing.T, write func(context.Context) error) {
+	t.Helper()
+	eventually.Succeeds(t, ingesttest.Patience, "the first letters", func() error { return write(t.Context()) })
 }
 
 // list reads the letters that have not been replayed.
@@ -52,9 +61,7 @@ func TestReplayInterrupted(t *testing.T) {
 	for i, message := range intaketest.Messages(t, body, body, body, body) {
 		letters = append(letters, Letter{Topic: d.log.Name, Offset: int64(i), Site: "site_1", Reason: "value", Error: "refused", Message: message, Sum: states[i]})
 	}
-	if err := d.writer.Write(t.Context(), letters); err != nil {
-		t.Fatal(err)
-	}
+	writeFirst(t, func(ctx context.Context) error { return d.writer.Write(ctx, letters) })
 	for i, state := range states {
 		t.Run(state, func(t *testing.T) {
 			letter, id := &letters[i], replayID(&letters[i])
@@ -113,9 +120,8 @@ func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	text := ErrorText(errors.New(strings.Repeat("a", maxError-1) + "é"))
-	if err := d.writer.Write(t.Context(), []Letter{{Site: "site_\xff", Reason: "value", Error: text, Message: []byte{0xff, 0}, Sum: "1"}}); err != nil {
-		t.Fatal(err)
-	}
+	letter := Letter{Site: "site_\xff", Reason: "value", Error: text, Message: []byte{0xff, 0}, Sum: "1"}
+	writeFirst(t, func(ctx context.Context) error { return d.writer.Write(ctx, []Letter{letter}) })
 	letters := list(t, d)
 	if len(letters) != 1 {
 		t.Fatalf("%d letters, want 1", len(letters))
@@ -130,9 +136,7 @@ func TestEarlierLetters(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	const text = `{"letter":{"topic":"octavo-events","partition":3,"offset":7,"index":-1,"site":"s\u0026t","received":"2026-11-20T10:00:00Z","reason":"unreadable","error":"\u003cbad\u003e","message":"anVuaw==","sum":"0123"}}`
-	if err := d.writer.produce(t.Context(), []record{{"3/7/-1/0123", []byte(text)}}); err != nil {
-		t.Fatal(err)
-	}
+	writeFirst(t, func(ctx context.Context) error { return d.writer.produce(ctx, []record{{"3/7/-1/0123", []byte(text)}}) })
 	letters := list(t, d)
 	if len(letters) != 1 || letters[0].Site != "s&t" || letters[0].Error != "<bad>" || string(letters[0].Message) != "junk" || letters[0].Key() != "3/7/-1/0123" || letters[0].Received.Day() != 20 {
 		t.Errorf("%+v", letters)
