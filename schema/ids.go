@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"crypto/sha256"
 	"encoding/base32"
 
 	"github.com/google/uuid"
@@ -18,6 +19,12 @@ const MaxIDLength = 64
 func NewID() string {
 	id := uuid.Must(uuid.NewV7())
 	return idEncoding.EncodeToString(id[:])
+}
+
+// DerivedID makes an id of content: equal content has an equal one.
+func DerivedID(content []byte) string {
+	sum := sha256.Sum256(content)
+	return idEncoding.EncodeToString(sum[:16])
 }
 
 // ValidID reports whether s has the form of an id. An id of another form cannot exist, so it is treated as unknown.

@@ -108,7 +108,8 @@ const (
 	ReportTermMissing = "term-missing"
 	// ReportPlaceholderLost: the translator lost marks or links of the segment, which was translated in parts.
 	ReportPlaceholderLost = "placeholder-lost"
-	// ReportRefused: the translator does not translate the segment, which stays in the language of the source.
+	// ReportRefused: the segment stays in the language of the source, because the translator does not translate it. A reusable content
+	// does too, if its translation is too long.
 	ReportRefused = "refused"
 )
 
@@ -120,7 +121,7 @@ func TranslationReportKinds() []string {
 }
 
 // TranslationReport is something of a run that people should look at. Segment names the part of the page: the key of a block, with
-// what follows it if it is a part of the block, or title or description. Text is how its source begins, for those who may read it.
+// what follows it if it is a part of the block, or title or description; in a reusable content, the id of its file comes before. Text is how its source begins, for those who may read it.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`

@@ -22,11 +22,18 @@ type TranslatedSpace struct {
 	Pages []tree.Node
 	// Files are those of the source that the pages name.
 	Files       []string
+	Contents    []TranslatedContent
 	Corrections []Correction
 
 	reports []schema.TranslationReport
 	// reported is how many there are with those that are not kept.
 	reported int
+}
+
+// TranslatedContent is the file of a reusable content, made from that of the source.
+type TranslatedContent struct {
+	ID, Source string
+	Content    []byte
 }
 
 // Report adds what people should look at. The first maxReports are kept, and the others counted.
@@ -213,8 +220,14 @@ func (c *copier) files(after Revision) error {
 		has[file.FileID] = true
 	}
 	wanted := slices.DeleteFunc(slices.Clone(c.made.Files), func(id string) bool { return has[id] })
-	if len(wanted) == 0 {
+	contents := slices.DeleteFunc(slices.Clone(c.made.Contents), func(content TranslatedContent) bool { return has[content.ID] })
+	if len(wanted) == 0 && len(contents) == 0 {
 		return nil
+	}
+	for _, content := range contents {
+		if err := c.content(after, content); err != nil {
+			return err
+		}
 	}
 	err = c.q.CopyFiles(c.ctx, db.CopyFilesParams{
 		Source: c.base.Space.ID, Revision: c.base.Space.Revision, Copied: c.space.ID, Since: after.Seq, Ids: wanted,
@@ -223,6 +236,19 @@ func (c *copier) files(after Revision) error {
 		return interpret(err, "files")
 	}
 	return c.store.within(c.ctx, c.q, quotaFileBytes, c.space.OrganizationID)
+}
+
+// content makes a translated reusable content a file of the copy.
+func (c *copier) content(after Revision, made TranslatedContent) error {
+	hash := hashOf(made.Content)
+	err := c.q.InsertFileContent(c.ctx, db.InsertFileContentParams{SpaceID: c.space.ID, Hash: hash, Content: made.Content})
+	if err != nil {
+		return interpret(err, "file")
+	}
+	return interpret(c.q.CopyFileAs(c.ctx, db.CopyFileAsParams{
+		Source: c.base.Space.ID, Revision: c.base.Space.Revision, FileID: made.Source,
+		Copied: c.space.ID, Since: after.Seq, ID: made.ID, Size: int64(len(made.Content)), Hash: hash,
+	}), "file")
 }
 
 // merge merges what the run made and what people made of the copy. The run's own state becomes a revision of the translation's branch.

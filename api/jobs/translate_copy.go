@@ -112,15 +112,26 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 		return made, err
 	}
 	fill(title, known)
-	files := map[string]bool{}
+	// contents are the files of the copy in the place of the source's.
+	files, contents := map[string]bool{}, map[string]string{}
 	err = t.eachBatch(ctx, func(pages []translatedPage) error {
 		_, known, err := t.known(ctx, placesOf(pages))
 		if err != nil {
 			return err
 		}
+		err = t.eachContent(ctx, pages, contents, func(c *reusable) error {
+			_, known, err := t.known(ctx, c.places)
+			if err == nil {
+				contents[c.id] = t.content(c, known, files, &made)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
 		var documents []store.Document
 		for i := range pages {
-			document, err := t.page(ctx, &pages[i], known, files, &made)
+			document, err := t.page(ctx, &pages[i], known, contents, files, &made)
 			if err != nil {
 				return err
 			}
@@ -131,6 +142,9 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 		}
 		return put(documents)
 	})
+	for _, c := range made.Contents {
+		delete(files, c.ID)
+	}
 	for id := range files {
 		made.Files = append(made.Files, id)
 	}
@@ -140,7 +154,8 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 
 // page puts translations into a page, but where somebody has corrected them.
 func (t *translator) page(
-	ctx context.Context, p *translatedPage, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace,
+	ctx context.Context, p *translatedPage, known map[string]store.Translated, contents map[string]string, files map[string]bool,
+	made *store.TranslatedSpace,
 ) (*store.Document, error) {
 	sources := make(map[string]string, len(p.places))
 	for i := range p.places {
@@ -157,7 +172,7 @@ func (t *translator) page(
 	if p.document == nil {
 		return nil, nil //nolint:nilnil // A page without a document has none.
 	}
-	for _, id := range translation.Refs(p.document, t.base.Space.ID, t.base.CopyID) {
+	for _, id := range translation.Refs(p.document, t.base.Space.ID, t.base.CopyID, contents) {
 		files[id] = true
 	}
 	p.document.Normalize()

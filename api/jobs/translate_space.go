@@ -104,6 +104,9 @@ type translator struct {
 	// are not asked for twice. What was kept is known by the database: a run of many pages holds few segments in memory.
 	waiting        []translation.Segment
 	asked, refused map[string]bool
+
+	// contentBytes are those of the reusable contents that the copy gets.
+	contentBytes int
 }
 
 // pagesAtOnce is how many pages have their documents in memory, and segmentsAtOnce how many segments the translator is sent before
@@ -170,7 +173,13 @@ func (t *translator) translate(ctx context.Context) error {
 	if err := t.add(ctx, []translation.Place{title}); err != nil {
 		return err
 	}
-	err := t.eachBatch(ctx, func(pages []translatedPage) error { return t.add(ctx, placesOf(pages)) })
+	seen := map[string]string{}
+	err := t.eachBatch(ctx, func(pages []translatedPage) error {
+		if err := t.add(ctx, placesOf(pages)); err != nil {
+			return err
+		}
+		return t.eachContent(ctx, pages, seen, func(c *reusable) error { return t.add(ctx, c.places) })
+	})
 	if err != nil {
 		return err
 	}

@@ -320,6 +320,9 @@ func TestWords(t *testing.T) {
 
 func TestRefs(t *testing.T) {
 	t.Parallel()
+	content := func(id string) schema.Node {
+		return schema.Node{Type: "reusable-content", Data: schema.Data{"ref": map[string]any{"kind": "reusable-content", "reusableContent": id}}}
+	}
 	d, _ := Places(schema.NewDocument(schema.Node{Type: "paragraph", Nodes: []schema.Node{
 		{Type: "link", Data: schema.Data{"ref": map[string]any{"kind": "page", "page": "p1"}}, Nodes: []schema.Node{schema.Text("a")}},
 		{Type: "link", Data: schema.Data{"ref": map[string]any{"kind": "anchor", "anchor": "x", "page": "p1", "space": "from"}}, Nodes: []schema.Node{schema.Text("b")}},
@@ -328,9 +331,9 @@ func TestRefs(t *testing.T) {
 		{Type: "link", Data: schema.Data{"ref": map[string]any{"kind": "file", "file": "f1"}}, Nodes: []schema.Node{schema.Text("d")}},
 		{Type: "link", Data: schema.Data{"ref": map[string]any{"kind": "file", "file": "f2", "space": "other"}}, Nodes: []schema.Node{schema.Text("e")}},
 		{Type: "link", Data: schema.Data{"ref": map[string]any{"kind": "file", "file": "f3", "space": "from"}}, Nodes: []schema.Node{schema.Text("f")}},
-	}}))
-	files := Refs(d, "from", "to")
-	if want := []string{"f1", "f3"}; !slices.Equal(files, want) {
+	}}, content("content"), content("kept")))
+	files := Refs(d, "from", "to", map[string]string{"content": "translated"})
+	if want := []string{"f1", "f3", "kept", "translated"}; !slices.Equal(files, want) {
 		t.Errorf("files %v", files)
 	}
 	var spaces []any

@@ -8,9 +8,10 @@ import (
 )
 
 // Refs makes the references of a document lead to the copy of a space instead of the space: pages and anchors have the same ids in
-// both. It changes the document, which is a clone that Places made, and gives the files of the copy that the document names.
-func Refs(d *schema.Document, space, copied string) []string {
-	r := refs{space: space, copied: copied, files: map[string]bool{}}
+// both, and contents has the ids that reusable contents have there, if other ones. It changes the document, which is a clone that Places
+// made, and gives the files of the copy that the document names.
+func Refs(d *schema.Document, space, copied string, contents map[string]string) []string {
+	r := refs{space: space, copied: copied, contents: contents, files: map[string]bool{}}
 	r.nodes(d.Nodes)
 	return slices.Sorted(maps.Keys(r.files))
 }
@@ -24,6 +25,7 @@ func Ref(ref schema.Data, space, copied string) schema.Data {
 
 type refs struct {
 	space, copied string
+	contents      map[string]string
 	files         map[string]bool
 }
 
@@ -78,6 +80,10 @@ func (r *refs) ref(ref map[string]any) {
 		ref["space"], elsewhere = r.copied, false
 	}
 	if file, ok := ref[fileMembers[kind]].(string); ok && !elsewhere {
+		if content, there := r.contents[file]; there && kind == "reusable-content" {
+			file = content
+			ref["reusableContent"] = file
+		}
 		r.files[file] = true
 	}
 }

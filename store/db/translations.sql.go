@@ -10,6 +10,44 @@ import (
 	"time"
 )
 
+const copyFileAs = `-- name: CopyFileAs :exec
+insert into branch_files (branch, since, file_id, name, content_type, size, hash)
+select $1::text, $2::integer, $3::text, f.name, f.content_type, $4::bigint, $5::text
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = $6
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+where r.space_id = $7::text and r.id = $8::text
+limit 1
+on conflict (branch, file_id) do update set until = excluded.until
+`
+
+type CopyFileAsParams struct {
+	Copied   string
+	Since    int32
+	ID       string
+	Size     int64
+	Hash     string
+	FileID   string
+	Source   string
+	Revision string
+}
+
+// A file of a revision becomes a file of another space, with another id and content.
+// Index: branch_files_pkey.
+func (q *Queries) CopyFileAs(ctx context.Context, arg CopyFileAsParams) error {
+	_, err := q.db.Exec(ctx, copyFileAs,
+		arg.Copied,
+		arg.Since,
+		arg.ID,
+		arg.Size,
+		arg.Hash,
+		arg.FileID,
+		arg.Source,
+		arg.Revision,
+	)
+	return err
+}
+
 const copyFiles = `-- name: CopyFiles :exec
 with named as (
     select f.file_id, f.name, f.content_type, f.size, f.hash

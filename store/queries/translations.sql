@@ -180,3 +180,15 @@ with named as (
 insert into branch_files (branch, since, file_id, name, content_type, size, hash)
 select sqlc.arg(copied)::text, sqlc.arg(since)::integer, n.file_id, n.name, n.content_type, n.size, n.hash from named n
 on conflict do nothing;
+
+-- name: CopyFileAs :exec
+-- A file of a revision becomes a file of another space, with another id and content.
+-- Index: branch_files_pkey.
+insert into branch_files (branch, since, file_id, name, content_type, size, hash)
+select sqlc.arg(copied)::text, sqlc.arg(since)::integer, sqlc.arg(id)::text, f.name, f.content_type, sqlc.arg(size)::bigint, sqlc.arg(hash)::text
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = sqlc.arg(file_id)
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+where r.space_id = sqlc.arg(source)::text and r.id = sqlc.arg(revision)::text
+limit 1
+on conflict (branch, file_id) do update set until = excluded.until;

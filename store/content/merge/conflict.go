@@ -3,8 +3,6 @@ package merge
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/base32"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -287,13 +285,9 @@ func (l *conflicts) add(c Conflict) (take string, value any) {
 	return take, value
 }
 
-// idEncoding has the alphabet of ids.
-var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
-
 // idOf derives the id of a conflict from what it is about and from its versions.
 func idOf(c Conflict) string {
-	sum := sha256.Sum256(canonicalJSON([]any{c.Kind, c.Page, c.Field, c.Pages, c.Block, c.Path, c.Base, c.Ours, c.Theirs}))
-	return idEncoding.EncodeToString(sum[:16])
+	return schema.DerivedID(canonicalJSON([]any{c.Kind, c.Page, c.Field, c.Pages, c.Block, c.Path, c.Base, c.Ours, c.Theirs}))
 }
 
 // canonicalJSON encodes a part of the content. Equal values have equal bytes.

@@ -1,0 +1,79 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/includes"
+)
+
+// maxTranslatedContents bounds the reusable contents of a copy, in bytes, which a run holds in memory. Those beyond it stay in the
+// language of the source.
+const maxTranslatedContents = 16 << 20
+
+// reusable is a reusable content of the source.
+type reusable struct {
+	id string
+	// page is one that names it.
+	page string
+	file []byte
+	translatedPage
+}
+
+// eachContent reads the reusable contents that pages name, but for those that were seen.
+func (t *translator) eachContent(ctx context.Context, pages []translatedPage, seen map[string]string, visit func(*reusable) error) error {
+	for i := range pages {
+		if pages[i].document == nil {
+			continue
+		}
+		var ids []string
+		for _, id := range includes.Named(pages[i].document.Nodes) {
+			if _, there := seen[id]; !there {
+				seen[id] = id
+				ids = append(ids, id)
+			}
+		}
+		files, err := t.deps.Store.Includes(ctx, t.base.Space.ID, t.base.Space.Revision, ids, includes.MaxBytes)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			d, ok := includes.Read(files[id])
+			if !ok {
+				continue
+			}
+			c := reusable{id: id, page: pages[i].node.ID, file: files[id], translatedPage: pageOf(pages[i].node, &d)}
+			if err := visit(&c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// content puts translations into a reusable content, and gives the id of the file that the copy has instead: that of the source's if
+// nothing in it was translated. Files do not change, so it has an id of what is in it.
+func (t *translator) content(c *reusable, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace) string {
+	for _, r := range fill(c.places, known) {
+		r.Page, r.Segment = c.page, c.id+"/"+r.Segment
+		made.Report(r)
+	}
+	for _, id := range translation.Refs(c.document, t.base.Space.ID, t.base.CopyID, nil) {
+		files[id] = true
+	}
+	c.document.Normalize()
+	file := includes.Edit(c.file, *c.document)
+	if bytes.Equal(file, c.file) {
+		return c.id
+	}
+	if t.contentBytes += len(file); len(file) > includes.MaxBytes || t.contentBytes > maxTranslatedContents {
+		made.Report(schema.TranslationReport{Kind: schema.ReportRefused, Page: c.page, Segment: c.id})
+		return c.id
+	}
+	id := schema.DerivedID(append([]byte(c.id), file...))
+	made.Contents = append(made.Contents, store.TranslatedContent{ID: id, Source: c.id, Content: file})
+	return id
+}
