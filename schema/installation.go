@@ -72,6 +72,12 @@ type IntegrationVersion struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
+// IntegrationScriptVersion is a version with its script, which is absent if it is no longer kept.
+type IntegrationScriptVersion struct {
+	IntegrationVersion
+	Script string `json:"script,omitempty"`
+}
+
 // IntegrationPublicEndpoint is what the public endpoint of an integration answers: whether a script is behind it.
 type IntegrationPublicEndpoint struct {
 	Runs    bool   `json:"runs"`

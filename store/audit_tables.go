@@ -140,7 +140,7 @@ func auditedTables() []auditedTable {
 	}
 	for _, part := range [][]auditedTable{
 		exempt(auditContents, "revisions", "revision_changes", "branch_pages", "branch_files", "documents", "document_specs", "files",
-			"comment_documents", "conversation_contents", "integration_assets", "integration_versions", "openapi_spec_versions", "translation_corrections", "translation_segments"),
+			"comment_documents", "conversation_contents", "integration_assets", "integration_scripts", "integration_versions", "openapi_spec_versions", "translation_corrections", "translation_segments"),
 		exempt(auditDerived, "change_request_contributors", "conversation_issues", "issues_cluster_events", "deleted_spaces", "front_end_changes", "git_redirects",
 			"integration_events", "mail_counts", "saml_answers", "webhook_deliveries", "webhook_events", "git_sync_files", "git_syncs", "pdf_chunks", "pdf_contents", "pdfs", "search_pages", "search_spaces", "search_words"),
 		exempt(auditEvents, "event_keys", "expiries", "tombstone_version", "tombstones"),

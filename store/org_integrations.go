@@ -137,8 +137,11 @@ func (s *Store) publishing(
 	return params, assets, nil
 }
 
-// keptVersions bounds the versions of one integration that can be listed.
-const keptVersions = 1000
+// keptVersions bounds the versions of one integration that can be listed, keptScripts those that have their scripts.
+const (
+	keptVersions = 1000
+	keptScripts  = 20
+)
 
 // keepVersion notes what was published, and by whom.
 func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegration, version int32) error {
@@ -149,6 +152,9 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	})
 	if err == nil {
 		err = q.DeleteOldIntegrationVersions(ctx, db.DeleteOldIntegrationVersionsParams{Integration: n.Name, Newest: version, Kept: keptVersions})
+	}
+	if err == nil {
+		err = q.DeleteOldIntegrationScripts(ctx, db.DeleteOldIntegrationScriptsParams{Integration: n.Name, Newest: version, Kept: keptScripts})
 	}
 	return interpret(err, "integration")
 }
@@ -173,6 +179,22 @@ func (s *Store) ListIntegrationVersions(ctx context.Context, name, before string
 		Integration: name, Before: int32(last), PageSize: pageSize(size), //nolint:gosec // It has 32 bits.
 	})
 	return pageOf(rows, size, total), interpret(err, "versions")
+}
+
+// ScriptVersion is a version with its script; "" if that is no longer kept.
+type ScriptVersion struct {
+	IntegrationVersion
+	Script string
+}
+
+// IntegrationVersion reads a version of an integration. There is none whose number is no number.
+func (s *Store) IntegrationVersion(ctx context.Context, name, number string) (ScriptVersion, error) {
+	version, err := strconv.ParseInt(number, 10, 32)
+	if err != nil {
+		return ScriptVersion{}, interpret(pgx.ErrNoRows, "version")
+	}
+	row, err := s.queries.IntegrationVersion(ctx, db.IntegrationVersionParams{Integration: name, Version: int32(version)})
+	return ScriptVersion{row.IntegrationVersion, row.Script}, interpret(err, "version")
 }
 
 // UnpublishIntegration deletes an integration with its installations, and so ends their tokens.

@@ -76,7 +76,7 @@ func integrationsExamples() {
 	for _, id := range []string{
 		"unpublishIntegration", "listIntegrationAssets", "listIntegrationInstallations", "getIntegrationInstallationById", "uninstallIntegration",
 		"createIntegrationInstallationToken", "getOrganizationIntegrationStatus", "listIntegrationInstallationSpaces", "uninstallIntegrationFromSpace",
-		"listIntegrationInstallationSites", "uninstallIntegrationFromSite", "listIntegrationVersions", "listIntegrationEvents", "getIntegrationEvent",
+		"listIntegrationInstallationSites", "uninstallIntegrationFromSite", "listIntegrationVersions", "getIntegrationVersion", "listIntegrationEvents", "getIntegrationEvent",
 		"disableIntegrationDevelopmentMode", "getIntegrationPublicEndpoint", "getInstallationPublicEndpoint",
 	} {
 		Examples[id] = example{Make: own}
@@ -95,6 +95,7 @@ func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...str
 	events := h.Want(200, "GET", "/v1/integrations/"+name+"/events?limit=1", admin, nil)
 	return map[string]string{
 		"integrationName": name, "installationId": made["id"].(string), "eventId": events["items"].([]any)[0].(map[string]any)["id"].(string),
+		"version": "1",
 	}
 }
 

@@ -219,6 +219,24 @@ func TestUnpublish(t *testing.T) {
 	if got := next["items"].([]any); len(got) != 1 || got[0].(map[string]any)["version"] != 1.0 || next["next"] != nil {
 		t.Errorf("%v", next)
 	}
+	// Each version has its script, until there are many newer ones.
+	for number, script := range map[string]string{"1": "export {}", "2": "x0", "3": "x1", "4": "x2"} {
+		if got := h.Want(200, "GET", "/v1/integrations/gone/versions/"+number, theirs, nil); fmt.Sprint(got["version"]) != number || got["script"] != script || got["scriptHash"] == "" {
+			t.Errorf("version %s is %v", number, got)
+		}
+	}
+	h.WantError(h.Do("GET", "/v1/integrations/gone/versions/1", admin, nil), http.StatusNotFound)
+	for _, number := range []string{"0", "5", "-1", "x", "4294967297"} {
+		h.WantError(h.Do("GET", "/v1/integrations/gone/versions/"+number, theirs, nil), http.StatusNotFound)
+	}
+	for range 20 {
+		h.Want(200, "POST", "/v1/integrations/gone", theirs, apitest.PublishBody(h.Theirs.Organization.ID))
+	}
+	for number, kept := range map[string]bool{"4": false, "5": true, "24": true} {
+		if got := h.Want(200, "GET", "/v1/integrations/gone/versions/"+number, theirs, nil); (got["script"] != nil) != kept {
+			t.Errorf("version %s is %v", number, got)
+		}
+	}
 	for _, key := range []string{"x", "0", "-1", "4294967296", "4294967298"} {
 		e := h.WantError(h.Do("GET", "/v1/integrations/gone/versions?page="+schema.PageToken("versions of integration gone", key), theirs, nil), http.StatusBadRequest)
 		if len(e.Details) != 1 || e.Details[0].Field != "page" {

@@ -27,6 +27,11 @@ func developmentOperations(h *development) []frame.Operation {
 			Scope: publisher, Status: http.StatusOK, Handler: frame.Handle(h.versions),
 		},
 		{
+			Method: http.MethodGet, Path: one + "/versions/{version}", ID: "getIntegrationVersion", Tag: "integrations",
+			Doc:   "Read what was published as a version. Scripts of the newest 20 versions are kept.",
+			Scope: publisher, Status: http.StatusOK, Handler: frame.Handle(h.version),
+		},
+		{
 			Method: http.MethodGet, Path: one + "/events", ID: "listIntegrationEvents", Tag: "integrations",
 			Doc:   "List what happened to the installations of an integration, the newest first. The last 1000 events are kept.",
 			Scope: publisher.OrIntegration(), Status: http.StatusOK, Handler: frame.Handle(h.events),
@@ -57,6 +62,13 @@ func (h *development) versions(
 			return h.store.ListIntegrationVersions(ctx, c.Integration.Name, before, size)
 		},
 		view.IntegrationVersion, func(row store.IntegrationVersion) string { return strconv.Itoa(int(row.Version)) })
+}
+
+func (h *development) version(ctx context.Context, c *access.Caller, r *struct {
+	Version string `path:"version"`
+}) (schema.IntegrationScriptVersion, error) {
+	row, err := h.store.IntegrationVersion(ctx, c.Integration.Name, r.Version)
+	return view.IntegrationScriptVersion(row), err
 }
 
 func (h *development) events(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.IntegrationEvent], error) {

@@ -138,16 +138,20 @@ func TestIntegrationSecretsAreSealed(t *testing.T) {
 	}
 }
 
-// TestPublishersTogether publishes one name many times at once: every publisher gets a separate version.
+// TestPublishersTogether publishes one name many times at once: every publisher gets a separate version, with
+// its script.
 func TestPublishersTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	var mu sync.Mutex
 	var versions []int32
+	scripts := map[string]string{}
 	var wait sync.WaitGroup
-	for range 12 {
+	for i := range 12 {
 		wait.Go(func() {
-			a := h.Do("POST", "/v1/integrations/busy", h.Ours.Tokens[schema.RoleAdmin], apitest.PublishBody(h.Ours.Organization.ID))
+			body := apitest.PublishBody(h.Ours.Organization.ID)
+			body["script"] = fmt.Sprint("script ", i)
+			a := h.Do("POST", "/v1/integrations/busy", h.Ours.Tokens[schema.RoleAdmin], body)
 			var got schema.Integration
 			if err := json.Unmarshal(a.Body, &got); err != nil || a.Status != 200 {
 				t.Errorf("%d %s", a.Status, a.Body)
@@ -155,6 +159,7 @@ func TestPublishersTogether(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			versions = append(versions, got.Version)
+			scripts[fmt.Sprint(got.Version)] = fmt.Sprint("script ", i)
 		})
 	}
 	wait.Wait()
@@ -162,6 +167,11 @@ func TestPublishersTogether(t *testing.T) {
 	for i, version := range versions {
 		if version != int32(i+1) {
 			t.Fatalf("versions %v", versions)
+		}
+	}
+	for version, script := range scripts {
+		if got := h.Want(200, "GET", "/v1/integrations/busy/versions/"+version, h.Ours.Tokens[schema.RoleAdmin], nil); got["script"] != script {
+			t.Errorf("version %s has the script %v, want %s", version, got["script"], script)
 		}
 	}
 }

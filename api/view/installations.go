@@ -61,6 +61,11 @@ func IntegrationVersion(row store.IntegrationVersion) schema.IntegrationVersion 
 	}
 }
 
+// IntegrationScriptVersion presents what was published once, with its script.
+func IntegrationScriptVersion(row store.ScriptVersion) schema.IntegrationScriptVersion {
+	return schema.IntegrationScriptVersion{IntegrationVersion: IntegrationVersion(row.IntegrationVersion), Script: row.Script}
+}
+
 // IntegrationEvent presents an event.
 func IntegrationEvent(row store.IntegrationEvent) (schema.IntegrationEvent, error) {
 	payload, err := schema.DecodeJSON[schema.IntegrationEventPayload](row.Payload)

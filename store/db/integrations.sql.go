@@ -123,6 +123,21 @@ func (q *Queries) DeleteIntegration(ctx context.Context, name string) (int64, er
 	return result.RowsAffected(), nil
 }
 
+const deleteOldIntegrationScripts = `-- name: DeleteOldIntegrationScripts :exec
+delete from integration_scripts where integration = $1 and version <= $2::integer - $3::integer
+`
+
+type DeleteOldIntegrationScriptsParams struct {
+	Integration string
+	Newest      int32
+	Kept        int32
+}
+
+func (q *Queries) DeleteOldIntegrationScripts(ctx context.Context, arg DeleteOldIntegrationScriptsParams) error {
+	_, err := q.db.Exec(ctx, deleteOldIntegrationScripts, arg.Integration, arg.Newest, arg.Kept)
+	return err
+}
+
 const deleteOldIntegrationVersions = `-- name: DeleteOldIntegrationVersions :exec
 delete from integration_versions where integration = $1 and version <= $2::integer - $3::integer
 `
@@ -383,6 +398,43 @@ func (q *Queries) IntegrationTunnel(ctx context.Context, name string) (Integrati
 	row := q.db.QueryRow(ctx, integrationTunnel, name)
 	var i IntegrationTunnelRow
 	err := row.Scan(&i.OrganizationID, &i.DevTunnel, &i.DevAll)
+	return i, err
+}
+
+const integrationVersion = `-- name: IntegrationVersion :one
+select v.integration, v.version, v.title, v.runtime, v.scopes, v.script_hash, v.script_bytes, v.published_by, v.created_at, coalesce(s.script, case when i.version = v.version then i.script end, '')::text as script
+from integration_versions v
+    join integrations i on i.name = v.integration
+    left join integration_scripts s on s.integration = v.integration and s.version = v.version
+where v.integration = $1 and v.version = $2
+`
+
+type IntegrationVersionParams struct {
+	Integration string
+	Version     int32
+}
+
+type IntegrationVersionRow struct {
+	IntegrationVersion IntegrationVersion
+	Script             string
+}
+
+// A version with its script, if that is still kept.
+func (q *Queries) IntegrationVersion(ctx context.Context, arg IntegrationVersionParams) (IntegrationVersionRow, error) {
+	row := q.db.QueryRow(ctx, integrationVersion, arg.Integration, arg.Version)
+	var i IntegrationVersionRow
+	err := row.Scan(
+		&i.IntegrationVersion.Integration,
+		&i.IntegrationVersion.Version,
+		&i.IntegrationVersion.Title,
+		&i.IntegrationVersion.Runtime,
+		&i.IntegrationVersion.Scopes,
+		&i.IntegrationVersion.ScriptHash,
+		&i.IntegrationVersion.ScriptBytes,
+		&i.IntegrationVersion.PublishedBy,
+		&i.IntegrationVersion.CreatedAt,
+		&i.Script,
+	)
 	return i, err
 }
 

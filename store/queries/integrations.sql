@@ -136,6 +136,17 @@ delete from integrations where name = $1;
 insert into integration_versions (integration, version, title, runtime, scopes, script_hash, script_bytes, published_by)
 values ($1, $2, $3, $4, $5, $6, $7, $8);
 
+-- name: DeleteOldIntegrationScripts :exec
+delete from integration_scripts where integration = $1 and version <= sqlc.arg(newest)::integer - sqlc.arg(kept)::integer;
+
+-- name: IntegrationVersion :one
+-- A version with its script, if that is still kept.
+select sqlc.embed(v), coalesce(s.script, case when i.version = v.version then i.script end, '')::text as script
+from integration_versions v
+    join integrations i on i.name = v.integration
+    left join integration_scripts s on s.integration = v.integration and s.version = v.version
+where v.integration = $1 and v.version = $2;
+
 -- name: DeleteOldIntegrationVersions :exec
 delete from integration_versions where integration = $1 and version <= sqlc.arg(newest)::integer - sqlc.arg(kept)::integer;
 
