@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // WebhookEventType is a type of events that webhooks hear of: a row of WebhookEventTypes. Triggers of the database note the
 // events (migrations 00074 and later), each in the transaction of the change.
 type WebhookEventType struct {
@@ -62,6 +64,9 @@ var (
 			return []string{"orgs", of("organization"), "conversations-clusters", of("id")}
 		},
 	}
+	webhookClusterGone = &WebhookData{
+		Object: webhookCluster.Object, Members: append(slices.Clone(webhookCluster.Members), "mergedInto?"), Location: webhookCluster.Location,
+	}
 	webhookInstallation = &WebhookData{
 		Object: "installation", Members: []string{"id", "integration", "organization"},
 		Location: func(of func(string) string) []string {
@@ -104,7 +109,7 @@ func WebhookEventTypes() []WebhookEventType {
 		{"translation.run.failed", "a run of a translation fails for the first time; it may be tried again by itself, and be completed then", webhookTranslationRun},
 		{"cluster.created", "a new cluster of issues of conversations is found", webhookCluster},
 		{"cluster.updated", "a cluster changes: its title, its summary, its impact or how many issues it has", webhookCluster},
-		{"cluster.deleted", "a cluster goes: it is merged into another one, which is updated, or its last issue leaves it", webhookCluster},
+		{"cluster.deleted", "a cluster goes: it is merged into another one, `mergedInto`, which is updated, or its last issue leaves it", webhookClusterGone},
 		{"cluster.muted", "a cluster is muted", webhookCluster},
 		{"cluster.unmuted", "a cluster is not muted any more", webhookCluster},
 		{"installation.created", "an integration is installed", webhookInstallation},

@@ -327,6 +327,7 @@ func (w *clusterWriter) write(ctx context.Context, stale []string) error {
 func (w *clusterWriter) merge(ctx context.Context) error {
 	var gone []string
 	var events []db.InsertClusterEventsParams
+	into := map[string]string{}
 	for _, m := range w.merges {
 		rows, err := w.q.ClustersByIDs(ctx, []string{m.from})
 		if err != nil || len(rows) == 0 {
@@ -344,6 +345,7 @@ func (w *clusterWriter) merge(ctx context.Context) error {
 			return err
 		}
 		gone = append(gone, m.from)
+		into[m.from] = m.into
 		w.touched[m.into] = true
 		delete(w.touched, m.from)
 	}
@@ -351,6 +353,13 @@ func (w *clusterWriter) merge(ctx context.Context) error {
 		return nil
 	}
 	if err := batchExec(w.q.InsertClusterEvents(ctx, events).Exec); err != nil {
+		return err
+	}
+	merged, err := toJSON(into)
+	if err != nil {
+		return err
+	}
+	if err := w.q.TellMergedClusters(ctx, string(merged)); err != nil {
 		return err
 	}
 	return w.q.DeleteClusters(ctx, gone)

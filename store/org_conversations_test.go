@@ -175,7 +175,8 @@ func (a inGroups) Assign([]store.KnownCluster, []store.AnalyzedIssue) ([]store.I
 func TestHistoryOfClusters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	org := storetest.NewTenant(t, st, "acme").Organization.ID
+	tenant, webhook := hooked(t, st, "cluster.deleted")
+	org := tenant.Organization.ID
 	analyze := func(groups ...store.IssueGroup) {
 		t.Helper()
 		if err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis { return inGroups{groups: groups} }); err != nil {
@@ -246,6 +247,18 @@ func TestHistoryOfClusters(t *testing.T) {
 	analyze()
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
+	}
+	// Webhooks hear what the second was merged into; the first was merged into none.
+	deliveries, err := st.ListWebhookDeliveries(t.Context(), org, webhook.ID, store.WebhookDeliveryFilter{}, "", 10)
+	if err != nil || len(deliveries.Rows) != 2 {
+		t.Fatalf("%+v %v", deliveries.Rows, err)
+	}
+	for _, d := range deliveries.Rows {
+		data, err := schema.DecodeJSON[map[string]any](d.WebhookEvent.Data)
+		into, merged := data["mergedInto"]
+		if err != nil || merged != (data["id"] == second) || merged && into != first {
+			t.Errorf("a cluster went: %s %v", d.WebhookEvent.Data, err)
+		}
 	}
 }
 

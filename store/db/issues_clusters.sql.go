@@ -599,3 +599,13 @@ func (q *Queries) StaleClusters(ctx context.Context, arg StaleClustersParams) ([
 	}
 	return items, nil
 }
+
+const tellMergedClusters = `-- name: TellMergedClusters :exec
+select set_config('octavo.merged_clusters', $1::text, true)
+`
+
+// Says, for the rest of the transaction, what clusters were merged into, as JSON: webhooks hear it when these are deleted.
+func (q *Queries) TellMergedClusters(ctx context.Context, merged string) error {
+	_, err := q.db.Exec(ctx, tellMergedClusters, merged)
+	return err
+}

@@ -69,6 +69,10 @@ cross join lateral (
     order by q.id desc limit sqlc.arg(most)::int
 ) r;
 
+-- name: TellMergedClusters :exec
+-- Says, for the rest of the transaction, what clusters were merged into, as JSON: webhooks hear it when these are deleted.
+select set_config('octavo.merged_clusters', sqlc.arg(merged)::text, true);
+
 -- name: DeleteClusters :exec
 delete from issues_clusters where id = any(sqlc.arg(ids)::text[]);
 
