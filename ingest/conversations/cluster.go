@@ -9,13 +9,19 @@ import (
 
 // How much more alike than usual issues must be to be one problem: the mean over all pairs of two groups, so that a chain of similar
 // pairs does not join issues that have nothing in common. What is usual is measured for each issue: see usual.go. Two clusters that
-// both have issues which do not move become one only if they are more alike.
+// both have issues which do not move become one only if they are more alike, by mergeMargin.
 const (
-	joinThreshold  = -0.10
-	mergeThreshold = 0.0
+	joinThreshold = 0.03
+	// wordsThreshold is that without a model.
+	wordsThreshold = -0.10
+	mergeMargin    = 0.10
+	// candidateMargin is how much less alike two issues may be than their groups.
+	candidateMargin = 0.10
 )
 
 const (
+	// looseSize is how large a group must be for its mean to count half when issues change their groups: that of few says little.
+	looseSize = 10
 	// settlePasses bounds how often issues may change their groups within an analysis.
 	settlePasses = 5
 	// maxNeighbors bounds the pairs per issue: many equal issues would otherwise have quadratically many.
@@ -77,8 +83,13 @@ type assignment struct {
 	order  []int
 	words  *vocabulary
 	single []vector
-	tongue []string
-	parent []int
+	// having has the nodes that have a term, with its weights.
+	having [][]similar
+	// haveMeaning is whether an issue has a meaning, and threshold what is alike enough then.
+	haveMeaning bool
+	threshold   float64
+	tongue      []string
+	parent      []int
 	// sums, sizes and usual are of groups, under their roots; usual is a sum too.
 	sums  []vector
 	sizes []int
@@ -129,8 +140,21 @@ func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignm
 		item := items[i-len(known)]
 		a.single[node] = vector{a.words.vectorOf(counts[i-len(known)]), item.Meaning.vector()}
 		a.tongue[node], a.sizes[node] = item.Language, 1
+		a.haveMeaning = a.haveMeaning || a.single[node].meaning != nil
 	}
-	a.sums = slices.Clone(a.single)
+	a.own, a.usual = make([]float64, n), make([]float64, n)
+	a.having = make([][]similar, len(a.words.terms))
+	for node, v := range a.single {
+		for _, e := range v.words {
+			a.having[e.term] = append(a.having[e.term], similar{node, float64(e.weight)})
+		}
+	}
+	a.threshold = wordsThreshold
+	if a.haveMeaning {
+		a.threshold = joinThreshold
+		a.center()
+		a.addShared()
+	}
 	return a
 }
 
@@ -170,7 +194,7 @@ func (a *assignment) root(i int) int {
 // speakAlike reports whether two groups may be one: what they mean is compared across languages, their words are not.
 func (a *assignment) speakAlike(i, j int) bool {
 	return a.tongue[i] == a.tongue[j] || a.tongue[i] == languageUnknown || a.tongue[j] == languageUnknown ||
-		a.sums[i].meaning != nil && a.sums[j].meaning != nil
+		a.single[i].meaning != nil && a.single[j].meaning != nil
 }
 
 // excess tells how much more alike than usual the issues of two groups are.
@@ -187,7 +211,7 @@ func (a *assignment) push(i, j int) {
 	}
 	i, j = min(i, j), max(i, j)
 	s := a.excess(i, j)
-	if s < joinThreshold || a.fixed[i] && a.fixed[j] && s < mergeThreshold {
+	if s < a.threshold || a.fixed[i] && a.fixed[j] && s < a.threshold+mergeMargin {
 		return
 	}
 	heap.Push(&a.queue, pair{i, j, s, a.version[i], a.version[j]})
@@ -264,9 +288,10 @@ func (a *assignment) hasTwin(node int) bool {
 // move puts an issue into the group of a neighbor, if it is more like that one than like its own.
 func (a *assignment) move(node int, near []int) bool {
 	own, v := a.parent[node], a.single[node]
-	best, most := own, joinThreshold
-	if count := float64(a.sizes[own]); count > 1 {
-		most = 2*(v.alike(a.sums[own])-v.alike(v))/(count-1) - a.own[node] - (a.usual[own]-a.own[node])/(count-1)
+	best, most := own, 0.0
+	if count := float64(a.sizes[own] - 1); count > 0 {
+		s := 2*(v.alike(a.sums[own])-v.alike(v))/count - a.own[node] - (a.usual[own]-a.own[node])/count
+		most = a.fit(s, count)
 	}
 	seen := map[int]bool{own: true}
 	for _, other := range near {
@@ -276,8 +301,9 @@ func (a *assignment) move(node int, near []int) bool {
 		}
 		seen[group] = true
 		size := float64(a.sizes[group])
-		if s := 2*v.alike(a.sums[group])/size - a.own[node] - a.usual[group]/size; s > most && (s >= joinThreshold || !a.fixed[group]) {
-			best, most = group, s
+		s := 2*v.alike(a.sums[group])/size - a.own[node] - a.usual[group]/size
+		if fit := a.fit(s, size); fit > most && (fit >= 0 || !a.fixed[group]) {
+			best, most = group, fit
 		}
 	}
 	if best == own {
@@ -287,6 +313,11 @@ func (a *assignment) move(node int, near []int) bool {
 	a.sums[best], a.sizes[best], a.usual[best] = a.sums[best].plus(v), a.sizes[best]+1, a.usual[best]+a.own[node]
 	a.parent[node] = best
 	return true
+}
+
+// fit tells how well an issue fits in a group that it is so much more alike than usual to.
+func (a *assignment) fit(excess, size float64) float64 {
+	return (excess - a.threshold) * size / (size + looseSize)
 }
 
 type pairQueue []pair

@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"cmp"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -24,29 +23,45 @@ const (
 	assumedWords   = 0.15
 )
 
-// similar is how alike a node is to another one.
-type similar struct {
-	node  int
-	alike float64
-}
-
 // candidates compares all nodes, finds what is usual for each, and gives the pairs that may be joined.
 func (a *assignment) candidates() []pair {
-	having := make([][]int, len(a.words.terms))
-	for node, v := range a.single {
-		for _, e := range v.words {
-			having[e.term] = append(having[e.term], node)
+	near := a.compare()
+	if a.haveMeaning {
+		a.smooth(near)
+		near = a.compare()
+	}
+	for node, usual := range a.own {
+		a.usual[node] = usual * float64(a.sizes[node])
+	}
+	a.joinEqual()
+	var pairs []pair
+	for node, others := range near {
+		for _, other := range others {
+			excess := 2*other.alike - a.own[node] - a.own[other.node]
+			if excess >= a.threshold-candidateMargin {
+				pairs = append(pairs, pair{a: min(node, other.node), b: max(node, other.node), alike: excess})
+			}
 		}
 	}
+	slices.SortFunc(pairs, closest)
+	// Pairs of issues are found twice, from both ends.
+	return slices.CompactFunc(pairs, func(p, q pair) bool { return p.a == q.a && p.b == q.b })
+}
+
+// compare compares all nodes, finds what is usual for each, and gives those that are most like each issue.
+func (a *assignment) compare() [][]similar {
 	n := len(a.single)
-	a.own, a.usual = make([]float64, n), make([]float64, n)
+	a.sums = slices.Clone(a.single)
 	near := make([][]similar, n)
 	row, byWords := make([]similar, 0, n), make([]float64, n)
 	meanings := a.meanings()
 	for node, v := range a.single {
 		clear(byWords)
 		for _, e := range v.words {
-			for _, other := range a.share(having[e.term], node, e.term) {
+			if len(a.having[e.term]) > maxHaving {
+				continue
+			}
+			for _, other := range a.having[e.term] {
 				byWords[other.node] += float64(e.weight) * other.alike
 			}
 		}
@@ -58,43 +73,17 @@ func (a *assignment) candidates() []pair {
 			}
 			s := byWords[other]
 			if v.meaning != nil && a.single[other].meaning != nil {
-				s = (s + float64(byMeaning[other])) / 2
+				s = mixed(s, float64(byMeaning[other]))
 			}
 			row = append(row, similar{other, s / float64(a.sizes[node]*a.sizes[other])})
 		}
-		slices.SortFunc(row, func(x, y similar) int { return cmp.Or(cmp.Compare(y.alike, x.alike), cmp.Compare(x.node, y.node)) })
+		slices.SortFunc(row, mostAlike)
 		a.own[node] = a.usualOf(row, v.meaning != nil)
-		a.usual[node] = a.own[node] * float64(a.sizes[node])
 		if !a.fixed[node] {
 			near[node] = slices.Clone(row[:min(len(row), maxNeighbors)])
 		}
 	}
-	a.joinEqual()
-	var pairs []pair
-	for node, others := range near {
-		for _, other := range others {
-			excess := 2*other.alike - a.own[node] - a.own[other.node]
-			if excess >= 2*joinThreshold {
-				pairs = append(pairs, pair{a: min(node, other.node), b: max(node, other.node), alike: excess})
-			}
-		}
-	}
-	slices.SortFunc(pairs, closest)
-	// Pairs of issues are found twice, from both ends.
-	return slices.CompactFunc(pairs, func(p, q pair) bool { return p.a == q.a && p.b == q.b })
-}
-
-// share gives the weights of a term in the nodes that have it.
-func (a *assignment) share(having []int, node int, term int32) []similar {
-	if len(having) > maxHaving {
-		return nil
-	}
-	shared := make([]similar, 0, len(having))
-	for _, other := range having {
-		at, _ := slices.BinarySearchFunc(a.single[other].words, term, func(e entry, term int32) int { return cmp.Compare(e.term, term) })
-		shared = append(shared, similar{other, float64(a.single[other].words[at].weight)})
-	}
-	return shared
+	return near
 }
 
 // usualOf is the mean of the greatest similarities of a sorted row. A cluster counts as its issues do.

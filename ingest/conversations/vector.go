@@ -23,14 +23,17 @@ type vector struct {
 	meaning []float32
 }
 
-// alike is the sum of the similarities between the issues of two sums: the dot product is linear. Words and meaning count the same.
+// alike is the sum of the similarities between the issues of two sums: the dot product is linear.
 func (v vector) alike(w vector) float64 {
 	sum := v.words.alike(w.words)
 	if v.meaning == nil || w.meaning == nil {
 		return sum
 	}
-	return (sum + dot(v.meaning, w.meaning)) / 2
+	return mixed(sum, dot(v.meaning, w.meaning))
 }
+
+// mixed is how alike two are whose words and meanings are so much alike. The meaning counts twice.
+func mixed(words, meaning float64) float64 { return (words + 2*meaning) / 3 }
 
 func dot(v, w []float32) float64 {
 	return float64(gonum.Implementation{}.Sdot(len(v), v, 1, w, 1))
