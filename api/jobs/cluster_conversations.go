@@ -40,7 +40,7 @@ func (a issueAnalysis) Meaning(text string) []byte {
 	if a.encoder == nil {
 		return nil
 	}
-	return conversations.MeaningOf(a.encoder.Encode, text)
+	return conversations.NewMeaning(a.encoder.Encode(text))
 }
 
 func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {

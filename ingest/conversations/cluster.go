@@ -11,7 +11,7 @@ import (
 // pairs does not join issues that have nothing in common. What is usual is measured for each issue: see usual.go. Two clusters that
 // both have issues which do not move become one only if they are more alike, by mergeMargin.
 const (
-	joinThreshold = 0.03
+	joinThreshold = 0.05
 	// wordsThreshold is that without a model.
 	wordsThreshold = -0.10
 	mergeMargin    = 0.10

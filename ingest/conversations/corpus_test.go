@@ -143,7 +143,7 @@ func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 				if k == 0 && c.Subject != "" {
 					text = c.Subject + ".\n" + text
 				}
-				item.Meaning = conversations.MeaningOf(model.Encode, text)
+				item.Meaning = conversations.NewMeaning(model.Encode(text))
 			}
 			a.items = append(a.items, item)
 			a.of, a.found = append(a.of, i), append(a.found, issue)

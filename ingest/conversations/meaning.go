@@ -1,9 +1,6 @@
 package conversations
 
-import (
-	"math"
-	"unicode/utf8"
-)
+import "math"
 
 // meaningSize is the number of values of a meaning.
 const meaningSize = 512
@@ -11,29 +8,6 @@ const meaningSize = 512
 // Meaning is the vector of an issue as it is kept: one signed byte a value, in a scale that does not count. It is empty if there was
 // no model to make it.
 type Meaning []byte
-
-// mostMeant bounds the characters whose sentences are looked at one by one.
-const mostMeant = 2000
-
-// MeaningOf is what a text means, by an encoder of texts: as a whole, and as the mean of its sentences, of which the longer count more.
-// The whole alone says too much about how it is written.
-func MeaningOf(encode func(string) []float32, text string) Meaning {
-	whole := encode(text)
-	parts := make([]float32, len(whole))
-	said := 0
-	for _, sentence := range sentences(text) {
-		if said >= mostMeant {
-			break
-		}
-		length := utf8.RuneCountInString(sentence)
-		said += length
-		add(parts, encode(sentence), float64(length))
-	}
-	if length := math.Sqrt(dot(parts, parts)); length > 0 {
-		whole = added(whole, parts, float32(1/length))
-	}
-	return NewMeaning(whole)
-}
 
 // NewMeaning keeps a vector.
 func NewMeaning(vector []float32) Meaning {
