@@ -109,7 +109,6 @@ func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignm
 		}
 	}
 	slices.SortFunc(a.order, func(i, j int) int { return strings.Compare(known[i].ID, known[j].ID) })
-	resting := len(a.order)
 	var own []int
 	for i := range items {
 		own = append(own, len(known)+i)
@@ -122,13 +121,14 @@ func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignm
 	n := len(a.order)
 	a.single, a.tongue, a.sizes = make([]vector, n), make([]string, n), make([]int, n)
 	a.parent, a.fixed, a.version = make([]int, n), make([]bool, n), make([]int, n)
-	counts := make([]map[string]float64, len(items))
-	for i, item := range items {
-		counts[i] = countTerms(item.Terms)
-		a.words.count(counts[i])
-	}
-	for _, i := range a.order[:resting] {
-		a.words.count(known[i].Profile.Terms)
+	counts := make([]map[string]float64, n)
+	for node, i := range a.order {
+		if i < len(known) {
+			counts[node] = known[i].Profile.Terms
+		} else {
+			counts[node] = countTerms(items[i-len(known)].Terms)
+		}
+		a.words.count(counts[node])
 	}
 	for node, i := range a.order {
 		a.parent[node] = node
@@ -138,7 +138,7 @@ func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignm
 			continue
 		}
 		item := items[i-len(known)]
-		a.single[node] = vector{a.words.vectorOf(counts[i-len(known)]), item.Meaning.vector()}
+		a.single[node] = vector{a.words.vectorOf(counts[node]), item.Meaning.vector()}
 		a.tongue[node], a.sizes[node] = item.Language, 1
 		a.haveMeaning = a.haveMeaning || a.single[node].meaning != nil
 	}

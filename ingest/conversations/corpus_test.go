@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/ingest/conversations"
 	"github.com/octavo-docs/octavo/ingest/conversations/embedding"
@@ -24,14 +25,12 @@ import (
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
-	// mostOrderShift bounds what the order of the input changes within one analysis, which sorts it first.
-	mostOrderShift = 0.02
 )
 
 // floors are what was measured, rounded down: no change may fall below. They are not the goals: that the test passes does not mean
 // that these are met. Parameters were chosen on one of "dev" and "held" and checked on the other, both ways; the lexicon was written
-// after reading "dev". "final" was written and labelled by others than who tuned, and measured once, after the tuning had ended: it tells
-// what to expect elsewhere. What is a courtesy was written after reading those of "dev" and "held". Whoever tunes with it needs a fourth set.
+// after reading "dev", and what is a courtesy after reading those of both. "final" was written and labelled by others than who tuned, and
+// chose no parameter: it tells what to expect elsewhere. Whoever tunes with it needs a fourth set.
 var floors = map[string]struct {
 	problems, themes float64
 	// fifty and single are of problems when issues come 50 or one at a time; single is not measured if it is 0: it takes long.
@@ -43,9 +42,9 @@ var floors = map[string]struct {
 	// falseIssues bounds the conversations without a problem, of 20, that have an issue.
 	falseIssues int
 }{
-	"dev":   {problems: 0.77, themes: 0.83, fifty: 0.77, words: 0.63, labels: 0.99, falseIssues: 0},
-	"final": {problems: 0.69, themes: 0.61, fifty: 0.68, single: 0.65, words: 0.59, labels: 0.99, falseIssues: 5},
-	"held":  {problems: 0.64, themes: 0.69, fifty: 0.63, single: 0.63, words: 0.44, labels: 0.99, falseIssues: 0},
+	"dev":   {problems: 0.76, themes: 0.84, fifty: 0.76, words: 0.63, labels: 0.99, falseIssues: 0},
+	"final": {problems: 0.72, themes: 0.67, fifty: 0.71, single: 0.68, words: 0.60, labels: 0.99, falseIssues: 5},
+	"held":  {problems: 0.66, themes: 0.66, fifty: 0.66, single: 0.64, words: 0.44, labels: 0.99, falseIssues: 0},
 }
 
 // labelled is a conversation of the corpus with its labels.
@@ -244,6 +243,16 @@ func (a *analyzed) assign(order []int, size, window int) {
 	}
 }
 
+// partition is which issues are together.
+func (a *analyzed) partition() [][]int {
+	var groups [][]int
+	for _, g := range a.groups {
+		groups = append(groups, slices.Sorted(slices.Values(g)))
+	}
+	slices.SortFunc(groups, slices.Compare)
+	return groups
+}
+
 // score counts pairs of conversations in one language.
 type score struct{ both, found, labelled float64 }
 
@@ -311,6 +320,7 @@ func TestCorpus(t *testing.T) {
 			order := a.order()
 			a.assign(order, len(order), 0)
 			whole, themes, agreed := a.problems(""), a.themed(), a.agreement()
+			partition := a.partition()
 			t.Logf("%d conversations, %d issues, %d clusters, %d of one issue", len(a.corpus), len(a.items), len(a.groups), a.alone())
 			t.Logf("problems (goal %.1f): %s", problemGoal, whole)
 			for _, language := range []string{"en", "de", "fr", "es", "pt", "ja"} {
@@ -346,8 +356,8 @@ func TestCorpus(t *testing.T) {
 			for range 3 {
 				random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 				a.assign(order, len(order), 0)
-				if shift := whole.f1() - a.problems("").f1(); max(shift, -shift) >= mostOrderShift {
-					t.Errorf("in another order: %s", a.problems(""))
+				if diff := cmp.Diff(partition, a.partition()); diff != "" {
+					t.Errorf("in another order: %s: %s", a.problems(""), diff)
 				}
 			}
 		})

@@ -10,11 +10,11 @@
 // # The method
 //
 // Two issues are as alike as the mean of two cosines: of their words (stems, things of the lexicon, pairs of characters; weighed by
-// how few issues have them) and, counting twice, of their meanings (vectors of package embedding, of the text and of its sentences;
-// without that model, words alone are compared). To what an issue means is added what those mean that share its words, and those that are
-// most like it (smooth.go). What counts is how much more alike than usual they are: less the mean of each one's similarity to the tenth of
-// all that is most like it (usual.go). Groups are joined by the mean over all pairs, the most alike first, down to one threshold; then each
-// issue goes where it fits best, where the mean over few pairs counts less.
+// how few issues have them) and, counting twice, of their meanings (vectors of package embedding; without that model, words alone are
+// compared). To what an issue means is added what those mean that share its words, and those that are most like it (smooth.go). What
+// counts is how much more alike than usual they are: less the mean of each one's similarity to the tenth of all that is most like it
+// (usual.go). Groups are joined by the mean over all pairs, the most alike first, down to one threshold; then each issue goes where it
+// fits best, where the mean over few pairs counts less.
 //
 // With a model, issues of different languages may be in one cluster. Without one they are not, unless the language of one is not known.
 //
@@ -23,10 +23,12 @@
 //
 // # How far it goes
 //
-// TestCorpus prints the figures. The parameters (thresholds, the tenth, weights, how many are near) were chosen on one of the sets "dev" and
-// "held" and checked on the other, both ways; a threshold chosen on one costs the other at most 0.02. The lexicon was written
-// after reading "dev". The set "final" was measured once, after the tuning: F1 0.69 for problems and 0.57 for themes (0.70 and 0.62
-// since signatures and courtesies are left out). The goal for problems, 0.8, is met by none of the three.
+// TestCorpus prints the figures. The parameters (thresholds, the tenth, weights, how many are near) were chosen on the sets "dev" and
+// "held": of those that did equally well the middle ones. The lexicon was written after reading "dev". The set "final", which chose no
+// parameter, has F1 0.72 for problems and 0.67 for themes, and 0.69 and 0.62 with a threshold of 0.02, which is as good on the others. The
+// goal for problems, 0.8, is met by none of the three. It is met where there are fewer: 0.87 to 0.91 for 60 conversations of 6 problems and
+// 0.81 to 0.88 for 120 of 12, in each of the three sets (TestFewProblems). What is wrong most is that problems of one thing are taken for
+// one ("webhooks have stopped" and "webhooks time out"), and that one problem of many forms is taken for several.
 //
 // It imports schema only, and hands results back: api keeps them by store.
 package conversations

@@ -8,10 +8,13 @@ import (
 )
 
 // What is usual for an issue is its mean similarity to those that are most like it: a share of all, so that it does not depend on how
-// many there are, and not less than a few.
+// many there are, and not less than a few. With meanings it is a greater share of few issues, up to someUsual: they are of few problems, of
+// which each has a great share, and what is usual within a problem is not meant.
 const (
 	usualShare = 0.1
 	leastUsual = 10
+	someUsual  = 20
+	someShare  = 1.0 / 3
 	// maxHaving bounds the issues that are compared because of one common term: what more have says little.
 	maxHaving = 2000
 )
@@ -92,11 +95,11 @@ func (a *assignment) usualOf(row []similar, meaning bool) float64 {
 	for _, s := range row {
 		all += a.sizes[s.node]
 	}
-	most := float64(max(leastUsual, int(usualShare*float64(all))))
-	assumed := assumedWords
+	share, assumed := int(usualShare*float64(all)), assumedWords
 	if meaning {
-		assumed = assumedMeaning
+		share, assumed = max(share, min(someUsual, int(someShare*float64(all)))), assumedMeaning
 	}
+	most := float64(max(leastUsual, share))
 	sum, count := assumedNear*assumed, float64(assumedNear)
 	for _, s := range row {
 		take := min(float64(a.sizes[s.node]), most)

@@ -117,10 +117,10 @@ func (v *vocabulary) number(term string) int32 {
 	return n
 }
 
-// count notes that there is one more text with these terms.
+// count notes that there is one more text with these terms. They are numbered in one order: sums are made in that of their numbers.
 func (v *vocabulary) count(terms map[string]float64) {
 	v.all++
-	for term := range terms {
+	for _, term := range sortedKeys(terms) {
 		v.having[v.number(term)]++
 	}
 }
@@ -145,15 +145,10 @@ func (v *vocabulary) weight(term string) float64 {
 
 // vectorOf weighs the terms of an issue by how often they are in it and how much they say.
 func (v *vocabulary) vectorOf(counts map[string]float64) words {
-	names := make([]string, 0, len(counts))
-	for term := range counts {
-		names = append(names, term)
-	}
-	// In one order, so that equal issues have vectors with equal bits.
-	slices.Sort(names)
 	var made words
 	sum := 0.0
-	for _, term := range names {
+	// In one order, so that equal issues have vectors with equal bits.
+	for _, term := range sortedKeys(counts) {
 		weight := v.weight(term) * (1 + math.Log(counts[term]))
 		sum += weight * weight
 		made = append(made, entry{v.number(term), float32(weight)})
