@@ -106,6 +106,7 @@ func (t *translator) documents(ctx context.Context, space string, pages []tree.N
 // copy makes the pages of the copy of what was translated. put stores their documents.
 func (t *translator) copy(ctx context.Context, put func([]store.Document) error) (store.TranslatedSpace, error) {
 	made := store.TranslatedSpace{Title: t.base.Space.Title}
+	t.contentBytes = 0
 	title := []translation.Place{fieldPlace("", &made.Title, maxSpaceTitle)}
 	_, known, err := t.known(ctx, title)
 	if err != nil {
