@@ -71,7 +71,7 @@ func TestTranslationOfReusableContents(t *testing.T) {
 			t.Errorf("%s: %s", title, text)
 		}
 	}
-	if text := b.shown(copied, "ONE"); !strings.Contains(text, "only code") || !strings.Contains(text, broken) {
+	if text := b.shown(copied, "ONE"); !strings.Contains(text, "only code") || !strings.Contains(text, `"`+broken+`"`) || !strings.Contains(text, `"none"`) {
 		t.Errorf("what is not translated: %s", text)
 	}
 	if text := b.shown(b.source, "One"); !strings.Contains(text, "Mind the gap") {

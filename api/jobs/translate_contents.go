@@ -41,11 +41,12 @@ func (t *translator) eachContent(ctx context.Context, pages []translatedPage, se
 			return err
 		}
 		for _, id := range ids {
-			d, ok := includes.Read(files[id])
-			if !ok {
+			file, there := files[id]
+			d, ok := includes.Read(file)
+			if !there || !ok {
 				continue
 			}
-			c := reusable{id: id, page: pages[i].node.ID, file: files[id], translatedPage: pageOf(pages[i].node, &d)}
+			c := reusable{id: id, page: pages[i].node.ID, file: file, translatedPage: pageOf(pages[i].node, &d)}
 			if err := visit(&c); err != nil {
 				return err
 			}

@@ -151,6 +151,25 @@ func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	return a
 }
 
+// extractions are those of sets with the model, made once: encoding takes longest.
+var extractions sync.Map
+
+type extraction struct {
+	once sync.Once
+	of   *analyzed
+}
+
+// extracted gives the issues of a set, with what they mean, to assign.
+func extracted(t *testing.T, set string) *analyzed {
+	t.Helper()
+	model := openModel(t)
+	made, _ := extractions.LoadOrStore(set, &extraction{})
+	e := made.(*extraction) //nolint:forcetypeassert // It holds nothing else.
+	e.once.Do(func() { e.of = extractAll(readCorpus(t, filepath.Join("testdata", set)), model) })
+	own := *e.of
+	return &own
+}
+
 // assign takes the issues in this order, in batches of a size, each with what the batches before made. The latest issues of the
 // batches before, so many, may move.
 func (a *analyzed) assign(order []int, size, window int) {
@@ -315,8 +334,7 @@ func TestCorpus(t *testing.T) {
 	for set, floor := range floors {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			corpus := readCorpus(t, filepath.Join("testdata", set))
-			a := extractAll(corpus, openModel(t))
+			a := extracted(t, set)
 			order := a.order()
 			a.assign(order, len(order), 0)
 			whole, themes, agreed := a.problems(""), a.themed(), a.agreement()

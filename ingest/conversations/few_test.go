@@ -3,7 +3,6 @@ package conversations_test
 import (
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -50,7 +49,7 @@ func TestFewProblems(t *testing.T) {
 	} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			all := extractAll(readCorpus(t, filepath.Join("testdata", set)), openModel(t))
+			all := extracted(t, set)
 			for _, size := range slices.SortedFunc(maps.Keys(floors), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
 				f1, clusters := 0.0, 0.0
 				random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // Draws for a test.
