@@ -262,7 +262,7 @@ func (s *stateStore) forgetTable(st *states) {
 // Tables of which nothing is on the disk any more make room.
 func (s *stateStore) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
-	err = s.ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(), groupArrayIf(10)(name, name NOT IN (SELECT table FROM system.parts WHERE database = currentDatabase()))
+	err = s.ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(), groupArrayIf(10)(name, name NOT IN (SELECT table FROM system.parts WHERE database = currentDatabase() AND `+insights.OnDisk+`))
 		FROM system.tables WHERE database = currentDatabase() AND match(name, {tables:String})`,
 		[]any{clickhouse.Named("tables", insights.StatesTables)}, []any{&bytes, &parts, &tables, &empty}, func() {})
 	if err != nil {

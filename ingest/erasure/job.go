@@ -250,7 +250,11 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	if err := j.cfg.step("deleted"); err != nil {
 		return err
 	}
-	if err := j.cfg.Ledger.MarkMutated(ctx, b.Version, d.Now); err != nil {
+	mutated, err := j.cfg.Table.Now(ctx) // by now, so not before the last part was replaced
+	if err != nil {
+		return err
+	}
+	if err := j.cfg.Ledger.MarkMutated(ctx, b.Version, mutated); err != nil {
 		return err
 	}
 	for _, v := range b.Visitors {

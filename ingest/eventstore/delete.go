@@ -36,18 +36,17 @@ func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 type Deletion struct {
 	Found   bool
 	Done    bool      // no active part has such a row
-	Created time.Time // at the latest, to the second; by the server's clock, as Now
-	Now     time.Time
-	Failure string // of the last attempt; the server goes on trying
+	Created time.Time // at the latest, to the second, by the server's clock
+	Failure string    // of the last attempt; the server goes on trying
 }
 
 // Deletion looks for a Delete in the table that is there now.
 func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err error) {
 	var hosts, all uint64
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT uniqExact(hostName()), (SELECT uniqExact(hostName()) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+"), countIf(NOT is_done) = 0, max(create_time), now(), max(latest_fail_reason) FROM "+
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT uniqExact(hostName()), (SELECT uniqExact(hostName()) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+"), countIf(NOT is_done) = 0, max(create_time), max(latest_fail_reason) FROM "+
 		onAllNodes(c.cfg.Cluster, "system.mutations")+" WHERE database = currentDatabase() AND table = {table:String} AND position(command, {name:String}) > 0 AND NOT is_killed",
 		clickhouse.Named("table", c.topology().LocalTable()), clickhouse.Named("name", sqltree.Quote(name))).
-		Scan(&hosts, &all, &d.Done, &d.Created, &d.Now, &d.Failure)
+		Scan(&hosts, &all, &d.Done, &d.Created, &d.Failure)
 	if err != nil {
 		return d, fmt.Errorf("cannot ask how far a deletion is: %w", err)
 	}
@@ -57,10 +56,11 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 }
 
 // OldParts is how many parts the server still has on its disks that were replaced until a time by
-// its clock, or may have: it reads such parts some time after it starts.
+// its clock, or may have: it reads such parts some time after it starts. Files that it is just
+// removing count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	tables := "(" + sqltree.Quote(c.topology().LocalTable()) + ", " + sqltree.Quote(insights.NextTable) + ")"
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.parts")+" WHERE database = currentDatabase() AND table IN "+tables+" AND NOT active AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")+" WHERE database = currentDatabase() AND table IN "+tables+" AND _state != 'Active' AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
 		" + (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.dropped_tables")+" WHERE database = currentDatabase() AND table IN "+tables+")"+
 		" + (SELECT countIf(uptime() < "+fmt.Sprint(oldPartsKnown)+" AND toUnixTimestamp(now()) - uptime() >= {until:UInt32}) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+")",
 		clickhouse.Named("until", until.Unix())).Scan(&n)
@@ -102,7 +102,7 @@ func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint
 			failed = errors.Join(failed, fmt.Errorf("cannot drop aggregate states: %w", err))
 		}
 	}
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = currentDatabase() AND match(table, {tables:String}) AND toUnixTimestamp(modification_time) <= {until:UInt32}", ofStates...).Scan(&left)
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = currentDatabase() AND match(table, {tables:String}) AND "+insights.OnDisk+" AND toUnixTimestamp(modification_time) <= {until:UInt32}", ofStates...).Scan(&left)
 	if err != nil {
 		return 0, errors.Join(failed, fmt.Errorf("cannot ask for aggregate states: %w", err))
 	}

@@ -1,11 +1,20 @@
 package eventstore
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // TestDelete: a deletion takes rows out of events and visits, is found by its name, and the parts
@@ -23,6 +32,7 @@ func TestDelete(t *testing.T) {
 	if err != nil || before == 0 {
 		t.Fatalf("%d rows, %v", before, err)
 	}
+	folders := slowToRemove(t, conn)
 	if err := store.Delete(t.Context(), "test 1", "log_offset = 1"); err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +43,12 @@ func TestDelete(t *testing.T) {
 		}
 		return d.Done
 	})
-	if d.Created.Before(time.Now().Add(-time.Minute)) || d.Now.Before(d.Created) || d.Failure != "" {
+	if d.Created.Before(time.Now().Add(-time.Minute)) || d.Failure != "" {
 		t.Errorf("%+v", d)
+	}
+	mutated, err := store.Now(t.Context())
+	if err != nil || mutated.Before(d.Created) {
+		t.Fatalf("%v after %v, %v", mutated, d.Created, err)
 	}
 	if other, err := store.Deletion(t.Context(), "test"); err != nil || other.Found {
 		t.Errorf("another name: %+v, %v", other, err)
@@ -43,18 +57,51 @@ func TestDelete(t *testing.T) {
 	if events := visitEvents(t, conn); err != nil || after != 0 || events != 1500-before {
 		t.Errorf("%d rows, %d events in visits, %v", after, events, err)
 	}
-	if old, err := store.OldParts(t.Context(), d.Now); err != nil || old == 0 {
+	if old, err := store.OldParts(t.Context(), mutated); err != nil || old == 0 {
 		t.Errorf("%d replaced parts right after a deletion, %v", old, err)
 	}
 	eventually.True(t, ingesttest.PartsPatience, "the replaced parts to leave the disk", func() bool {
-		old, err := store.OldParts(t.Context(), d.Now)
+		old, err := store.OldParts(t.Context(), mutated)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return old == 0
 	})
+	areRemoved(t, folders)
 	if moving, err := store.Moving(t.Context()); err != nil || moving {
 		t.Errorf("moving %v, %v", moving, err)
+	}
+}
+
+// slowToRemove puts so many files into the folders of the table's parts that the server removes
+// them for a while, and returns the folders.
+func slowToRemove(t *testing.T, conn driver.Conn) (folders []string) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), "SELECT groupArray(path) FROM system.parts WHERE active AND database = currentDatabase() AND table = {table:String}", clickhouse.Named("table", insights.Table)).Scan(&folders)
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%q, %v", folders, err)
+	}
+	for _, folder := range folders {
+		for i := range 20_000 {
+			if err := os.WriteFile(filepath.Join(folder, fmt.Sprint("test", i)), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return folders
+}
+
+// areRemoved fails the test if folders of parts are on the disk, also under the names that the
+// server gives them while it removes them.
+func areRemoved(t *testing.T, folders []string) {
+	t.Helper()
+	for _, folder := range folders {
+		dir, name := filepath.Split(filepath.Clean(folder))
+		for _, path := range []string{folder, dir + "delete_tmp_" + name} {
+			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is on the disk: %v", path, err)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -111,10 +112,13 @@ func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights
 	return t, nil
 }
 
-// onAllNodes is a system table of the server, or of all those of a cluster.
+// onAllNodes is a system table, or a subquery on one, of the server, or of all those of a cluster.
 func onAllNodes(cluster, table string) string {
 	if cluster == "" {
 		return table
+	}
+	if strings.HasPrefix(table, "(") {
+		table = "view" + table
 	}
 	return "clusterAllReplicas(" + sqltree.Ident(cluster) + ", " + table + ")"
 }

@@ -31,6 +31,10 @@ func StatesTable(columns string) string {
 // StatesTables is the pattern of their names.
 const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 
+// OnDisk is a condition on system.parts that holds for every part. Only for statements that name
+// _state does the server list the parts whose files it is just removing.
+const OnDisk = "_state != ''"
+
 // The columns that come from an event's place in the log. Partition, offset and
 // index identify a row forever.
 const (
