@@ -4,7 +4,6 @@
 // stdin is a sequence of files: the length of the name and of the content, each a little-endian uint32, then both. The one
 // without a name ends it. On failure, stderr has one line of JSON, {"error": …, "memory": …}, and the exit code is 1.
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
-import vm from "node:vm";
 
 const { compiler: compilerDir, formulas: converterPath, fonts, maxInput } = JSON.parse(process.argv[1]);
 
@@ -73,11 +72,6 @@ for (const name of images) {
 compiler.map_shadow("/readable.json", new TextEncoder().encode(JSON.stringify(readable)));
 
 // So would a formula.
-const shared = vm.createContext({ __proto__: null });
-const limited = (run, timeout) => {
-  shared.run = run;
-  return vm.runInContext("run()", shared, { timeout });
-};
 const draws = (list) => {
   compiler.map_shadow("/try.json", new TextEncoder().encode(JSON.stringify(list)));
   compiler.add_source("/try.typ", `#show math.equation: set text(font: "Noto Sans Math")

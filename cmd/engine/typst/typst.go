@@ -30,8 +30,11 @@ var compile string
 //go:embed formulas.mjs
 var formulas string
 
+//go:embed limited.mjs
+var limited string
+
 // program is one module: the child may read no file of ours.
-var program = strings.Replace(formulas, "export function", "function", 1) + compile
+var program = strings.ReplaceAll(limited+formulas, "export function", "function") + compile
 
 // Config has the settings of a Renderer. The zero value is complete.
 type Config struct {
