@@ -4,7 +4,8 @@ SHELL       := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS   += --no-print-directory
 
-export GOFLAGS := -buildvcs=false
+# -trimpath lets every checkout on a machine share the build cache.
+export GOFLAGS := -buildvcs=false -trimpath
 # The tools have a module of their own, so that their dependencies are not ours.
 LINTER   := bin/tools/golangci-lint
 LICENCES := bin/tools/licences

@@ -3,27 +3,24 @@ package schema
 import (
 	"bytes"
 	stdjson "encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// everyKind reads the document of testdata. It has each kind of node and leaves out everything that may be left out.
+// everyKind returns the shared document, as text and decoded.
 func everyKind(tb testing.TB) ([]byte, Document) {
 	tb.Helper()
-	text, err := os.ReadFile("testdata/document.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var d Document
-	if err := json.Unmarshal(text, &d); err != nil {
+	if err := json.Unmarshal(schematest.Document, &d); err != nil {
 		tb.Fatal(err)
 	}
-	return text, d
+	return schematest.Document, d
 }
 
 func TestDocumentOfEveryKind(t *testing.T) {
@@ -31,7 +28,7 @@ func TestDocumentOfEveryKind(t *testing.T) {
 	text, d := everyKind(t)
 	for _, kind := range slices.Concat(nodeTypes(), markTypes()) {
 		if !bytes.Contains(text, []byte(`"type":"`+kind+`"`)) {
-			t.Errorf("testdata/document.json has no %s", kind)
+			t.Errorf("schematest/document.json has no %s", kind)
 		}
 	}
 	d.Normalize()

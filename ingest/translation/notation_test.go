@@ -1,7 +1,6 @@
 package translation
 
 import (
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
 func block(t testing.TB, text string) []schema.Node {
@@ -139,12 +139,8 @@ func FuzzDecode(f *testing.F) {
 // everything is a document with every kind of node.
 func everything(t testing.TB) schema.Document {
 	t.Helper()
-	text, err := os.ReadFile("../../schema/testdata/document.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var d schema.Document
-	if err := json.Unmarshal(text, &d); err != nil {
+	if err := json.Unmarshal(schematest.Document, &d); err != nil {
 		t.Fatal(err)
 	}
 	d.Normalize()

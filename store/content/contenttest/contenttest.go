@@ -2,26 +2,19 @@
 package contenttest
 
 import (
-	"os"
-	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
 // EveryKind reads the document that has each kind of node.
 func EveryKind(tb testing.TB) schema.Document {
 	tb.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../../schema/testdata/document.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var d schema.Document
-	if err := json.Unmarshal(text, &d); err != nil {
+	if err := json.Unmarshal(schematest.Document, &d); err != nil {
 		tb.Fatal(err)
 	}
 	d.Normalize()
