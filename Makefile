@@ -51,25 +51,29 @@ $(CLIENT): api/clienttest/package.json api/clienttest/package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engines clienttest build ## unit and integration tests on the real, embedded engines
-	$(WITH_ENGINES) go test -timeout 15m ./...
+test: engines clienttest build ## unit and integration tests on the real, embedded engines, each in its short form
+	RACE=$(RACE) $(WITH_ENGINES) .ci/test
 
 .PHONY: test-all
 test-all: test test-rest ## make test, and all that takes longer: see test-rest
 
 .PHONY: test-rest
-test-rest: engines clienttest build kafka ## the concurrent packages under the race detector, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
+test-rest: engines clienttest build kafka ## the long forms, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
 	@.ci/alerts
 	@command -v chromium > /dev/null || echo 'Chromium is not installed: api/browsertest is skipped' >&2
-	packages=$$(.ci/race); $(WITH_ENGINES) go test -race -timeout 25m $$packages
-	@# The embedded broker's start with 1 GB of log.
-	OCTAVO_TEST_LOG_BYTES=1000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v
-	@# The rounds of many conversations in bounded memory.
-	OCTAVO_TEST_CONVERSATIONS=20000 go test ./ingest/conversations -run TestManyConversations -v
+	$(MAKE) test-long
 	$(MAKE) chaos-short
 	$(MAKE) powercut-short
 	.ci/apache-kafka
 	$(MAKE) fuzz
+
+.PHONY: test-race
+test-race: engines ## the packages with concurrent code of their own under the race detector (CI runs them so instead of plain)
+	packages=$$(.ci/race); $(WITH_ENGINES) go test -race -short -vet=off -timeout 60m -p 4 $$packages
+
+.PHONY: test-long
+test-long: engines build ## the tests that have a long form: more random cases, all of the bench's rows, a log of 1 GB
+	$(WITH_ENGINES) .ci/long
 
 KAFKA := deploy/kafka/target/lib
 .PHONY: kafka
@@ -80,7 +84,7 @@ $(KAFKA): deploy/kafka/pom.xml
 	@touch $@
 
 .PHONY: fuzz
-fuzz: ## run every fuzz target FUZZTIME (20000x) times
+fuzz: ## run every fuzz target FUZZTIME (5000x) times
 	@.ci/fuzz
 
 .PHONY: bench
@@ -105,7 +109,7 @@ bench-views: engines ## 50 page views a second of a site of 1,000 pages, as a fr
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential
-differential: engines ## compare DIFFERENTIAL_ROUNDS times DIFFERENTIAL_REQUESTS random queries with a simple evaluator (2,000 of them are in make test)
+differential: engines ## compare DIFFERENTIAL_ROUNDS times DIFFERENTIAL_REQUESTS random queries with a simple evaluator (400 of them are in make test, 2,000 in make test-long)
 	$(WITH_ENGINES) go test ./query -run TestDifferential -v -count $(DIFFERENTIAL_ROUNDS) -timeout 6h -rapid.checks=$(DIFFERENTIAL_REQUESTS)
 
 .PHONY: abuse

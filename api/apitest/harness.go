@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +57,13 @@ type Harness struct {
 	answers *fakeInsights
 	Log     *capture.Buffer
 	DNS     *txtRecords
+	// counting is the connection of Rows: a new one would read the catalog of every table again.
+	counting *counting
+}
+
+type counting struct {
+	sync.Mutex
+	conn *pgx.Conn
 }
 
 type option func(*frame.Config, *api.Deps)
@@ -63,7 +71,12 @@ type option func(*frame.Config, *api.Deps)
 func New(t testing.TB, options ...option) *Harness {
 	t.Helper()
 	url := storetest.URL(t)
-	h := &Harness{T: t, URL: url, Store: storetest.Open(t, url), Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{}}
+	h := &Harness{T: t, URL: url, Store: storetest.Open(t, url), Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{}, counting: &counting{}}
+	t.Cleanup(func() {
+		if h.counting.conn != nil {
+			_ = h.counting.conn.Close(context.WithoutCancel(t.Context()))
+		}
+	})
 	h.Ours, h.Theirs = storetest.NewTenant(t, h.Store, "ours"), storetest.NewTenant(t, h.Store, "theirs")
 	h.Serve(nil, options...)
 	return h
@@ -293,12 +306,16 @@ type Rows struct {
 // their last use, which is recorded in the background.
 func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
-	conn, err := pgx.Connect(h.T.Context(), h.URL)
-	if err != nil {
-		h.T.Fatal(err)
+	h.counting.Lock()
+	defer h.counting.Unlock()
+	if h.counting.conn == nil {
+		conn, err := pgx.Connect(h.T.Context(), h.URL)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		h.counting.conn = conn
 	}
-	defer func() { _ = conn.Close(h.T.Context()) }()
-	rows, err := conn.Query(h.T.Context(), `select tablename::text,
+	rows, err := h.counting.conn.Query(h.T.Context(), `select tablename::text,
 		(xpath('/row/n/text()', contents))[1]::text::int, (xpath('/row/hash/text()', contents))[1]::text
 		from pg_tables, query_to_xml(format('select count(*) as n,
 			coalesce(sum(hashtextextended((to_jsonb(t) - ''last_used_at'')::text, 0)), 0) as hash

@@ -19,6 +19,9 @@ import (
 // A table has exactly the events that were asked for, each once, and all of them fall
 // into its 13 months. What an interrupted run left of some days is made anew.
 func TestDataIsContinued(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs in the long form: .ci/long")
+	}
 	t.Parallel()
 	options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
 	if err != nil {

@@ -194,6 +194,9 @@ func TestBareServer(t *testing.T) {
 // TestQuickQueries makes small tables and asks some of a dashboard's questions in every
 // way, twice: the second run finds the tables.
 func TestQuickQueries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs in the long form: .ci/long")
+	}
 	_ = enginetest.ClickHouse(t) // skips without engines
 	bench, data, out := program(t), t.TempDir(), t.TempDir()
 	run := func(arguments ...string) report {
@@ -231,6 +234,9 @@ func TestQuickQueries(t *testing.T) {
 // TestQuickRun measures all rows briefly on real engines. It checks that they
 // can be measured, not the figures.
 func TestQuickRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs in the long form: .ci/long")
+	}
 	_ = enginetest.ClickHouse(t) // skips without engines
 	out := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program(t), "--quick", "--out", out)

@@ -11,7 +11,7 @@ import (
 // only, and show no secret.
 func TestOperatorsListener(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
+	i := newAttached(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
 	for path, want := range map[string]string{
 		"/metrics": "octavo_query_running", "/version": `"version"`, "/healthz": `"alive":true`, "/readyz": `"ready":true`,
 		"/debug/pprof/goroutine?debug=1": "goroutine profile",

@@ -14,7 +14,7 @@ import (
 // accepted ones.
 func TestBalance(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	for n := range 3 {
 		if status, body := i.post(i.token, pageView(fmt.Sprint("v", n)), pageView("w")); status != 204 {
 			t.Fatalf("%d %s", status, body)

@@ -3,38 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
-
-// clickHouse connects to a running server's own insights engine.
-func (i *instance) clickHouse() driver.Conn {
-	i.t.Helper()
-	var engines notes
-	text, err := os.ReadFile(filepath.Join(i.dir, "engines.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &engines)
-	}
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	conn, err := openClickHouse(engines.ClickHouse, "", 1)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	i.t.Cleanup(func() { _ = conn.Close() })
-	return conn
-}
 
 // Events that the store refuses can be listed and shown beside a running
 // server. They block no other events, and a replay stores them once.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	conn := i.clickHouse()
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK url != 'https://docs.example.com/poison'"); err != nil {
 		t.Fatal(err)

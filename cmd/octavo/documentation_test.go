@@ -178,7 +178,7 @@ const tinyPNG = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00
 // with a conflict resolved, exported, printed, published, read, and moved.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
-	d := &docs{instance: newInstance(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), forge: gitsynctest.New(t)}
+	d := &docs{instance: newAttached(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), forge: gitsynctest.New(t)}
 	d.forge.Repository("guide")
 	files := repository()
 	before := d.forge.Files("guide", "main", files)

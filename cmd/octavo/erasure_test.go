@@ -133,24 +133,6 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 	return found, decompressed
 }
 
-func (i *instance) postgres() *pgx.Conn {
-	i.t.Helper()
-	var engines notes
-	text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir}))
-	if err == nil {
-		err = json.Unmarshal(text, &engines)
-	}
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	conn, err := pgx.Connect(i.t.Context(), engines.Postgres)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	i.t.Cleanup(func() { _ = conn.Close(i.t.Context()) })
-	return conn
-}
-
 // TestEraseVisitor: while events flow, a visitor is erased. No byte of it is left in the insights
 // engine's files, columns and projections decompressed; neither a replayed dead letter nor a repair
 // brings it back; all other events are there; and what the visitor does later is stored.
@@ -362,7 +344,7 @@ func TestOneNodeErases(t *testing.T) {
 // deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	day := func(ago int) string {
 		return strings.Replace(pageView(fmt.Sprint("d", ago)), `"type"`, `"timestamp":"`+time.Now().AddDate(0, 0, -ago).UTC().Format(time.RFC3339)+`","type"`, 1)
 	}

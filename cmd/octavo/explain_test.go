@@ -11,7 +11,7 @@ import (
 // described, also of another report; a wrong request exits with its error.
 func TestExplainCommand(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	if status, answer := i.post(i.token, pageView("a"), pageView("b")); status != 204 {
 		t.Fatalf("%d %s", status, answer)
 	}

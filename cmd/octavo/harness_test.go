@@ -20,9 +20,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/jackc/pgx/v5"
+
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // patience bounds how long a test waits for a condition before it fails.
@@ -87,6 +91,23 @@ func newInstance(t *testing.T, env ...string) *instance {
 	i := newIdle(t, env...)
 	i.start()
 	return i
+}
+
+// newAttached is like newInstance on the shared engines. It is for tests that neither look into an engine's files nor
+// stop an engine: starting three takes longer than most tests.
+func newAttached(t *testing.T, env ...string) *instance {
+	t.Helper()
+	return newInstance(t, append(sharedEngines(t, 2), env...)...)
+}
+
+// sharedEngines returns the settings that name the shared engines, with a topic and databases of the test's own. The
+// content's database is migrated.
+func sharedEngines(t *testing.T, partitions int) []string {
+	t.Helper()
+	return []string{
+		"OCTAVO_POSTGRES_URL=" + storetest.URL(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, partitions),
+	}
 }
 
 // newIdle is like newInstance but does not start the server.
@@ -355,6 +376,56 @@ func (i *instance) until(what string, condition func() error) {
 	}()
 	eventually.Succeeds(i.t, patience, what, condition)
 	met = true
+}
+
+// engines returns the addresses of the server's engines: its settings', or those of the embedded ones.
+func (i *instance) engines() notes {
+	i.t.Helper()
+	var n notes
+	for _, setting := range i.env {
+		name, value, _ := strings.Cut(setting, "=")
+		switch name {
+		case "OCTAVO_POSTGRES_URL":
+			n.Postgres = value
+		case "OCTAVO_CLICKHOUSE_URL":
+			n.ClickHouse = value
+		case "OCTAVO_KAFKA_BROKERS":
+			n.Kafka = strings.Split(value, ",")
+		}
+	}
+	if n.Postgres != "" && n.ClickHouse != "" && n.Kafka != nil {
+		return n
+	}
+	text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir}))
+	if err == nil {
+		err = json.Unmarshal(text, &n)
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return n
+}
+
+// clickHouse connects to the server's insights engine.
+func (i *instance) clickHouse() driver.Conn {
+	i.t.Helper()
+	conn, err := openClickHouse(i.engines().ClickHouse, "", 1)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// postgres connects to the server's database.
+func (i *instance) postgres() *pgx.Conn {
+	i.t.Helper()
+	conn, err := pgx.Connect(i.t.Context(), i.engines().Postgres)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(i.t.Context())) })
+	return conn
 }
 
 // engine finds the process of one of the server's engines. It returns 0 if

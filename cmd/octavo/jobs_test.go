@@ -16,7 +16,7 @@ import (
 // failed with the operator's command.
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	conn := i.postgres()
 	// A job that failed: that of a space which is gone, so it has nothing to do
 	// when it runs again.

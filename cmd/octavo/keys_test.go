@@ -384,7 +384,7 @@ func (g gatedLog) Append(ctx context.Context, site string, partition int, messag
 // content encoding counts as a repeat.
 func TestKeyOverHTTP(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	body := `{"events":[` + pageView("v") + `]}`
 	for _, c := range []struct {
 		key, body, encoding string

@@ -34,7 +34,7 @@ func (i *instance) ask(body string) (status int, header http.Header, answer []by
 // events.
 func TestFreshUntil(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	for n := 1; n <= 5; n++ {
 		if status, answer := i.post(i.token, pageView(fmt.Sprint(n))); status != 204 {
 			t.Fatalf("%d %s", status, answer)
@@ -58,7 +58,7 @@ func TestFreshUntil(t *testing.T) {
 // whole event path.
 func TestClaimsKeepTheirTypes(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	claims := `{"a":{"b":2},"a.b":1,"beta":true,"deep":{"n":-1.50,"tags":["x",{"y":null}]},"https://x.example/roles":["admin","dev"],"plan":"pro"}`
 	event := fmt.Sprintf(`{"type":"page_view","session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":%s},"location":{"url":"https://d.example/"}}`, claims)
 	if status, answer := i.post(i.token, event, pageView("w")); status != 204 {
@@ -100,11 +100,11 @@ func TestClaimsKeepTheirTypes(t *testing.T) {
 // what to change, without a Retry-After that would make a dashboard repeat it.
 func TestSlowQuestionIsA400(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t, "OCTAVO_QUERY_MAX_TIME=5ms")
-	// Enough rows for seconds of work on any machine.
+	i := newAttached(t, "OCTAVO_QUERY_MAX_TIME=5ms")
+	// Enough rows for more than 5 ms of work on any machine.
 	err := i.clickHouse().Exec(t.Context(), `INSERT INTO events (site, time, type, url, visitor, session)
 		SELECT '`+i.site+`', now64(3) - toIntervalSecond(1 + number % 100000), 'page_view', concat('https://docs.example.com/', toString(number)),
-		sipHash64(number, 1), sipHash64(number, 2) FROM numbers(3000000)`)
+		sipHash64(number, 1), sipHash64(number, 2) FROM numbers(300000)`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // balancer acts like a load balancer: it sends requests to nodes that are
@@ -113,10 +111,7 @@ func (b *balancer) send(path, token string, body []byte) (int, string, error) {
 // under load. Every request is answered 204 and every event is stored once.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
-	engines := []string{
-		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 4),
-	}
+	engines := sharedEngines(t, 4)
 	node := func(role string) *instance { return newInstance(t, append(engines, "OCTAVO_ROLES="+role)...) }
 	one := node("api")
 	two, three, four := node("api"), node("sink"), node("sink")

@@ -186,7 +186,7 @@ func TestEnginesKilled(t *testing.T) {
 // their members.
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	generator := eventgen.New(eventgen.Options{Seed: 1, Events: 4000})
 	var body []byte
 	sent := map[any]any{} // by type
@@ -240,7 +240,7 @@ func TestEveryEventType(t *testing.T) {
 // nothing of it is stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	status, answer := i.post(i.token, pageView("a"), `{"type":"page_view","session":{"visitorId":"b"},"location":{"url":"https://docs.example.com/"}}`)
 	if status != 400 || !strings.Contains(string(answer), "events[1].session.sessionId") {
 		t.Fatalf("a bad event: %d %s", status, answer)
@@ -290,10 +290,7 @@ func TestClearErrors(t *testing.T) {
 // settings name.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	engines := []string{
-		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 2),
-	}
+	engines := sharedEngines(t, 2)
 	front := newInstance(t, append(engines, "OCTAVO_ROLES=api")...)
 	if status, answer := front.post(front.token, pageView("a"), pageView("b")); status != 204 {
 		t.Fatalf("post: %d %s", status, answer)

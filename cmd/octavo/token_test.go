@@ -12,7 +12,7 @@ import (
 // octavo runs a command beside the instance and returns what it printed.
 func (i *instance) octavo(arguments ...string) (string, error) {
 	cmd := exec.Command(binary(i.t), arguments...)
-	cmd.Env = append(os.Environ(), "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
+	cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t)), i.env...)
 	output, err := cmd.Output()
 	return strings.TrimSpace(string(output)), err
 }
@@ -21,7 +21,7 @@ func (i *instance) octavo(arguments ...string) (string, error) {
 // checks what each kind may do.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	made, err := i.octavo("token", "create", "--site", i.site, "--name", "the site", "--json")
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestTokens(t *testing.T) {
 // invite with it, and confirms an e-mail domain.
 func TestOperatorLetsPeopleIn(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 
 	org := "/v1/orgs/" + i.org
 	if status, answer := i.request("POST", org+"/invites", i.token, []byte(`{"emails":["new@example.com"],"role":"read"}`)); status != 200 {

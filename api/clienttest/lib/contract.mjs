@@ -21,6 +21,8 @@ export class Contract {
     #exceptions;
     #operations = [];
     #validators = new Map();
+    #about = new Map();
+    #changed = new Map();
 
     constructor(document = published(), { operations = seed.operations, members = seed.members, exceptions = seed.exceptions } = {}) {
         for (const [key, operation] of Object.entries(operations)) {
@@ -91,10 +93,11 @@ export class Contract {
      */
     validate(schema, value) {
         const problems = this.#errors(schema, value, this.#exceptions);
-        if (problems.length > 0 || this.#errors(schema, value, []).length === 0) {
+        const about = this.#exceptionsAbout(schema);
+        if (problems.length > 0 || about.length === 0 || this.#errors(schema, value, []).length === 0) {
             return { problems, exceptions: [] };
         }
-        const needed = this.#exceptions.filter((e) => this.#errors(schema, value, this.#exceptions.filter((x) => x !== e)).length > 0);
+        const needed = about.filter((e) => this.#errors(schema, value, this.#exceptions.filter((x) => x !== e)).length > 0);
         return { problems: [], exceptions: needed.map((e) => e.name) };
     }
 
@@ -110,6 +113,30 @@ export class Contract {
             response = this.#document.components.responses[response.$ref.split('/').pop()];
         }
         return response;
+    }
+
+    /** The exceptions that change a schema or one that it refers to. Without any, the schema is compiled once. */
+    #exceptionsAbout(schema) {
+        let about = this.#about.get(schema);
+        if (!about) {
+            const reached = references(schema, this.#document.components.schemas, this.#members);
+            about = this.#exceptions.filter((e) => this.#changes(e).some((name) => reached.has(name)));
+            this.#about.set(schema, about);
+        }
+        return about;
+    }
+
+    /** The names of the schemas that an exception changes. */
+    #changes(exception) {
+        let names = this.#changed.get(exception);
+        if (!names) {
+            const before = this.#document.components.schemas;
+            const after = structuredClone(before);
+            exception.patch(after);
+            names = Object.keys(after).filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]));
+            this.#changed.set(exception, names);
+        }
+        return names;
     }
 
     #errors(schema, value, exceptions) {
@@ -131,7 +158,11 @@ export class Contract {
         for (const { schema, properties, required = [] } of this.#members) {
             schemas[schema] = { allOf: [schemas[schema], { type: 'object', properties, required }] };
         }
-        const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, verbose: true, discriminator: true });
+        const ajv = new Ajv({
+            strict: true, strictTypes: false, strictRequired: false, allErrors: true, verbose: true, discriminator: true,
+            // A schema judges few answers: to make its code shorter takes longer than to run it.
+            code: { optimize: false },
+        });
         addFormats(ajv, ['uri', 'int32', 'byte']);
         ajv.addFormat('date-time', isTimestamp);
         // The document's own formats: it leaves open which names there are.
@@ -149,6 +180,25 @@ export class Contract {
             return compiled.get(schema);
         };
     }
+}
+
+// The names of the schemas that a schema reaches by references, through members of the seed as well.
+function references(schema, schemas, members) {
+    const reached = new Set();
+    const visit = (value) => {
+        if (value === null || typeof value !== 'object') {
+            return;
+        }
+        const name = typeof value.$ref === 'string' ? value.$ref.match(/^#\/components\/schemas\/([^/]+)/)?.[1] : undefined;
+        if (name !== undefined && !reached.has(name)) {
+            reached.add(name);
+            visit(schemas[name]);
+            members.filter((m) => m.schema === name).forEach(visit);
+        }
+        Object.values(value).forEach(visit);
+    };
+    visit(schema);
+    return reached;
 }
 
 function describe(method, path, operation) {

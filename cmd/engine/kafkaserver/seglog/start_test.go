@@ -65,22 +65,18 @@ func started(t testing.TB, dir string, end int64) (took time.Duration, allocated
 // mostAllocated limits the total allocations of a start, far below the log's size.
 const mostAllocated = 48 << 20
 
-// logBytes is the size of the log for TestALargeLogStartsInLittleMemory: OCTAVO_TEST_LOG_BYTES, or 64 MiB if it is not
-// set.
-func logBytes(t testing.TB) int64 {
-	text := os.Getenv("OCTAVO_TEST_LOG_BYTES")
-	if text == "" {
-		return 64 << 20
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatalf("OCTAVO_TEST_LOG_BYTES: %v", err)
-	}
-	return n
-}
-
+// TestALargeLogStartsInLittleMemory writes 64 MiB, or 1 GB in its long form. OCTAVO_TEST_LOG_BYTES names another size.
 func TestALargeLogStartsInLittleMemory(t *testing.T) {
-	size := logBytes(t)
+	size := int64(1_000_000_000)
+	if testing.Short() {
+		size = 64 << 20
+	}
+	if text := os.Getenv("OCTAVO_TEST_LOG_BYTES"); text != "" {
+		var err error
+		if size, err = strconv.ParseInt(text, 10, 64); err != nil {
+			t.Fatalf("OCTAVO_TEST_LOG_BYTES: %v", err)
+		}
+	}
 	for _, batch := range []int{1000, 60_000} {
 		t.Run(fmt.Sprint("batches of ", batch), func(t *testing.T) {
 			dir := t.TempDir()
