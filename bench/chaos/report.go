@@ -3,40 +3,30 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/witness"
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // result is the result of a run.
 type result struct {
-	Date    string                 `json:"date"`
-	Commit  string                 `json:"commit"`
-	Command string                 `json:"command"`
-	Took    string                 `json:"took"`
-	Machine machine.Machine        `json:"machine"`
-	Broker  string                 `json:"broker"`
-	Seed    uint64                 `json:"seed"`
-	Rate    float64                `json:"eventsPerSecond"`
-	Wanted  int                    `json:"faultsWanted"`
-	Faults  map[string]*faultCount `json:"faults"`
-	Sent    witness.Counts         `json:"sent"`
-	Catchup string                 `json:"catchup"` // how long the sinks took to catch up after the faults
-	Stuck   string                 `json:"stuck,omitempty"`
-	Verdict witness.Verdict        `json:"verdict"`
+	machine.Run
+	Broker  string
+	Seed    uint64
+	Rate    float64
+	Wanted  int
+	Faults  map[string]*faultCount
+	Sent    witness.Counts
+	Catchup string // how long the sinks took to catch up after the faults
+	Stuck   string
+	Verdict witness.Verdict
 	// Log is the product's own comparison of the log with the table.
-	Log witness.Reconciled `json:"log"`
+	Log witness.Reconciled
 	// Rollups is the number of rollups that were compared with the raw rows.
-	Rollups     int      `json:"rollups"`
-	Differences []string `json:"rollupDifferences,omitempty"`
+	Rollups     int
+	Differences []string
 
 	requests []witness.Request
 }
@@ -72,9 +62,9 @@ func (r *result) problems() (list []string) {
 // text is the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Faults under load, %s\n\nCommit %s, `%s`, seed %d, took %s.\n%s.\n\n", r.Date[:10], r.Commit, strings.TrimSpace(r.Command), r.Seed, r.Took, r.Machine.Text())
+	b.WriteString(r.Head("Faults under load"))
 	broker := map[string]string{"embedded": "the embedded broker", "apache": "Apache Kafka", "foreign": "a broker that was running and is not killed"}[r.Broker]
-	fmt.Fprintf(&b, "%d API nodes and %d sinks on %s, an open loop of %g events/s in requests of 1 to 20.\n\n", apiNodes, sinkNodes, broker, r.Rate)
+	fmt.Fprintf(&b, "\nSeed %d, %d API nodes and %d sinks on %s, an open loop of %g events/s in requests of 1 to 20.\n\n", r.Seed, apiNodes, sinkNodes, broker, r.Rate)
 	b.WriteString("| fault | injected | longest until it was over |\n|---|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
 		f := r.Faults[name]
@@ -128,24 +118,10 @@ func (r *result) text() string {
 
 // save writes the result into bench/results.
 func (r *result) save() error {
-	root, err := enginetest.ModuleRoot()
-	if err != nil {
-		return err
-	}
-	name := r.Date[:10] + "-" + r.Commit + "-chaos"
+	name := "-chaos"
 	if r.Broker != "embedded" {
 		name += "-" + r.Broker
 	}
-	path := filepath.Join(root, "bench", "results", name)
-	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("cannot save the result: %w", err)
-	}
-	for ending, content := range map[string][]byte{".md": []byte(r.text()), ".json": append(text, '\n')} {
-		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
-			return fmt.Errorf("cannot save the result: %w", err)
-		}
-	}
-	fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
-	return nil
+	_, err := r.Save("", name, map[string][]byte{".md": []byte(r.text())})
+	return err
 }

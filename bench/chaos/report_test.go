@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestResultSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	good := func() *result {
-		return &result{Date: "2026-11-21T10:00:00Z", Broker: "embedded", Wanted: 1, Faults: map[string]*faultCount{"api killed": {Injected: 1}}, Sent: witness.Counts{Acknowledged: 1}, Log: witness.Reconciled{Events: 1}}
+		return &result{Run: machine.Run{Date: "2026-11-21T10:00:00Z"}, Broker: "embedded", Wanted: 1, Faults: map[string]*faultCount{"api killed": {Injected: 1}}, Sent: witness.Counts{Acknowledged: 1}, Log: witness.Reconciled{Events: 1}}
 	}
 	if problems := good().problems(); len(problems) > 0 {
 		t.Errorf("a good run has %v", problems)
