@@ -24,9 +24,6 @@ type result struct {
 	Verdict witness.Verdict
 	// Log is the product's own comparison of the log with the table.
 	Log witness.Reconciled
-	// Rollups is the number of rollups that were compared with the raw rows.
-	Rollups     int
-	Differences []string
 
 	requests []witness.Request
 }
@@ -48,7 +45,6 @@ func (r *result) problems() (list []string) {
 	list = r.Verdict.Problems()
 	bad(r.Log.Ranges > 0, "the log and the table differ in %d ranges of offsets", r.Log.Ranges)
 	bad(r.Log.Removed == 0 && r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged but the log has %d", r.Sent.Acknowledged, r.Log.Events)
-	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
 	bad(r.Stuck != "", "the sinks did not catch up: %s", r.Stuck)
 	bad(len(r.Sent.Odd) > 0, "good requests were refused: %s", strings.Join(r.Sent.Odd, ", "))
 	bad(r.Sent.Acknowledged == 0, "nothing was acknowledged, so the run proves nothing")
@@ -102,12 +98,7 @@ func (r *result) text() string {
 	fmt.Fprintf(&b, ".\nAfter the faults the sinks caught up within %s.\n", r.Catchup)
 	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, after %d that were removed to make space, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
 		r.Log.Messages, r.Log.Removed, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
-	if r.Rollups == 0 {
-		b.WriteString("Raw rows against rollups: there are no rollups yet.\n")
-	} else {
-		fmt.Fprintf(&b, "Raw rows against %d rollups: %d differences.\n", r.Rollups, len(r.Differences))
-	}
-	for _, line := range slices.Concat(v.Examples, r.Log.FirstLines, r.Differences) {
+	for _, line := range slices.Concat(v.Examples, r.Log.FirstLines) {
 		fmt.Fprintf(&b, "\n- %s", line)
 	}
 	if problems := r.problems(); len(problems) > 0 {
