@@ -146,6 +146,9 @@ powercut-short: engines ## the same with three cuts, about a minute; an ordinary
 lint: $(LINTER) ## linters, the size of files, and no conflict of a merge left behind
 	$(LINTER) run ./...
 	@.ci/size
+	@# nolintlint does not see a nolint for a linter that is off.
+	@git grep -ohE '//nolint:[a-z,]+' -- '*.go' | sed 's/.*://' | tr , '\n' | sort -u | while read -r linter; do \
+	  grep -qx "    - $$linter" .golangci.yml || { echo "there are nolint comments for $$linter, which is off" >&2; exit 1; }; done
 	@! git grep -nE '^(<{7}|>{7}) '
 
 $(LINTER): .ci/tools/go.mod .ci/tools/go.sum

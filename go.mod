@@ -3,67 +3,61 @@ module github.com/octavo-docs/octavo
 go 1.26.8
 
 require (
-	github.com/ClickHouse/ch-go v0.74.0
+	github.com/ClickHouse/ch-go v0.74.0 // the embedded ClickHouse speaks its protocol with it
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alecthomas/kong v1.17.0
-	github.com/andybalholm/brotli v1.2.8
+	github.com/andybalholm/brotli v1.2.8 // request bodies in br
 	github.com/beevik/etree v1.8.1
-	github.com/blevesearch/snowballstem v0.9.0
-	github.com/bytedance/sonic v1.15.5
+	github.com/blevesearch/snowballstem v0.9.0 // words of conversations by their stems
+	github.com/bytedance/sonic v1.15.5 // make bench: the fastest decoder is the ceiling of the intake
 	github.com/cespare/xxhash/v2 v2.3.0
-	github.com/chromedp/cdproto v0.159.0
-	github.com/chromedp/chromedp v0.23.0
+	github.com/chromedp/cdproto v0.159.0 // tests: the words of chromedp
+	github.com/chromedp/chromedp v0.23.0 // tests: a browser
 	github.com/crewjam/saml v0.5.1
-	github.com/dchest/siphash v1.2.3
-	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
-	github.com/ebitengine/purego v0.11.3
-	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
-	github.com/emersion/go-smtp v0.25.1
-	github.com/fasthttp/router v1.5.4
-	github.com/getkin/kin-openapi v0.152.0
-	github.com/go-faster/city v1.0.1
-	github.com/go-git/go-billy/v5 v5.9.2
+	github.com/dchest/siphash v1.2.3 // keyed hashes of visitors; the standard library has none that stay the same
+	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b // its parser reads adaptive conditions
+	github.com/ebitengine/purego v0.11.3 // calls the library of the embedded ClickHouse
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: the login of go-smtp
+	github.com/emersion/go-smtp v0.25.1 // tests: a mail server that is not ours
+	github.com/fasthttp/router v1.5.4 // finds the operation of a path, among all of them
+	github.com/getkin/kin-openapi v0.152.0 // tests: judges OpenAPI documents, ours and customers'
+	github.com/go-faster/city v1.0.1 // ClickHouse's checksum of blocks
 	github.com/go-git/go-git/v5 v5.19.3
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/golang-jwt/jwt/v5 v5.3.1
-	github.com/google/cel-go v0.28.1
+	github.com/google/cel-go v0.28.1 // the expressions of merge rules
 	github.com/google/go-cmp v0.7.0
-	github.com/google/uuid v1.6.0
+	github.com/google/uuid v1.6.0 // ids that increase within a process
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/jackc/puddle/v2 v2.2.3
 	github.com/klauspost/compress v1.20.3
-	github.com/kyokomi/emoji/v2 v2.2.14
-	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0
-	github.com/mattermost/xml-roundtrip-validator v0.1.0
-	github.com/microcosm-cc/bluemonday v1.0.27
-	github.com/mileusna/useragent v1.3.5
-	github.com/oschwald/maxminddb-golang/v2 v2.9.0
-	github.com/pierrec/lz4/v4 v4.1.33
-	github.com/pressly/goose/v3 v3.29.0
+	github.com/kyokomi/emoji/v2 v2.2.14 // the names of emoji in Markdown
+	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0 // tests: reads PDFs
+	github.com/mattermost/xml-roundtrip-validator v0.1.0 // SAML: refuses XML that two parsers would read differently
+	github.com/microcosm-cc/bluemonday v1.0.27 // the text of conversations that are HTML
+	github.com/mileusna/useragent v1.3.5 // browsers and devices of visitors
+	github.com/oschwald/maxminddb-golang/v2 v2.9.0 // places of visitors
+	github.com/pierrec/lz4/v4 v4.1.33 // ClickHouse's compression of blocks
+	github.com/pressly/goose/v3 v3.29.0 // runs the migrations
 	github.com/prometheus/client_golang v1.25.0
 	github.com/riverqueue/river v0.51.1
-	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
-	github.com/riverqueue/river/rivertype v0.51.1
-	github.com/russellhaering/goxmldsig v1.6.1
-	github.com/schollz/progressbar/v3 v3.19.1
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // river on pgx
+	github.com/riverqueue/river/rivertype v0.51.1 // the words of river
+	github.com/russellhaering/goxmldsig v1.6.1 // the signatures of SAML
 	github.com/segmentio/kafka-go v0.4.51
-	github.com/shopspring/decimal v1.5.0
-	github.com/swaggest/swgui v1.8.5
+	github.com/swaggest/swgui v1.8.5 // the page /docs
 	github.com/twmb/franz-go v1.22.2
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0
 	github.com/valyala/fasthttp v1.74.0
-	github.com/wneessen/go-mail v0.8.1
-	github.com/xdg-go/scram v1.1.2
+	github.com/wneessen/go-mail v0.8.1 // writes and sends mails
+	github.com/xdg-go/scram v1.1.2 // the login of the embedded broker
 	github.com/yuin/goldmark v1.8.7
 	go.yaml.in/yaml/v3 v3.0.5
-	golang.org/x/image v0.47.0
+	golang.org/x/image v0.47.0 // WebP, and pictures that are too large for a PDF
 	golang.org/x/net v0.61.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
-	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0
 	gonum.org/v1/gonum v0.17.0
 	google.golang.org/protobuf v1.36.12
@@ -84,6 +78,7 @@ require (
 	github.com/emirpasic/gods v1.18.1 // indirect
 	github.com/go-faster/errors v0.8.0 // indirect
 	github.com/go-git/gcfg v1.5.1-0.20230307220236-3a3c6141e376 // indirect
+	github.com/go-git/go-billy/v5 v5.9.2 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
@@ -91,12 +86,12 @@ require (
 	github.com/gorilla/css v1.0.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/jbenet/go-context v0.0.0-20150711004518-d14ea06fba99 // indirect
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/mfridman/interpolate v0.0.2 // indirect
-	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/molecule-man/go-brrr v1.0.1 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/oasdiff/yaml v0.1.1 // indirect
@@ -108,12 +103,12 @@ require (
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/savsgio/gotils v0.0.0-20240704082632-aef3928b8a38 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/sergi/go-diff v1.3.2-0.20230802210424-5b0b94c5c0d3 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
+	github.com/shopspring/decimal v1.5.0 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect

@@ -34,7 +34,7 @@ var installationsMay = map[string][]string{
 	},
 	schema.ScopeSiteViewsRead: {"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "listSiteVisitorSegments"},
 	schema.ScopeOpenAPIRead: {
-		"compareOpenAPISpecVersions", "getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug", "getOpenAPISpecVersionById",
+		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug", "getOpenAPISpecVersionById",
 		"getOpenAPISpecVersionContentById", "listOpenAPISpecVersions", "listOpenAPISpecs",
 	},
 	schema.ScopeOpenAPIWrite:        {"createOpenAPISpec", "createOrUpdateOpenAPISpecBySlug", "deleteOpenAPISpecBySlug"},

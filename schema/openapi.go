@@ -88,44 +88,6 @@ type OpenAPISpecVersionURLs struct {
 	Location string `json:"location"`
 }
 
-// OpenAPISpecDiff is what has changed from one version of a specification, the base, to another one.
-type OpenAPISpecDiff struct {
-	Object  string `json:"object"`
-	Base    string `json:"base"`
-	Version string `json:"version"`
-	// Breaking says whether one of the changes is.
-	Breaking bool                `json:"breaking"`
-	Changes  []OpenAPISpecChange `json:"changes"`
-	// Truncated says that there may be more changes than those.
-	Truncated bool                `json:"truncated"`
-	URLs      OpenAPISpecDiffURLs `json:"urls"`
-}
-
-// OpenAPISpecDiffURLs are the addresses of the two versions.
-type OpenAPISpecDiffURLs struct {
-	Base    string `json:"base"`
-	Version string `json:"version"`
-}
-
-// Where the schema of a change is used.
-const (
-	SpecRequest  = "request"
-	SpecResponse = "response"
-)
-
-// OpenAPISpecChange is one change. Path and method are those of the first operation that it concerns; webhooks have their name as
-// path. Place is a JSON pointer in the version, or in the base for what is gone.
-type OpenAPISpecChange struct {
-	Kind   string `json:"kind" rules:"enum=specChangeKind"`
-	Path   string `json:"path,omitempty"`
-	Method string `json:"method,omitempty"`
-	// Direction says for what is in schemas whether it is about what clients send or what they receive.
-	Direction string `json:"direction,omitempty" rules:"enum=specDirection"`
-	Place     string `json:"place"`
-	Breaking  bool   `json:"breaking"`
-	Text      string `json:"text"`
-}
-
 // OpenAPISpecContent is the content of a version. Filesystem has the files of the specification, as the parser of renderers
 // lists them. There is only one, because a specification is sent as one document. URL is the older name of urls.source.
 type OpenAPISpecContent struct {
@@ -154,7 +116,6 @@ func OpenAPIEnums() map[string][]string {
 	return map[string][]string{
 		"specVisibility": {SpecPrivate, SpecPublic},
 		"specState":      {SpecPending, SpecProgress, SpecComplete},
-		"specDirection":  {SpecRequest, SpecResponse},
 		"specErrorCode":  {SpecFetchTimeout, SpecFetchError, SpecParseError},
 	}
 }

@@ -113,9 +113,9 @@ func (s *Store) ListCollectionUsers(ctx context.Context, collectionID, after str
 func (s *Store) ListCollectionAccess(
 	ctx context.Context, in CollectionAccess, role *schema.Role, after string, size int,
 ) (Page[UserRole], error) {
-	least, most := int32(1), int32(schema.RoleAdmin.Rank()) //nolint:gosec // A rank is at most 6.
+	least, most := int32(1), int32(schema.RoleAdmin.Rank()) // A rank is at most 6.
 	if role != nil {
-		least, most = int32(role.Rank()), int32(role.Rank()) //nolint:gosec // A rank is at most 6.
+		least, most = int32(role.Rank()), int32(role.Rank()) // A rank is at most 6.
 	}
 	path, err := s.queries.CollectionPath(ctx, in.Collection.ID)
 	if err != nil {

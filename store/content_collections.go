@@ -77,7 +77,7 @@ func (c CollectionCursor) Keys() []string {
 // ParseCollectionCursor reads the sort keys of a page token; nil, those of the first page, give nil.
 func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	if keys == nil {
-		return nil, nil //nolint:nilnil // The first page has no cursor.
+		return nil, nil // The first page has no cursor.
 	}
 	depth, err := strconv.ParseInt(keys[0], 10, 32)
 	if err != nil {

@@ -122,7 +122,7 @@ func (s *Store) ListSpaces(
 func (s *Store) ListSpacesInCollection(
 	ctx context.Context, userID string, in CollectionAccess, after *Cursor[int64], size int,
 ) (Page[PlacedSpace], error) {
-	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) //nolint:gosec // A rank is at most 6.
+	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) // A rank is at most 6.
 	organization, from := in.Collection.OrganizationID, after.orFirst(0)
 	total, err := s.queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,

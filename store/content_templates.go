@@ -73,7 +73,7 @@ const maxRequestTemplates = 100
 // Content is what a change request made of the template begins with; nil if the template has no pages.
 func (t TemplatePages) Content(userID string) (*ContentChange, error) {
 	if len(t) == 0 {
-		return nil, nil //nolint:nilnil // Nothing changes.
+		return nil, nil // Nothing changes.
 	}
 	change := &ContentChange{UserID: userID}
 	for _, page := range t {

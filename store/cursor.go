@@ -29,7 +29,7 @@ func (c Cursor[K]) Keys() []string {
 // ParseCursor reads the sort keys of a page token; nil, those of the first page, give nil.
 func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], error) {
 	if keys == nil {
-		return nil, nil //nolint:nilnil // The first page has no cursor.
+		return nil, nil // The first page has no cursor.
 	}
 	c := Cursor[K]{ID: keys[1]}
 	var ok bool
@@ -62,7 +62,7 @@ var (
 func parseTime(text string) (at time.Time, ok bool) {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if micros, notMicros := strconv.ParseUint(text, 10, 63); notMicros == nil {
-		at, err = time.UnixMicro(int64(micros)), nil //nolint:gosec // It has 63 bits.
+		at, err = time.UnixMicro(int64(micros)), nil // It has 63 bits.
 	}
 	return at, err == nil && !at.Before(beginOfTime) && at.Before(endOfTime)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/puddle/v2"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -76,5 +75,5 @@ func isConnectionTrouble(err error) bool {
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, puddle.ErrClosedPool) || strings.Contains(err.Error(), "conn closed")
+		strings.Contains(err.Error(), "closed pool") || strings.Contains(err.Error(), "conn closed")
 }

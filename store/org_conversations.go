@@ -110,15 +110,15 @@ func upsertConversations(
 	for i, c := range conversations {
 		row := rows[i]
 		contents[i] = db.UpsertConversationContentsParams{ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata}
-		ends[i] = db.DeleteConversationIssuesFromParams{ConversationID: row.ID, Position: int32(len(c.Issues))} //nolint:gosec // Few.
+		ends[i] = db.DeleteConversationIssuesFromParams{ConversationID: row.ID, Position: int32(len(c.Issues))}
 		if row.Version > 1 {
 			leave.Replaced = append(leave.Replaced, row.ID)
 		}
 		for n, issue := range c.Issues {
-			leave.Conversations, leave.Positions = append(leave.Conversations, row.ID), append(leave.Positions, int32(n)) //nolint:gosec // Few.
+			leave.Conversations, leave.Positions = append(leave.Conversations, row.ID), append(leave.Positions, int32(n))
 			leave.Fingerprints = append(leave.Fingerprints, issue.fingerprint())
 			issues = append(issues, db.UpsertConversationIssuesParams{
-				ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(n), //nolint:gosec // Few.
+				ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(n),
 				Title: issue.Title, Details: issue.Details, Summary: issue.Summary, Impact: issue.Impact,
 				Words: append([]string{}, issue.Words...), Language: issue.Language, Fingerprint: issue.fingerprint(), CreatedAt: row.CreatedAt, IngestedAt: now,
 			})

@@ -23,7 +23,7 @@ func (s *Store) ClaimEventKey(
 ) (schema.KeyClaim, error) {
 	params := db.ClaimEventKeyParams{
 		SiteID: site, Key: key, BodyHash: want.BodyHash[:], MessageID: want.MessageID[:],
-		LogPartition: int32(want.Partition), LogOffset: want.Offset, //nolint:gosec // A log has at most 65,536 partitions.
+		LogPartition: int32(want.Partition), LogOffset: want.Offset, // A log has at most 65,536 partitions.
 		Lease: pgtype.Interval{Microseconds: lease.Microseconds(), Valid: true},
 	}
 	// A row that is there at the first statement may be gone at the second: then the key is free.

@@ -75,7 +75,7 @@ func (s *Store) Stop() {
 // NewPool opens another pool on the same database, for a library that must not wait for this store's connections.
 func (s *Store) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	config := s.config.Copy()
-	config.MaxConns = int32(connections) //nolint:gosec // A handful.
+	config.MaxConns = int32(connections) // A handful.
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open Postgres pool: %w", err)

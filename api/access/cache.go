@@ -43,7 +43,7 @@ func newTTLCache[K comparable, V any](entries int, ttl time.Duration, flightKey 
 }
 
 // peek answers from the cache alone. The key may alias the request because it is only compared.
-func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) { //nolint:revive // ok comes last.
+func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) {
 	if hit, found := c.answers.Get(key); found && now.Before(hit.until) {
 		return hit.value, nil, true
 	}

@@ -134,13 +134,6 @@ func specExamples() {
 		}}
 	newer, _ := json.Marshal(SpecText + "x-newer: true\n")
 	Examples["createOrUpdateOpenAPISpecBySlug"] = example{body: `{"source":{"text":` + string(newer) + `}}`, Make: fresh}
-	// The version is the second one of its specification.
-	Examples["compareOpenAPISpecVersions"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
-		values := fresh(h, tenant)
-		set := h.Want(200, "PUT", "/v1/orgs/"+tenant.Organization.ID+"/openapi/"+values["specSlug"], tenant.Tokens[schema.RoleAdmin], SpecBody(SpecText+"x-newer: true\n"))
-		values["versionId"], _ = set["lastVersion"].(string)
-		return values
-	}}
 	Examples["updateOpenAPISpecBySlug"] = example{body: `{"visibility":"public"}`, Make: fresh}
 	Examples["getPublishedOpenAPISpec"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		values := fresh(h, tenant)

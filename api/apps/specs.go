@@ -20,8 +20,6 @@ import (
 type specs struct {
 	store *store.Store
 	view  view.Presenter
-	// comparing lets one comparison at a time run on a node: two large documents take up to 200 MB.
-	comparing chan struct{}
 }
 
 // specBodyLimit leaves room for the escaped quotes and newlines of a large text.
@@ -86,11 +84,6 @@ func specOperations(h *specs) []frame.Operation {
 			Method: http.MethodGet, Path: one + "/versions/{versionId}/content", ID: "getOpenAPISpecVersionContentById", Tag: "openapi",
 			Doc:   "Read the document of one version of an OpenAPI specification.",
 			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.content),
-		},
-		{
-			Method: http.MethodGet, Path: one + "/versions/{versionId}/diff", ID: "compareOpenAPISpecVersions", Tag: "openapi",
-			Doc:   "List what has changed from one version of an OpenAPI specification to another, and what of it breaks clients. Without a base, the version is compared with the one before it.",
-			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.compare),
 		},
 	}
 }
@@ -312,70 +305,4 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		}},
 		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
 	}, err
-}
-
-type compareOpenAPISpecVersionsRequest struct {
-	Slug    string  `path:"specSlug"`
-	Version string  `path:"versionId"`
-	Base    *string `query:"base"`
-}
-
-func (h *specs) compare(
-	ctx context.Context, c *access.Caller, r *compareOpenAPISpecVersionsRequest,
-) (schema.OpenAPISpecDiff, error) {
-	organization := c.Organization.Organization.ID
-	version, err := h.store.OpenAPISpecVersion(ctx, organization, r.Slug, &r.Version)
-	if err != nil {
-		return schema.OpenAPISpecDiff{}, err
-	}
-	base, err := h.base(ctx, organization, r, version)
-	if err != nil {
-		return schema.OpenAPISpecDiff{}, err
-	}
-	select {
-	case h.comparing <- struct{}{}:
-		defer func() { <-h.comparing }()
-	case <-ctx.Done():
-		return schema.OpenAPISpecDiff{}, ctx.Err()
-	}
-	var documents [2][]byte
-	for i, id := range []string{base.ID, version.ID} {
-		if documents[i], err = h.store.OpenAPISpecDocument(ctx, id); err != nil {
-			return schema.OpenAPISpecDiff{}, err
-		}
-	}
-	found, err := openapi.Compare(ctx, documents[0], documents[1])
-	if problems, ok := errors.AsType[openapi.Problems](err); ok {
-		// Several documents made one, or an older version of the service took it.
-		return schema.OpenAPISpecDiff{}, schema.Conflict("the versions cannot be compared, because the document of one " + problems[0].Text)
-	}
-	if err != nil {
-		return schema.OpenAPISpecDiff{}, err
-	}
-	return h.view.SpecDiff(organization, r.Slug, base.ID, version.ID, found.Changes, found.Truncated), nil
-}
-
-// base is the version that another one is compared with.
-func (h *specs) base(
-	ctx context.Context, organization string, r *compareOpenAPISpecVersionsRequest, version store.OpenAPISpecVersion,
-) (store.OpenAPISpecVersion, error) {
-	if r.Base != nil {
-		base, err := h.store.OpenAPISpecVersion(ctx, organization, r.Slug, r.Base)
-		if schema.IsCode(err, schema.CodeNotFound) {
-			err = schema.Invalid("base", "is no version of this specification that is kept")
-		}
-		return base, err
-	}
-	spec, err := h.store.OpenAPISpec(ctx, organization, r.Slug)
-	if err != nil {
-		return store.OpenAPISpecVersion{}, err
-	}
-	before, err := h.store.ListOpenAPISpecVersions(ctx, spec.ID, version.Number, 1)
-	if err == nil && len(before.Rows) == 0 {
-		err = schema.NotFound("version before this one")
-	}
-	if err != nil {
-		return store.OpenAPISpecVersion{}, err
-	}
-	return before.Rows[0], nil
 }

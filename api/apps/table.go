@@ -19,6 +19,6 @@ func Table(st *store.Store, v view.Presenter) frame.Table {
 		installationOperations(&installations{store: st, view: v}),
 		contentInstallationOperations(&installations{store: st, view: v}),
 		developmentOperations(&development{store: st}),
-		specOperations(&specs{store: st, view: v, comparing: make(chan struct{}, 1)}),
+		specOperations(&specs{store: st, view: v}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
 }

@@ -2,7 +2,6 @@ package apps
 
 import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
-	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -13,8 +12,6 @@ var vocabulary = rules.Vocabulary{
 		"partType":     schema.PartTypes(),
 		"partRole":     schema.PartRoles(),
 		"clusterOrder": schema.ClusterOrders(), "clusterEventKind": schema.ClusterEventKinds(), "clusterRequestStatus": schema.ChangeRequestStatuses(),
-
-		"specChangeKind": openapi.ChangeKinds(),
 	},
 	Patterns: map[string]rules.Pattern{
 		"integrationName": rules.Matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),

@@ -144,7 +144,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 // mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.
 func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
 	if row.ChangeRequestID == nil || c.Reader != nil {
-		return nil, nil //nolint:nilnil // The member is optional.
+		return nil, nil // The member is optional.
 	}
 	request, err := h.store.ChangeRequest(ctx, c.Space.Space.ID, *row.ChangeRequestID)
 	if err != nil {

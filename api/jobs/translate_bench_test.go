@@ -57,7 +57,7 @@ func BenchmarkTranslateSpace(b *testing.B) {
 
 // generatedPage is three headings with two paragraphs each.
 func generatedPage(i int) schema.Document {
-	random := rand.New(rand.NewPCG(1, uint64(i))) //nolint:gosec // Pages that are the same every time.
+	random := rand.New(rand.NewPCG(1, uint64(i))) // Pages that are the same every time.
 	words := func(n int) schema.Node {
 		list := make([]string, n)
 		for at := range list {

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"slices"
-
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -37,20 +35,5 @@ func (v Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpec
 			Object: "openapi-spec-version", ID: row.ID, CreatedAt: row.CreatedAt.UTC(), URL: schema.Or(row.SourceUrl, location+"/content"),
 			URLs: schema.OpenAPISpecVersionURLs{Location: location},
 		}
-	}
-}
-
-// SpecDiff presents what has changed between two versions of a specification.
-func (v Presenter) SpecDiff(organization, slug, base, version string, changes []schema.OpenAPISpecChange, truncated bool) schema.OpenAPISpecDiff {
-	if changes == nil {
-		changes = []schema.OpenAPISpecChange{}
-	}
-	return schema.OpenAPISpecDiff{
-		Object: "openapi-spec-diff", Base: base, Version: version, Changes: changes, Truncated: truncated,
-		Breaking: slices.ContainsFunc(changes, func(c schema.OpenAPISpecChange) bool { return c.Breaking }),
-		URLs: schema.OpenAPISpecDiffURLs{
-			Base:    v.API("orgs", organization, "openapi", slug, "versions", base),
-			Version: v.API("orgs", organization, "openapi", slug, "versions", version),
-		},
 	}
 }

@@ -28,10 +28,9 @@ type injector struct {
 
 // faultCount counts the faults of a kind.
 type faultCount struct {
-	Injected  int           `json:"injected"`
-	Late      int           `json:"lateRecoveries"` // did not recover within recoverLimit
-	Longest   time.Duration `json:"-"`
-	LongestMS int64         `json:"longestRecoveryMillis"`
+	Injected int
+	Late     int // did not recover within recoverLimit
+	Longest  time.Duration
 }
 
 func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector {
@@ -188,7 +187,6 @@ func (in *injector) inject(i int, target string, variant int) {
 	count := in.done[k.name]
 	count.Injected++
 	count.Longest = max(count.Longest, took)
-	count.LongestMS = count.Longest.Milliseconds()
 	outcome := fmt.Sprintf("back after %s", took.Round(time.Millisecond))
 	if err != nil {
 		count.Late++

@@ -45,13 +45,6 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// say returns a function that prints lines with the time since the start.
-func say(began time.Time) func(string, ...any) {
-	return func(format string, arguments ...any) {
-		fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, arguments...))
-	}
-}
-
 // errBroken is the error of a run in which a promise was broken.
 var errBroken = errors.New("a promise was broken")
 
@@ -69,12 +62,11 @@ func (c *command) Run() (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot create a data directory: %w", err)
 	}
-	m, err := machine.This()
-	if err != nil {
+	result := &result{Seed: c.Seed, Rate: c.Rate, Wanted: c.Faults}
+	if result.Run, err = machine.Begin(ctx, "./bench/chaos"); err != nil {
 		return err
 	}
-	began := time.Now()
-	tell := say(began)
+	tell := result.Tell
 	tell("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
 	r := &rig{dir: dir, binary: c.Binary, session: c.Session, kafka: c.Kafka, topic: fmt.Sprintf("octavo.chaos.%d", time.Now().UnixNano())}
 	if c.Former != "" && product.Shallow(ctx) {
@@ -90,8 +82,7 @@ func (c *command) Run() (err error) {
 	if len(c.Brokers) > 0 {
 		r.kafka, r.brokers = "foreign", c.Brokers
 	}
-	result := &result{Date: began.UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Machine: m, Seed: c.Seed, Rate: c.Rate, Wanted: c.Faults, Broker: r.kafka,
-		Command: "go run ./bench/chaos " + strings.Join(os.Args[1:], " ")}
+	result.Broker = r.kafka
 	defer func() {
 		err = errors.Join(err, r.stop(err != nil || c.Keep))
 		if err != nil || c.Keep {
@@ -103,7 +94,7 @@ func (c *command) Run() (err error) {
 	if err := c.shake(ctx, r, result, tell); err != nil {
 		return err
 	}
-	result.Took = time.Since(began).Round(time.Second).String()
+	result.End()
 	fmt.Print("\n", result.text())
 	if c.Record {
 		if err := result.save(); err != nil {
@@ -161,10 +152,6 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 		return err
 	}
 	result.Verdict = witness.Compare(result.requests, rows)
-	if result.Log, err = r.reconcile(ctx); err != nil {
-		return err
-	}
-	result.Rollups = len(rollups)
-	result.Differences, err = differences(ctx, r.store, rollups)
+	result.Log, err = r.reconcile(ctx)
 	return err
 }

@@ -3,40 +3,27 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/witness"
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // result is the result of a run.
 type result struct {
-	Date    string                 `json:"date"`
-	Commit  string                 `json:"commit"`
-	Command string                 `json:"command"`
-	Took    string                 `json:"took"`
-	Machine machine.Machine        `json:"machine"`
-	Broker  string                 `json:"broker"`
-	Seed    uint64                 `json:"seed"`
-	Rate    float64                `json:"eventsPerSecond"`
-	Wanted  int                    `json:"faultsWanted"`
-	Faults  map[string]*faultCount `json:"faults"`
-	Sent    witness.Counts         `json:"sent"`
-	Catchup string                 `json:"catchup"` // how long the sinks took to catch up after the faults
-	Stuck   string                 `json:"stuck,omitempty"`
-	Verdict witness.Verdict        `json:"verdict"`
+	machine.Run
+	Broker  string
+	Seed    uint64
+	Rate    float64
+	Wanted  int
+	Faults  map[string]*faultCount
+	Sent    witness.Counts
+	Catchup string // how long the sinks took to catch up after the faults
+	Stuck   string
+	Verdict witness.Verdict
 	// Log is the product's own comparison of the log with the table.
-	Log witness.Reconciled `json:"log"`
-	// Rollups is the number of rollups that were compared with the raw rows.
-	Rollups     int      `json:"rollups"`
-	Differences []string `json:"rollupDifferences,omitempty"`
+	Log witness.Reconciled
 
 	requests []witness.Request
 }
@@ -58,7 +45,6 @@ func (r *result) problems() (list []string) {
 	list = r.Verdict.Problems()
 	bad(r.Log.Ranges > 0, "the log and the table differ in %d ranges of offsets", r.Log.Ranges)
 	bad(r.Log.Removed == 0 && r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged but the log has %d", r.Sent.Acknowledged, r.Log.Events)
-	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
 	bad(r.Stuck != "", "the sinks did not catch up: %s", r.Stuck)
 	bad(len(r.Sent.Odd) > 0, "good requests were refused: %s", strings.Join(r.Sent.Odd, ", "))
 	bad(r.Sent.Acknowledged == 0, "nothing was acknowledged, so the run proves nothing")
@@ -72,9 +58,9 @@ func (r *result) problems() (list []string) {
 // text is the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Faults under load, %s\n\nCommit %s, `%s`, seed %d, took %s.\n%s.\n\n", r.Date[:10], r.Commit, strings.TrimSpace(r.Command), r.Seed, r.Took, r.Machine.Text())
+	b.WriteString(r.Head("Faults under load"))
 	broker := map[string]string{"embedded": "the embedded broker", "apache": "Apache Kafka", "foreign": "a broker that was running and is not killed"}[r.Broker]
-	fmt.Fprintf(&b, "%d API nodes and %d sinks on %s, an open loop of %g events/s in requests of 1 to 20.\n\n", apiNodes, sinkNodes, broker, r.Rate)
+	fmt.Fprintf(&b, "\nSeed %d, %d API nodes and %d sinks on %s, an open loop of %g events/s in requests of 1 to 20.\n\n", r.Seed, apiNodes, sinkNodes, broker, r.Rate)
 	b.WriteString("| fault | injected | longest until it was over |\n|---|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
 		f := r.Faults[name]
@@ -112,12 +98,7 @@ func (r *result) text() string {
 	fmt.Fprintf(&b, ".\nAfter the faults the sinks caught up within %s.\n", r.Catchup)
 	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, after %d that were removed to make space, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
 		r.Log.Messages, r.Log.Removed, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
-	if r.Rollups == 0 {
-		b.WriteString("Raw rows against rollups: there are no rollups yet.\n")
-	} else {
-		fmt.Fprintf(&b, "Raw rows against %d rollups: %d differences.\n", r.Rollups, len(r.Differences))
-	}
-	for _, line := range slices.Concat(v.Examples, r.Log.FirstLines, r.Differences) {
+	for _, line := range slices.Concat(v.Examples, r.Log.FirstLines) {
 		fmt.Fprintf(&b, "\n- %s", line)
 	}
 	if problems := r.problems(); len(problems) > 0 {
@@ -128,24 +109,10 @@ func (r *result) text() string {
 
 // save writes the result into bench/results.
 func (r *result) save() error {
-	root, err := enginetest.ModuleRoot()
-	if err != nil {
-		return err
-	}
-	name := r.Date[:10] + "-" + r.Commit + "-chaos"
+	name := "-chaos"
 	if r.Broker != "embedded" {
 		name += "-" + r.Broker
 	}
-	path := filepath.Join(root, "bench", "results", name)
-	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("cannot save the result: %w", err)
-	}
-	for ending, content := range map[string][]byte{".md": []byte(r.text()), ".json": append(text, '\n')} {
-		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
-			return fmt.Errorf("cannot save the result: %w", err)
-		}
-	}
-	fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
-	return nil
+	_, err := r.Save("", name, map[string][]byte{".md": []byte(r.text())})
+	return err
 }

@@ -11,40 +11,6 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// rollup is a table that the engine derives from the raw rows and that must
-// agree with them. Raw and Rolled are queries that each return keys and counts
-// of events.
-type rollup struct{ Name, Raw, Rolled string }
-
-// rollups lists every rollup. There are none yet; the first one gets a row
-// here.
-var rollups = []rollup{}
-
-// differences compares every rollup with the raw rows.
-func differences(ctx context.Context, table *witness.Table, list []rollup) (found []string, err error) {
-	for _, r := range list {
-		raw, err := table.Pairs(ctx, r.Raw)
-		if err != nil {
-			return nil, err
-		}
-		rolled, err := table.Pairs(ctx, r.Rolled)
-		if err != nil {
-			return nil, err
-		}
-		for key, n := range raw {
-			if rolled[key] != n {
-				found = append(found, fmt.Sprintf("%s: %s has %d raw events and %d rolled up", r.Name, key, n, rolled[key]))
-			}
-		}
-		for key, n := range rolled {
-			if _, ok := raw[key]; !ok {
-				found = append(found, fmt.Sprintf("%s: %s has no raw events and %d rolled up", r.Name, key, n))
-			}
-		}
-	}
-	return found, nil
-}
-
 // lag returns the number of messages that the sinks have not committed.
 func (r *rig) lag(ctx context.Context) (int64, error) {
 	login, err := product.KafkaMechanism(r.engines.KafkaLogin.User, r.engines.KafkaLogin.Password)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -76,6 +77,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	for _, w := range workers {
 		total.merge(w.result)
 	}
+	slices.Sort(total.Latencies)
 	total.Elapsed = l.Duration
 	switch {
 	case due != nil:

@@ -2,9 +2,8 @@ package loadgen
 
 import (
 	"fmt"
+	"math"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Result is the outcome of a load.
@@ -19,25 +18,19 @@ type Result struct {
 	// LastError is one of the Errors.
 	LastError error
 	Elapsed   time.Duration
-	// Latency is in microseconds, counted from the intended time of sending: a
+	// Latencies are sorted, and counted from the intended time of sending: a
 	// stall of the server shows in every request that should have been sent
 	// meanwhile.
-	Latency *hdrhistogram.Histogram
-	last    time.Time // when the last counted request was answered
+	Latencies []time.Duration
+	last      time.Time // when the last counted request was answered
 }
 
-// longest is the largest latency that the histogram distinguishes.
-const longest = 2 * time.Minute
-
-func newResult() *Result {
-	return &Result{Statuses: map[int]uint64{}, All: map[int]uint64{}, Latency: hdrhistogram.New(1, longest.Microseconds(), 3)}
-}
+func newResult() *Result { return &Result{Statuses: map[int]uint64{}, All: map[int]uint64{}} }
 
 func (r *Result) record(status int, latency time.Duration) {
 	r.Requests++
 	r.Statuses[status]++
-	// It cannot fail, since the value is clamped.
-	_ = r.Latency.RecordValue(min(max(latency.Microseconds(), 1), longest.Microseconds()))
+	r.Latencies = append(r.Latencies, latency)
 }
 
 func (r *Result) merge(other *Result) {
@@ -56,19 +49,23 @@ func (r *Result) merge(other *Result) {
 	if other.last.After(r.last) {
 		r.last = other.last
 	}
-	r.Latency.Merge(other.Latency)
+	r.Latencies = append(r.Latencies, other.Latencies...)
 }
 
 // PerSecond returns the answered requests per second.
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
-// Quantile returns the latency at a quantile from 0 to 1.
+// Quantile returns the latency that a share q of the requests did not exceed,
+// and 0 without any request.
 func (r *Result) Quantile(q float64) time.Duration {
-	return time.Duration(r.Latency.ValueAtQuantile(q*100)) * time.Microsecond
+	if len(r.Latencies) == 0 {
+		return 0
+	}
+	return r.Latencies[max(int(math.Ceil(q*float64(len(r.Latencies)))), 1)-1]
 }
 
 // Max returns the longest latency.
-func (r *Result) Max() time.Duration { return time.Duration(r.Latency.Max()) * time.Microsecond }
+func (r *Result) Max() time.Duration { return r.Quantile(1) }
 
 // Only returns an error unless every request was sent and answered with the
 // status: the figures of a partly refused load are not comparable.

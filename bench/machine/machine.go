@@ -1,6 +1,7 @@
 // Package machine describes the machine and the commit of a measurement.
 //
-// It must not import any package of this module.
+// Of this module it may import only cmd/engine/enginetest, to find the module's
+// root.
 package machine
 
 import (

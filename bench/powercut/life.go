@@ -35,14 +35,14 @@ type life struct {
 
 // cut is the result of one cut.
 type cut struct {
-	Moment       string   `json:"moment"`
-	Acknowledged int      `json:"acknowledged"` // events so far in this life
-	Kept         int      `json:"kept"`         // rows present right after the cut
-	Stored       int      `json:"stored"`       // after the sink has caught up
-	Spaces       int      `json:"spaces"`
-	DeadLetters  int      `json:"deadLetters"`
-	ReadyAfter   string   `json:"readyAfter"`
-	Problems     []string `json:"problems,omitempty"`
+	Moment       string
+	Acknowledged int // events so far in this life
+	Kept         int // rows present right after the cut
+	Stored       int // after the sink has caught up
+	Spaces       int
+	DeadLetters  int
+	ReadyAfter   string
+	Problems     []string
 }
 
 // begin creates an empty disk and starts a node on it.

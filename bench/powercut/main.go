@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/product"
@@ -68,22 +66,17 @@ func (c *command) Run() (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot create a directory: %w", err)
 	}
-	m, err := machine.This()
-	if err != nil {
+	r := &result{Seed: c.Seed, Rate: c.Rate, Wanted: c.Cuts}
+	if r.Run, err = machine.Begin(ctx, "./bench/powercut"); err != nil {
 		return err
 	}
-	began := time.Now()
-	tell := func(format string, arguments ...any) {
-		fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, arguments...))
-	}
+	tell := r.Tell
 	tell("seed %d, %d cuts, %g events/s", c.Seed, c.Cuts, c.Rate)
-	r := &result{Date: began.UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Machine: m, Seed: c.Seed, Rate: c.Rate, Wanted: c.Cuts,
-		Command: "go run ./bench/powercut " + strings.Join(os.Args[1:], " ")}
 	runErr := c.live(ctx, dir, r, tell)
-	r.Took = time.Since(began).Round(time.Second).String()
+	r.End()
 	fmt.Print("\n", r.text())
 	if c.Record && runErr == nil {
-		runErr = r.save()
+		_, runErr = r.Save("", "-powercut", map[string][]byte{".md": []byte(r.text())})
 	}
 	if problems := r.problems(); len(problems) > 0 && runErr == nil {
 		runErr = fmt.Errorf("%w: %s", errBroken, strings.Join(problems, "; "))
@@ -150,10 +143,4 @@ func (c *command) oneLife(ctx context.Context, dir, binary string, log *os.File,
 	}
 	r.last(l)
 	return nil
-}
-
-// json returns the result as JSON with a final newline.
-func (r *result) json() ([]byte, error) {
-	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
-	return append(text, '\n'), err
 }

@@ -2,28 +2,21 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/octavo-docs/octavo/bench/machine"
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // result is the result of a run.
 type result struct {
-	Date         string          `json:"date"`
-	Commit       string          `json:"commit"`
-	Command      string          `json:"command"`
-	Took         string          `json:"took"`
-	Machine      machine.Machine `json:"machine"`
-	Seed         uint64          `json:"seed"`
-	Rate         float64         `json:"eventsPerSecond"`
-	Wanted       int             `json:"cutsWanted"`
-	Lives        int             `json:"installations"`
-	Acknowledged int             `json:"acknowledged"` // events of all installations
-	Odd          []string        `json:"oddAnswers,omitempty"`
-	Cuts         []cut           `json:"cuts"`
+	machine.Run
+	Seed         uint64
+	Rate         float64
+	Wanted       int
+	Lives        int
+	Acknowledged int // events of all installations
+	Odd          []string
+	Cuts         []cut
 }
 
 // last adds the totals of an installation that has ended.
@@ -55,9 +48,9 @@ func (r *result) problems() (list []string) {
 // text is the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Power cuts under load, %s\n\nCommit %s, `%s`, seed %d, took %s.\n%s.\n\n", r.Date[:10], r.Commit, strings.TrimSpace(r.Command), r.Seed, r.Took, r.Machine.Text())
-	fmt.Fprintf(&b, "One `octavo serve` with embedded engines on ext4, an open loop of %g events/s in requests of 1 to 20; everything that had not reached the disk is lost. %d installations, %d cuts, %d events acknowledged.\n\n",
-		r.Rate, r.Lives, len(r.Cuts), r.Acknowledged)
+	b.WriteString(r.Head("Power cuts under load"))
+	fmt.Fprintf(&b, "\nSeed %d. One `octavo serve` with embedded engines on ext4, an open loop of %g events/s in requests of 1 to 20; everything that had not reached the disk is lost. %d installations, %d cuts, %d events acknowledged.\n\n",
+		r.Seed, r.Rate, r.Lives, len(r.Cuts), r.Acknowledged)
 	b.WriteString("| cut | moment | acknowledged so far | rows right after it | stored in the end | spaces | dead letters | ready after | wrong |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, c := range r.Cuts {
 		wrong := "nothing"
@@ -74,25 +67,4 @@ func (r *result) text() string {
 		b.WriteString("\n0 lost, 0 doubled.\n")
 	}
 	return b.String()
-}
-
-// save writes the result into bench/results.
-func (r *result) save() error {
-	root, err := enginetest.ModuleRoot()
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(root, "bench", "results", r.Date[:10]+"-"+r.Commit+"-powercut")
-	text, err := r.json()
-	if err == nil {
-		err = os.WriteFile(path+".json", text, 0o644)
-	}
-	if err == nil {
-		err = os.WriteFile(path+".md", []byte(r.text()), 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot save the result: %w", err)
-	}
-	fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
-	return nil
 }

@@ -14,9 +14,7 @@ type bench struct {
 	report *report
 	rig    *rig
 	rate   float64
-	// compare names the layouts to compare; none are all.
-	compare []string
-	query   queryOptions
+	query  queryOptions
 	// sent is the number of acknowledged events of the rig's site.
 	sent int
 	// data is the site with the data set, dataBytes the size of its JSON.
@@ -44,7 +42,6 @@ var parts = []part{
 	{"intake", "api", false, false, (*bench).intakeRows},
 	{"sink", "api", true, false, (*bench).sinkRow},
 	{"catchup", "api", true, false, (*bench).catchupRow},
-	{"layouts", allRoles, true, true, (*bench).layoutRows},
 	{contentPart, allRoles, true, true, (*bench).contentRows},
 	{pageViewsPart, allRoles, true, true, (*bench).pageViewRows},
 	{queryPart, "", true, true, (*bench).queryRows},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -20,9 +19,7 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
-	Rows        []string `help:"Rows to measure. Default: all but layouts, content, pageviews and query." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts,content,pageviews,query"`
-	Layout      int      `help:"Events in each table of the row layouts. 0: the default."`
-	Compare     []string `sep:";" help:"Names of the layouts that the row layouts compares with today's, separated by semicolons. Default: all."`
+	Rows        []string `help:"Rows to measure. Default: all but content, pageviews and query." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,content,pageviews,query"`
 	Data        string   `help:"Folder with the data of the row query, which an interrupted run continues. Default: bench/.data." type:"path"`
 	Events      []int    `help:"Sizes of the row query, in events. Default: 1, 10 and 100 million."`
 	Clients     int      `help:"Dashboards at once in the row query." default:"10"`
@@ -45,40 +42,39 @@ func main() {
 
 // scale is the size of a run.
 type scale struct {
-	rounds       int
-	catchups     int           // rounds of catching up, which take long
-	intake       time.Duration // one side of one round of intake
-	warmup       time.Duration
-	decode       time.Duration // one side of one round of decoding
-	dataset      int           // events for the rows disk and aggregate
-	asks         int           // calls of an aggregate request per round
-	calls        int           // calls of a resource operation per round
-	comments     int           // comments in the measured discussion
-	imports      []int         // pages of the spaces that are imported
-	pdfPages     int           // pages of the space that is rendered as a PDF
-	mergeSpace   int           // pages of the space that edits are merged into
-	largeSpace   int           // pages of the space in which pages are read and searched
-	viewedPages  int           // pages of the site of which pages are viewed
-	views        time.Duration // the load of page views
-	layoutEvents int           // events in each table of the row layouts
-	backlog      int           // events that the sink drains per round
-	fresh        time.Duration
-	settle       time.Duration // time for the engine's own merges
-	crowd        time.Duration // one load of several dashboards
-	every        int           // of so many of a dashboard's questions, one is asked
-	colds        int           // questions that are asked cold, for which the whole machine's caches are emptied
-	bodies       int           // megabytes of prepared requests per size
-	connection   int
+	rounds      int
+	catchups    int           // rounds of catching up, which take long
+	intake      time.Duration // one side of one round of intake
+	warmup      time.Duration
+	decode      time.Duration // one side of one round of decoding
+	dataset     int           // events for the rows disk and aggregate
+	asks        int           // calls of an aggregate request per round
+	calls       int           // calls of a resource operation per round
+	comments    int           // comments in the measured discussion
+	imports     []int         // pages of the spaces that are imported
+	pdfPages    int           // pages of the space that is rendered as a PDF
+	mergeSpace  int           // pages of the space that edits are merged into
+	largeSpace  int           // pages of the space in which pages are read and searched
+	viewedPages int           // pages of the site of which pages are viewed
+	views       time.Duration // the load of page views
+	backlog     int           // events that the sink drains per round
+	fresh       time.Duration
+	settle      time.Duration // time for the engine's own merges
+	crowd       time.Duration // one load of several dashboards
+	every       int           // of so many of a dashboard's questions, one is asked
+	colds       int           // questions that are asked cold, for which the whole machine's caches are emptied
+	bodies      int           // megabytes of prepared requests per size
+	connection  int
 }
 
 var (
 	fullScale = scale{
-		rounds: 5, catchups: 5, layoutEvents: 10_000_000, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
+		rounds: 5, catchups: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, crowd: time.Minute, every: 1, colds: 1000, bodies: 24, connection: 256,
 		imports: []int{2_000, 20_000}, pdfPages: 300, mergeSpace: 10_000, largeSpace: 50_000, viewedPages: 1_000, views: 30 * time.Second,
 	}
 	quickScale = scale{
-		rounds: 2, catchups: 1, layoutEvents: 50_000, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
+		rounds: 2, catchups: 1, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, crowd: time.Second, every: 17, colds: 2, bodies: 2, connection: 32,
 		imports: []int{200, 1000}, pdfPages: 20, mergeSpace: 500, largeSpace: 2_000, viewedPages: 100, views: time.Second,
 	}
@@ -95,23 +91,19 @@ func (c *benchCmd) Run() error {
 	if len(c.Rows) > 0 {
 		r.name = "-" + strings.Join(c.Rows, "-")
 	}
-	began := time.Now()
 	err = c.measure(ctx, r)
-	r.Took = time.Since(began).Round(time.Second).String()
+	r.End()
 	fmt.Println(r.markdown())
 	if len(r.Rows) == 0 || c.Out == "" && c.Quick {
 		return err
 	}
 	// Save the other rows even if one failed; the report names the failed one.
-	path, saveErr := r.save(c.Out)
-	if saveErr == nil {
-		fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
-	}
+	_, saveErr := r.save(c.Out)
 	return errors.Join(err, saveErr)
 }
 
 func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
-	b := &bench{report: r, rate: c.Rate, scale: fullScale, compare: c.Compare, query: c.queryOptions()}
+	b := &bench{report: r, rate: c.Rate, scale: fullScale, query: c.queryOptions()}
 	if c.Quick {
 		b.scale = quickScale
 	}
@@ -120,9 +112,6 @@ func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
 	}
 	if c.Connections > 0 {
 		b.connection = c.Connections
-	}
-	if c.Layout > 0 {
-		b.layoutEvents = c.Layout
 	}
 	if b.rig, err = c.rig(ctx); err != nil {
 		return err

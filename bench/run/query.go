@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +53,6 @@ func (b *bench) queryRows(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var growth []sizeFigures
 	for i, events := range b.query.events {
 		largest := i == len(b.query.events)-1
 		s, err := b.openSize(ctx, d, events)
@@ -67,7 +65,7 @@ func (b *bench) queryRows(ctx context.Context) error {
 			if onlyMade || !largest && !b.query.wants("warm") {
 				return nil
 			}
-			return b.askSize(ctx, s, largest, &growth)
+			return b.askSize(ctx, s, largest)
 		}()
 		if err != nil {
 			return fmt.Errorf("%d events: %w", events, err)
@@ -76,7 +74,7 @@ func (b *bench) queryRows(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) askSize(ctx context.Context, s *querySize, largest bool, growth *[]sizeFigures) error {
+func (b *bench) askSize(ctx context.Context, s *querySize, largest bool) error {
 	panels, err := b.panels(ctx, s)
 	if err != nil {
 		return err
@@ -96,13 +94,7 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool, growth 
 		of   bool
 		run  func(context.Context, *querySize, []panel) error
 	}{
-		{"warm", true, func(ctx context.Context, s *querySize, panels []panel) error {
-			figures, err := b.warm(ctx, s, panels)
-			if *growth = append(*growth, figures); err == nil && len(*growth) > 1 {
-				b.report.plot = growthPlot(*growth)
-			}
-			return err
-		}},
+		{"warm", true, b.warm},
 		{"overhead", largest, b.overhead},
 		{"clients", largest, b.crowded},
 		{"intake", largest, b.besideIntake},
@@ -120,6 +112,12 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool, growth 
 	}
 	return nil
 }
+
+// The sites by size, and the days of their questions.
+var (
+	askedSites = []int{1, 5, dataSites}
+	askedDays  = []int{1, 30, 365}
+)
 
 // asked are the times of panels in milliseconds, by round.
 type asked struct {
@@ -145,7 +143,7 @@ func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 func inGoals(p panel) bool { return !p.apart() }
 
 func longOfLargest(p panel) bool {
-	return inGoals(p) && p.site == layoutAsked[0] && p.days == layoutDays[len(layoutDays)-1]
+	return inGoals(p) && p.site == askedSites[0] && p.days == askedDays[len(askedDays)-1]
 }
 
 // group is the panels of a site and a range.
@@ -156,10 +154,10 @@ type group struct {
 
 // groups are those of which questions were asked.
 func (a asked) groups() (list []group) {
-	sites := map[int]string{layoutAsked[0]: "largest site", layoutAsked[1]: "middle site", layoutAsked[2]: "small site"}
+	sites := map[int]string{askedSites[0]: "largest site", askedSites[1]: "middle site", askedSites[2]: "small site"}
 	ranges := map[int]string{1: "24 hours", 30: "30 days", 365: "12 months"}
-	for _, site := range layoutAsked {
-		for _, days := range layoutDays {
+	for _, site := range askedSites {
+		for _, days := range askedDays {
 			list = append(list, group{sites[site] + ", " + ranges[days], func(p panel) bool { return inGoals(p) && p.site == site && p.days == days }})
 		}
 		list = append(list, group{sites[site] + ", 12 months, filters on what visits do not have", func(p panel) bool { return p.apart() && p.site == site }})
@@ -190,10 +188,10 @@ func (b *bench) fillCaches(panels []panel) error {
 }
 
 // warm asks each question in turns with its statements on events alone, with one client.
-func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures sizeFigures, err error) {
+func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
-		return figures, err
+		return err
 	}
 	defer conn.Close()
 	ours, raw := asked{panels: panels}, asked{panels: panels}
@@ -203,7 +201,7 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures
 		took, alone := make([]float64, len(panels)), make([]float64, len(panels))
 		for i, p := range panels {
 			if ctx.Err() != nil {
-				return figures, ctx.Err()
+				return ctx.Err()
 			}
 			for _, side := range []int{round % 2, 1 - round%2} {
 				if side == 0 {
@@ -212,7 +210,7 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures
 					alone[i], err = runAll(p.raw, s.conn)
 				}
 				if err != nil {
-					return figures, err
+					return err
 				}
 			}
 		}
@@ -233,14 +231,14 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures
 		}
 	}
 	b.goals(s, name, ours, raw)
-	return sizeFigures{float64(s.events), ours, raw}, nil
+	return nil
 }
 
 // goals adds the rows that goals are set for.
 func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	b.report.add(row{What: name + "one client, all of it, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, inGoals)), Budget: s.goal(goalAll)})
 	b.report.add(row{What: name + "12 months of the largest site, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, longOfLargest)), Budget: s.goal(goalLong)})
-	segments := func(p panel) bool { return p.path != "" && p.site == layoutAsked[0] }
+	segments := func(p panel) bool { return p.path != "" && p.site == askedSites[0] }
 	if slices.ContainsFunc(ours.panels, segments) {
 		b.report.add(row{What: name + "visitor segments of the largest site, 30 days", Unit: "ms", Ours: spreadOf(ours.of(0.95, segments)), Budget: s.goal(budget{AtMost: 500})})
 	}
@@ -248,7 +246,7 @@ func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	var texts []string
 	for i, p := range ours.panels {
 		x, y := spreadOf(column(ours.rounds, i)).Median, spreadOf(column(raw.rounds, i)).Median
-		if p.site != layoutAsked[0] || p.days != layoutDays[len(layoutDays)-1] {
+		if p.site != askedSites[0] || p.days != askedDays[len(askedDays)-1] {
 			continue
 		}
 		if inGoals(p) {
@@ -262,6 +260,14 @@ func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	})
 }
 
+func column(rounds [][]float64, i int) []float64 {
+	var list []float64
+	for _, r := range rounds {
+		list = append(list, r[i])
+	}
+	return list
+}
+
 // overhead compares small answers with the statements that the node sends for them.
 func (b *bench) overhead(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
@@ -272,7 +278,7 @@ func (b *bench) overhead(ctx context.Context, s *querySize, panels []panel) erro
 	var more, ours, bare []float64
 	var texts []string
 	for _, p := range panels {
-		if p.site != layoutAsked[len(layoutAsked)-1] || p.days != layoutDays[0] {
+		if p.site != askedSites[len(askedSites)-1] || p.days != askedDays[0] {
 			continue
 		}
 		c, err := b.alternate(b.asks, func() error {
@@ -296,15 +302,4 @@ func (b *bench) overhead(ctx context.Context, s *querySize, panels []panel) erro
 		},
 	})
 	return nil
-}
-
-// sizeFigures are what one size took.
-type sizeFigures struct {
-	events    float64
-	ours, raw asked
-}
-
-// figure is the median of the rounds.
-func figure(a asked, q float64, which func(panel) bool) float64 {
-	return math.Max(0.1, spreadOf(a.of(q, which)).Median)
 }

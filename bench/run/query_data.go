@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -69,14 +70,14 @@ func (b *bench) openData(ctx context.Context) (*queryData, error) {
 		return nil, err
 	}
 	d = queryData{Token: b.rig.Token, Org: b.rig.org, Base: b.rig.site, End: time.Now().UTC().Truncate(day)}
-	for range layoutSites {
+	for range dataSites {
 		site, err := b.rig.newSite(ctx)
 		if err != nil {
 			return nil, err
 		}
 		d.Sites = append(d.Sites, site)
 	}
-	if d.Unique, err = b.postUnique(ctx, b.rig.target, min(layoutUnique, b.query.events[0]), d.End); err != nil {
+	if d.Unique, err = b.postUnique(ctx, b.rig.target, min(uniqueEvents, b.query.events[0]), d.End); err != nil {
 		return nil, err
 	}
 	if text, err = json.Marshal(d); err != nil {
@@ -85,7 +86,12 @@ func (b *bench) openData(ctx context.Context) (*queryData, error) {
 	return &d, os.WriteFile(path, text, 0o600)
 }
 
-const day = 24 * time.Hour
+const (
+	day          = 24 * time.Hour
+	dataSites    = 20
+	dataSpan     = 396 * day // 13 months
+	uniqueEvents = 1_000_000 // events that are generated; the rest are copies by other visitors
+)
 
 // querySize is a table of one size, in a database of its own.
 type querySize struct {
@@ -131,11 +137,7 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	if err := conn.QueryRow(ctx, "SELECT currentDatabase()").Scan(&source); err != nil {
 		return err
 	}
-	create, err := layout{replace: noVisits}.create(insights.Table)
-	if err == nil {
-		err = s.conn.Exec(ctx, create)
-	}
-	if err != nil {
+	if err := s.conn.Exec(ctx, createWithoutVisits()); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -169,6 +171,14 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
+// createWithoutVisits creates the events table without its projection: derive makes and times that.
+func createWithoutVisits() string {
+	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]
+	columns, rest, _ := strings.Cut(create, ",\n    PROJECTION "+insights.VisitsProjection())
+	_, engine, _ := strings.Cut(rest, "\n)\nENGINE")
+	return columns + "\n)\nENGINE" + engine
+}
+
 // liveRows selects what was sent to the node, which the log has positions of.
 const (
 	copiedPartition = 10_000 // added to the log partition of copies
@@ -192,8 +202,8 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	// A row comes up to three days later as each of its copies. Events of the last days
 	// come at the start.
 	copies := s.events / s.Unique
-	began := s.End.Add(-layoutSpan)
-	moved := fmt.Sprintf("positiveModulo(toUnixTimestamp64Milli(time) - %d + toInt64(sipHash64(visitor, n) %% 259200000), %d)", began.UnixMilli(), layoutSpan.Milliseconds())
+	began := s.End.Add(-dataSpan)
+	moved := fmt.Sprintf("positiveModulo(toUnixTimestamp64Milli(time) - %d + toInt64(sipHash64(visitor, n) %% 259200000), %d)", began.UnixMilli(), dataSpan.Milliseconds())
 	dayOf := "toInt32(intDiv(" + moved + ", 86400000))"
 	from := fmt.Sprintf("FROM %s WHERE site = '%s'", source, s.Base)
 	want, err := s.countDays(ctx, fmt.Sprintf("SELECT arrayJoin(arrayMap(n -> %s, range(%d))) AS day, count() %s GROUP BY day", dayOf, copies, from))
@@ -204,7 +214,7 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	if err != nil {
 		return 0, err
 	}
-	days, total := int32(layoutSpan/day), uint64(0)
+	days, total := int32(dataSpan/day), uint64(0)
 	for d := int32(0); d < days; {
 		first, missing, partly := d, uint64(0), false
 		for rows := uint64(0); d < days && (rows == 0 || rows+want[d] <= insertedRows); d++ {
@@ -230,7 +240,7 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 			FROM (SELECT *, arrayJoin(arrayFilter(n -> %[5]s BETWEEN %[6]d AND %[7]d, range(%[8]d))) AS n, sipHash64(visitor, n) AS other, fromUnixTimestamp64Milli(%[9]d + %[10]s, 'UTC') AS at
 				%[11]s AND positiveModulo(%[7]d - toInt32(intDiv(toUnixTimestamp64Milli(time) - %[9]d, 86400000)), %[12]d) <= %[13]d)
 			SETTINGS insert_deduplicate = 0`,
-			insights.Table, siteByZipf(s.Sites), copiedPartition, layoutUnique, dayOf, first, d-1, copies, began.UnixMilli(), moved, from, days, 4+d-first)); err != nil {
+			insights.Table, siteByZipf(s.Sites), copiedPartition, uniqueEvents, dayOf, first, d-1, copies, began.UnixMilli(), moved, from, days, 4+d-first)); err != nil {
 			return made, fmt.Errorf("day %d: %w", first, err)
 		}
 		made += missing

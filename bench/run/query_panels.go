@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 )
+
+var presetRange = regexp.MustCompile(`"range":"\w+"`)
 
 // dashboard are the questions of a dashboard: the first ones of [questions] and those
 // below. $page is the page that is seen most.
@@ -64,7 +67,7 @@ type panel struct {
 }
 
 // apart tells whether the goals leave the panel out.
-func (p panel) apart() bool { return p.filters && p.days == layoutDays[len(layoutDays)-1] }
+func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedDays)-1] }
 
 // panels are all questions about three sites and three ranges. No range ends with a
 // quarter of an hour.
@@ -74,14 +77,14 @@ func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 		return fmt.Sprintf(`"range":{"from":%q,"to":%q}`, to.AddDate(0, 0, -days).Format(time.RFC3339), to.Format(time.RFC3339))
 	}
 	largest := target{org: s.Org, site: s.Sites[0]}
-	top, err := b.rig.aggregate(ctx, largest, []byte(`{`+at(layoutDays[len(layoutDays)-1])+`,"select":[{"column":"page"},{"column":"eventsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":1}`))
+	top, err := b.rig.aggregate(ctx, largest, []byte(`{`+at(askedDays[len(askedDays)-1])+`,"select":[{"column":"page"},{"column":"eventsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":1}`))
 	if err != nil || len(top.Columns) == 0 || len(top.Columns[0].Values) != 1 {
 		return nil, fmt.Errorf("cannot find the page that is seen most: %v %w", top, err)
 	}
 	var list []panel
 	n := 0
-	for _, site := range layoutAsked {
-		for _, days := range layoutDays {
+	for _, site := range askedSites {
+		for _, days := range askedDays {
 			for _, q := range dashboard {
 				if q.path != "" && days != 30 {
 					continue

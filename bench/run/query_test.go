@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -51,16 +48,12 @@ func TestDataIsContinued(t *testing.T) {
 		events:    unique * copies, conn: conn,
 	}
 	for _, table := range []string{"copied", insights.Table} {
-		create, err := layouts[0].create(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		must(create)
+		must(strings.Replace(createWithoutVisits(), "EXISTS "+insights.Table, "EXISTS "+table, 1))
 	}
-	began := s.End.Add(-layoutSpan)
+	began := s.End.Add(-dataSpan)
 	must(fmt.Sprintf(`INSERT INTO copied (site, log_offset, time, visitor, session)
 		SELECT 'base', number, fromUnixTimestamp64Milli(%d + toInt64(number * %d), 'UTC'), intDiv(number, 7), intDiv(number, 3) FROM numbers(%d)`,
-		began.UnixMilli(), layoutSpan.Milliseconds()/unique, unique))
+		began.UnixMilli(), dataSpan.Milliseconds()/unique, unique))
 	fill := func() uint64 {
 		t.Helper()
 		made, err := s.fill(t.Context(), "copied")
@@ -75,7 +68,7 @@ func TestDataIsContinued(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		for expression, want := range map[string]uint64{
-			"count()": unique * copies, "uniqExact(log_offset)": unique * copies, "uniqExact(site)": 3, "uniqExact(toDate(received))": uint64(layoutSpan / day),
+			"count()": unique * copies, "uniqExact(log_offset)": unique * copies, "uniqExact(site)": 3, "uniqExact(toDate(received))": uint64(dataSpan / day),
 			fmt.Sprintf("countIf(time < toDateTime(%d, 'UTC') OR time >= toDateTime(%d, 'UTC') OR toDate(time) != toDate(received))", began.Unix(), s.End.Unix()): 0,
 		} {
 			if got := one(expression); got != want {
@@ -141,44 +134,5 @@ func TestDashboardHasEnoughQuestions(t *testing.T) {
 	}
 	if len(names) < 20 {
 		t.Errorf("%d questions", len(names))
-	}
-}
-
-// The plot is XML, with a line of as many points as there are sizes for each curve, and
-// slower answers are drawn higher.
-func TestGrowthPlot(t *testing.T) {
-	t.Parallel()
-	figures := func(events, ours, raw float64) sizeFigures {
-		panels := []panel{{site: 1, days: 365}, {site: 5, days: 30}}
-		return sizeFigures{events, asked{panels, [][]float64{{ours, ours / 2}}}, asked{panels, [][]float64{{raw, raw / 2}}}}
-	}
-	plot := growthPlot([]sizeFigures{figures(1e6, 5, 10), figures(1e7, 10, 100), figures(1e8, 20, 1000)})
-	if !strings.Contains(plot, ">100 M<") || !strings.Contains(plot, ">raw SQL p95: 1000 ms<") {
-		t.Errorf("labels are missing:\n%s", plot)
-	}
-	lines, decoder := 0, xml.NewDecoder(strings.NewReader(plot))
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		start, ok := token.(xml.StartElement)
-		if !ok || start.Name.Local != "polyline" {
-			continue
-		}
-		lines++
-		var x, y [3]float64
-		if _, err := fmt.Sscanf(start.Attr[0].Value, "%g,%g %g,%g %g,%g", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]); err != nil {
-			t.Fatal(err)
-		}
-		if !(x[0] < x[1] && x[1] < x[2] && y[0] > y[1] && y[1] > y[2]) {
-			t.Errorf("points %v %v", x, y)
-		}
-	}
-	if lines != 8 {
-		t.Errorf("%d lines", lines)
 	}
 }

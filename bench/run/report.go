@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/machine"
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // row is one line of the result.
@@ -47,27 +43,16 @@ func (b budget) holds(v float64) bool {
 }
 
 type report struct {
-	Date    string          `json:"date"`
-	Commit  string          `json:"commit"`
-	Command string          `json:"command"`
-	Quick   bool            `json:"quick"`
-	Took    string          `json:"took"`
-	Machine machine.Machine `json:"machine"`
-	Rows    []row           `json:"rows"`
-	Skipped []string        `json:"skipped,omitempty"`
-	// name ends the files' names, and plot is an SVG document; "" is none.
-	name, plot string
+	machine.Run
+	Quick   bool     `json:"quick"`
+	Rows    []row    `json:"rows"`
+	Skipped []string `json:"skipped,omitempty"`
+	name    string   // ends the files' names
 }
 
 func newReport(ctx context.Context, quick bool) (*report, error) {
-	m, err := machine.This()
-	if err != nil {
-		return nil, err
-	}
-	return &report{
-		Date: time.Now().UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Quick: quick, Machine: m,
-		Command: "go run ./bench/run " + strings.Join(os.Args[1:], " "),
-	}, nil
+	run, err := machine.Begin(ctx, "./bench/run")
+	return &report{Run: run, Quick: quick}, err
 }
 
 // add judges a row by its budget and adds it to the report.
@@ -98,8 +83,7 @@ func (r *report) skip(name, why string) { r.Skipped = append(r.Skipped, name+": 
 
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks, %s\n\n", r.Date[:10])
-	fmt.Fprintf(&b, "Commit %s, `%s`, took %s.\n%s.\n", r.Commit, strings.TrimSpace(r.Command), r.Took, r.Machine.Text())
+	b.WriteString(r.Head("Benchmarks"))
 	if r.Quick {
 		b.WriteString("\n**A smoke run: too short for its figures to mean anything.**\n")
 	}
@@ -117,9 +101,6 @@ func (r *report) markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s %s | %s | %s | %s | %s |\n", x.What, x.Ours.text(), x.Unit, ceiling, ratio, bound, met)
 	}
-	if r.plot != "" {
-		fmt.Fprintf(&b, "\n![growth](%s.svg)\n", r.file())
-	}
 	for _, x := range r.Rows {
 		for _, note := range x.Notes {
 			fmt.Fprintf(&b, "\n- %s: %s", x.What, note)
@@ -131,34 +112,11 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// file is the name of the report's files without extension.
-func (r *report) file() string { return r.Date[:10] + "-" + r.Commit + r.name }
-
 // save writes the report into a folder and returns its path without extension.
 func (r *report) save(dir string) (string, error) {
-	if dir == "" {
-		root, err := enginetest.ModuleRoot()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(root, "bench", "results")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("cannot save the results: %w", err)
-	}
-	path := filepath.Join(dir, r.file())
 	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("cannot save the results: %w", err)
 	}
-	files := map[string][]byte{".md": []byte(r.markdown() + "\n"), ".json": append(text, '\n')}
-	if r.plot != "" {
-		files[".svg"] = []byte(r.plot)
-	}
-	for ending, content := range files {
-		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
-			return "", fmt.Errorf("cannot save the results: %w", err)
-		}
-	}
-	return path, nil
+	return r.Save(dir, r.name, map[string][]byte{".md": []byte(r.markdown() + "\n"), ".json": append(text, '\n')})
 }

@@ -81,7 +81,7 @@ func TestReportIsSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &report{Date: "2026-11-20T10:00:00Z", Commit: "abc", Machine: m, Took: "1s"}
+	r := &report{Run: machine.Run{Date: "2026-11-20T10:00:00Z", Commit: "abc", Machine: m, Took: "1s"}}
 	s := spread{1, 1, 1}
 	r.compare("durable intake, 1 per request", "bare", "events/s", compared{s, s, s}, &budget{AtLeast: 0.6}, "a note")
 	r.skip("sink", "no engines")
@@ -225,9 +225,6 @@ func TestQuickQueries(t *testing.T) {
 		if strings.HasSuffix(x.What, "errors") && x.Ours.Max > 0 {
 			t.Errorf("%s: %+v", x.What, x)
 		}
-	}
-	if plots, err := filepath.Glob(filepath.Join(out, "*-query.svg")); err != nil || len(plots) != 1 {
-		t.Errorf("plots %v, error %v", plots, err)
 	}
 }
 

@@ -89,7 +89,7 @@ func (n *Node) Signal(s syscall.Signal) error {
 // Run runs an octavo command beside the node, with the node's settings and
 // more, and returns its output.
 func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, n.Binary, arguments...) //nolint:gosec // built here, or named by the caller
+	cmd := exec.CommandContext(ctx, n.Binary, arguments...)
 	cmd.Env = product.Environment(append(n.Settings(), more...)...)
 	var said strings.Builder
 	cmd.Stderr = &said

@@ -34,13 +34,13 @@ type Request struct {
 // Verdict is the result of the comparison. Torn counts requests, the other
 // numbers events.
 type Verdict struct {
-	Stored   int      `json:"stored"`  // distinct events
-	Lost     int      `json:"lost"`    // acknowledged, not stored
-	Doubled  int      `json:"doubled"` // stored more than once, acknowledged or not
-	Refused  int      `json:"refusedButStored"`
-	Foreign  int      `json:"neverSent"` // stored but never sent
-	Torn     int      `json:"torn"`      // partly stored: a request is all or nothing
-	Examples []string `json:"examples,omitempty"`
+	Stored   int // distinct events
+	Lost     int // acknowledged, not stored
+	Doubled  int // stored more than once, acknowledged or not
+	Refused  int
+	Foreign  int // stored but never sent
+	Torn     int // partly stored: a request is all or nothing
+	Examples []string
 }
 
 // MaxExamples limits the examples of each fault.

@@ -294,18 +294,18 @@ func (l *Load) Count() (sum Counts) {
 
 // Counts are numbers of events, except where the name says requests.
 type Counts struct {
-	Requests     int            `json:"requests"`
-	Keyed        int            `json:"keyedRequests"`
-	Retries      int            `json:"retriedRequests"`
-	Held         int            `json:"heldRequests"` // due while too many were open
-	Events       int            `json:"events"`
-	Acknowledged int            `json:"acknowledged"`
-	Refused      int            `json:"refused"` // 4xx
-	Failed       int            `json:"failed"`  // 5xx
-	Unsent       int            `json:"unsent"`  // nothing listened
-	Unknown      int            `json:"unknown"`
-	Statuses     map[string]int `json:"answers"`
-	Odd          []string       `json:"oddAnswers,omitempty"`
+	Requests     int
+	Keyed        int
+	Retries      int
+	Held         int // due while too many were open
+	Events       int
+	Acknowledged int
+	Refused      int // 4xx
+	Failed       int // 5xx
+	Unsent       int // nothing listened
+	Unknown      int
+	Statuses     map[string]int
+	Odd          []string
 }
 
 // Requests returns the requests that have ended so far.

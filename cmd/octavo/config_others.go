@@ -82,7 +82,7 @@ func (s *Settings) translator() (translation.Provider, error) {
 		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
 			return nil, fmt.Errorf("OCTAVO_TRANSLATOR: is needed with the other settings of the translator")
 		}
-		return nil, nil //nolint:nilnil // None is no error.
+		return nil, nil
 	}
 	addresses, guard, err := openedByName("OCTAVO_TRANSLATOR_URL", []string{s.TranslatorURL})
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Settings) refiner() (jobs.Refiner, error) {
 		if s.ConversationsKey != "" || s.ConversationsModel != "" {
 			return nil, fmt.Errorf("OCTAVO_CONVERSATIONS_URL: is needed with the other settings of the model for conversations")
 		}
-		return nil, nil //nolint:nilnil // None is no error.
+		return nil, nil
 	}
 	addresses, guard, err := openedByName("OCTAVO_CONVERSATIONS_URL", []string{s.ConversationsURL})
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Settings) mailer() (*mail.Sender, error) {
 		if s.MailFrom != "" || s.SMTPTLSCA != "" {
 			return nil, fmt.Errorf("OCTAVO_MAIL_FROM and OCTAVO_SMTP_TLS_CA: only with OCTAVO_SMTP_URL")
 		}
-		return nil, nil //nolint:nilnil // None is no error.
+		return nil, nil
 	}
 	server, err := mail.ParseServer(s.SMTPURL)
 	if err != nil {

@@ -131,6 +131,12 @@ curl -s -w '\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/even
 
 `))
 
+// isTerminal reports whether people see what is written to a file.
+func isTerminal(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
 // print shows the address and three commands to paste. It shows the token only
 // on a terminal: redirected output would keep it where others may read it.
 func (q *quickstart) print(w io.Writer, s *Settings, toPerson bool) error {

@@ -12,7 +12,7 @@ import (
 
 // TestSecretsComeFromFiles: every secret flag can come from a file or standard
 // input, with the precedence that secretFiles documents.
-func TestSecretsComeFromFiles(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestSecretsComeFromFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("from the file\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -49,10 +49,10 @@ func (c *SeedCmd) Validate() error {
 func (c *SeedCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	return c.run(ctx, os.Stdout, newSeedProgress(os.Stderr, c.Events))
+	return c.run(ctx, os.Stdout, &seedLines{to: os.Stderr, all: c.Events, began: time.Now(), every: 5 * time.Second})
 }
 
-func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress seedProgress) error {
+func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress *seedLines) error {
 	client, release := newSeedClient(ctx, strings.TrimRight(c.URL, "/"), c.Token, c.Concurrency)
 	defer release()
 	target, err := c.target(ctx, client, out)
@@ -124,7 +124,7 @@ type seedBatch struct {
 }
 
 // send generates and posts the events and returns how many were acknowledged.
-func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarget, progress seedProgress) (int, error) {
+func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarget, progress *seedLines) (int, error) {
 	generator := eventgen.New(eventgen.Options{
 		Seed: c.Seed, Events: c.Events, Visitors: c.Visitors, Spaces: target.spaces,
 		End: time.Now(), Span: time.Duration(c.Days) * 24 * time.Hour,

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/google/uuid"
 )
 
 const (
@@ -41,7 +41,7 @@ func newSeedClient(ctx context.Context, base, token string, connections int) (c 
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = connections
 	c = &seedClient{
-		base: base, token: token, run: uuid.NewString(), requests: requests, pause: seedPause,
+		base: base, token: token, run: rand.Text(), requests: requests, pause: seedPause,
 		http: &http.Client{Transport: transport, Timeout: 2 * time.Minute},
 	}
 	return c, func() {

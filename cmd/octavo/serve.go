@@ -11,7 +11,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/term"
 
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -137,7 +136,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if first == nil { // the database was set up before, not by a quickstart
 		first = &quickstart{URL: n.settings.publicURL()}
 	}
-	return first.print(os.Stdout, n.settings, term.IsTerminal(int(os.Stdout.Fd())))
+	return first.print(os.Stdout, n.settings, isTerminal(os.Stdout))
 }
 
 // open creates the metrics, starts the embedded engines and connects.

@@ -221,7 +221,7 @@ func (a *assignment) push(i, j int) {
 // grew is looked at anew.
 func (a *assignment) run() {
 	for a.queue.Len() > 0 {
-		p := heap.Pop(&a.queue).(pair) //nolint:forcetypeassert // It holds nothing else.
+		p := heap.Pop(&a.queue).(pair) // It holds nothing else.
 		i, j := a.root(p.a), a.root(p.b)
 		if i == j {
 			continue
@@ -325,7 +325,7 @@ type pairQueue []pair
 func (q pairQueue) Len() int           { return len(q) }
 func (q pairQueue) Less(i, j int) bool { return closest(q[i], q[j]) < 0 }
 func (q pairQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *pairQueue) Push(x any)        { *q = append(*q, x.(pair)) } //nolint:forcetypeassert // Only push does.
+func (q *pairQueue) Push(x any)        { *q = append(*q, x.(pair)) } // Only push does.
 func (q *pairQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]

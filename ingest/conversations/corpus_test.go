@@ -62,7 +62,7 @@ type labelled struct {
 
 func lines[T any](t *testing.T, path string, each func(T)) {
 	t.Helper()
-	file, err := os.Open(path) //nolint:gosec // A folder of this package.
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)
 	made, _ := extractions.LoadOrStore(set, &extraction{})
-	e := made.(*extraction) //nolint:forcetypeassert // It holds nothing else.
+	e := made.(*extraction) // It holds nothing else.
 	e.once.Do(func() { e.of = extractAll(readCorpus(t, filepath.Join("testdata", set)), model) })
 	own := *e.of
 	return &own
@@ -370,7 +370,7 @@ func TestCorpus(t *testing.T) {
 				t.Logf("one at a time: %d clusters, %d moves, %s", len(a.groups), a.moves, a.problems(""))
 				atLeast("one at a time", a.problems("").f1(), floor.single)
 			}
-			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Shuffles for a test.
+			random := rand.New(rand.NewPCG(1, 2))
 			for range 3 {
 				random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 				a.assign(order, len(order), 0)

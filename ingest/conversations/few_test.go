@@ -52,7 +52,7 @@ func TestFewProblems(t *testing.T) {
 			all := extracted(t, set)
 			for _, size := range slices.SortedFunc(maps.Keys(floors), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
 				f1, clusters := 0.0, 0.0
-				random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // Draws for a test.
+				random := rand.New(rand.NewPCG(3, 4))
 				for range draws {
 					a := all.few(random, size[0], size[1])
 					a.assign(a.order(), len(a.items), 0)

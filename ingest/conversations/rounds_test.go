@@ -122,7 +122,7 @@ func (v *varied) next(n int) []conversations.Item {
 // variations are of issues of both halves of the corpus. Without a model their meanings are made up.
 func variations(t *testing.T, model *embedding.Model) *varied {
 	t.Helper()
-	v := &varied{random: rand.New(rand.NewPCG(3, 4))} //nolint:gosec // Variations for a test.
+	v := &varied{random: rand.New(rand.NewPCG(3, 4))}
 	for _, half := range []string{"dev", "held"} {
 		v.of = append(v.of, extractAll(readCorpus(t, filepath.Join("testdata", half))[:60], model).items...)
 	}
@@ -149,7 +149,7 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 
 // TestRoundsAreBounded takes in issues round by round: rounds after 6,000 issues need about as much memory as the first, in which the samples of the clusters fill, and no issue is
 // lost. It is not parallel, since it counts what the process allocates.
-func TestRoundsAreBounded(t *testing.T) { //nolint:paralleltest // See above.
+func TestRoundsAreBounded(t *testing.T) {
 	const size, early, late = 250, 2000, 8000
 	v := variations(t, nil)
 	r := rounds{most: size}
@@ -173,7 +173,7 @@ func TestRoundsAreBounded(t *testing.T) { //nolint:paralleltest // See above.
 }
 
 // TestManyConversations is run by `make test-rest`: the environment variable says how many. It takes seconds for each 1,000.
-func TestManyConversations(t *testing.T) { //nolint:paralleltest // It measures the process's memory.
+func TestManyConversations(t *testing.T) {
 	text := os.Getenv("OCTAVO_TEST_CONVERSATIONS")
 	if text == "" {
 		t.Skip("OCTAVO_TEST_CONVERSATIONS is not set")

@@ -110,7 +110,7 @@ func newVocabulary() *vocabulary { return &vocabulary{numbers: map[string]int32{
 func (v *vocabulary) number(term string) int32 {
 	n, known := v.numbers[term]
 	if !known {
-		n = int32(len(v.terms)) //nolint:gosec // Memory ends first.
+		n = int32(len(v.terms)) // Memory ends first.
 		v.numbers[term] = n
 		v.terms, v.having = append(v.terms, term), append(v.having, 0)
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -55,7 +54,7 @@ func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash)
 	if path == "" {
 		return nil, plumbing.ZeroHash
 	}
-	file, err := osfs.New(filepath.Dir(path)).OpenFile(filepath.Base(path), os.O_RDONLY, 0)
+	file, err := openPack(path, os.O_RDONLY)
 	if err != nil {
 		return nil, plumbing.ZeroHash
 	}

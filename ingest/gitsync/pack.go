@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
-	"github.com/go-git/go-billy/v5"
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
@@ -23,11 +22,25 @@ const cacheBytes = 16 << 20
 // pack is a pack in a folder of its own, which close removes, or one of the cache. It is for one goroutine at a time.
 type pack struct {
 	dir     string // "" for one of the cache
-	file    billy.File
+	file    *goGitFile
 	objects *packfile.Packfile
 	infos   map[plumbing.Hash]objectInfo
 	count   uint32
 	bases   map[plumbing.Hash]bool // objects that deltas name by their hashes
+}
+
+// goGitFile is a file as go-git wants it. Nothing locks it, since only one goroutine knows it.
+type goGitFile struct{ *os.File }
+
+func (goGitFile) Lock() error   { return nil }
+func (goGitFile) Unlock() error { return nil }
+
+func openPack(path string, flags int) (*goGitFile, error) {
+	file, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &goGitFile{file}, nil
 }
 
 // receive stores a pack, measures it, and only then lets go-git put its objects together: until the sizes are known to be
@@ -46,7 +59,7 @@ func receive(ctx context.Context, parent string, from io.Reader, limits Limits, 
 
 func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits, known *pack) error {
 	var err error
-	if p.file, err = osfs.New(p.dir).OpenFile("pack", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	if p.file, err = openPack(filepath.Join(p.dir, "pack"), os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {
 		return &Error{Step: StepFetch, Reason: NoSpace, cause: err}
 	}
 	written, err := io.Copy(diskWriter{p.file}, io.LimitReader(from, limits.PackBytes+1))

@@ -120,7 +120,7 @@ func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISource
 // reading is the state of one Fetch.
 type reading struct {
 	fetcher *Fetcher
-	ctx     context.Context //nolint:containedctx // It lives as long as one call of Fetch, whose walk calls back.
+	ctx     context.Context // It lives as long as one call of Fetch, whose walk calls back.
 	origins []*url.URL
 	left    int64
 	sources []schema.OpenAPISourceState

@@ -15,7 +15,7 @@ const (
 	textType = "String"
 	// repeatedType is of texts that most events have, with few values per site.
 	// Numbers stand for them in a part: a quarter less time for the slow questions
-	// and an eighth less space than as textType (bench/results, "layouts").
+	// and an eighth less space than as textType.
 	repeatedType = "LowCardinality(String)"
 )
 
@@ -219,7 +219,7 @@ func pageIn(space, page sqltree.Expr) sqltree.Expr {
 
 // pagesByHash groups pages by hashes, which the engine makes once for each text of
 // repeatedType that a block of rows has, not for each row: half the time of grouping by
-// the texts (bench/results, "pages"). Nobody can make a page whose hash is that of
+// the texts. Nobody can make a page whose hash is that of
 // another's page: that would take 2^64 tries.
 var pagesByHash = &Grouped{
 	Keys: func() []sqltree.Expr {

@@ -133,7 +133,7 @@ var clusterSettings = []tableSetting{
 
 // noStatistics: a query reads the statistics of each part before it plans, which took
 // more than half of a small one's time over 14 parts of 300,000 events, and no plan
-// was better for them (bench/results, "layouts").
+// was better for them.
 var noStatistics = []tableSetting{{StatisticsSetting, "''"}}
 
 func (t Topology) settings() []tableSetting {

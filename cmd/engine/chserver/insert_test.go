@@ -11,8 +11,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
-	"github.com/shopspring/decimal"
 )
 
 func p[T any](v T) *T { return &v }
@@ -42,7 +40,7 @@ var typeCases = map[string][]any{
 	"DateTime":                             {instant.Truncate(time.Second)},
 	"DateTime('UTC')":                      {instant.Truncate(time.Second)},
 	"DateTime64(3, 'UTC')":                 {instant, time.UnixMilli(0).UTC()},
-	"UUID":                                 {uuid.MustParse("61f0c404-5cb3-11e7-907b-a6006ad3dba0"), uuid.UUID{}},
+	"UUID":                                 {"61f0c404-5cb3-11e7-907b-a6006ad3dba0", "00000000-0000-0000-0000-000000000000"},
 	"Nullable(String)":                     {p("x"), (*string)(nil), p("")},
 	"Nullable(UInt64)":                     {(*uint64)(nil), p(uint64(5))},
 	"Nullable(DateTime64(3, 'UTC'))":       {p(instant), (*time.Time)(nil)},
@@ -61,8 +59,8 @@ var typeCases = map[string][]any{
 	"Enum16('x' = 1000)":                   {"x"},
 	"SimpleAggregateFunction(sum, UInt64)": {uint64(5)},
 	"SimpleAggregateFunction(anyLast, Nullable(String))": {p("x"), (*string)(nil)},
-	"Decimal(9, 2)":   {decimal.RequireFromString("1.23")},
-	"Decimal(38, 10)": {decimal.RequireFromString("-12345678901234567890.0123456789")},
+	"Decimal(9, 2)":   {"1.23"},
+	"Decimal(38, 10)": {"-12345678901234567890.0123456789"},
 }
 
 func TestTypesRoundTrip(t *testing.T) {
@@ -84,7 +82,11 @@ func TestTypesRoundTrip(t *testing.T) {
 				rows, err := db.Query(t.Context(), "SELECT v FROM "+table+" ORDER BY n")
 				must(t, err)
 				for i := 0; rows.Next(); i++ {
-					got := reflect.New(reflect.TypeOf(values[i]))
+					kind := reflect.TypeOf(values[i])
+					if kind.Kind() == reflect.String { // also the text of a UUID or a decimal, which cannot be read as a string
+						kind = rows.ColumnTypes()[0].ScanType()
+					}
+					got := reflect.New(kind)
 					must(t, rows.Scan(got.Interface()))
 					if !reflect.DeepEqual(got.Elem().Interface(), values[i]) && fmt.Sprint(got.Elem()) != fmt.Sprint(values[i]) {
 						t.Errorf("sent %v, got %v", values[i], got.Elem())

@@ -65,7 +65,7 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 			if login == (Login{}) {
 				arguments = append(arguments, "--without-login")
 			}
-			spec, address := c.own(Kafka, port, login, arguments...) //nolint:contextcheck // the child outlives its start
+			spec, address := c.own(Kafka, port, login, arguments...) // the child outlives its start
 			spec.Ping = func(ctx context.Context) error { return kafkaserver.Ping(ctx, address, login.User, login.Password) }
 			return spec, address, nil
 		}})
@@ -73,7 +73,7 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 	if c.Want.ClickHouse {
 		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[ClickHouse]
-			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary) //nolint:contextcheck // the child outlives its start
+			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary) // the child outlives its start
 			spec.Ping = func(ctx context.Context) error { return pingClickHouse(ctx, address, login) }
 			at := url.URL{Scheme: "clickhouse", User: url.UserPassword(login.User, login.Password), Host: address, Path: "/default"}
 			return spec, at.String(), nil

@@ -41,7 +41,7 @@ func (c *child) launch(ctx context.Context) (*process, error) {
 	if err := c.reap(ctx); err != nil {
 		return nil, err
 	}
-	p, err := c.sup.spawner.spawn(&c.spec, c.sup.cfg.Logger) //nolint:contextcheck // the child outlives its start
+	p, err := c.sup.spawner.spawn(&c.spec, c.sup.cfg.Logger) // the child outlives its start
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (c *child) launch(ctx context.Context) (*process, error) {
 	c.current = p
 	c.mu.Unlock()
 	if err := p.awaitReady(ctx, &c.spec); err != nil {
-		p.terminate(c.kill, &c.spec) //nolint:contextcheck // ctx may be done, but the process must still get its time to stop
+		p.terminate(c.kill, &c.spec) // ctx may be done, but the process must still get its time to stop
 		c.clearProcess()
 		return nil, err
 	}

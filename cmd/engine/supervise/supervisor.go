@@ -44,7 +44,7 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	// Stop may be called while the start is still running.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() //nolint:contextcheck // bound to the child's life, not to the start
+	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() // bound to the child's life, not to the start
 	p, err := c.launch(ctx)
 	if err != nil {
 		s.mu.Lock()

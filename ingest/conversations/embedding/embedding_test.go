@@ -67,7 +67,7 @@ func TestBrokenModels(t *testing.T) {
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "model.whl")
-		file, err := os.Create(path) //nolint:gosec // In a folder of the test.
+		file, err := os.Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func readPieces(data []byte) (*pieces, error) {
 			}
 			return nil
 		})
-		p.numbers[text] = int32(len(p.scores)) //nolint:gosec // The table bounds them.
+		p.numbers[text] = int32(len(p.scores)) // The table bounds them.
 		p.scores = append(p.scores, score)
 		p.longest, p.unknown = max(p.longest, len(text)), min(p.unknown, score)
 		return err

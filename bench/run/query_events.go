@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/eventgen"
+)
+
+// postUnique posts generated events of 13 months to a site, at least count of them, and
+// waits until they are stored.
+func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Time) (sent int, err error) {
+	progress("posting %d events", count)
+	generator := eventgen.New(eventgen.Options{Seed: 1, Events: count, Visitors: max(1, count*136/1000), End: end, Span: dataSpan})
+	const perRequest = 500
+	for ; sent < count; sent += perRequest {
+		if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", generator.AppendBatch(nil, perRequest), http.StatusNoContent, nil); err != nil {
+			return sent, err
+		}
+	}
+	return sent, b.rig.awaitEvents(ctx, t, sent, stallLimit)
+}
+
+// siteByZipf is an expression that gives each visitor, the column other, one of the
+// sites: most of them the first.
+func siteByZipf(sites []string) string {
+	all, sum, list := 0.0, 0.0, "multiIf("
+	for n := range sites {
+		all += 1 / float64(n+1)
+	}
+	for n, site := range sites[:len(sites)-1] {
+		sum += 1 / float64(n+1)
+		list += fmt.Sprintf("intDiv(other, 4096) %% 1000000 < %d, '%s', ", uint64(sum/all*1e6), site)
+	}
+	return list + "'" + sites[len(sites)-1] + "')"
+}
