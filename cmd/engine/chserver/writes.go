@@ -39,7 +39,8 @@ func PutGuard(cmd *exec.Cmd, guard *os.File) {
 
 // errUnguarded means that the library's writes go to libc.
 var errUnguarded = errors.New("cannot start the ClickHouse engine without its write guard, because a full disk would lose data: " +
-	"start it by `octavo serve`, or with LD_PRELOAD=deploy/engines/writeguard/writeguard.so (a program with file capabilities ignores that)")
+	"start the program with LD_PRELOAD=deploy/engines/writeguard/writeguard.so, as `octavo serve` does, and without file " +
+	"capabilities, for which the loader ignores that")
 
 // checkWrites returns an error unless the library's calls go to the write guard. The library was loaded from path, and
 // its symbol is at address.

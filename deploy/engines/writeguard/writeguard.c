@@ -48,7 +48,7 @@ static void check(const char *call, int fd, int error)
 
 /*
  * GUARD defines a function that calls libc's function of the same name. error_of is the expression for the error of the
- * result r, 0 if there is none. The constructor runs before any other code of the process.
+ * result r, 0 if there is none. The constructor runs before the program.
  */
 #define GUARD(result, name, parameters, arguments, fd, error_of)             \
 	static result (*libc_##name) parameters;                             \
