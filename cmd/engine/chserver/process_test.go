@@ -97,7 +97,6 @@ func TestTerminateEndsRunningStatements(t *testing.T) {
 
 func TestNilDereferencePanics(t *testing.T) {
 	t.Parallel()
-	engineLibrary(t)
 	p := start(t, t.TempDir(), childEnv+"_NIL=1")
 	select {
 	case err := <-p.exited:
@@ -132,9 +131,8 @@ func TestSecondServerOnTheSameDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
-	lib := engineLibrary(t)
 	var out bytes.Buffer
-	cmd := childCommand(dir, lib)
+	cmd := childCommand(t, dir)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err == nil {
 		t.Error("it started")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The engine writes when it starts, and guardWrites ends the process when a write fails: on a full disk it would
+// The engine writes when it starts, and the write guard ends the process when a write fails: on a full disk it would
 // restart in a loop. So awaitRoom waits for some free space first.
 const (
 	roomToStart = 32 << 20

@@ -56,7 +56,7 @@ func enginesDir(t *testing.T) string {
 		_, err = found.PostgresBin()
 	}
 	if err == nil {
-		_, err = found.ClickHouseLibrary()
+		_, _, err = found.ClickHouse()
 	}
 	if err != nil {
 		enginetest.Missing(t, err)
@@ -72,6 +72,12 @@ func kill(t *testing.T, engines *embedded.Engines, name string) {
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	awaitRestart(t, engines, name, before)
+}
+
+// awaitRestart returns once an engine has been restarted since before and answers.
+func awaitRestart(t *testing.T, engines *embedded.Engines, name string, before supervise.State) {
+	t.Helper()
 	eventually.Succeeds(t, patience, name+" to be restarted", func() error {
 		now := state(engines, name)
 		if now.Status != supervise.StatusRunning || now.Restarts <= before.Restarts || now.PID == before.PID {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,11 +13,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/scram"
+	"golang.org/x/sys/unix"
 )
 
 const kills = 3
@@ -49,6 +53,34 @@ func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
 		if state.Status != supervise.StatusRunning {
 			t.Errorf("engine %s is %s", state.Name, state.Status)
 		}
+	}
+}
+
+// TestClickHouseIsRestartedAfterAFullDisk: the engine exits at a write that fails, and the log says why. A limit on the
+// size of files makes writes fail like a full disk.
+func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
+	t.Parallel()
+	var log capture.Buffer
+	engines := start(t, embedded.Config{Want: embedded.Set{ClickHouse: true}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	execClickHouse := func(statement string) error {
+		return openClickHouse(t, engines.ClickHouseURL).Exec(t.Context(), statement)
+	}
+	if err := execClickHouse("CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n"); err != nil {
+		t.Fatal(err)
+	}
+	before, limit := state(engines, embedded.ClickHouse), unix.Rlimit{Cur: 0, Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(before.PID, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := execClickHouse("INSERT INTO kept VALUES (1)"); err == nil {
+		t.Error("an insert that could not be written was acknowledged")
+	}
+	awaitRestart(t, engines, embedded.ClickHouse, before)
+	if err := execClickHouse("INSERT INTO kept VALUES (1)"); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), `level=ERROR msg="The disk is full or failing`) {
+		t.Errorf("the log does not say why:\n%s", log.String())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/chserver"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
@@ -31,8 +32,11 @@ type plan struct {
 	build func(ctx context.Context, port int) (supervise.Spec, string, error)
 }
 
-// programs are the paths of the installed engines.
-type programs struct{ postgresBin, clickHouseLibrary string }
+// programs are the installed engines.
+type programs struct {
+	postgresBin, clickHouseLibrary string
+	writeGuard                     *os.File // open for as long as ClickHouse may be started
+}
 
 // find locates the wanted engines. It fails if one is not installed.
 func (c *Config) find() (*programs, error) {
@@ -45,9 +49,17 @@ func (c *Config) find() (*programs, error) {
 		p.postgresBin, err = found.PostgresBin()
 	}
 	if err == nil && c.Want.ClickHouse {
-		p.clickHouseLibrary, err = found.ClickHouseLibrary()
+		p.clickHouseLibrary, p.writeGuard, err = findClickHouse(found)
 	}
 	return p, err
+}
+
+func findClickHouse(found *packages.Packages) (library string, guard *os.File, err error) {
+	library, path, err := found.ClickHouse()
+	if err == nil {
+		guard, err = os.Open(path)
+	}
+	return library, guard, err
 }
 
 // plans lists the wanted engines.
@@ -74,6 +86,14 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[ClickHouse]
 			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary) // the child outlives its start
+			command := spec.Command
+			spec.Command = func() (*exec.Cmd, error) {
+				cmd, err := command()
+				if err == nil {
+					chserver.PutGuard(cmd, found.writeGuard)
+				}
+				return cmd, err
+			}
 			spec.Ping = func(ctx context.Context) error { return pingClickHouse(ctx, address, login) }
 			at := url.URL{Scheme: "clickhouse", User: url.UserPassword(login.User, login.Password), Host: address, Path: "/default"}
 			return spec, at.String(), nil

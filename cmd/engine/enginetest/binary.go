@@ -15,6 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// writeGuard is a target of the Makefile.
+const writeGuard = "deploy/engines/writeguard/writeguard.so"
+
 var built = sync.OnceValues(build)
 
 // Build is Binary for use outside of tests.
@@ -30,8 +33,9 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// build builds the program into the user's cache, with one path per clone. The lock makes packages that are tested
-// concurrently wait for one build instead of each doing its own; Go then finds the file up to date.
+// build builds the program into the user's cache, with one path per clone, and the write guard, without which the
+// program refuses to run ClickHouse. The lock makes packages that are tested concurrently wait for one build instead of
+// each doing its own; Go and make then find the files up to date.
 func build() (string, error) {
 	if path := os.Getenv(EnvBinary); path != "" {
 		return path, nil
@@ -58,11 +62,16 @@ func build() (string, error) {
 		return "", fmt.Errorf("cannot lock the test binary: %w", err)
 	}
 	path := filepath.Join(dir, "octavo")
-	// Without the version stamp, an unrelated commit does not cause a new link.
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", path, "./cmd/engine/enginetest/program")
-	cmd.Dir = root
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build the engines' program for the tests: %w\n%s", err, output)
+	for _, arguments := range [][]string{
+		{"make", writeGuard},
+		// Without the version stamp, an unrelated commit does not cause a new link.
+		{"go", "build", "-buildvcs=false", "-o", path, "./cmd/engine/enginetest/program"},
+	} {
+		cmd := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...)
+		cmd.Dir = root
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("cannot build the engines' program for the tests: %v: %w\n%s", arguments, err, output)
+		}
 	}
 	return path, nil
 }

@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// EnvDir is the environment variable that names the folder in which `npm ci`
-// was run.
+// EnvDir is the environment variable that names the folder that `make engines`
+// filled.
 const EnvDir = "OCTAVO_ENGINES_DIR"
 
 // Config says where to look. The zero value looks where `octavo serve` does.
@@ -50,12 +50,12 @@ var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or
 // one.
 var ErrNoPackage = errors.New("its package exists")
 
-// MissingError means that an engine's package is not installed.
-type MissingError struct{ Engine, Path string }
+// MissingError means that a part of an engine is not installed.
+type MissingError struct{ Part, Path string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("cannot find the %s engine at %s: run `make engines` (that is `npm ci --prefix deploy/engines`), "+
-		"or set %s to the folder where it was run, or %s", e.Engine, e.Path, EnvDir, elsewhere)
+	return fmt.Sprintf("cannot find the %s at %s: run `make engines`, or set %s to the folder deploy/engines of a clone where it "+
+		"was run, or %s", e.Part, e.Path, EnvDir, elsewhere)
 }
 
 // Find chooses the folder and checks that engine packages exist for this platform. It does not check that they are
@@ -140,17 +140,21 @@ func (p *Packages) path(name string, parts ...string) string {
 	return filepath.Join(append([]string{p.dir, "node_modules", filepath.FromSlash(name)}, parts...)...)
 }
 
-// ClickHouseLibrary returns the path of libchdb.so.
-func (p *Packages) ClickHouseLibrary() (string, error) {
+// ClickHouse returns the paths of libchdb.so and of the write guard without which it must not run.
+func (p *Packages) ClickHouse() (library, writeGuard string, err error) {
 	if p.platform.chdb == "" {
-		return "", fmt.Errorf("cannot run the ClickHouse engine here: %w for linux/amd64 only; set OCTAVO_CLICKHOUSE_URL to name a "+
+		return "", "", fmt.Errorf("cannot run the ClickHouse engine here: %w for linux/amd64 only; set OCTAVO_CLICKHOUSE_URL to name a "+
 			"ClickHouse server instead (the other engines can run embedded)", ErrNoPackage)
 	}
-	path := p.path(p.platform.chdb, "libchdb.so")
-	if _, err := os.Stat(path); err != nil {
-		return "", missing("ClickHouse", path, err)
+	library = p.path(p.platform.chdb, "libchdb.so")
+	if _, err := os.Stat(library); err != nil {
+		return "", "", missing("ClickHouse engine", library, err)
 	}
-	return path, nil
+	writeGuard = filepath.Join(p.dir, "writeguard", "writeguard.so")
+	if _, err := os.Stat(writeGuard); err != nil {
+		return "", "", missing("ClickHouse engine's write guard", writeGuard, err)
+	}
+	return library, writeGuard, nil
 }
 
 // PostgresBin returns the folder with initdb and postgres. It creates the package's symlinks if npm has not.
@@ -160,7 +164,7 @@ func (p *Packages) PostgresBin() (string, error) {
 	for _, name := range []string{"postgres", "initdb"} {
 		path := filepath.Join(bin, name)
 		if _, err := os.Stat(path); err != nil {
-			return "", missing("Postgres", path, err)
+			return "", missing("Postgres engine", path, err)
 		}
 	}
 	if err := linkAll(root); err != nil {
@@ -175,7 +179,7 @@ func (p *Packages) Typst() (node, compiler string, err error) {
 	compiler = p.path("@myriaddreamin/typst-ts-web-compiler")
 	for _, path := range []string{node, filepath.Join(compiler, "pkg", "typst_ts_web_compiler_bg.wasm")} {
 		if _, err := os.Stat(path); err != nil {
-			return "", "", missing("PDF", path, err)
+			return "", "", missing("PDF engine", path, err)
 		}
 	}
 	return node, compiler, nil
@@ -185,14 +189,14 @@ func (p *Packages) Typst() (node, compiler string, err error) {
 func (p *Packages) Encoder() (string, error) {
 	path := filepath.Join(p.dir, "encoder", "model.whl")
 	if _, err := os.Stat(path); err != nil {
-		return "", missing("encoder", path, err)
+		return "", missing("encoder's model", path, err)
 	}
 	return path, nil
 }
 
-func missing(engine, path string, err error) error {
+func missing(part, path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return &MissingError{Engine: engine, Path: path}
+		return &MissingError{Part: part, Path: path}
 	}
-	return fmt.Errorf("cannot read the %s engine at %s: %w (the user that runs octavo must be able to read it)", engine, path, err)
+	return fmt.Errorf("cannot read the %s at %s: %w (the user that runs octavo must be able to read it)", part, path, err)
 }

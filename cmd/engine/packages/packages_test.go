@@ -39,7 +39,7 @@ func TestARM64HasNoClickHouse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = found.ClickHouseLibrary()
+	_, _, err = found.ClickHouse()
 	if !errors.Is(err, packages.ErrNoPackage) || !strings.Contains(err.Error(), "OCTAVO_CLICKHOUSE_URL") {
 		t.Errorf("got %v", err)
 	}
@@ -48,14 +48,19 @@ func TestARM64HasNoClickHouse(t *testing.T) {
 func TestMissingPackageSaysWhatToRun(t *testing.T) {
 	t.Parallel()
 	found := find(t, t.TempDir())
-	_, library := found.ClickHouseLibrary()
+	_, _, library := found.ClickHouse()
+	uncompiled := t.TempDir()
+	mkdir(t, filepath.Join(uncompiled, "node_modules", "@chdb", "lib-linux-x64-gnu"))
+	write(t, filepath.Join(uncompiled, "node_modules", "@chdb", "lib-linux-x64-gnu", "libchdb.so"), "")
+	_, _, guard := find(t, uncompiled).ClickHouse()
 	_, postgres := found.PostgresBin()
 	_, _, typst := found.Typst()
-	for _, err := range []error{library, postgres, typst} {
+	for part, err := range map[string]error{
+		"ClickHouse engine at": library, "write guard": guard, "Postgres engine": postgres, "PDF engine": typst,
+	} {
 		var missing *packages.MissingError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "make engines") ||
-			!strings.Contains(err.Error(), "npm ci --prefix deploy/engines") {
-			t.Errorf("got %v", err)
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "make engines") || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: got %v", part, err)
 		}
 	}
 }

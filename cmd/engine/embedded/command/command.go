@@ -57,7 +57,7 @@ func (c *ClickHouse) Run() error {
 		if err != nil {
 			return err
 		}
-		if c.Library, err = found.ClickHouseLibrary(); err != nil {
+		if c.Library, _, err = found.ClickHouse(); err != nil {
 			return err
 		}
 	}

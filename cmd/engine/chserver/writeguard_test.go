@@ -1,0 +1,147 @@
+package chserver
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// unguarded are calls by which a program can write to a file, or make one, and which the guard does not replace. Each
+// has the reason, or none if the library does not make the call.
+var unguarded = map[string]string{}
+
+func init() {
+	for reason, names := range map[string]string{
+		"": `aio_write aio_write64 aio_fsync aio_fsync64 lio_listio lio_listio64 io_submit io_uring_enter tee vmsplice
+			process_vm_writev sendmmsg mkostemp mkostemp64 mkostemps mkostemps64 mkstemp64 mkstemps mkstemps64 mkdtemp
+			openat64 creat64 mkdirat mknod mknodat __xmknodat symlinkat renameat renameat2 freopen freopen64 tmpfile
+			tmpfile64 fwrite_unlocked fputs_unlocked fputc_unlocked fputwc_unlocked fputws fputws_unlocked putc
+			putc_unlocked putwc putwc_unlocked _IO_putc __woverflow fwprintf vfwprintf vdprintf vprintf puts
+			putchar_unlocked putwchar putw fcloseall pclose psignal psiginfo vsyslog err errx error warn warnx verr verrx
+			vwarn vwarnx __fprintf_chk __vfprintf_chk __printf_chk __vprintf_chk __dprintf_chk __vdprintf_chk
+			__syslog_chk fseeko64 fsetpos fsetpos64`,
+		"It returns no error.": "sync",
+		// A count of the engine's calls, for inserts, merges, mutations, copies and all table engines that are allowed,
+		// was equal to what the kernel saw.
+		"The engine's streams are the terminal, pipes, and files that it reads.": `fopen fopen64 fdopen fwrite fputs fputc
+			fputwc fprintf vfprintf dprintf printf putchar perror fflush fflush_unlocked fclose fseek fseeko rewind setbuf
+			setvbuf __overflow syslog`,
+		"It asks about terminals and sockets.":                 "ioctl",
+		"It sends to sockets.":                                 "send sendto sendmsg",
+		"The engine maps no file to write to it.":              "mmap mmap64 mremap",
+		"It makes a name. The library reports when it cannot.": "open open64 openat creat mkstemp mkdir link linkat symlink rename __xmknod",
+	} {
+		for _, name := range strings.Fields(names) {
+			unguarded[name] = reason
+		}
+	}
+}
+
+// TestEveryWritingCallIsGuarded compares what the engine's library calls with what the guard replaces.
+func TestEveryWritingCallIsGuarded(t *testing.T) {
+	t.Parallel()
+	libraryPath, guardPath := installed(t)
+	library, err := elf.Open(libraryPath)
+	must(t, err)
+	defer func() { _ = library.Close() }()
+	imported, err := library.ImportedSymbols()
+	must(t, err)
+	called := map[string]bool{}
+	for _, symbol := range imported {
+		called[symbol.Name] = true
+		if reason, writes := unguarded[symbol.Name]; writes && reason == "" {
+			t.Errorf("the engine's library calls %s, which can write, and the guard does not replace it", symbol.Name)
+		}
+	}
+	for name, reason := range unguarded {
+		if reason != "" && !called[name] {
+			t.Errorf("the reason for %s is out of date: the engine's library does not call it", name)
+		}
+	}
+	guard, err := elf.Open(guardPath)
+	must(t, err)
+	defer func() { _ = guard.Close() }()
+	symbols, err := guard.DynamicSymbols()
+	must(t, err)
+	var replaced []string
+	for _, symbol := range symbols {
+		if symbol.Section != elf.SHN_UNDEF && symbol.Name != "octavo_guards" {
+			replaced = append(replaced, symbol.Name)
+		}
+	}
+	slices.Sort(replaced)
+	if !slices.Equal(replaced, guardedWrites) {
+		t.Errorf("the guard replaces %v\nthe engine checks %v", replaced, guardedWrites)
+	}
+}
+
+// TestGuardEndsTheProcess puts the guard before functions that fail, in a small program that calls one of them.
+func TestGuardEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	_, guard := installed(t)
+	dir := t.TempDir()
+	program, refuse := filepath.Join(dir, "call"), filepath.Join(dir, "refuse.so")
+	compile(t, "-o", program, "testdata/call.c", "-ldl")
+	compile(t, "-shared", "-fPIC", "-fno-builtin", "-o", refuse, "testdata/refuse.c")
+	file, err := os.Create(filepath.Join(dir, "file"))
+	must(t, err)
+	defer func() { _ = file.Close() }()
+	reader, writer, err := os.Pipe()
+	must(t, err)
+	defer func() { _, _ = reader.Close(), writer.Close() }()
+	call := func(name string, errno unix.Errno, on *os.File) (output string, status int) {
+		cmd := exec.Command(program, strings.Fields(name)...)
+		cmd.Env = []string{preload + "=" + guard + ":" + refuse, fmt.Sprintf("REFUSE=%d", errno)}
+		cmd.Stdin = on
+		text, _ := cmd.CombinedOutput() // its exit is looked at below
+		return string(text), cmd.ProcessState.ExitCode()
+	}
+	ends := func(name string, errno unix.Errno, on *os.File) {
+		output, status := call(name, errno, on)
+		want := fmt.Sprintf("nothing counts as stored that is not.\" call=%s errno=%d\n", strings.Fields(name)[0], errno)
+		if status != exitUnwritten || !strings.HasSuffix(output, want) {
+			t.Errorf("%s with %v: exit status %d, said %s", name, errno, status, output)
+		}
+	}
+	passes := func(name string, errno unix.Errno, on *os.File) {
+		want := fmt.Sprintf("-1 %d 1\n", errno)
+		if strings.HasPrefix(name, "posix_") {
+			want = fmt.Sprintf("%d 0 1\n", errno)
+		}
+		if output, status := call(name, errno, on); status != 0 || output != want {
+			t.Errorf("%s with %v: exit status %d, said %s", name, errno, status, output)
+		}
+	}
+	for _, name := range guardedWrites {
+		if name == "syscall" {
+			name += fmt.Sprint(" ", unix.SYS_COPY_FILE_RANGE)
+		}
+		ends(name, unix.ENOSPC, file)
+		passes(name, unix.EINTR, file)
+		if !slices.Contains([]string{"close", "msync", "truncate", "truncate64"}, name) { // these have no descriptor to ask about
+			passes(name, unix.EIO, writer)
+		}
+	}
+	for _, errno := range []unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EROFS, unix.EIO} {
+		ends("write", errno, file)
+	}
+	passes("write", unix.EPIPE, writer)
+	for _, number := range []int{unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FALLOCATE, unix.SYS_SPLICE} {
+		ends(fmt.Sprint("syscall ", number), unix.ENOSPC, file)
+	}
+	passes(fmt.Sprint("syscall ", unix.SYS_IOPRIO_SET), unix.EIO, file)
+}
+
+func compile(t *testing.T, arguments ...string) {
+	t.Helper()
+	if output, err := exec.Command("gcc", arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+}

@@ -1,0 +1,104 @@
+package chserver
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+
+	"github.com/ebitengine/purego"
+)
+
+// The library ignores failed writes, so a full disk would lose data that counts as stored. The write guard
+// (deploy/engines/writeguard) ends the process at the first one. It is a C library that takes the place of libc's
+// writing functions, so the loader must have loaded it before libc.
+
+// guardedWrites are libc's functions that the write guard replaces.
+var guardedWrites = []string{
+	"close", "copy_file_range", "fallocate", "fallocate64", "fdatasync", "fsync", "ftruncate", "ftruncate64", "msync",
+	"posix_fallocate", "posix_fallocate64", "pwrite", "pwrite64", "pwritev", "pwritev2", "pwritev64", "pwritev64v2",
+	"sendfile", "sendfile64", "splice", "sync_file_range", "syncfs", "syscall", "truncate", "truncate64", "write", "writev",
+}
+
+const preload = "LD_PRELOAD"
+
+// PutGuard makes cmd load the write guard before libc. cmd inherits the open guard: the loader takes no path that has a
+// space or a colon. The caller keeps the guard open until cmd has started.
+func PutGuard(cmd *exec.Cmd, guard *os.File) {
+	const firstExtra = 3 // the descriptor of the first of cmd.ExtraFiles
+	value := preload + "=/proc/self/fd/" + strconv.Itoa(firstExtra+len(cmd.ExtraFiles))
+	if others := os.Getenv(preload); others != "" {
+		value += ":" + others
+	}
+	cmd.Env = append(cmd.Env, value)
+	cmd.ExtraFiles = append(cmd.ExtraFiles, guard)
+}
+
+// errUnguarded means that the library's writes go to libc.
+var errUnguarded = errors.New("cannot start the ClickHouse engine without its write guard, because a full disk would lose data: " +
+	"start the program with LD_PRELOAD=deploy/engines/writeguard/writeguard.so, as `octavo serve` does, and without file " +
+	"capabilities, for which the loader ignores that")
+
+// checkWrites returns an error unless the library's calls go to the write guard. The library was loaded from path, and
+// its symbol is at address.
+func checkWrites(path, symbol string, address uintptr) error {
+	asked, err := purego.Dlsym(purego.RTLD_DEFAULT, "octavo_guards")
+	if err != nil {
+		return errUnguarded
+	}
+	var guards func(function uintptr) bool
+	purego.RegisterFunc(&guards, asked)
+	targets, err := callTargets(path, symbol, address)
+	if err != nil {
+		return fmt.Errorf("cannot check the engine library's calls: %w", err)
+	}
+	if targets["write"] == 0 {
+		return errors.New("cannot guard the engine library's writes: it does not call libc's write")
+	}
+	for _, name := range guardedWrites {
+		if target, called := targets[name]; called && !guards(target) {
+			return fmt.Errorf("%w: its calls of %s go elsewhere", errUnguarded, name)
+		}
+	}
+	return nil
+}
+
+// callTargets returns where the library's calls of other libraries' functions go. It reads the addresses that the
+// loader wrote into the library's memory.
+func callTargets(path, symbol string, address uintptr) (map[string]uintptr, error) {
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	symbols, err := file.DynamicSymbols()
+	if err != nil {
+		return nil, err
+	}
+	var base uintptr
+	for _, s := range symbols {
+		if s.Name == symbol {
+			base = address - uintptr(s.Value)
+		}
+	}
+	calls := file.Section(".rela.plt")
+	if base == 0 || calls == nil {
+		return nil, fmt.Errorf("%s has no symbol %s, or no calls", path, symbol)
+	}
+	data, err := calls.Data()
+	if err != nil {
+		return nil, err
+	}
+	targets := map[string]uintptr{}
+	const entry = 24 // elf.Rela64: the slot's offset, the symbol, the addend
+	for ; len(data) >= entry; data = data[entry:] {
+		slot, index := binary.NativeEndian.Uint64(data), elf.R_SYM64(binary.NativeEndian.Uint64(data[8:]))
+		if index > 0 {
+			targets[symbols[index-1].Name] = *(*uintptr)(foreign(base + uintptr(slot)))
+		}
+	}
+	return targets, nil
+}
