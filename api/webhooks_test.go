@@ -162,7 +162,7 @@ func TestEveryWebhookEvent(t *testing.T) {
 			before := len(r.Received())
 			step.do(t)
 			var got webhookstest.Received
-			eventually.True(t, apitest.Patience, step.want, func() bool {
+			eventually.True(t, step.want, func() bool {
 				got = webhookstest.Received{}
 				types := append([]string{step.want}, step.also...)
 				for _, m := range r.Received()[before:] {

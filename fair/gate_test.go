@@ -12,9 +12,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// patience bounds how long a test waits before it fails.
-const patience = 60 * time.Second
-
 type watched struct{ waiting atomic.Int64 }
 
 func (w *watched) Waiting(delta int)    { w.waiting.Add(int64(delta)) }
@@ -77,7 +74,7 @@ func (c *crowd) wantEntered(want ...string) {
 			if left[got]--; left[got] < 0 {
 				c.t.Fatalf("%s entered, wanted %v", got, want)
 			}
-		case <-time.After(patience):
+		case <-time.After(eventually.Patience):
 			c.t.Fatalf("not all of %v entered", want)
 		}
 	}
@@ -93,14 +90,14 @@ func (c *crowd) wantRefused(want Verdict) {
 		if got != want {
 			c.t.Fatalf("verdict %d, want %d", got, want)
 		}
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		c.t.Fatal("no request was refused")
 	}
 }
 
 func (c *crowd) wantWaiting(n int64) {
 	c.t.Helper()
-	eventually.True(c.t, patience, fmt.Sprint(n, " to wait"), func() bool { return c.watched.waiting.Load() == n })
+	eventually.True(c.t, fmt.Sprint(n, " to wait"), func() bool { return c.watched.waiting.Load() == n })
 }
 
 func (c *crowd) wantIdle() {

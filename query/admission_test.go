@@ -18,9 +18,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// patience only bounds a failure.
-const patience = 60 * time.Second
-
 // slow is an engine on which each statement about testSite runs until the test
 // lets it go, and all others are done at once. It does not count a site's rows.
 type slow struct {
@@ -80,7 +77,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 			if want == 0 && err != nil || want != 0 && (e == nil || e.Code != want || e.RetryAfterSeconds() == 0) {
 				t.Fatalf("%v, want %d and Retry-After", err, want)
 			}
-		case <-time.After(patience):
+		case <-time.After(eventually.Patience):
 			t.Fatal("no answer")
 		}
 	}
@@ -110,7 +107,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 		running = append(running, <-engine.started)
 	}
 	wait.Go(func() { ask("d", "1", "light") })
-	eventually.True(t, patience, "d to wait", func() bool { return testutil.ToFloat64(service.metrics.waiting) == 64 })
+	eventually.True(t, "d to wait", func() bool { return testutil.ToFloat64(service.metrics.waiting) == 64 })
 	answer(schema.CodeTooManyRequests) // one of the 64 gave up its place
 	close(running[2])
 	answer(0) // b's

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -77,7 +76,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 					t.Errorf("the rules were evaluated on %+v", facts)
 				}
 				go func() { late <- change.do(st, request, users) }()
-				eventually.True(t, time.Minute, "the change to wait for the merge", func() bool {
+				eventually.True(t, "the change to wait for the merge", func() bool {
 					var waiting bool
 					err := conn.QueryRow(t.Context(), `select exists (
 						select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0)`).Scan(&waiting)

@@ -21,6 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -110,7 +111,7 @@ func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	}
 	h.Base = "http://" + server.Addr().String()
 	h.T.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
 		client.CloseIdleConnections()
 		if err := server.Stop(ctx); err != nil {
@@ -127,9 +128,6 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 	}
 	return m
 }
-
-// Patience is how long to wait for a condition. It only delays failures.
-const Patience = 30 * time.Second
 
 // client shows redirects instead of following them.
 var client = &http.Client{

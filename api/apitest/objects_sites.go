@@ -64,7 +64,7 @@ func (w writer) Finish() {
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
 	look := w.h.Connect()
-	eventually.Succeeds(w.h.T, Patience, "the request to wait for a writer", func() error {
+	eventually.Succeeds(w.h.T, "the request to wait for a writer", func() error {
 		waiting := 0
 		err := look.QueryRow(w.h.T.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", w.Conn().PgConn().PID()).Scan(&waiting)
 		if err == nil && waiting == 0 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // Wire is a connection on which a test writes raw bytes.
@@ -24,7 +26,7 @@ func (h *Harness) Wire() *Wire {
 		h.T.Fatal(err)
 	}
 	h.T.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(Patience))
+	_ = conn.SetDeadline(time.Now().Add(eventually.Patience))
 	return &Wire{T: h.T, Conn: conn, Answers: bufio.NewReader(conn)}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 
-	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // tab is a tab of a browser that has no cookies yet.
@@ -38,7 +38,7 @@ func newTab(t *testing.T) *tab {
 		chromedp.NoSandbox,        // It does not start as root with one, and sees our own pages only.
 		chromedp.IgnoreCertErrors, // Those of the tests' servers.
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
-	deadline, cancel := context.WithTimeout(t.Context(), 3*apitest.Patience)
+	deadline, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)
 	t.Cleanup(cancel)

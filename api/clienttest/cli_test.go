@@ -47,7 +47,7 @@ func (c commandLine) command(ctx context.Context, args ...string) *exec.Cmd {
 // run runs a command with this input, and gives what it says and whether it succeeds.
 func (c commandLine) run(input string, args ...string) (output string, ok bool) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
 	defer cancel()
 	cmd := c.command(ctx, args...)
 	cmd.Stdin = strings.NewReader(input)
@@ -158,11 +158,11 @@ func TestCommandLine(t *testing.T) {
 	s.development(t, token, "set", tunnel)
 	installed := s.call(t, 201, "POST", name+"/installations", token, map[string]string{"organization": organization})
 	installation := name + "/installations/" + installed["id"].(string)
-	eventually.True(t, time.Minute, "the script to leave its mark", func() bool {
+	eventually.True(t, "the script to leave its mark", func() bool {
 		marks := s.call(t, 200, "GET", installation, token, nil)["externalIds"].([]any)
 		return len(marks) == 3 && marks[0] == "seen by version 1" && marks[1] == "one of 1" && marks[2] == "installation_setup"
 	})
-	eventually.True(t, time.Minute, "the events to be listed", func() bool {
+	eventually.True(t, "the events to be listed", func() bool {
 		return s.call(t, 200, "GET", name+"/events", token, nil)["count"] == 2.0
 	})
 	s.development(t, token, "disable", "")
@@ -187,7 +187,7 @@ func TestCommandLine(t *testing.T) {
 // tail follows the events of an integration until it has shown these, and ends it as its users do.
 func (c commandLine) tail(dir string, wanted ...string) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
 	defer cancel()
 	cmd := c.command(ctx, "tail")
 	cmd.Dir = dir

@@ -16,12 +16,10 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
-
-// patience bounds one run of Node. A scenario bounds its own waits well below.
-const patience = 5 * time.Minute
 
 // people are the users that every scenario has; the scenarios say what they do.
 var people = []string{"ada", "bob", "cy", "dee", "eve"}
@@ -99,7 +97,7 @@ func runNode(t *testing.T, file string, env []string) {
 	cmd.Env = append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = time.Second
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	output, runErr := cmd.CombinedOutput()
 	failed := false

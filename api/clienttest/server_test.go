@@ -53,7 +53,7 @@ func startServer(t *testing.T, settings ...string) *server {
 			if err != nil {
 				t.Errorf("octavo: %v", err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(eventually.Patience):
 			_ = cmd.Process.Kill()
 			t.Errorf("octavo does not end on SIGTERM")
 		}
@@ -75,7 +75,7 @@ func (s *server) operator() []string {
 // wait returns when the server is ready. It has migrated its databases then.
 func (s *server) wait(t *testing.T, ended chan error) {
 	t.Helper()
-	eventually.Succeeds(t, 2*time.Minute, "octavo to be ready", func() error {
+	eventually.Succeeds(t, "octavo to be ready", func() error {
 		select {
 		case err := <-ended:
 			ended <- err

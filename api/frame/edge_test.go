@@ -69,7 +69,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 		for range conns {
 			h.Wire().Send(head)
 		}
-		eventually.True(t, apitest.Patience, "all requests", func() bool { return h.Server.Busy() == conns })
+		eventually.True(t, "all requests", func() bool { return h.Server.Busy() == conns })
 		h.WantError(h.Do("GET", "/v1/user", "", nil), http.StatusUnauthorized)
 		if grown := (heap() - before) / conns; grown > most {
 			t.Errorf("%s: %d bytes for each connection", name, grown)
@@ -87,7 +87,7 @@ func TestSilentConnectionsTakeLittle(t *testing.T) {
 	for i := range silent {
 		silent[i] = &apitest.Wire{T: t, Conn: h.Wire().Conn}
 	}
-	eventually.True(t, apitest.Patience, "all connections", func() bool { return h.Server.OpenConnections() == conns })
+	eventually.True(t, "all connections", func() bool { return h.Server.OpenConnections() == conns })
 	if grown := (heap() - before) / conns; grown > most {
 		t.Errorf("%d bytes for each connection", grown)
 	}
@@ -109,7 +109,7 @@ func TestSilentConnectionsTakeLittle(t *testing.T) {
 	}
 	h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.HeaderTimeout = time.Millisecond })
 	h.Wire().WantClosed()
-	eventually.True(t, apitest.Patience, "no connection", func() bool { return h.Server.OpenConnections() == 0 })
+	eventually.True(t, "no connection", func() bool { return h.Server.OpenConnections() == 0 })
 }
 
 func heap() int64 {
@@ -133,7 +133,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 		holders = append(holders, w)
 	}
 	// A large body that asked sooner would take the memory that one of them grows into, and that one would be refused.
-	eventually.True(t, apitest.Patience, "a full memory", func() bool { return memory.Taken() == int64(most) })
+	eventually.True(t, "a full memory", func() bool { return memory.Taken() == int64(most) })
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
 	refused := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large)
 	h.WantError(refused, http.StatusServiceUnavailable)
@@ -148,7 +148,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 	for _, w := range holders {
 		_ = w.Close()
 	}
-	eventually.True(t, apitest.Patience, "the memory's return", func() bool {
+	eventually.True(t, "the memory's return", func() bool {
 		return h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large).Status == 204
 	})
 }
@@ -205,7 +205,7 @@ func TestBodyMemoryIsShared(t *testing.T) {
 	if a := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, padded(`{"events":[]}`, insights.EventBodyLimit)); a.Status != 204 {
 		t.Errorf("after the others: %d %s", a.Status, a.Body)
 	}
-	eventually.True(t, apitest.Patience, "no holders", func() bool { return memory.Holders() == 0 })
+	eventually.True(t, "no holders", func() bool { return memory.Holders() == 0 })
 }
 
 // TestContinueIsForThoseWhoMaySend asks with Expect whether a body is welcome.
@@ -334,7 +334,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		t.Errorf("%v counted", n)
 	}
 	_ = open[0].Close()
-	eventually.True(t, apitest.Patience, "room", func() bool {
+	eventually.True(t, "room", func() bool {
 		w := h.Wire()
 		_, err := io.WriteString(w, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		return err == nil && w.Answer().Status == 200
@@ -362,13 +362,13 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	first := h.Wire()
 	first.Send(ask)
 	first.Answer()
-	eventually.True(t, apitest.Patience, "an idle connection", func() bool { return h.Server.Busy() == 0 })
+	eventually.True(t, "an idle connection", func() bool { return h.Server.Busy() == 0 })
 	slow := make([]*apitest.Wire, 3)
 	for i := range slow {
 		slow[i] = h.Wire()
 		slow[i].Send(ask[:10])
 	}
-	eventually.True(t, apitest.Patience, "busy connections", func() bool { return h.Server.Busy() == 3 })
+	eventually.True(t, "busy connections", func() bool { return h.Server.Busy() == 3 })
 	next := h.Wire()
 	next.Send(ask)
 	if got := next.Answer(); got.Status != 200 {
@@ -379,7 +379,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 		t.Errorf("%v counted", n)
 	}
 	next.Send(ask[:10])
-	eventually.True(t, apitest.Patience, "only busy connections", func() bool { return h.Server.Busy() == 4 })
+	eventually.True(t, "only busy connections", func() bool { return h.Server.Busy() == 4 })
 	over := h.Wire()
 	got := over.Answer()
 	h.WantError(got, http.StatusServiceUnavailable)
@@ -475,7 +475,7 @@ func TestRefusalsAreLoggedInSamples(t *testing.T) {
 		}
 		return logged
 	}
-	eventually.True(t, apitest.Patience, "the counts", func() bool { return count() == sent })
+	eventually.True(t, "the counts", func() bool { return count() == sent })
 }
 
 func TestDocsAreFramedByNobody(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -184,7 +185,7 @@ func TestMalformedRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }()
-			_ = conn.SetDeadline(time.Now().Add(time.Minute))
+			_ = conn.SetDeadline(time.Now().Add(eventually.Patience))
 			if _, err := io.WriteString(conn, test.request); err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		stopped <- err
 	}()
 	// The listener closes before the request ends.
-	eventually.True(t, apitest.Patience, "the listener's end", func() bool {
+	eventually.True(t, "the listener's end", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 		if err != nil {
 			return true
@@ -136,7 +136,7 @@ func TestStopLetsClientsLeave(t *testing.T) {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.Server.Stop(context.Background()) }()
-	eventually.True(t, apitest.Patience, "the server to be stopping", h.Server.Stopping)
+	eventually.True(t, "the server to be stopping", h.Server.Stopping)
 	if status, last := ask(); status != http.StatusServiceUnavailable || !last {
 		t.Errorf("%d, close %v", status, last)
 	}
@@ -189,7 +189,7 @@ func TestUseOfATokenIsRecorded(t *testing.T) {
 	if a := h.Do("GET", "/v1/user", h.Ours.Tokens[schema.RoleRead], nil); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	eventually.True(t, apitest.Patience, "the use to be recorded", func() bool {
+	eventually.True(t, "the use to be recorded", func() bool {
 		tokens, err := h.Store.ListTokens(t.Context(), store.TokenFilter{User: h.Ours.Users[schema.RoleRead].ID})
 		if err != nil || len(tokens) != 1 {
 			t.Fatalf("%d tokens, %v", len(tokens), err)

@@ -107,7 +107,7 @@ func TestWatched(t *testing.T) {
 			_ = leaves.Close()
 		}
 		<-ended
-		eventually.True(t, apitest.Patience, "a request to be counted as left", func() bool {
+		eventually.True(t, "a request to be counted as left", func() bool {
 			return testutil.ToFloat64(metrics.Requests("probe", "499")) == float64(n)
 		})
 	}

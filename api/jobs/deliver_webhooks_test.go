@@ -116,7 +116,7 @@ func (h *hooks) states(w store.Webhook) string {
 // until waits until the deliveries of a webhook are in these states, and its job is over.
 func (h *hooks) untilStates(w store.Webhook, want string) {
 	h.t.Helper()
-	eventually.Succeeds(h.t, patience, want, func() error {
+	eventually.Succeeds(h.t, want, func() error {
 		got := h.states(w)
 		open, err := h.st.JobTotals(h.t.Context())
 		if err != nil {
@@ -389,14 +389,14 @@ func TestSlowReceiver(t *testing.T) {
 	})
 	w, other := h.hook(slow), h.hook(fast)
 	h.happen("comment.created", "a")
-	h.deliver(patience)
+	h.deliver(eventually.Patience)
 	receive(t, waiting)
 	var subjects []string
 	for i := range 50 {
 		subjects = append(subjects, fmt.Sprint(i))
 	}
 	h.happen("comment.created", subjects...)
-	eventually.True(t, patience, "the fast receiver hears", func() bool { return len(fast.Received()) == 51 })
+	eventually.True(t, "the fast receiver hears", func() bool { return len(fast.Received()) == 51 })
 	if got := h.states(w); !strings.HasPrefix(got, "pending 0, pending 0") {
 		t.Errorf("the slow one: %s", got)
 	}
@@ -473,7 +473,7 @@ func TestWebhookRestart(t *testing.T) {
 		}
 	})
 	h.happen("comment.created", "a", "b", "c")
-	stop := h.deliver(patience, func(c *Config) { c.Grace = time.Millisecond })
+	stop := h.deliver(eventually.Patience, func(c *Config) { c.Grace = time.Millisecond })
 	receive(t, waiting)
 	stop()
 	if got := h.states(w); got != "delivered 1, pending 0, pending 0" {
@@ -530,7 +530,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	}
 	h.pass(w, time.Hour)
 	h.deliver(0)
-	eventually.True(t, patience, "the event is delivered", func() bool { return h.states(w) == "delivered 1" })
+	eventually.True(t, "the event is delivered", func() bool { return h.states(w) == "delivered 1" })
 }
 
 // TestWebhookSecretRotation: for a day both secrets are good, then only the newer one is.
@@ -576,7 +576,7 @@ func TestPingGoesFirst(t *testing.T) {
 	if _, err := h.st.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, patience, "the ping comes", func() bool { return len(r.Received()) >= 3 })
+	eventually.True(t, "the ping comes", func() bool { return len(r.Received()) >= 3 })
 	if got := r.Received()[1]; got.Type != schema.WebhookPing || got.Actor != h.tenant.Users[schema.RoleAdmin].ID {
 		t.Errorf("%+v", got)
 	}
@@ -585,7 +585,7 @@ func TestPingGoesFirst(t *testing.T) {
 	if again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
 		t.Errorf("%+v %v", again, err)
 	}
-	eventually.True(t, patience, "what waited comes", func() bool { return strings.HasPrefix(h.states(w), "delivered 2, delivered 1, delivered 1") })
+	eventually.True(t, "what waited comes", func() bool { return strings.HasPrefix(h.states(w), "delivered 2, delivered 1, delivered 1") })
 }
 
 // TestManyWebhooksManyEvents kills workers at random places while many events are delivered, by two nodes: each webhook gets every
@@ -614,7 +614,7 @@ func TestManyWebhooksManyEvents(t *testing.T) {
 		}
 	}
 	for _, r := range rs {
-		eventually.True(t, patience, "every event comes", func() bool {
+		eventually.True(t, "every event comes", func() bool {
 			seen := map[any]bool{}
 			for _, m := range r.Received() {
 				seen[m.Data["id"]] = true

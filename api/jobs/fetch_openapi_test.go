@@ -95,7 +95,7 @@ func (b *specBench) set(slug, url string) store.OpenAPISpec {
 func (b *specBench) until(slug, what string, is func(store.OpenAPISpec) bool) store.OpenAPISpec {
 	b.t.Helper()
 	var spec store.OpenAPISpec
-	eventually.True(b.t, patience, slug+" is "+what, func() bool {
+	eventually.True(b.t, slug+" is "+what, func() bool {
 		var err error
 		if spec, err = b.st.OpenAPISpec(b.t.Context(), b.org, slug); err != nil {
 			b.t.Fatal(err)
@@ -340,7 +340,7 @@ func TestSpecThatPanics(t *testing.T) {
 			b.until(fmt.Sprintf("s%d", i), "fetched", complete)
 		}
 	}
-	eventually.True(t, patience, "the job fails", func() bool {
+	eventually.True(t, "the job fails", func() bool {
 		all := b.ours()
 		return len(all) > 0 && all[0].Attempt > 1 && all[0].Reason == internalReason
 	})
@@ -352,7 +352,7 @@ func TestSpecsNobodyFetches(t *testing.T) {
 	b := newSpecBench(t)
 	b.set("a", "https://a.example/")
 	b.run(nil, withSpecs(nil, time.Hour))
-	eventually.True(t, patience, "the job fails", func() bool { return b.ours()[0].State == schema.JobFailed })
+	eventually.True(t, "the job fails", func() bool { return b.ours()[0].State == schema.JobFailed })
 	if job := b.ours()[0]; job.Reason != "the node that ran the job fetches no specifications" {
 		t.Errorf("%+v", job)
 	}

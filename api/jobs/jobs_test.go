@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -48,9 +49,6 @@ func (s quickStep) JobKind() schema.JobKind {
 	row.Timeout = 50 * time.Millisecond
 	return row
 }
-
-// patience only delays failures.
-const patience = 30 * time.Second
 
 type bench struct {
 	t    testing.TB
@@ -123,7 +121,7 @@ func (b *bench) run(work func(context.Context, step) error, options ...func(*Con
 		b.t.Fatal(err)
 	}
 	stop = sync.OnceFunc(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
 		if err := r.Stop(ctx); err != nil {
 			b.t.Errorf("stop: %v", err)
@@ -151,7 +149,7 @@ func (b *bench) jobs() []schema.Job {
 // until waits until the jobs, in the order in which they were asked for, are in these states.
 func (b *bench) until(want ...schema.JobState) []schema.Job {
 	b.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(eventually.Patience)
 	for {
 		jobs := b.jobs()
 		var got []schema.JobState
@@ -172,7 +170,7 @@ func receive[T any](t testing.TB, from <-chan T) T {
 	select {
 	case value := <-from:
 		return value
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		t.Fatal("nothing came")
 		panic("unreachable")
 	}
@@ -529,7 +527,7 @@ func TestTotals(t *testing.T) {
 	done := make(chan struct{})
 	go func() { metrics.Watch(ctx, b.st, slog.New(slog.DiscardHandler)); close(done) }()
 	kind := schema.IndexSpace{}.Kind()
-	for deadline := time.Now().Add(patience); testutil.ToFloat64(metrics.failed.WithLabelValues(kind)) == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(eventually.Patience); testutil.ToFloat64(metrics.failed.WithLabelValues(kind)) == 0 && time.Now().Before(deadline); {
 	}
 	cancel()
 	receive(t, done)
@@ -578,7 +576,7 @@ func TestKilledGitOperation(t *testing.T) {
 	exec(set, spaces[2], "running", 1)
 	exec("delete from river_job where metadata ->> 'space' = $1", spaces[3])
 	b.run(func(context.Context, step) error { return nil })
-	for deadline := time.Now().Add(patience); state(spaces[0]).State == schema.GitRunning && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(eventually.Patience); state(spaces[0]).State == schema.GitRunning && time.Now().Before(deadline); {
 	}
 	if err := b.st.FailLostGitOperations(t.Context()); err != nil {
 		t.Fatal(err)

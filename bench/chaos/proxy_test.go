@@ -12,9 +12,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// testLimit bounds how long a test waits before it fails.
-const testLimit = 20 * time.Second
-
 // engine is a stand-in for the insights engine: the test plays its side of each
 // connection from the proxy.
 type engine struct {
@@ -57,7 +54,7 @@ func (e *engine) connect() (client, server net.Conn) {
 	}
 	server = <-e.conns
 	for _, c := range []net.Conn{client, server} {
-		if err := c.SetDeadline(time.Now().Add(testLimit)); err != nil {
+		if err := c.SetDeadline(time.Now().Add(eventually.Patience)); err != nil {
 			e.t.Fatal(err)
 		}
 		e.t.Cleanup(func() { _ = c.Close() })
@@ -106,7 +103,7 @@ func (e *engine) arm(ctx context.Context) <-chan cutResult {
 
 func (e *engine) awaitArmed() {
 	e.t.Helper()
-	eventually.True(e.t, testLimit, "the proxy to be armed", func() bool { return armed(e.proxy) })
+	eventually.True(e.t, "the proxy to be armed", func() bool { return armed(e.proxy) })
 }
 
 func TestProxyForwardsEverything(t *testing.T) {
@@ -229,7 +226,7 @@ func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 	if n, err := server.Read(make([]byte, 1)); n > 0 || err == nil {
 		t.Error("the engine saw the insert before the hook returned")
 	}
-	if err := server.SetReadDeadline(time.Now().Add(testLimit)); err != nil {
+	if err := server.SetReadDeadline(time.Now().Add(eventually.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	close(goOn)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/query"
 )
 
@@ -42,7 +43,7 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	}
 	n := &node{settings: &cli.Settings, log: slog.New(slog.NewTextHandler(i.output, nil))}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
 		if err := n.stop(ctx); err != nil {
 			t.Error(err)

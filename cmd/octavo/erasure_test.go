@@ -336,7 +336,7 @@ func TestOneNodeErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The session's end frees the lock, a moment later.
-	eventually.Succeeds(t, 20*time.Second, "the lock", func() error { return n.erase(t.Context(), job, true) })
+	eventually.Succeeds(t, "the lock", func() error { return n.erase(t.Context(), job, true) })
 	want(true, true)
 }
 

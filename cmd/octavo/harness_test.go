@@ -29,9 +29,6 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// patience bounds how long a test waits for a condition before it fails.
-const patience = 90 * time.Second
-
 // program is the octavo binary, built once for this package's tests.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "octavo-test-")
@@ -230,7 +227,7 @@ func (i *instance) stop() {
 		if err != nil {
 			i.t.Fatalf("after SIGTERM: %v, want exit code 0\n%s", err, i.output)
 		}
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		i.t.Fatalf("it did not end after SIGTERM\n%s", i.output)
 	}
 }
@@ -247,7 +244,7 @@ func (i *instance) request(method, path, token string, body []byte) (int, []byte
 }
 
 func (i *instance) requestAt(url, method, path, token string, body []byte) (int, []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(body))
 	if err != nil {
@@ -374,7 +371,7 @@ func (i *instance) until(what string, condition func() error) {
 			i.t.Logf("octavo's output:\n%s", i.output)
 		}
 	}()
-	eventually.Succeeds(i.t, patience, what, condition)
+	eventually.Succeeds(i.t, what, condition)
 	met = true
 }
 

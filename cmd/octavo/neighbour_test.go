@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // neighbourEnv makes this test binary act as another user of the machine. Its
@@ -54,7 +56,7 @@ func neighbourMain() int {
 		return 1
 	}
 	f := &findings{User: os.Getuid(), Refusals: map[string]string{}}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 	defer cancel()
 	for _, name := range n.Files {
 		for _, flag := range []int{os.O_RDONLY, os.O_WRONLY} {

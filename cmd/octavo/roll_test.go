@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // balancer acts like a load balancer: it sends requests to nodes that are
@@ -33,7 +35,7 @@ type balancer struct {
 func newBalancer(t *testing.T, nodes ...*instance) *balancer {
 	b := &balancer{
 		t: t, nodes: nodes, ready: make([]atomic.Bool, len(nodes)), stop: make(chan struct{}),
-		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}, Timeout: patience},
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}, Timeout: eventually.Patience},
 	}
 	for n := range nodes {
 		b.ready[n].Store(true)

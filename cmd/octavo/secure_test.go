@@ -88,7 +88,7 @@ func TestSecureEngines(t *testing.T) {
 			cmd := exec.Command(binary(t), "serve")
 			cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_LISTEN="+enginetest.Address(t)), append(env, c.env)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-			timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+			timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
 			defer timer.Stop()
 			output, err := cmd.CombinedOutput()
 			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() < 0 || !strings.Contains(string(output), c.want) {
@@ -133,7 +133,7 @@ func securePostgres(t *testing.T, authority *enginetest.Authority) string {
 	}
 	u.RawQuery = url.Values{"sslmode": {"verify-full"}, "sslrootcert": {authority.CA}}.Encode()
 	// pg_reload_conf returns before the reload happens.
-	eventually.Succeeds(t, patience, "a connection by TLS", func() error {
+	eventually.Succeeds(t, "a connection by TLS", func() error {
 		secure, err := pgx.Connect(t.Context(), u.String())
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -274,7 +275,7 @@ func TestClearErrors(t *testing.T) {
 			cmd := exec.Command(binary(t), "serve")
 			cmd.Env = append(append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t)), c.env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-			timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+			timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
 			output, err := cmd.CombinedOutput()
 			timer.Stop()
 			// A process that had to be killed has a negative exit code.

@@ -34,7 +34,7 @@ func open(t *testing.T) *Letters {
 // again then, as this does.
 func writeFirst(t *testing.T, write func(context.Context) error) {
 	t.Helper()
-	eventually.Succeeds(t, ingesttest.Patience, "the first letters", func() error { return write(t.Context()) })
+	eventually.Succeeds(t, "the first letters", func() error { return write(t.Context()) })
 }
 
 // list reads the letters that have not been replayed.

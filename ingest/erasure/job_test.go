@@ -118,7 +118,7 @@ func TestEraseKilled(t *testing.T) {
 				if err != nil && !errors.Is(err, killed) && window > time.Second {
 					t.Fatal(err)
 				}
-				eventually.Succeeds(t, ingesttest.Patience, "an erasure to get through", func() error {
+				eventually.Succeeds(t, "an erasure to get through", func() error {
 					j := r.job(func(c *JobConfig) { c.Window = window })
 					pending, err := j.Pending(t.Context())
 					if err == nil && pending.Count > pending.Mutated {
@@ -259,7 +259,7 @@ func TestFinish(t *testing.T) {
 	if e := r.ask("a", 1); e.Version == nil || !e.ErasedUntil.Equal(*begun.ErasedUntil) || !e.AskedAt.Equal(begun.AskedAt) {
 		t.Errorf("asked again at once: %+v, before %+v", e, begun)
 	}
-	eventually.True(t, ingesttest.PartsPatience, "the old part to leave the disk", func() bool {
+	eventually.True(t, "the old part to leave the disk", func() bool {
 		finish()
 		e, err := r.store.Erasure(t.Context(), "a", 1)
 		if err != nil {

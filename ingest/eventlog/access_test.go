@@ -113,10 +113,10 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	var generation *kafka.Generation
-	eventually.Succeeds(t, 30*time.Second, "a generation", func() (err error) { // a new broker creates its offsets topic first
+	eventually.Succeeds(t, "a generation", func() (err error) { // a new broker creates its offsets topic first
 		generation, err = group.Next(ctx)
 		return err
 	})

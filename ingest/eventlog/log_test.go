@@ -102,7 +102,7 @@ func TestLogFaults(t *testing.T) {
 			t.Parallel()
 			broker := ingesttest.Broker(t)
 			l := newTestLog(t, broker.ListenAddrs(), func(cfg *Config) {
-				if cfg.AppendTimeout = ingesttest.Patience; c.reason == insights.LogUnavailable {
+				if cfg.AppendTimeout = eventually.Patience; c.reason == insights.LogUnavailable {
 					cfg.AppendTimeout = 2 * time.Second // ends this case; it applies to the other partition, too
 				}
 			})
@@ -153,7 +153,7 @@ func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
 	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) {
-		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience // no third produce because of a time-out
+		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience // no third produce because of a time-out
 	})
 	var mu sync.Mutex
 	var sent []string
@@ -209,7 +209,7 @@ func TestLogGathers(t *testing.T) {
 		send(i + 1)
 	}
 	p := l.partitions[0]
-	eventually.True(t, ingesttest.Patience, "all to gather", func() bool {
+	eventually.True(t, "all to gather", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		n := 0

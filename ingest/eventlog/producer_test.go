@@ -75,7 +75,7 @@ func resend(t *testing.T, l *Log, records []byte) error {
 	t.Helper()
 	b := newBatch(nil, time.Now())
 	b.buf = append(binary.BigEndian.AppendUint32(nil, uint32(len(records))), records...)
-	a := l.attempt(t.Context(), l.partitions[0], b, time.Now().Add(ingesttest.Patience), true)
+	a := l.attempt(t.Context(), l.partitions[0], b, time.Now().Add(eventually.Patience), true)
 	return a.err
 }
 
@@ -83,7 +83,7 @@ var errBroken = errors.New("the connection breaks")
 
 // onePartition sets up one partition, and attempts that do not time out.
 func onePartition(c *Config) {
-	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience
+	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
 // TestLogIsAppendedOnce: an attempt without an answer arrives after the attempt
@@ -95,7 +95,7 @@ func TestLogIsAppendedOnce(t *testing.T) {
 	l := newTestLog(t, brokers, func(c *Config) { onePartition(c); c.Topic = topic })
 	var from producer
 	// Apache Kafka refuses with "load in progress" while it allocates its first ids.
-	eventually.Succeeds(t, ingesttest.Patience, "a producer id", func() error {
+	eventually.Succeeds(t, "a producer id", func() error {
 		id, epoch, err := newProducerID(t.Context(), l.topic.Client)
 		from = producer{id: id, epoch: epoch}
 		return err
@@ -317,7 +317,7 @@ func TestLogFollowsItsTopic(t *testing.T) {
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
 	l := newTestLog(t, brokers, func(c *Config) {
 		c.Topic, c.Partitions, c.WatchWait = topic, 3, time.Millisecond
-		c.AppendTimeout = 2 * ingesttest.Patience
+		c.AppendTimeout = 2 * eventually.Patience
 	})
 	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
 	put := func(partition int) error { return l.Append(t.Context(), "site", partition, []byte("a")) }
@@ -334,7 +334,7 @@ func TestLogFollowsItsTopic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, ingesttest.Patience, "the new partition", func() error { return put(1) })
+	eventually.Succeeds(t, "the new partition", func() error { return put(1) })
 	gone, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{topic}})
 	if err == nil {
 		err = gone.Errors[topic]
@@ -342,8 +342,8 @@ func TestLogFollowsItsTopic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, 2*ingesttest.Patience, "the topic that was made anew, as it is configured", func() error { return put(2) })
-	eventually.Succeeds(t, ingesttest.Patience, "its first partition", func() error { return put(0) })
+	eventually.Succeeds(t, "the topic that was made anew, as it is configured", func() error { return put(2) })
+	eventually.Succeeds(t, "its first partition", func() error { return put(0) })
 	if _, n, err := l.topic.Offsets(t.Context(), 0); err != nil || n != 1 {
 		t.Errorf("the new topic has %d messages in its first partition, want 1; %v", n, err)
 	}

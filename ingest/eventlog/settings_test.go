@@ -14,7 +14,6 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
 // unsafeOf returns the settings that a log reports as unsafe.
@@ -37,7 +36,7 @@ func TestTopicIsMadeSafe(t *testing.T) {
 	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, ingesttest.Patience, "the topic to be gone", func() bool {
+	eventually.True(t, "the topic to be gone", func() bool {
 		_, _, err := (&Topic{Name: topic, Client: client}).Offsets(t.Context(), 0)
 		return err != nil
 	})

@@ -172,7 +172,7 @@ func TestLogStartRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			mended.Store(true)
-			eventually.True(t, ingesttest.Patience, "the log", func() bool { return l.Append(t.Context(), "site", 0, []byte("a")) == nil })
+			eventually.True(t, "the log", func() bool { return l.Append(t.Context(), "site", 0, []byte("a")) == nil })
 			if err := l.Stop(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -215,7 +215,7 @@ func TestLogReadyMissesItsTopic(t *testing.T) {
 	}
 	broker.Close()
 	ingesttest.Broker(t, port) // a new broker, without the topic
-	eventually.True(t, ingesttest.Patience, "the topic to be missed", func() bool {
+	eventually.True(t, "the topic to be missed", func() bool {
 		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -37,7 +36,7 @@ func TestDelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d Deletion
-	eventually.True(t, ingesttest.Patience, "the deletion", func() bool {
+	eventually.True(t, "the deletion", func() bool {
 		if d, err = store.Deletion(t.Context(), "test 1"); err != nil || !d.Found {
 			t.Fatalf("%+v, %v", d, err)
 		}
@@ -60,7 +59,7 @@ func TestDelete(t *testing.T) {
 	if old, err := store.OldParts(t.Context(), mutated); err != nil || old == 0 {
 		t.Errorf("%d replaced parts right after a deletion, %v", old, err)
 	}
-	eventually.True(t, ingesttest.PartsPatience, "the replaced parts to leave the disk", func() bool {
+	eventually.True(t, "the replaced parts to leave the disk", func() bool {
 		old, err := store.OldParts(t.Context(), mutated)
 		if err != nil {
 			t.Fatal(err)
@@ -138,12 +137,12 @@ func TestDropStates(t *testing.T) {
 	exec("INSERT INTO octavo_states_of_others VALUES ('a')")
 	exec("INSERT INTO " + table + " VALUES ('a'), ('it''s b')")
 	until := now()
-	eventually.True(t, ingesttest.Patience, "another second", func() bool { return now().After(until) })
+	eventually.True(t, "another second", func() bool { return now().After(until) })
 	exec("INSERT INTO " + table + " VALUES ('later')")
 	drop(until)
 	var left, others uint64
 	if err := conn.QueryRow(t.Context(), "SELECT countIf(key = 'later') * 10 + count(), (SELECT count() FROM octavo_states_of_others) FROM "+table).Scan(&left, &others); err != nil || left != 11 || others != 1 {
 		t.Errorf("left %d, of others %d, %v", left, others, err)
 	}
-	eventually.True(t, ingesttest.PartsPatience, "the parts to leave the disk", func() bool { return drop(until) == 0 })
+	eventually.True(t, "the parts to leave the disk", func() bool { return drop(until) == 0 })
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -116,7 +115,7 @@ func TestLayoutAlters(t *testing.T) {
 		}
 	}()
 	merges("START")
-	eventually.True(t, ingesttest.Patience, "the rewriting of the parts", func() bool {
+	eventually.True(t, "the rewriting of the parts", func() bool {
 		if n := countRows(t, conn, "visitor < 4"); n != 2000 {
 			t.Errorf("%d of 2000 rows while parts are rewritten", n)
 		}
@@ -256,7 +255,7 @@ func TestLayoutAlterPowerCut(t *testing.T) {
 			_ = engine.Cmd.Process.Kill() // or it would start the engine again
 			_ = syscall.Kill(engine.PIDs["clickhouse"], syscall.SIGKILL)
 			<-engine.Exited()
-			eventually.True(t, ingesttest.Patience, "the engine's death", func() bool { return syscall.Kill(engine.PIDs["clickhouse"], 0) != nil })
+			eventually.True(t, "the engine's death", func() bool { return syscall.Kill(engine.PIDs["clickhouse"], 0) != nil })
 			notes := mutationNotes(t, dir)
 			if len(notes) == 0 {
 				t.Fatal("the engine has no note that it must rewrite parts")
@@ -279,7 +278,7 @@ func TestLayoutAlterPowerCut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			eventually.True(t, ingesttest.Patience, "parts with the new types", func() bool {
+			eventually.True(t, "parts with the new types", func() bool {
 				plain, _ := plainParts(t, conn)
 				return plain == 0
 			})

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -32,7 +31,7 @@ func visitEvents(t testing.TB, conn driver.Conn) (events uint64) {
 // awaitVisits waits until each part has the projection of visits.
 func awaitVisits(t testing.TB, l *Layout) {
 	t.Helper()
-	eventually.True(t, ingesttest.Patience, "the projection of all parts", func() bool {
+	eventually.True(t, "the projection of all parts", func() bool {
 		table, err := l.table(t.Context(), insights.Table)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +44,7 @@ func awaitVisits(t testing.TB, l *Layout) {
 // that a check has drawn from, which ends it.
 func compareVisits(t testing.TB, l *Layout, n float64) (same, different float64) {
 	t.Helper()
-	eventually.True(t, ingesttest.Patience, "comparisons of visits", func() bool {
+	eventually.True(t, "comparisons of visits", func() bool {
 		if err := l.CheckVisits(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +193,7 @@ func TestVisitsPowerCut(t *testing.T) {
 	wantNumbered(t, conn, 3)
 	insertNumbered(t, store, 3)
 	l := newTestLayout(t, conn, nil)
-	eventually.True(t, ingesttest.Patience, "visits made anew", func() bool {
+	eventually.True(t, "visits made anew", func() bool {
 		if err := l.CheckVisits(t.Context()); err != nil {
 			t.Log(err)
 		}

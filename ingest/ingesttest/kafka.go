@@ -12,14 +12,9 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
-
-// Patience is how long to wait for a condition. It only bounds a failure.
-const Patience = 20 * time.Second
-
-// PartsPatience is Patience with the engine's clean-up of replaced parts, which comes
-// after up to 5 minutes if the table is quiet.
-const PartsPatience = 6 * time.Minute
 
 // Broker starts a broker in this process, so that a test can put faults into
 // its answers. port is where it listens; none is any.
@@ -43,13 +38,13 @@ func Start(t testing.TB, part interface {
 	Stop(context.Context) error
 }) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	if err := part.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
 		if err := part.Stop(ctx); err != nil {
 			t.Error(err)

@@ -60,7 +60,7 @@ func (c *crowd) next(site string) heldAppend {
 			c.t.Fatalf("a request of %s entered, want one of %s", a.site, site)
 		}
 		return a
-	case <-time.After(ingesttest.Patience):
+	case <-time.After(eventually.Patience):
 		c.t.Fatalf("no request of %s entered", site)
 	}
 	panic("unreachable")
@@ -73,14 +73,14 @@ func (c *crowd) answer(want *insights.Reason) {
 		if (err == nil) != (want == nil) || ingesttest.ReasonOf(err) != want {
 			c.t.Fatalf("got %v, want %v", err, want)
 		}
-	case <-time.After(ingesttest.Patience):
+	case <-time.After(eventually.Patience):
 		c.t.Fatal("no answer")
 	}
 }
 
 func (c *crowd) waiting(n int) {
 	c.t.Helper()
-	eventually.True(c.t, ingesttest.Patience, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
+	eventually.True(c.t, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
 }
 
 // TestHotSiteLeavesRoom: a site with far more requests than there is room for is

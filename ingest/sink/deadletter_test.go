@@ -321,7 +321,7 @@ func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	s := r.sink(nil, nil)
-	eventually.True(t, ingesttest.Patience, "a partition without messages to show as no stall", func() bool {
+	eventually.True(t, "a partition without messages to show as no stall", func() bool {
 		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) == 0
 	})
 	r.accept(numbered(0, 5))
@@ -330,15 +330,15 @@ func TestSinkStalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.accept(numbered(5, 5))
-	eventually.True(t, ingesttest.Patience, "errors of the store", func() bool {
+	eventually.True(t, "errors of the store", func() bool {
 		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("schema")) > 2
 	})
-	eventually.True(t, ingesttest.Patience, "the stall to show", func() bool { return testutil.ToFloat64(s.metrics.stalled) > 0.01 })
+	eventually.True(t, "the stall to show", func() bool { return testutil.ToFloat64(s.metrics.stalled) > 0.01 })
 	if err := r.conn.Exec(t.Context(), "RENAME TABLE gone TO events"); err != nil {
 		t.Fatal(err)
 	}
 	r.awaitStored(10)
-	eventually.True(t, ingesttest.Patience, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
+	eventually.True(t, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
 	if list, _ := r.letters(true); len(list) != 0 {
 		t.Errorf("%q were put aside", keysOf(list))
 	}

@@ -112,7 +112,7 @@ func (r *rig) honoured(version int64) bool {
 
 func (r *rig) awaitHonoured(version int64) {
 	r.t.Helper()
-	eventually.True(r.t, ingesttest.Patience, "the sinks to honour the tombstones", func() bool { return r.honoured(version) })
+	eventually.True(r.t, "the sinks to honour the tombstones", func() bool { return r.honoured(version) })
 }
 
 // TestErasedEvents: a sink stores no event of an erased visitor that was received before, and all
@@ -233,7 +233,7 @@ func TestErasedHeir(t *testing.T) {
 	r.stop(first)
 	r.accept(numbered(1, 50))
 	second := r.sink(nil, func(c *Config) { c.Erased = erasure.NewList(late, time.Millisecond, nil) })
-	eventually.True(t, ingesttest.Patience, "the second sink to wait for tombstones", late.asked.Load)
+	eventually.True(t, "the second sink to wait for tombstones", late.asked.Load)
 	if rows, _ := r.stored(); rows != 1 {
 		t.Errorf("%d rows before it has the tombstones", rows)
 	}

@@ -88,7 +88,7 @@ func TestLayoutUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := mover(r.conn)
-	eventually.Succeeds(t, ingesttest.Patience, "the move", func() error { return l.Move(t.Context()) })
+	eventually.Succeeds(t, "the move", func() error { return l.Move(t.Context()) })
 	<-accepting
 	r.awaitStored(requests * each)
 	stop()

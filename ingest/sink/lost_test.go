@@ -30,7 +30,7 @@ func lostOf(s *Sink) losses {
 
 // onePartition sets up one partition, and attempts that do not time out.
 func onePartition(c *eventlog.Config) {
-	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience
+	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
 // TestSinkCountsWhatExpired: messages that left the log before they were stored are
@@ -114,7 +114,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	for i := range 20 {
 		r.accept(numbered(5+i, 1))
 	}
-	eventually.True(t, ingesttest.Patience, "the sink to know how far the log goes", func() bool {
+	eventually.True(t, "the sink to know how far the log goes", func() bool {
 		return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) == 20
 	})
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
@@ -125,7 +125,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, 2*ingesttest.Patience, "the recreated topic", func() error {
+	eventually.Succeeds(t, "the recreated topic", func() error {
 		end, err := r.log.End(t.Context(), 0)
 		if err == nil && end > 0 {
 			err = errors.New("it is still the old topic")
@@ -135,7 +135,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	for i := range 40 {
 		// A message in flight while the topic is recreated may be refused and
 		// still be in the log.
-		eventually.Succeeds(t, ingesttest.Patience, "the new log", func() error {
+		eventually.Succeeds(t, "the new log", func() error {
 			return r.log.Append(t.Context(), intaketest.Site.ID, 0, messagesOf(t, 100+i, 1, 1)[0])
 		})
 	}
@@ -146,7 +146,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 		}
 		return n
 	}
-	eventually.True(t, 2*ingesttest.Patience, "all of the new log", func() bool { return pages(">= 100") == 40 })
+	eventually.True(t, "all of the new log", func() bool { return pages(">= 100") == 40 })
 	old := pages("< 100")
 	if lost := lostOf(s); lost != (losses{0, 25 - int64(old)}) || old >= 25 {
 		t.Errorf("%d of 25 messages are stored, and %v are shown as lost", old, lost)
@@ -155,7 +155,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 		t.Errorf("%v recreated logs counted", n)
 	}
 	// The loss is in the group's offset.
-	eventually.True(t, ingesttest.Patience, "the loss to be committed", func() bool {
+	eventually.True(t, "the loss to be committed", func() bool {
 		n, err := Lost(t.Context(), r.log, r.topic+"-sink")
 		return err == nil && n == 25-int64(old)
 	})

@@ -64,13 +64,13 @@ func TestSinkHoldsNewer(t *testing.T) {
 	list := messagesOf(t, 0, 10, 5)
 	put(0, list[0], list[1], laterVersion(list[2]), list[3])
 	old := r.sink(nil, nil)
-	eventually.True(t, ingesttest.Patience, "the partition to be held", func() bool {
+	eventually.True(t, "the partition to be held", func() bool {
 		return testutil.ToFloat64(old.metrics.storeErrors.WithLabelValues(newerReason)) > 0
 	})
 	put(1, list[4], list[5])
 	put(0, list[6])
 	r.awaitStored(20) // 0, 1, 4, 5
-	eventually.True(t, ingesttest.Patience, "the stall to show", func() bool {
+	eventually.True(t, "the stall to show", func() bool {
 		old.metrics.stalled.mu.Lock()
 		defer old.metrics.stalled.mu.Unlock()
 		return testutil.ToFloat64(old.metrics.logLag.WithLabelValues("0")) == 3 && old.metrics.stalled.partitions[0].pending
@@ -143,7 +143,7 @@ func TestOlderMembers(t *testing.T) {
 	group := r.topic + "-sink"
 	members := func(want int) {
 		t.Helper()
-		eventually.Succeeds(t, ingesttest.Patience, "the group", func() error {
+		eventually.Succeeds(t, "the group", func() error {
 			n, err := OlderMembers(t.Context(), r.brokers, eventlog.Access{}, r.topic, group)
 			if err == nil && n != want {
 				err = fmt.Errorf("%d older members", n)
@@ -162,7 +162,7 @@ func TestOlderMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), ingesttest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	if _, err := old.Next(ctx); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
-	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -54,12 +53,12 @@ func TestSinkOutages(t *testing.T) {
 			r.into(o, store)
 			r.accept(numbered(50, 50))
 			count := func() float64 { return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(o.reason)) }
-			eventually.True(t, ingesttest.Patience, "inserts that fail for "+o.reason, func() bool { return count() >= 3 })
+			eventually.True(t, "inserts that fail for "+o.reason, func() bool { return count() >= 3 })
 			r.accept(numbered(100, 50))
 			if _, different := r.stored(); different != 50 {
 				t.Errorf("%d events are stored in this state", different)
 			}
-			eventually.True(t, ingesttest.Patience, "all messages to be taken", func() bool { return testutil.ToFloat64(s.metrics.taken) == 3 })
+			eventually.True(t, "all messages to be taken", func() bool { return testutil.ToFloat64(s.metrics.taken) == 3 })
 			if all := storeErrors(s); all != count() {
 				t.Errorf("%v errors have other reasons than %s", all-count(), o.reason)
 			}
@@ -178,7 +177,7 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 	r := newRig(t, 1)
 	r.accept(numbered(0, 5))
 	s := r.sink(&faultyStore{Store: r.store, ask: func() error { return &clickhouse.Exception{Code: 241, Message: "no memory"} }}, nil)
-	eventually.True(t, ingesttest.Patience, "questions that fail", func() bool {
+	eventually.True(t, "questions that fail", func() bool {
 		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("memory")) > 2
 	})
 	r.kill(s)
@@ -196,7 +195,7 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 		defer close(ended)
 		newGeneration(s, member{}, []kafka.PartitionAssignment{{ID: 3}}).run(ctx, ctx)
 	}()
-	eventually.True(t, ingesttest.Patience, "the stall to show", func() bool {
+	eventually.True(t, "the stall to show", func() bool {
 		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) > 0
 	})
 	end()
@@ -226,10 +225,10 @@ func TestSinkLagGrows(t *testing.T) {
 				r.accept(numbered(i, 1))
 			}
 			lag := func() float64 { return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) }
-			eventually.True(t, ingesttest.Patience, "the lag to show", func() bool { return lag() == 20 })
+			eventually.True(t, "the lag to show", func() bool { return lag() == 20 })
 			back.Store(true)
 			r.awaitStored(20)
-			eventually.True(t, ingesttest.Patience, "the lag to end", func() bool { return lag() == 0 })
+			eventually.True(t, "the lag to end", func() bool { return lag() == 0 })
 		})
 	}
 }

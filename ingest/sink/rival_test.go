@@ -163,7 +163,7 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 // coordinator knows of it a moment later than the client that asks for its partitions.
 func mustCommit(t *testing.T, s *Sink, who member, list map[int]progress) {
 	t.Helper()
-	eventually.Succeeds(t, ingesttest.Patience, "the commit", func() error { return s.commit(t.Context(), who, list) })
+	eventually.Succeeds(t, "the commit", func() error { return s.commit(t.Context(), who, list) })
 }
 
 // TestSinkCommitOfEndedGeneration: the broker refuses commits of an ended generation,
@@ -263,7 +263,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually.True(t, ingesttest.Patience, "the topic to be gone", func() bool {
+		eventually.True(t, "the topic to be gone", func() bool {
 			_, err := (&eventlog.Topic{Name: r.topic, Client: client}).Partitions(t.Context())
 			return errors.Is(err, kafka.UnknownTopicOrPartition)
 		})

@@ -152,7 +152,7 @@ func (r *rig) sink(store eventstore.Store, change func(*Config)) *Sink {
 
 func (r *rig) stop(s *Sink) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		r.t.Error(err)
@@ -196,7 +196,7 @@ func (r *rig) stored() (rows, different uint64) {
 // awaitStored waits until n events are stored and fails if any is stored twice.
 func (r *rig) awaitStored(n int) {
 	r.t.Helper()
-	eventually.Succeeds(r.t, ingesttest.Patience, fmt.Sprint(n, " stored events"), func() error {
+	eventually.Succeeds(r.t, fmt.Sprint(n, " stored events"), func() error {
 		if _, different := r.stored(); different < uint64(n) {
 			return fmt.Errorf("%d events are stored", different)
 		}
@@ -217,7 +217,7 @@ func (r *rig) awaitCommitted(partitions int) {
 		ids = append(ids, id)
 		ends = append(ends, kafka.LastOffsetOf(id))
 	}
-	eventually.Succeeds(r.t, ingesttest.Patience, "commits", func() error {
+	eventually.Succeeds(r.t, "commits", func() error {
 		committed, err := client.OffsetFetch(r.t.Context(), &kafka.OffsetFetchRequest{GroupID: r.topic + "-sink", Topics: map[string][]int{r.topic: ids}})
 		if err != nil {
 			r.t.Fatal(err)
@@ -251,7 +251,7 @@ func TestSinkStoresEveryType(t *testing.T) {
 	}
 	r.accept([]byte(ingesttest.Events(list...)))
 	s := r.sink(nil, nil)
-	eventually.True(t, ingesttest.Patience, "events", func() bool { rows, _ := r.stored(); return rows == uint64(len(list)) })
+	eventually.True(t, "events", func() bool { rows, _ := r.stored(); return rows == uint64(len(list)) })
 	for kind, c := range ingesttest.Minimal {
 		var n, fits uint64
 		conditions := []string{"site = 'site_1'", "url = 'https://d.example/p'", "visitor != 0", "session != 0", "isNaN(latitude)"}
@@ -279,7 +279,7 @@ func TestSinkClaims(t *testing.T) {
 	r := newRig(t, 1)
 	r.accept([]byte(ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a":{"b":"é'\\"},"c":[1, 2]}}`), ingesttest.Event("page_view", ""))))
 	r.sink(nil, nil)
-	eventually.True(t, ingesttest.Patience, "events", func() bool { rows, _ := r.stored(); return rows == 2 })
+	eventually.True(t, "events", func() bool { rows, _ := r.stored(); return rows == 2 })
 	var claims map[string]string
 	var authenticated uint8
 	if err := r.conn.QueryRow(t.Context(), "SELECT claims, authenticated FROM events WHERE log_index = 0").Scan(&claims, &authenticated); err != nil {
@@ -336,7 +336,7 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 			second := r.sink(nil, nil)
 			r.accept(numbered(requests*each, each))
 			r.awaitStored((requests + 1) * each)
-			eventually.True(t, ingesttest.Patience, "skips counted", func() bool {
+			eventually.True(t, "skips counted", func() bool {
 				return testutil.ToFloat64(second.metrics.skipped.WithLabelValues("position")) > 0
 			})
 		})
@@ -367,7 +367,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 		r.accept(numbered(i*10, 10))
 	}
 	r.awaitStored(400)
-	eventually.True(t, ingesttest.Patience, "insert errors counted", func() bool { return storeErrors(s) == 2 })
+	eventually.True(t, "insert errors counted", func() bool { return storeErrors(s) == 2 })
 }
 
 // TestSinkWithoutStore: while the store is unavailable, nothing is lost or committed.
@@ -391,7 +391,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	fetchedAt := func(stored int64) {
 		t.Helper()
 		failed := storeErrors(s)
-		eventually.True(t, ingesttest.Patience, "the sink to find no store", func() bool { return storeErrors(s) > failed })
+		eventually.True(t, "the sink to find no store", func() bool { return storeErrors(s) > failed })
 		if p := r.progress(s); p.offset > stored {
 			t.Errorf("%d messages are stored, the group has %+v", stored, p)
 		}
@@ -425,7 +425,7 @@ func TestSinksShare(t *testing.T) {
 	}
 	send()
 	second := r.sink(nil, nil)
-	eventually.True(t, ingesttest.Patience, "both to have partitions", func() bool {
+	eventually.True(t, "both to have partitions", func() bool {
 		send()
 		return testutil.ToFloat64(second.metrics.stored) > 0 && total > 400
 	})
@@ -522,7 +522,7 @@ func TestSinkFlushesOnStop(t *testing.T) {
 	r := newRig(t, 1)
 	s := r.sink(nil, func(c *Config) { c.BatchAge = time.Hour })
 	r.accept(numbered(0, 20))
-	eventually.True(t, ingesttest.Patience, "the sink to read the log", func() bool { return testutil.ToFloat64(s.metrics.taken) == 1 })
+	eventually.True(t, "the sink to read the log", func() bool { return testutil.ToFloat64(s.metrics.taken) == 1 })
 	r.stop(s)
 	if rows, _ := r.stored(); rows != 20 {
 		t.Errorf("%d rows after Stop, want 20", rows)

@@ -74,7 +74,7 @@ func BenchmarkSink(b *testing.B) {
 				if err := s.Start(b.Context()); err != nil {
 					b.Fatal(err)
 				}
-				eventually.Succeeds(b, 10*time.Minute, "all events", func() error {
+				eventually.Succeeds(b, "all events", func() error {
 					var rows uint64
 					if err := conn.QueryRow(b.Context(), "SELECT count() FROM events").Scan(&rows); err != nil {
 						b.Fatal(err)

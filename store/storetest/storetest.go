@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -27,7 +28,7 @@ func migrate(url string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 	defer cancel()
 	_, err = st.Migrate(ctx)
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
@@ -22,9 +23,6 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
-
-// patience is how long to wait for jobs to end. It only delays failures.
-const patience = 2 * time.Minute
 
 // Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason. Jobs for Git
 // stay: the repositories of examples do not exist, and tests that have one use RunAll. So do mails, which nobody would take: see
@@ -60,7 +58,7 @@ func DrainWith(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 		cfg.Deps.Renderer = renderer
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
-	late := time.After(patience)
+	late := time.After(eventually.Patience)
 	// The runner hears only of its own jobs, and another one may run beside it.
 	others := time.NewTicker(50 * time.Millisecond)
 	defer others.Stop()
@@ -107,7 +105,7 @@ func Fail(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 		cfg.Pause = func(int) time.Duration { return time.Millisecond }
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
-	late := time.After(patience)
+	late := time.After(eventually.Patience)
 	for {
 		select {
 		case state := <-ended:
@@ -195,7 +193,7 @@ func runAll(t testing.TB, st *store.Store, option func(*jobs.Config)) []schema.J
 			cfg.Pause, cfg.Ended = func(int) time.Duration { return time.Millisecond }, func(state schema.JobState) { ended <- state }
 			option(cfg)
 		})()
-		late := time.After(patience)
+		late := time.After(eventually.Patience)
 		for open(t, st) > 0 {
 			select {
 			case <-ended:
@@ -254,7 +252,7 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 		t.Fatal(err)
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
 		if err := runner.Stop(ctx); err != nil {
 			t.Errorf("stop: %v", err)

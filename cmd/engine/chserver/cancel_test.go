@@ -13,14 +13,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// soon is much longer than a cancelled statement takes to end, and much shorter
-// than these tests' statements would run.
-const soon = 10 * time.Second
-
 // waitRunning waits until n statements with the mark in their text are running.
 func waitRunning(t *testing.T, db driver.Conn, mark string, n uint64) {
 	t.Helper()
-	eventually.Succeeds(t, soon, fmt.Sprint(n, " statements with ", mark), func() error {
+	eventually.Succeeds(t, fmt.Sprint(n, " statements with ", mark), func() error {
 		got := one[uint64](t, db, t.Context(), "SELECT count() FROM system.processes WHERE position(query, {mark:String}) > 0 AND position(query, 'system.processes') = 0", clickhouse.Named("mark", mark))
 		if got != n {
 			return fmt.Errorf("%d run", got)
@@ -115,7 +111,7 @@ func TestFirstRowsArriveBeforeTheLast(t *testing.T) {
 	db := fresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	defer time.AfterFunc(soon, cancel).Stop()
+	defer time.AfterFunc(eventually.Patience, cancel).Stop()
 	rows, err := db.Query(ctx, "SELECT sleepEachRow(0.01), 'flow_1' FROM numbers(1000000) SETTINGS max_block_size = 10")
 	must(t, err)
 	if !rows.Next() {

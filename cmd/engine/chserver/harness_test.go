@@ -155,9 +155,9 @@ func (p *process) terminate() error {
 			return fmt.Errorf("%w\n%s", err, p.stderr)
 		}
 		return nil
-	case <-time.After(20 * time.Second):
+	case <-time.After(eventually.Patience):
 		_ = p.cmd.Process.Kill()
-		return errors.New("SIGTERM did not end it within 20 s")
+		return errors.New("SIGTERM did not end it")
 	}
 }
 
@@ -229,7 +229,7 @@ func dial(t testing.TB, p *process) *net.TCPConn {
 	socket, err := net.Dial("tcp", p.addr)
 	must(t, err)
 	t.Cleanup(func() { _ = socket.Close() })
-	must(t, socket.SetDeadline(time.Now().Add(soon)))
+	must(t, socket.SetDeadline(time.Now().Add(eventually.Patience)))
 	return socket.(*net.TCPConn)
 }
 
@@ -250,7 +250,7 @@ func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string,
 	if pool := db.Stats(); pool.MaxOpenConns == 1 {
 		// The client returns a query's connection to the pool some time after its rows. The next statement must wait
 		// for it: on another connection, neither a SET nor a leak would be visible.
-		eventually.True(t, soon, "the connection to be free again", func() bool { return db.Stats().Idle == 1 })
+		eventually.True(t, "the connection to be free again", func() bool { return db.Stats().Idle == 1 })
 	}
 	return v
 }

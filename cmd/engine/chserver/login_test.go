@@ -86,7 +86,7 @@ func TestInsertsUnderWayAreBounded(t *testing.T) {
 			t.Fatal("an INSERT above the limit was accepted")
 		}
 	}
-	eventually.Succeeds(t, soon, "a small INSERT to be accepted", func() error { return insert(6 << 20) })
+	eventually.Succeeds(t, "a small INSERT to be accepted", func() error { return insert(6 << 20) })
 	if n := one[uint64](t, db, t.Context(), "SELECT count() FROM t"); n != 6<<20>>16 {
 		t.Errorf("there are %d rows", n)
 	}

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // TestKilledServerKeepsWhatItAcknowledged kills the server under load:
@@ -106,7 +108,7 @@ func TestNilDereferencePanics(t *testing.T) {
 		if !strings.Contains(p.stderr.String(), "nil pointer dereference") {
 			t.Errorf("it exited with:\n%s", p.stderr)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(eventually.Patience):
 		t.Error("a nil dereference hangs")
 	}
 }

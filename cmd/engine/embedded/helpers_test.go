@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/jackc/pgx/v5"
@@ -17,9 +16,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
-
-// patience bounds how long a test waits for a condition before it fails.
-const patience = 60 * time.Second
 
 // start runs engines as children of this process and stops them when the test
 // ends.
@@ -78,7 +74,7 @@ func kill(t *testing.T, engines *embedded.Engines, name string) {
 // awaitRestart returns once an engine has been restarted since before and answers.
 func awaitRestart(t *testing.T, engines *embedded.Engines, name string, before supervise.State) {
 	t.Helper()
-	eventually.Succeeds(t, patience, name+" to be restarted", func() error {
+	eventually.Succeeds(t, name+" to be restarted", func() error {
 		now := state(engines, name)
 		if now.Status != supervise.StatusRunning || now.Restarts <= before.Restarts || now.PID == before.PID {
 			return fmt.Errorf("it is %+v, was %+v", now, before)

@@ -164,12 +164,12 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	offset := int64(0)
 	for n := range kills {
 		seen := count()
-		eventually.True(t, patience, "messages to be acknowledged", func() bool { return count() > seen+50 })
+		eventually.True(t, "messages to be acknowledged", func() bool { return count() > seen+50 })
 		offset = commit(t, engines.KafkaBrokers, login, topic, int64(n+1))
 		kill(t, engines, embedded.Kafka)
 	}
 	seen := count()
-	eventually.True(t, patience, "messages to be acknowledged", func() bool { return count() > seen+50 })
+	eventually.True(t, "messages to be acknowledged", func() bool { return count() > seen+50 })
 	stopWriting()
 	wait.Wait()
 

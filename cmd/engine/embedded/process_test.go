@@ -53,13 +53,13 @@ func TestKilledParentLeavesNoOrphanAndTheNextStartWorks(t *testing.T) {
 	<-first.Exited()
 	second := launch(t, enginetest.Launch{Dir: dir})
 	for name, pid := range first.PIDs {
-		eventually.True(t, patience, "the end of the orphaned "+name, func() bool { return !alive(pid) })
+		eventually.True(t, "the end of the orphaned "+name, func() bool { return !alive(pid) })
 	}
 	execPostgres(t, second.PostgresURL, "SELECT n FROM kept")
 	if err := second.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, patience, "the end of everything", func() error {
+	eventually.Succeeds(t, "the end of everything", func() error {
 		if left := below(dir); len(left) > 0 {
 			return fmt.Errorf("left: %v", left)
 		}

@@ -22,7 +22,7 @@ func Kafka(t testing.TB) []string {
 // Topic creates a topic for the test, which is deleted when the test ends.
 func Topic(t testing.TB, partitions int) string {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(Kafka(t)...), Timeout: stepTimeout}
+	client := &kafka.Client{Addr: kafka.TCP(Kafka(t)...), Timeout: eventually.Patience}
 	name := unique("test-")
 	ctx, cancel := step()
 	defer cancel()
@@ -43,7 +43,7 @@ func Topic(t testing.TB, partitions int) string {
 			t.Errorf("cannot delete the test's Kafka topic: %v", err)
 		}
 	})
-	eventually.Succeeds(t, stepTimeout, "leaders of a Kafka topic", func() error { return led(ctx, client, name, partitions) })
+	eventually.Succeeds(t, "leaders of a Kafka topic", func() error { return led(ctx, client, name, partitions) })
 	return name
 }
 

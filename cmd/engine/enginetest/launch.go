@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-)
 
-const launchTimeout = 3 * time.Minute
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
 
 // Running is one `octavo engine run`.
 type Running struct {
@@ -98,7 +98,7 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 		_ = cmd.Wait() // its log shows how it ended
 		close(r.exited)
 	}()
-	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, eventually.Patience)
 	defer cancel()
 	select {
 	case text := <-line:
@@ -142,18 +142,18 @@ func startFailure(log *os.File) error {
 	return errors.New(message)
 }
 
-// Stop stops the engines, and kills them after a minute. It returns after the
+// Stop stops the engines, and kills them if they do not end. It returns after the
 // exit.
 func (r *Running) Stop() error {
 	_ = r.Cmd.Process.Signal(syscall.SIGTERM) // fails only if it has exited
 	select {
 	case <-r.exited:
 		return nil
-	case <-time.After(time.Minute):
+	case <-time.After(eventually.Patience):
 	}
 	_ = r.Cmd.Process.Kill()
 	<-r.exited
-	return errors.New("cannot stop the engines cleanly: they were killed after a minute")
+	return errors.New("cannot stop the engines cleanly: they had to be killed")
 }
 
 // Exited is closed when the process has exited.

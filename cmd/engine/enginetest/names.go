@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
-	"time"
-)
 
-const stepTimeout = 60 * time.Second
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
 
 // unique returns a unique name that is valid in every engine without quotes.
 func unique(prefix string) string {
@@ -31,5 +30,5 @@ func withDatabase(base, database string) (string, error) {
 // step returns a context for one statement of set-up or clean-up. The test's own context is already done when clean-up
 // runs.
 func step() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), stepTimeout)
+	return context.WithTimeout(context.Background(), eventually.Patience)
 }

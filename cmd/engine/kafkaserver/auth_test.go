@@ -13,6 +13,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl/scram"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
@@ -69,7 +70,7 @@ func answered(t *testing.T, address string, key int16) bool {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(eventually.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	frame := []byte{0, 0, 0, 10, byte(key >> 8), byte(key), 0, 0, 0, 0, 0, 1, 0, 0}
@@ -108,7 +109,7 @@ func TestConnectionsWithoutLoginAreCheap(t *testing.T) {
 	c.Transport = &kafka.Transport{SASL: mechanism}
 	create(t, c, "events", 1)
 	// The oldest were closed to make room.
-	_ = open[0].SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = open[0].SetReadDeadline(time.Now().Add(eventually.Patience))
 	if _, err := open[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
 		t.Errorf("the oldest connection: %v", err)
 	}
@@ -154,7 +155,7 @@ func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 			}
 			defer func() { _ = conn.Close() }()
 			_, _ = conn.Write(frame)
-			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			_ = conn.SetReadDeadline(time.Now().Add(eventually.Patience))
 			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
 				t.Errorf("got %v", err)
 			}

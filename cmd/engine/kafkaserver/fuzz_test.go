@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
 )
 
@@ -64,7 +65,7 @@ func FuzzRequests(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(eventually.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		frame := binary.BigEndian.AppendUint32(nil, uint32(10+len(body)))

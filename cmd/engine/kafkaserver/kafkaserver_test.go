@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 	"github.com/segmentio/kafka-go"
@@ -147,7 +148,7 @@ func TestPing(t *testing.T) {
 // tryRun runs a broker that should fail to start.
 func tryRun(t *testing.T, dir string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir, OnReady: func(net.Addr) { cancel() }})
 }

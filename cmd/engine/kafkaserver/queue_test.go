@@ -13,8 +13,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-const patience = 20 * time.Second
-
 // fill produces until it is refused, and returns how much was accepted.
 func fill(t *testing.T, c *kafka.Client, topic string) (taken int) {
 	t.Helper()
@@ -72,7 +70,7 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	if err := commit(t, c, "other", "events", 0, int64(taken), ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, patience, "room", func() error { return produce(t, c, "events", 0, strings.Repeat("y", 50_000)) })
+	eventually.Succeeds(t, "room", func() error { return produce(t, c, "events", 0, strings.Repeat("y", 50_000)) })
 	first, end := offsets(t, c, "events", 0)
 	if end != int64(taken)+1 || first == 0 {
 		t.Errorf("from %d to %d", first, end)
@@ -97,7 +95,7 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 	if err := commit(t, c, "sink", "events", 0, 30, ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, patience, "the committed segments to go", func() bool {
+	eventually.True(t, "the committed segments to go", func() bool {
 		first, _ := offsets(t, c, "events", 0)
 		return first > 20
 	})
@@ -153,7 +151,7 @@ func TestATopicWithoutGroupsHasItsRetention(t *testing.T) {
 			}
 		}
 	}
-	eventually.True(t, patience, "what is over to go", func() bool {
+	eventually.True(t, "what is over to go", func() bool {
 		old, _ := offsets(t, c, "old", 0)
 		large, _ := offsets(t, c, "large", 0)
 		return old == 20 && large > 10
@@ -235,7 +233,7 @@ func TestGenerationsAndFencing(t *testing.T) {
 		t.Errorf("%+v, %v", groups, err)
 	}
 	_ = first.Close()
-	eventually.True(t, patience, "the other to be alone", func() bool {
+	eventually.True(t, "the other to be alone", func() bool {
 		groups, err := c.DescribeGroups(t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{"sink"}})
 		return err == nil && len(groups.Groups[0].Members) == 1
 	})

@@ -19,9 +19,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
 )
 
-// patience bounds how long a test waits for a condition before it fails.
-const patience = 30 * time.Second
-
 func TestClusterIsMadeOnceAndKeepsItsPassword(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -118,7 +115,7 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	if backend == 0 {
 		t.Fatal("cannot connect")
 	}
-	eventually.Succeeds(t, patience, "a busy backend", func() error {
+	eventually.Succeeds(t, "a busy backend", func() error {
 		return query(server.URL(), fmt.Sprintf("SELECT 1 / count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'active'", backend))
 	})
 	if err := cmd.Process.Kill(); err != nil {
@@ -277,7 +274,7 @@ func launch(t *testing.T, dir string) (*pgserver.Server, *exec.Cmd) {
 			t.Log(log.String())
 		}
 	})
-	eventually.Succeeds(t, patience, "an answer", func() error { return server.Ping(t.Context()) })
+	eventually.Succeeds(t, "an answer", func() error { return server.Ping(t.Context()) })
 	return server, cmd
 }
 
@@ -307,7 +304,7 @@ func alive(pid int) bool {
 }
 
 func query(url, statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -16,9 +16,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// patience bounds how long a test waits for a condition before it fails.
-const patience = 30 * time.Second
-
 // The tests run the test binary as the child. envMode selects the child's
 // behaviour.
 const (

@@ -111,7 +111,7 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 		if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		eventually.Succeeds(t, patience, "a restart", func() error {
+		eventually.Succeeds(t, "a restart", func() error {
 			if state := s.State()[0]; state.Status != supervise.StatusRunning || state.Restarts != round+1 {
 				return fmt.Errorf("round %d shows %+v", round, state)
 			}
@@ -144,7 +144,7 @@ func TestHangingChildIsRestarted(t *testing.T) {
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, patience, "another process", func() error {
+	eventually.Succeeds(t, "another process", func() error {
 		if state := s.State()[0]; state.Status != supervise.StatusRunning || state.PID == before {
 			return fmt.Errorf("it is %+v", state)
 		}
@@ -180,7 +180,7 @@ func TestChildThatKeepsFailingIsGivenUp(t *testing.T) {
 		if !strings.Contains(err.Error(), "doomed") || !strings.Contains(err.Error(), "no such luck") {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		t.Fatal("it was never given up")
 	}
 	if state := s.State()[0]; state.Status != supervise.StatusFailed || starts.Load() != 4 {
@@ -252,7 +252,7 @@ func TestStopDuringAStart(t *testing.T) {
 	spec, _ := childSpec(t, "late", "mute")
 	started := make(chan error, 1)
 	go func() { started <- s.Start(context.Background(), spec) }()
-	eventually.True(t, patience, "the process", func() bool { states := s.State(); return len(states) == 1 && states[0].PID != 0 })
+	eventually.True(t, "the process", func() bool { states := s.State(); return len(states) == 1 && states[0].PID != 0 })
 	pid := s.State()[0].PID
 	stop(t, s)
 	if err := <-started; err == nil || alive(pid) {

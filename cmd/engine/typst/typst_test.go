@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 )
 
@@ -84,7 +85,7 @@ func TestContextEndsIt(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(eventually.Patience):
 		t.Error("it goes on")
 	}
 }

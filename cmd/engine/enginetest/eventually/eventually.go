@@ -10,17 +10,21 @@ import (
 	"time"
 )
 
+// Patience is how long a test waits before it fails. It only bounds a hang: no load of the machine reaches it. It is
+// below the ten minutes after which go test ends a package, so that the failure says what was waited for.
+const Patience = 8 * time.Minute
+
 // maxGap is the longest pause between two polls. The first pauses are shorter, so that a condition that is almost met
 // costs no time.
 const maxGap = 10 * time.Millisecond
 
 var errNot = errors.New("the condition was not met")
 
-// True returns when a condition holds and fails the test if it does not within the limit. Passing tests do not wait for
-// the limit: a condition that holds is seen at once.
-func True(t testing.TB, limit time.Duration, what string, holds func() bool) {
+// True returns when a condition holds and fails the test if it does not within Patience. A condition that holds is seen
+// at once.
+func True(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	Succeeds(t, limit, what, func() error {
+	Succeeds(t, what, func() error {
 		if holds() {
 			return nil
 		}
@@ -30,9 +34,9 @@ func True(t testing.TB, limit time.Duration, what string, holds func() bool) {
 
 // Succeeds is like True for a function whose error says what is still missing. The last error is in the failure
 // message.
-func Succeeds(t testing.TB, limit time.Duration, what string, ask func() error) {
+func Succeeds(t testing.TB, what string, ask func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	for gap := time.Millisecond; ; gap = min(2*gap, maxGap) {
 		// Check the deadline before polling: then the last poll is always after the limit, however slow the machine is.
@@ -42,7 +46,7 @@ func Succeeds(t testing.TB, limit time.Duration, what string, ask func() error) 
 			return
 		}
 		if over != nil {
-			t.Fatalf("waited in vain for %s (%v, limit %s): %v", what, over, limit, err)
+			t.Fatalf("waited for %s until the limit of %s (%v): %v", what, Patience, over, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -46,7 +46,7 @@ func TestATrueConditionIsSeenSoon(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
 			failed, took := record(t.Context(), t, func(t testing.TB) {
-				eventually.True(t, time.Hour, "the moment", func() bool { return time.Since(start) >= after })
+				eventually.True(t, "the moment", func() bool { return time.Since(start) >= after })
 			})
 			if failed != "" || took < after || took > after+10*time.Millisecond {
 				t.Errorf("after %s: took %s, failed with %q", after, took, failed)
@@ -60,14 +60,15 @@ func TestFailureHasTheLastError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		failed, took := record(t.Context(), t, func(t testing.TB) {
-			eventually.Succeeds(t, time.Second, "seven rows", func() error {
-				if time.Since(start) < time.Second {
+			eventually.Succeeds(t, "seven rows", func() error {
+				if time.Since(start) < eventually.Patience {
 					return errors.New("there are 5")
 				}
 				return errors.New("there are 6")
 			})
 		})
-		if took != time.Second || !strings.Contains(failed, "for seven rows") || !strings.Contains(failed, "1s") || !strings.HasSuffix(failed, ": there are 6") {
+		if took != eventually.Patience || !strings.Contains(failed, "for seven rows") ||
+			!strings.Contains(failed, eventually.Patience.String()) || !strings.HasSuffix(failed, ": there are 6") {
 			t.Errorf("took %s, failed with %q", took, failed)
 		}
 	})
@@ -78,9 +79,9 @@ func TestSlowPollIsNotTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks, late := 0, make(chan struct{})
-		time.AfterFunc(time.Minute, func() { close(late) })
+		time.AfterFunc(2*eventually.Patience, func() { close(late) })
 		failed, _ := record(t.Context(), t, func(t testing.TB) {
-			eventually.True(t, time.Second, "the second look", func() bool {
+			eventually.True(t, "the second look", func() bool {
 				<-late // the limit is over
 				looks++
 				return looks == 2
@@ -98,7 +99,7 @@ func TestWaitEndsWithItsTest(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		failed, took := record(ctx, t, func(t testing.TB) {
-			eventually.True(t, time.Hour, "nothing", func() bool { return false })
+			eventually.True(t, "nothing", func() bool { return false })
 		})
 		if took != time.Second || !strings.Contains(failed, context.Canceled.Error()) {
 			t.Errorf("took %s, failed with %q", took, failed)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
@@ -106,7 +105,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 // gone waits until no engine's directory or process is left.
 func gone(t *testing.T, dir string) {
 	t.Helper()
-	eventually.Succeeds(t, 30*time.Second, "the end of the engines", func() error {
+	eventually.Succeeds(t, "the end of the engines", func() error {
 		left, err := filepath.Glob(filepath.Join(dir, "octavo-engines-*"))
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
@@ -262,11 +261,11 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 	}
 	// Start one append alone, so that the first round has exactly one.
 	wait.Go(func() { write(0) })
-	eventually.True(t, 10*time.Second, "the first sync", func() bool { return syncs.Load() == 1 })
+	eventually.True(t, "the first sync", func() bool { return syncs.Load() == 1 })
 	for w := 1; w < writers; w++ {
 		wait.Go(func() { write(w) })
 	}
-	eventually.True(t, 10*time.Second, "the others to wait for the first sync", func() bool { return l.Queued() == writers-1 })
+	eventually.True(t, "the others to wait for the first sync", func() bool { return l.Queued() == writers-1 })
 	if start, end := l.Offsets(); start != 0 || end != 0 {
 		t.Errorf("readers see records up to %d before a sync", end)
 	}
