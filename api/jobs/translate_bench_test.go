@@ -136,7 +136,7 @@ func countingProxy(t testing.TB, database string) (string, *atomic.Int64) {
 }
 
 func passOn(client net.Conn, to string, statements *atomic.Int64) {
-	server, err := net.Dial("tcp", to) //nolint:noctx // It ends with the client.
+	server, err := net.Dial("tcp", to) // It ends with the client.
 	if err != nil {
 		_ = client.Close()
 		return
