@@ -346,7 +346,7 @@ func (h *specs) compare(
 	}
 	found, err := openapi.Compare(ctx, documents[0], documents[1])
 	if problems, ok := errors.AsType[openapi.Problems](err); ok {
-		// Several documents made one, or an older version of the service took it.
+		// A document that was joined from several may not be readable as one.
 		return schema.OpenAPISpecDiff{}, schema.Conflict("the versions cannot be compared, because the document of one " + problems[0].Text)
 	}
 	if err != nil {
