@@ -62,6 +62,11 @@ func TestFunctionsAreCurrent(t *testing.T) {
 	exec(`drop trigger front_ends_hear_update on spaces; comment on table octavo_baseline is 'another text';
 		create trigger front_ends_hear_update after update on spaces for each row execute function spaces_changed()`)
 	migrate()
+	const unmarked = `select coalesce(string_agg(tgname || ' on ' || tgrelid::regclass, ', '), '') from pg_trigger
+		where not tgisinternal and obj_description(oid, 'pg_trigger') is null`
+	if found := query(unmarked); found != "" {
+		t.Errorf("triggers without the hash of their statement: %s", found)
+	}
 	if after := query(trigger); !strings.Contains(after, "git_sync") {
 		t.Errorf("the trigger of another text was not replaced: %s", after)
 	}
