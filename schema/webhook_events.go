@@ -3,7 +3,7 @@ package schema
 import "slices"
 
 // WebhookEventType is a type of events that webhooks hear of: a row of WebhookEventTypes. Triggers of the database note the
-// events (migrations 00074 and later), each in the transaction of the change.
+// events (store/functions/webhooks.sql), each in the transaction of the change.
 type WebhookEventType struct {
 	Name string
 	// Doc completes the sentence "It is sent when ...".

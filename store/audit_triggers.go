@@ -14,8 +14,7 @@ const auditedRows = 100
 const unchanged = "not exists (select from "
 
 // auditText is the SQL of the triggers that write the audit log. There are three for each table, once per statement, and one
-// function, which has the expressions of the table's row. A trigger is made only where there is none: that locks the table, which
-// a new text of the function does not.
+// function, which has the expressions of the table's row.
 func auditText() string {
 	var text strings.Builder
 	tables := auditedTables()
@@ -95,12 +94,8 @@ func (t auditedTable) writeTriggers(text *strings.Builder) {
 	for _, trigger := range []struct{ event, transition string }{
 		{"insert", "new table as audit_new"}, {"update", "old table as audit_old new table as audit_new"}, {"delete", "old table as audit_old"},
 	} {
-		fmt.Fprintf(text, `do $$ begin
-    if not exists (select from pg_trigger where tgrelid = '%[1]s'::regclass and tgname = 'audit_%[2]s') then
-        create trigger audit_%[2]s after %[2]s on %[1]s referencing %[3]s for each statement execute function audit_of_%[1]s();
-    end if;
-end $$;
-`, t.name, trigger.event, trigger.transition)
+		fmt.Fprintf(text, "create or replace trigger audit_%[2]s after %[2]s on %[1]s\n    referencing %[3]s"+
+			" for each statement execute function audit_of_%[1]s();\n", t.name, trigger.event, trigger.transition)
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 		if row, err = q.InsertGitOperation(ctx, params); err != nil {
 			return interpret(err, "space")
 		}
-		return enqueue(ctx, q, schema.SyncGit{Organization: n.OrganizationID, Space: n.SpaceID, Operation: row.ID})
+		return Enqueue(ctx, q, schema.SyncGit{Organization: n.OrganizationID, Space: n.SpaceID, Operation: row.ID})
 	})
 	return row, err
 }

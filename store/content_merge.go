@@ -171,7 +171,7 @@ func setHead(ctx context.Context, q *db.Queries, space Space, revision string) e
 	if err != nil {
 		return interpret(err, "space")
 	}
-	if err := enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID}); err != nil {
+	if err := Enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID}); err != nil {
 		return err
 	}
 	return followSpace(ctx, q, space, following)

@@ -176,7 +176,7 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 			return err
 		}
 		// Words are indexed by their stems, which every language has of its own.
-		return enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
+		return Enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 	})
 	return row, err
 }

@@ -175,8 +175,8 @@ func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]s
 	return changedPages(ctx, s.queries, found[from], found[to])
 }
 
-// changedPages gives the pages that are not the same in two revisions, and maybe some that are. It costs what changed, but for
-// revisions of before there were branches.
+// changedPages gives the pages that are not the same in two revisions, and maybe some that are. It reads only changes if
+// both are revisions of the main content or one is based on the other, and all pages otherwise.
 func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]string, error) {
 	switch {
 	case from.ID == to.ID:

@@ -35,7 +35,8 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	var ok bool
 	switch key := any(&c.Key).(type) {
 	case *time.Time:
-		*key, ok = parseTime(keys[0])
+		at, err := time.Parse(time.RFC3339Nano, keys[0])
+		*key, ok = at, err == nil && !at.Before(beginOfTime) && at.Before(endOfTime)
 	case *float32:
 		f, err := strconv.ParseFloat(keys[0], 32)
 		*key, ok = float32(f), err == nil && f >= 0 && f <= maxRank
@@ -57,15 +58,6 @@ var (
 	beginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	endOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
-
-// parseTime also reads the microseconds that earlier versions wrote into the tokens of some lists.
-func parseTime(text string) (at time.Time, ok bool) {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if micros, notMicros := strconv.ParseUint(text, 10, 63); notMicros == nil {
-		at, err = time.UnixMicro(int64(micros)), nil // It has 63 bits.
-	}
-	return at, err == nil && !at.Before(beginOfTime) && at.Before(endOfTime)
-}
 
 // orFirst gives the cursor, or for nil the place before the first row.
 func (c *Cursor[K]) orFirst(first K) Cursor[K] {

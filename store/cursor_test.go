@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"strconv"
 	"testing"
 	"time"
 
@@ -15,10 +14,6 @@ func TestCursors(t *testing.T) {
 	times, err := store.ParseCursor[time.Time](store.Cursor[time.Time]{Key: at, ID: "a"}.Keys())
 	if err != nil || !times.Key.Equal(at) || times.ID != "a" {
 		t.Errorf("%+v, %v", times, err)
-	}
-	// In earlier versions, some lists wrote their times in this form.
-	if old, err := store.ParseCursor[time.Time]([]string{strconv.FormatInt(at.UnixMicro(), 10), "a"}); err != nil || !old.Key.Equal(at) {
-		t.Errorf("%+v, %v", old, err)
 	}
 	for _, at := range []time.Time{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)} {
 		if c, err := store.ParseCursor[time.Time](store.Cursor[time.Time]{Key: at, ID: "a"}.Keys()); err != nil || !c.Key.Equal(at) {
@@ -50,9 +45,9 @@ func TestCursors(t *testing.T) {
 			}
 		}
 	}
-	for _, micros := range []string{"9223372036854775807", "-9223372036854775808", "-1"} {
-		if _, err := store.ParseCursor[time.Time]([]string{micros, "a"}); !schema.IsCode(err, schema.CodeBadRequest) {
-			t.Errorf("%s: %v", micros, err)
+	for _, key := range []string{"1772600767891234", "-1", "0000-12-31T23:59:59Z", "10000-01-01T00:00:00Z"} {
+		if _, err := store.ParseCursor[time.Time]([]string{key, "a"}); !schema.IsCode(err, schema.CodeBadRequest) {
+			t.Errorf("%s: %v", key, err)
 		}
 	}
 }

@@ -1,16 +1,12 @@
 package store
 
 import (
-	"context"
 	"embed"
-	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
@@ -125,22 +121,6 @@ func (k KeptTrees) Keep(revision string, n int) int {
 func (k KeptTrees) Has(revision string) bool {
 	_, ok := k.get(treeKey{"", revision})
 	return ok
-}
-
-// MigrateDown takes back the migrations after a version.
-func MigrateDown(ctx context.Context, s *Store, version int64) error {
-	database := stdlib.OpenDB(*s.config.ConnConfig)
-	defer func() { _ = database.Close() }()
-	files, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, database, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return err
-	}
-	_, err = provider.DownTo(ctx, version)
-	return err
 }
 
 // Unchanged is how triggers of the audit log find that nothing changed.

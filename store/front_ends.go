@@ -27,7 +27,7 @@ func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error 
 			return interpret(err, "changes")
 		}
 		for _, id := range organizations {
-			if err := enqueue(ctx, q, schema.RevalidateFrontEnds{Organization: id}); err != nil {
+			if err := Enqueue(ctx, q, schema.RevalidateFrontEnds{Organization: id}); err != nil {
 				return err
 			}
 		}

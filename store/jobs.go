@@ -32,13 +32,10 @@ type jobAbout struct {
 	Sequence     string `json:"sequence"`
 }
 
-// Enqueue asks for a job in a transaction: it runs after the commit, and never if the transaction is rolled back. Until then
-// nobody else asks for a job of this kind and subject, so a transaction that asks for several must do it in a fixed order.
-func Enqueue(ctx context.Context, tx pgx.Tx, args schema.JobArgs) error {
-	return enqueue(ctx, db.New(tx), args)
-}
-
-func enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
+// Enqueue inserts a job in a transaction: it runs after the commit, and never if the transaction is rolled back. Until then
+// no other transaction can enqueue a job of this kind and subject, so a transaction with several jobs must enqueue them in
+// a fixed order.
+func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	_, err := enqueueNew(ctx, q, args)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -37,7 +38,7 @@ var errRollback = errors.New("as the test wants it")
 func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
 	t.Helper()
 	for _, a := range args {
-		if err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error { return store.Enqueue(t.Context(), tx, a) }); err != nil {
+		if err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error { return store.Enqueue(t.Context(), db.New(tx), a) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +85,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	url := storetest.URL(t)
 	conn := connect(t, url)
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		if err := store.Enqueue(t.Context(), tx, inOrder{Space: "a"}); err != nil {
+		if err := store.Enqueue(t.Context(), db.New(tx), inOrder{Space: "a"}); err != nil {
 			return err
 		}
 		return errRollback
@@ -160,7 +161,7 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Enqueue(t.Context(), tx, index); err != nil {
+	if err := store.Enqueue(t.Context(), db.New(tx), index); err != nil {
 		t.Fatal(err)
 	}
 	if free := collect(t, other, "select id::text from river_job where state = 'available' for update skip locked"); len(free) != 0 {

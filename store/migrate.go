@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,14 +18,17 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-//go:embed access/*.sql
-var accessFiles embed.FS
+// functionFiles have the functions and triggers.
+//
+//go:embed access/*.sql functions/*.sql
+var functionFiles embed.FS
 
 // migrationLock is the key of the advisory lock that lets one node migrate while the others wait.
 const migrationLock = 0x6f637461766f // "octavo"
 
 // Migrate brings the database to this binary's schema and functions. Several nodes may call it at once: the first does the
-// work, the others wait and then find nothing to do. It returns the number of migrations that were applied.
+// work, the others wait and then find nothing to do. It returns the number of migrations that were applied. It fails
+// without any change if the database has the data of another baseline.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.config.ConnConfig.Copy()
 	// A migration may rightly take longer than any request.
@@ -37,6 +40,9 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	// The lock belongs to the session and ends with it, even if this process is killed.
 	defer func() { _ = locked.Close(context.WithoutCancel(ctx)) }()
 
+	if err := checkBaseline(ctx, locked); err != nil {
+		return 0, fmt.Errorf("cannot migrate: %w", err)
+	}
 	// Ours come second: they add indexes to river's tables.
 	river, err := migrateRiver(ctx, conn)
 	if err != nil {
@@ -56,52 +62,72 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot migrate: %w", err)
 	}
-	access, err := accessText()
+	functions, err := functionText()
 	if err != nil {
-		return 0, fmt.Errorf("cannot read the access functions: %w", err)
+		return 0, fmt.Errorf("cannot read the functions: %w", err)
 	}
-	if err := applyText(ctx, locked, "content_access", "store/access", access); err != nil {
-		return 0, fmt.Errorf("cannot apply the access functions: %w", err)
-	}
-	if err := applyText(ctx, locked, "audit_log", "store/audit_tables.go", auditText()); err != nil {
-		return 0, fmt.Errorf("cannot apply the triggers of the audit log: %w", err)
+	if err := applyText(ctx, locked, functions); err != nil {
+		return 0, fmt.Errorf("cannot apply the functions and triggers: %w", err)
 	}
 	return river + len(results), nil
 }
 
-// applyText gives functions and triggers this binary's text, all at once. A comment on a table says which text is there, so that a
-// start that changes nothing writes nothing. A database that a newer binary has migrated keeps its text: an older node that restarts
-// during an upgrade must not undo it.
-func applyText(ctx context.Context, conn *pgx.Conn, table, source, text string) error {
-	mark := fmt.Sprintf("%s %x", source, sha256.Sum256([]byte(text)))
+// applyText gives functions and triggers this binary's text, all at once. A comment on a table stores the text's hash, so
+// a start that changes nothing writes nothing. A database that a newer binary has migrated keeps its text: an older node
+// that restarts during an upgrade must not undo it. A function that is removed from the text takes a migration that drops it.
+func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
+	mark := hashOf([]byte(text))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		var version int64
 		var applied string
 		err := tx.QueryRow(ctx, `select (select max(version_id) from goose_db_version where is_applied),
-			coalesce(obj_description($1::text::regclass, 'pg_class'), '')`, table).Scan(&version, &applied)
+			coalesce(obj_description('octavo_baseline'::regclass, 'pg_class'), '')`).Scan(&version, &applied)
 		if err != nil || version > latestMigration() || applied == mark {
 			return err
 		}
-		_, err = tx.Exec(ctx, text+"comment on table "+table+" is '"+mark+"'", pgx.QueryExecModeSimpleProtocol)
+		text := createTrigger.ReplaceAllStringFunc(text, ifTriggerChanged)
+		_, err = tx.Exec(ctx, text+"comment on table octavo_baseline is '"+mark+"'", pgx.QueryExecModeSimpleProtocol)
 		return err
 	})
 }
 
-// accessText gives the files of access/ in the order of their names.
-func accessText() (string, error) {
-	entries, err := accessFiles.ReadDir("access")
-	if err != nil {
-		return "", err
-	}
+// createTrigger matches the statements that create triggers. They have no semicolon inside.
+var createTrigger = regexp.MustCompile(`(?m)^create or replace trigger (\w+)\s[^;]*?\son (\w+)\s[^;]*;$`)
+
+// ifTriggerChanged makes a statement run only if its trigger does not exist or was created by another text, because
+// creating a trigger locks its table. A comment on the trigger stores the statement's hash.
+func ifTriggerChanged(statement string) string {
+	names := createTrigger.FindStringSubmatch(statement)
+	trigger, table, mark := names[1], names[2], hashOf([]byte(statement))
+	return fmt.Sprintf(`do $if$ begin
+    if not exists (
+        select from pg_trigger
+        where tgrelid = '%[1]s'::regclass and tgname = '%[2]s' and obj_description(oid, 'pg_trigger') = '%[3]s'
+    ) then
+        %[4]s
+        comment on trigger %[2]s on %[1]s is '%[3]s';
+    end if;
+end $if$;
+`, table, trigger, mark, statement)
+}
+
+// functionText gives the files with functions in the order of their names, then the audit log's generated ones.
+func functionText() (string, error) {
 	var text strings.Builder
-	for _, entry := range entries {
-		file, err := accessFiles.ReadFile("access/" + entry.Name())
+	for _, folder := range []string{"access", "functions"} {
+		entries, err := functionFiles.ReadDir(folder)
 		if err != nil {
 			return "", err
 		}
-		text.Write(file)
+		for _, entry := range entries {
+			file, err := functionFiles.ReadFile(folder + "/" + entry.Name())
+			if err != nil {
+				return "", err
+			}
+			text.Write(file)
+		}
 	}
-	return text.String(), nil
+	return text.String() + auditText(), nil
 }
 
 // holdMigrationLock gives a session that holds the lock. It polls instead of waiting inside Postgres: a waiter would hold a

@@ -83,7 +83,7 @@ func (s *Store) IngestConversations(
 		if len(rows) == 0 {
 			return nil
 		}
-		return enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
+		return Enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
 	})
 }
 

@@ -40,7 +40,7 @@ func (s *Store) AskForRefining(ctx context.Context, organizationID string) error
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		return enqueue(ctx, q, schema.RefineClusters{Organization: organizationID})
+		return Enqueue(ctx, q, schema.RefineClusters{Organization: organizationID})
 	})
 }
 
@@ -116,6 +116,6 @@ func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluste
 				return err
 			}
 		}
-		return enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
+		return Enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
 	})
 }

@@ -78,7 +78,7 @@ func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID s
 	if err := s.within(ctx, q, quotaInviteMails, organizationID); err != nil {
 		return err
 	}
-	return enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
+	return Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
 }
 
 // MailInviteAgain sends an invite that nobody has accepted once more, with a new link and a new end. The link in the last mail leads

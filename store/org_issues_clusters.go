@@ -44,10 +44,6 @@ func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 		}
 		from.AfterTime, from.After = cursor.Key, cursor.ID
 	default:
-		if keys[0] == "" && o.By != "issues" && o.By != "conversations" {
-			// Earlier versions wrote no key into the tokens of lists that are sorted by the id alone.
-			keys = []string{"0", keys[1]}
-		}
 		cursor, err := ParseCursor[int64](keys)
 		if err != nil {
 			return from, err

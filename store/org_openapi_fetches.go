@@ -28,7 +28,7 @@ func (s *Store) AskForOpenAPIFetches(ctx context.Context) error {
 			return interpret(err, "OpenAPI specifications")
 		}
 		for _, id := range organizations {
-			if err := enqueue(ctx, q, schema.FetchOpenAPI{Organization: id}); err != nil {
+			if err := Enqueue(ctx, q, schema.FetchOpenAPI{Organization: id}); err != nil {
 				return err
 			}
 		}
@@ -102,6 +102,6 @@ func (s *Store) ContinueOpenAPIFetches(ctx context.Context, organizationID strin
 		if err != nil || !more {
 			return interpret(err, "OpenAPI specifications")
 		}
-		return enqueue(ctx, q, schema.FetchOpenAPI{Organization: organizationID})
+		return Enqueue(ctx, q, schema.FetchOpenAPI{Organization: organizationID})
 	})
 }

@@ -100,7 +100,7 @@ func (s *Store) setOpenAPISource(ctx context.Context, q *db.Queries, spec OpenAP
 		if err != nil {
 			return spec, err
 		}
-		return set, enqueue(ctx, q, schema.FetchOpenAPI{Organization: spec.OrganizationID})
+		return set, Enqueue(ctx, q, schema.FetchOpenAPI{Organization: spec.OrganizationID})
 	}
 	spec.SourceUrl = nil
 	hash := sha256.Sum256([]byte(source.Text))

@@ -86,9 +86,14 @@ func (s *Store) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, er
 // Ready fails unless Postgres answers and has every migration of this binary.
 func (s *Store) Ready(ctx context.Context) error {
 	var version int64
-	err := s.pool.QueryRow(ctx, "select max(version_id) from goose_db_version where is_applied").Scan(&version)
+	var baseline int
+	err := s.pool.QueryRow(ctx, `select (select max(version_id) from goose_db_version where is_applied),
+		(select number from octavo_baseline)`).Scan(&version, &baseline)
 	if err != nil {
 		return interpret(err, "migrations")
+	}
+	if baseline != schema.Baseline {
+		return schema.Unavailable(fmt.Errorf("database has baseline %d instead of %d", baseline, schema.Baseline), 0)
 	}
 	if want := latestMigration(); version < want {
 		return schema.Unavailable(fmt.Errorf("database is at migration %d of %d", version, want), 0)

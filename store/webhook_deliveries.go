@@ -145,7 +145,7 @@ func (s *Store) AskForDeliveries(ctx context.Context) error {
 			return interpret(err, "webhooks")
 		}
 		for _, webhook := range inOrder(fresh, due) {
-			if err := enqueue(ctx, q, webhook); err != nil {
+			if err := Enqueue(ctx, q, webhook); err != nil {
 				return err
 			}
 		}

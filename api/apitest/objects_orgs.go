@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -139,7 +140,7 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
 	conn := h.Connect()
 	err := pgx.BeginFunc(h.T.Context(), conn, func(tx pgx.Tx) error {
-		return store.Enqueue(h.T.Context(), tx, schema.IndexSpace{Organization: tenant.Organization.ID, Space: space})
+		return store.Enqueue(h.T.Context(), db.New(tx), schema.IndexSpace{Organization: tenant.Organization.ID, Space: space})
 	})
 	var id string
 	if err == nil {

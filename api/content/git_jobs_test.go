@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -413,38 +412,6 @@ func TestGitLeaves(t *testing.T) {
 	b.done("export", nil)
 	if diff := cmp.Diff(before, tree()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestGitQueuedBefore: operations that an older version queued get jobs by the migration, and are refused by the same checks.
-func TestGitQueuedBefore(t *testing.T) {
-	t.Parallel()
-	b := newGitBench(t)
-	b.commit(gitBook)
-	text, err := os.ReadFile("../../store/migrations/00034_queued_git.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	up, _, _ := strings.Cut(string(text), "-- +goose Down")
-	for i, address := range []string{"http://10.0.0.1/a.git", "http://169.254.169.254/", "file:///etc", b.forge.HTTP.URL + "/a.git"} {
-		b.Exec(`insert into git_operations (id, space_id, kind, state, reason, url, ref, parameters, "timestamp")
-			values ($1, $2, 'import', 'queued', 'queued: the git engine is not built', $3, 'refs/heads/main', '{}', $4)`,
-			fmt.Sprint("before", i), b.Ours.Space.ID, address, b.at.Add(time.Duration(i)*time.Second))
-	}
-	for _, statement := range strings.Split(up, ";") {
-		b.Exec(statement)
-	}
-	if failed := jobstest.RunAll(t, b.Store); len(failed) != 3 {
-		t.Errorf("%+v", failed)
-	}
-	for _, o := range b.operations() {
-		if strings.HasPrefix(o.URL, b.forge.HTTP.URL) {
-			if o.State != schema.GitDone {
-				t.Errorf("%+v", o)
-			}
-		} else if o.State != schema.GitFailed || !strings.HasPrefix(o.Reason, "cannot resolve: the server cannot be reached") {
-			t.Errorf("%+v", o)
-		}
 	}
 }
 

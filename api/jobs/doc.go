@@ -34,10 +34,9 @@
 //
 // # Adding a kind
 //
-//  1. A file in this package with the type of the arguments, which has the kind's row (schema.JobKind), and the function that
-//     does the work. If package store asks for the job itself, the arguments are in schema/job_kinds.go instead.
-//  2. A line in table.go.
-//  3. Whatever asks for the job: store.Enqueue in its transaction.
+//  1. The kind's row and the type of its arguments in schema/job_kinds.go.
+//  2. A file in this package with the function that does the work, and a line in table.go.
+//  3. A call of Enqueue in package store, in the transaction that needs the job.
 //
 // Documents, metrics and alerts then know it (go run ./cmd/gen), and TestKinds checks the row.
 package jobs

@@ -22,6 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -90,7 +91,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) ask(steps ...step) {
 	b.t.Helper()
 	for _, s := range steps {
-		if err := pgx.BeginFunc(b.t.Context(), b.conn, func(tx pgx.Tx) error { return store.Enqueue(b.t.Context(), tx, s) }); err != nil {
+		if err := pgx.BeginFunc(b.t.Context(), b.conn, func(tx pgx.Tx) error { return store.Enqueue(b.t.Context(), db.New(tx), s) }); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -509,7 +510,7 @@ func TestTotals(t *testing.T) {
 	b := newBench(t)
 	for _, space := range []string{"a", "b", "c"} {
 		err := pgx.BeginFunc(t.Context(), b.conn, func(tx pgx.Tx) error {
-			return store.Enqueue(t.Context(), tx, schema.IndexSpace{Organization: "o", Space: space})
+			return store.Enqueue(t.Context(), db.New(tx), schema.IndexSpace{Organization: "o", Space: space})
 		})
 		if err != nil {
 			t.Fatal(err)

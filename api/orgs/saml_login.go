@@ -96,8 +96,8 @@ func (h *samlLogins) service(row store.SAMLProvider) saml.Service {
 // sides are both sides of a login as its messages name them.
 func (h *samlLogins) sides(row store.SAMLProvider) (saml.Service, saml.Provider, error) {
 	certificates, err := saml.ParseCertificates(schema.Or(row.Certificate, ""))
-	if err != nil { // Those that an earlier version took: nobody can log in with them.
-		return saml.Service{}, saml.Provider{}, schema.NotFound("SAML provider")
+	if err != nil {
+		return saml.Service{}, saml.Provider{}, schema.Internal(fmt.Errorf("cannot read the certificates of provider %s: %w", row.ID, err))
 	}
 	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificates: certificates}, nil
 }

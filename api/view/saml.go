@@ -27,8 +27,7 @@ func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, te
 		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
 	}
-	// Those that an earlier version took and that do not parse are not listed: nobody can log in with them.
-	certificates, _ := saml.ParseCertificates(p.Certificate)
+	certificates, _ := saml.ParseCertificates(p.Certificate) // Fails only without any: the store has valid ones.
 	p.Certificates = make([]schema.SAMLCertificate, len(certificates))
 	for i, c := range certificates {
 		p.Certificates[i] = schema.SAMLCertificate{

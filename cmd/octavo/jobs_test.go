@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
 )
 
 // TestJobs merges on a server, which then finds the page, and retries a job that
@@ -21,7 +22,7 @@ func TestJobs(t *testing.T) {
 	// A job that failed: that of a space which is gone, so it has nothing to do
 	// when it runs again.
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		if err := store.Enqueue(t.Context(), tx, schema.IndexSpace{Organization: i.org, Space: "gone"}); err != nil {
+		if err := store.Enqueue(t.Context(), db.New(tx), schema.IndexSpace{Organization: i.org, Space: "gone"}); err != nil {
 			return err
 		}
 		_, err := tx.Exec(t.Context(), `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,

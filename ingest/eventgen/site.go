@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // site is the made-up documentation site that the visitors read.
@@ -190,7 +189,7 @@ func mix(x uint64) uint64 {
 }
 
 func quote(s string) string {
-	b, err := json.Marshal(s, jsontext.EscapeForHTML(true)) // as earlier versions did: a seed fixes the bytes
+	b, err := json.Marshal(s)
 	if err != nil {
 		panic("BUG: a string that cannot be JSON: " + err.Error())
 	}

@@ -1,6 +1,6 @@
 -- The functions in this folder are the access rule in SQL; api.RightsOf is the same rule in Go, and a model test compares both.
--- They are applied after the migrations at every start (store/migrate.go), so this is their current text. A migration is needed
--- only to change a signature, which takes a drop, or to keep older nodes from putting their own text back.
+-- They are applied after the migrations at every start (store/migrate.go), before ../functions, so this is their current text. A
+-- migration is needed only to change a signature, which takes a drop, or to keep older nodes from putting their own text back.
 --
 -- Postgres inlines most of them into the query that calls them and plans both as one, so they are plain selects.
 

@@ -100,12 +100,6 @@ func (f *FrontMatter) Flag(name string) (value, ok bool) {
 	return value, ok
 }
 
-// Value returns any field: text, a number, a boolean, nil, a list or a map. The caller must not change it.
-func (f *FrontMatter) Value(name string) (any, bool) {
-	value, ok := f.fields[name]
-	return value, ok
-}
-
 // Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines stay as they are; a new
 // field goes to the end.
 func (f *FrontMatter) Set(name string, value any) error {

@@ -1,9 +1,7 @@
 package tree
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,18 +105,6 @@ func first(pages []Page, wanted func(p Placed) bool) (found Placed, ok bool) {
 		return !ok
 	})
 	return found, ok
-}
-
-// Documents lists every document of the tree once.
-func Documents(pages []Page) []string {
-	seen := map[string]bool{}
-	Walk(pages, func(p Placed) bool {
-		if p.Document != "" {
-			seen[p.Document] = true
-		}
-		return true
-	})
-	return slices.Sorted(maps.Keys(seen))
 }
 
 // samePage compares two pages without their children.

@@ -1,0 +1,23 @@
+-- People and integrations.
+
+-- Everything that lets a person use an account claims it.
+create or replace function claim_user() returns trigger language plpgsql as $$
+begin
+    update users set unclaimed = false where id = new.user_id and unclaimed;
+    return null;
+end
+$$;
+create or replace trigger claim_user after insert on tokens
+    for each row when (new.user_id is not null) execute function claim_user();
+create or replace trigger claim_user after insert on memberships for each row execute function claim_user();
+
+-- A trigger keeps the former script, because the second of two simultaneous publications sees the row only when it
+-- holds its lock.
+create or replace function keep_integration_script() returns trigger language plpgsql as $$
+begin
+    insert into integration_scripts (integration, version, script) values (old.name, old.version, old.script);
+    return null;
+end
+$$;
+create or replace trigger integrations_script after update on integrations
+    for each row when (old.version <> new.version) execute function keep_integration_script();

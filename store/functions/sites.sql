@@ -1,0 +1,23 @@
+-- Sites: every section, and the root of a site without sections, has a default site space.
+
+-- promote_site_space makes another site space the default, after the default has left a section or the root: the next
+-- in order, or the first after the last.
+create or replace function promote_site_space(site text, section text, after text) returns void language sql as $$
+    update site_spaces set is_default = true
+    where id = (select l.id from site_spaces l
+                where l.site_id = site and l.section_id is not distinct from section
+                order by l.rank < after, l.rank limit 1)
+      and not exists (select from site_spaces l
+                      where l.site_id = site and l.section_id is not distinct from section and l.is_default)
+$$;
+
+-- Site spaces are also deleted with their space. The lock waits for writers that add a site space at the same time.
+create or replace function site_spaces_gone() returns trigger language plpgsql as $$
+begin
+    perform from sites where id in (select site_id from gone where is_default) for no key update;
+    perform promote_site_space(site_id, section_id, rank) from gone where is_default;
+    return null;
+end
+$$;
+create or replace trigger site_spaces_gone after delete on site_spaces
+    referencing old table as gone for each statement execute function site_spaces_gone();
