@@ -30,6 +30,7 @@ require (
 	github.com/google/uuid v1.6.0 // ids that increase within a process
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/jackc/puddle/v2 v2.2.3 // the error of a closed pool, which pgx passes on
 	github.com/klauspost/compress v1.20.3
 	github.com/kyokomi/emoji/v2 v2.2.14 // the names of emoji in Markdown
 	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0 // tests: reads PDFs
@@ -86,7 +87,6 @@ require (
 	github.com/gorilla/css v1.0.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/jbenet/go-context v0.0.0-20150711004518-d14ea06fba99 // indirect
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -75,5 +76,5 @@ func isConnectionTrouble(err error) bool {
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		strings.Contains(err.Error(), "closed pool") || strings.Contains(err.Error(), "conn closed")
+		errors.Is(err, puddle.ErrClosedPool) || strings.Contains(err.Error(), "conn closed")
 }
