@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
 )
 
 // Patience is how long to wait for a condition. It only bounds a failure.
@@ -20,22 +19,6 @@ const Patience = 20 * time.Second
 // PartsPatience is Patience with the engine's clean-up of replaced parts, which comes
 // after up to 5 minutes if the table is quiet.
 const PartsPatience = 6 * time.Minute
-
-// Broker starts a broker in this process, so that a test can put faults into
-// its answers. port is where it listens; none is any.
-func Broker(t testing.TB, port ...int) *kfake.Cluster {
-	t.Helper()
-	options := []kfake.Opt{kfake.NumBrokers(1)}
-	if len(port) > 0 {
-		options = append(options, kfake.Ports(port...))
-	}
-	c, err := kfake.NewCluster(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
 
 // Start starts a part of the system and stops it at the test's end.
 func Start(t testing.TB, part interface {
