@@ -44,7 +44,7 @@ func (n *node) startEvents(ctx context.Context) error {
 		err = n.beginSink(ctx)
 	}
 	if err == nil || storeAway(err) {
-		if err := errors.Join(n.startLayout(), n.startErasures()); err != nil {
+		if err := errors.Join(n.startVisits(), n.startErasures()); err != nil {
 			return err
 		}
 	}

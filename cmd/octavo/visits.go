@@ -3,86 +3,81 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
-	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// layoutRetry is the pause between attempts to move the events table to the
-// current layout: another node may be moving it, or an older sink may still
-// run.
-const layoutRetry = 10 * time.Second
+const (
+	// visitsEvery is the pause between two checks of the projection of visits.
+	visitsEvery = time.Minute
+	// visitsRetry is the pause after a failure, or while another node is at it.
+	visitsRetry = 10 * time.Second
+	// visitsLock is held by who changes the projection of visits.
+	visitsLock = "projection of visits"
+)
 
-// layoutLock is held by who changes the events table.
-const layoutLock = "layout of the events table"
-
-// moveLayout moves the events table to the current layout if it has an older one.
-func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger) (moved bool, err error) {
-	return onLayout(ctx, s, b, st, events, metrics, log, (*eventstore.Layout).Current, (*eventstore.Layout).Move)
-}
-
-// onLayout runs do with a mover of the events table, unless idle says that there is
-// nothing to do. A lock in Postgres keeps other processes from the table meanwhile.
-func onLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger,
-	idle func(*eventstore.Layout, context.Context) (bool, error), do func(*eventstore.Layout, context.Context) error,
-) (done bool, err error) {
-	access, err := b.kafkaAccess()
+// withVisits runs do with a keeper of the projection of visits, unless idle says that
+// there is nothing to do. A lock in Postgres keeps other nodes from the table meanwhile.
+func (n *node) withVisits(ctx context.Context, events driver.Conn,
+	idle func(*eventstore.Visits, context.Context) (bool, error), do func(*eventstore.Visits, context.Context) error,
+) (err error) {
+	topology, err := eventstore.TopologyOf(ctx, events, n.settings.ClickHouseCluster)
 	if err != nil {
-		return false, err
-	}
-	topology, err := eventstore.TopologyOf(ctx, events, s.ClickHouseCluster)
-	if err != nil {
-		return false, err
+		return err
 	}
 	var lock *store.Lock
-	layout, err := eventstore.NewLayout(eventstore.LayoutConfig{
-		Conn: events, Topology: topology, Metrics: metrics, Logger: log,
+	visits, err := eventstore.NewVisits(eventstore.VisitsConfig{
+		Conn: events, Topology: topology, Metrics: n.metrics.Table, Logger: n.log,
 		Holds: func(ctx context.Context) error { return lock.Holds(ctx) },
-		OlderMembers: func(ctx context.Context) (bool, error) {
-			n, err := sink.OlderMembers(ctx, b.kafkaBrokers, access, s.KafkaTopic, s.sinkGroup())
-			return n > 0, err
-		},
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
-	if nothing, err := idle(layout, ctx); nothing || err != nil {
-		return false, err
+	if nothing, err := idle(visits, ctx); nothing || err != nil {
+		return err
 	}
-	if lock, err = st.TryLock(ctx, layoutLock); err != nil {
-		return false, err
+	if lock, err = n.store.TryLock(ctx, visitsLock); err != nil {
+		return err
 	}
 	defer func() { err = firstError(err, lock.Release(ctx)) }()
-	return true, do(layout, ctx)
+	return do(visits, ctx)
 }
 
-// visitsEvery is the pause between two checks of the projection of visits.
-const visitsEvery = time.Minute
-
-// checkVisits checks the projection of visits until ctx ends. A check that another node
-// is at is left to it.
-func (n *node) checkVisits(ctx context.Context, events driver.Conn) {
-	never := func(*eventstore.Layout, context.Context) (bool, error) { return false, nil }
-	for pause(ctx, visitsEvery) {
-		_, err := onLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log, never, (*eventstore.Layout).CheckVisits)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked) {
+// keepVisits gives the table its projection of visits and then checks it until ctx ends.
+// What another node is at is left to it.
+func (n *node) keepVisits(ctx context.Context, events driver.Conn) {
+	idle, do := (*eventstore.Visits).Kept, (*eventstore.Visits).Keep
+	wait := visitsRetry // until the table has it
+	for {
+		if !n.setup.migrated.Load() {
+			if !pause(ctx, eventsRetry) {
+				return
+			}
+			continue
+		}
+		err := n.withVisits(ctx, events, idle, do)
+		if err == nil {
+			idle, do = func(*eventstore.Visits, context.Context) (bool, error) { return false, nil }, (*eventstore.Visits).Check
+			wait = visitsEvery
+		} else if ctx.Err() == nil && !errors.Is(err, store.ErrLocked) {
 			n.log.Warn("The projection of visits could not be checked.", "error", err)
+		}
+		if !pause(ctx, wait) {
+			return
 		}
 	}
 }
 
-// startLayout runs moveLayout in the background, on nodes with a sink, and checks the
-// projection of visits after it.
-func (n *node) startLayout() error {
+// startVisits runs keepVisits in the background, on nodes with a sink.
+func (n *node) startVisits() error {
 	if n.setup.sink == nil {
 		return nil
 	}
-	events, err := n.openEvents("move of the events table", 1)
+	events, err := n.openEvents("projection of visits", 1)
 	if err != nil {
 		return err
 	}
@@ -90,35 +85,9 @@ func (n *node) startLayout() error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		logged := ""
-		for {
-			if !n.setup.migrated.Load() {
-				if !pause(ctx, eventsRetry) {
-					return
-				}
-				continue
-			}
-			_, err := moveLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log)
-			if err == nil {
-				n.checkVisits(ctx, events)
-				return
-			}
-			if ctx.Err() != nil {
-				return
-			}
-			if text := err.Error(); text != logged && !errors.Is(err, store.ErrLocked) && !errors.Is(err, sink.ErrRebalancing) {
-				n.log.Warn("The events table keeps its old layout for now.", "error", err)
-				logged = text
-			}
-			if errors.Is(err, eventstore.ErrClusterLayout) {
-				return
-			}
-			if !pause(ctx, layoutRetry) {
-				return
-			}
-		}
+		n.keepVisits(ctx, events)
 	}()
-	n.onStop("move of the events table", func(context.Context) error {
+	n.onStop("projection of visits", func(context.Context) error {
 		cancel()
 		<-done
 		return nil
