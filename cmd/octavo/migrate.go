@@ -54,8 +54,11 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 }
 
 // migrateEvents migrates the insights store and returns the number of
-// statements it ran.
+// statements it ran. It changes nothing in a store of another baseline.
 func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
+	if err := eventstore.CheckBaseline(ctx, events); err != nil {
+		return done, err
+	}
 	topology, err := eventstore.TopologyOf(ctx, events, s.ClickHouseCluster)
 	if err != nil {
 		return done, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -173,6 +174,9 @@ func withInsights(ctx context.Context, s *Settings, want embedded.Set, work func
 		return err
 	}
 	defer func() { err = firstError(err, conn.Close()) }()
+	if err := eventstore.CheckBaseline(ctx, conn); err != nil {
+		return err
+	}
 	return work(b, conn)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -170,20 +171,25 @@ const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULA
 // timeIndex lets a query about a few days skip the parts of other months.
 const timeIndex = "INDEX time time TYPE minmax GRANULARITY 16"
 
+// BaselineMark is followed by the baseline's number in the comment of the events table, and of LocalTable.
+const BaselineMark = "octavo baseline "
+
+var comment = "\nCOMMENT " + sqltree.Quote(BaselineMark+strconv.Itoa(schema.Baseline))
+
 // CreateStatements create the events table, in this order. Each is safe to repeat.
 func CreateStatements(t Topology) []string {
 	if t.Cluster == "" {
-		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + t.body() + "\nENGINE = MergeTree\n" + t.layout()}
+		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + t.body() + "\nENGINE = MergeTree\n" + t.layout() + comment}
 	}
 	body, layout := t.body(), t.layout()
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + t.LocalTable() + on + " " + body +
-			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout,
+			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout + comment,
 		// Rows of one log partition stay on one shard. An insert is of one
 		// partition, and only the shard that knows its token can drop a repeat.
 		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.LocalTable() +
-			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")",
+			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")" + comment,
 	}
 }
 

@@ -63,4 +63,5 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(received)
 PRIMARY KEY (site, toStartOfHour(time))
 ORDER BY (site, toStartOfHour(time), visitor, session, time)
-SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1
+COMMENT 'octavo baseline 1';
