@@ -163,10 +163,11 @@ func marshal(v value) ([]byte, error) {
 // parse reads a record's value. What is none of ours is empty. The error is about a value of another baseline.
 func parse(topic *eventlog.Topic, text []byte) (*value, error) {
 	v := &value{}
-	if json.Unmarshal(text, v) != nil || v.Letter == nil && v.Replaying == nil {
+	ours := json.Unmarshal(text, v) == nil && (v.Letter != nil || v.Replaying != nil)
+	switch {
+	case !ours:
 		return &value{}, nil
-	}
-	if v.Baseline != schema.Baseline {
+	case v.Baseline != schema.Baseline:
 		return nil, topic.OtherBaseline(v.Baseline)
 	}
 	return v, nil

@@ -19,7 +19,7 @@ func CheckBaseline(dir string, baseline int) error {
 	if err != nil {
 		return fmt.Errorf("cannot tell the baseline of data directory %s: %w", dir, err)
 	}
-	if want := strconv.Itoa(baseline); found != "" && found != want {
+	if want := strconv.Itoa(baseline); found != want && found != anyBaseline {
 		return fmt.Errorf("cannot use data directory %s: its data has %s and this version uses baseline %s: "+
 			"move the directory away, or run the version that wrote it (OCTAVO_DATA_DIR names it)", dir, named(found), want)
 	}
@@ -33,25 +33,26 @@ func (c *Config) checkBaseline() error {
 	return CheckBaseline(c.DataDir, c.Baseline)
 }
 
-// noBaseline stands for the data of versions that wrote down none.
-const noBaseline = "none"
+const (
+	anyBaseline = "any"  // of a directory without engine data
+	noBaseline  = "none" // of the data of versions that wrote down none
+)
 
 func named(baseline string) string {
 	if baseline == noBaseline {
 		return "no baseline"
 	}
+	if _, err := strconv.ParseUint(baseline, 10, 31); err != nil {
+		baseline = strconv.Quote(baseline)
+	}
 	return "baseline " + baseline
 }
 
-// foundBaseline returns "" for a directory without engine data.
+// foundBaseline returns what the directory's file says, or else anyBaseline or noBaseline.
 func foundBaseline(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, baselineFile))
 	if err == nil {
-		number := strings.TrimSpace(string(text))
-		if _, err := strconv.ParseUint(number, 10, 31); err != nil {
-			return strconv.Quote(number), nil
-		}
-		return number, nil
+		return strings.TrimSpace(string(text)), nil
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", err
@@ -67,7 +68,7 @@ func foundBaseline(dir string) (string, error) {
 			}
 		}
 	}
-	return "", nil
+	return anyBaseline, nil
 }
 
 // markBaseline writes the baseline down before the first engine starts. The caller holds the directory's lock and has

@@ -144,14 +144,6 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// tryRun runs a broker that should fail to start.
-func tryRun(t *testing.T, dir string) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir, OnReady: func(net.Addr) { cancel() }})
-}
-
 // run starts a broker. It returns its address and a function that stops it, which may be called repeatedly.
 func run(t *testing.T, dir, listen string) (string, func()) {
 	t.Helper()
