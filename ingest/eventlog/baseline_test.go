@@ -121,6 +121,42 @@ func TestAnotherBaseline(t *testing.T) {
 	}
 }
 
+// TestBaselineOfAPartIsEnough: a log takes events while some of its partitions cannot be looked at, or it may not read
+// them.
+func TestBaselineOfAPartIsEnough(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		code   kafka.Error
+		failed func(partition int32) bool
+	}{
+		"a broker is away":     {kafka.LeaderNotAvailable, func(partition int32) bool { return partition != 1 }},
+		"no right to read":     {kafka.TopicAuthorizationFailed, func(int32) bool { return true }},
+		"all partitions alike": {kafka.LeaderNotAvailable, func(int32) bool { return true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			broker := brokertest.Start(t, brokertest.Options{})
+			topic := madeByHand(t, broker.Addresses(), "events", 3, message())
+			broker.On(kmsg.Fetch, func(r kmsg.Request) (kmsg.Response, error) {
+				asked := r.(*kmsg.FetchRequest).Topics[0]
+				if !c.failed(asked.Partitions[0].Partition) {
+					return nil, nil
+				}
+				res := r.ResponseKind().(*kmsg.FetchResponse)
+				found, partition := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
+				partition.Partition, partition.ErrorCode = asked.Partitions[0].Partition, int16(c.code)
+				found.Topic, found.Partitions = asked.Topic, append(found.Partitions, partition)
+				res.Topics = append(res.Topics, found)
+				return res, nil
+			})
+			err := topic.CheckBaseline(t.Context(), 3)
+			if want := name == "all partitions alike"; errors.Is(err, c.code) != want || !want && err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // TestAnotherBaselineComesLate: a log that started without brokers does not use a topic of another baseline, says why,
 // and uses the topic once an operator has made it anew.
 func TestAnotherBaselineComesLate(t *testing.T) {

@@ -197,10 +197,14 @@ func (s *Sink) checkTopics(ctx context.Context) error {
 	if err == nil {
 		err = s.log.CheckBaseline(ctx, partitions)
 	}
-	if err == nil {
-		err = s.dead.CheckBaseline(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	// Dead letters that cannot be looked at now need not be written now either.
+	if err := s.dead.CheckBaseline(ctx); errors.Is(err, eventlog.ErrBaseline) {
+		return err
+	}
+	return nil
 }
 
 // groupConfig sets every field: kafka-go's defaults are for other uses.
