@@ -15,11 +15,11 @@ const baselineFile = "baseline"
 // CheckBaseline returns an error if the data directory has data of another baseline. It changes nothing. A directory
 // without engine data is of any baseline.
 func CheckBaseline(dir string, baseline int) error {
-	found, err := foundBaseline(dir)
+	found, filled, err := foundBaseline(dir)
 	if err != nil {
-		return fmt.Errorf("cannot tell the baseline of data directory %s: %w", dir, err)
+		return fmt.Errorf("cannot tell the baseline of data directory %s: %w (OCTAVO_DATA_DIR names it)", dir, err)
 	}
-	if want := strconv.Itoa(baseline); found != want && found != anyBaseline {
+	if want := strconv.Itoa(baseline); filled && found != want {
 		return fmt.Errorf("cannot use data directory %s: its data has %s and this version uses baseline %s: "+
 			"move the directory away, or run the version that wrote it (OCTAVO_DATA_DIR names it)", dir, named(found), want)
 	}
@@ -33,13 +33,8 @@ func (c *Config) checkBaseline() error {
 	return CheckBaseline(c.DataDir, c.Baseline)
 }
 
-const (
-	anyBaseline = "any"  // of a directory without engine data
-	noBaseline  = "none" // of the data of versions that wrote down none
-)
-
 func named(baseline string) string {
-	if baseline == noBaseline {
+	if baseline == "" {
 		return "no baseline"
 	}
 	if _, err := strconv.ParseUint(baseline, 10, 31); err != nil {
@@ -48,27 +43,28 @@ func named(baseline string) string {
 	return "baseline " + baseline
 }
 
-// foundBaseline returns what the directory's file says, or else anyBaseline or noBaseline.
-func foundBaseline(dir string) (string, error) {
+// foundBaseline returns what the directory's file says, "" without a file. filled is false for a directory without engine
+// data.
+func foundBaseline(dir string) (found string, filled bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, baselineFile))
 	if err == nil {
-		return strings.TrimSpace(string(text)), nil
+		return strings.TrimSpace(string(text)), true, nil
 	}
 	if !errors.Is(err, os.ErrNotExist) {
-		return "", err
+		return "", false, err
 	}
 	for _, engine := range []string{Postgres, Kafka, ClickHouse} {
 		entries, err := os.ReadDir(filepath.Join(dir, engine))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
+			return "", false, err
 		}
 		for _, e := range entries {
 			if e.Name() != "lost+found" { // of a new file system that is mounted there
-				return noBaseline, nil
+				return "", true, nil
 			}
 		}
 	}
-	return anyBaseline, nil
+	return "", false, nil
 }
 
 // markBaseline writes the baseline down before the first engine starts. The caller holds the directory's lock and has

@@ -57,7 +57,8 @@ func TestAnotherBaseline(t *testing.T) {
 		"Kafka's, unmarked":  {map[string]string{"kafka/log/topics.json": "{}"}, "has no baseline and"},
 		"tables, unmarked":   {map[string]string{"clickhouse/store/a": ""}, "has no baseline and"},
 		"Postgres, unmarked": {map[string]string{"postgres/data/PG_VERSION": "18", "quickstart.env": "token"}, "has no baseline and"},
-		"garbled":            {map[string]string{"baseline": "", "postgres/data/PG_VERSION": "18"}, `has baseline "" and`},
+		"empty mark":         {map[string]string{"baseline": "", "postgres/data/PG_VERSION": "18"}, "has no baseline and"},
+		"garbled":            {map[string]string{"baseline": "7\n7"}, `has baseline "7\n7" and`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
