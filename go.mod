@@ -47,8 +47,6 @@ require (
 	github.com/russellhaering/goxmldsig v1.6.1 // the signatures of SAML
 	github.com/segmentio/kafka-go v0.4.51
 	github.com/swaggest/swgui v1.8.5 // the page /docs
-	github.com/twmb/franz-go v1.22.2
-	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0
 	github.com/valyala/fasthttp v1.74.0
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mails

@@ -146,11 +146,11 @@ const stalledSeries = "octavo_sink_stalled_seconds{"
 // othersHaveAll returns nil if the sinks other than but have all partitions.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
-	for i, address := range r.sinks {
+	for i := range r.sinks {
 		if sinkName(i) == but {
 			continue
 		}
-		metrics, err := product.Client{Address: r.metricsOf(sinkName(i), address)}.Read(ctx, "/metrics")
+		metrics, err := product.Client{Address: r.admins[sinkName(i)]}.Read(ctx, "/metrics")
 		if err != nil {
 			return err
 		}
@@ -190,8 +190,8 @@ func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error
 func (r *rig) failedProduces(ctx context.Context) map[string]string {
 	const series = "\noctavo_log_produce_errors_total "
 	found := map[string]string{}
-	for i, address := range r.apis {
-		metrics, err := product.Client{Address: r.metricsOf(apiName(i), address)}.Read(ctx, "/metrics")
+	for i := range r.apis {
+		metrics, err := product.Client{Address: r.admins[apiName(i)]}.Read(ctx, "/metrics")
 		if err != nil {
 			continue
 		}

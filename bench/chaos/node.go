@@ -64,16 +64,6 @@ func (r *rig) binaryOf(name string) string {
 	return r.binary
 }
 
-// metricsOf returns the address of a node's metrics. The former version has no operators' listener.
-func (r *rig) metricsOf(name, address string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.isFormer[name] {
-		return address
-	}
-	return r.admins[name]
-}
-
 // startApache starts the broker that `make kafka` has fetched.
 func (r *rig) startApache(ctx context.Context) error {
 	root, err := enginetest.ModuleRoot()

@@ -2,19 +2,208 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/jackc/pgx/v5"
+	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestAnotherBaselineIsRefused: commands that migrate end with one sentence if Postgres has the data of another baseline.
-func TestAnotherBaselineIsRefused(t *testing.T) {
+// wantRefusal runs a command that must fail with a line that has all the words.
+func wantRefusal(t *testing.T, env []string, command string, words ...string) {
+	t.Helper()
+	cmd := exec.Command(binary(t), strings.Fields(command)...)
+	cmd.Env = append(append(os.Environ(), "OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_ENGINES_DIR="+enginesDir(t)), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	output, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() <= 0 {
+		t.Errorf("octavo %s: %v, want a refusal\n%s", command, err, output)
+		return
+	}
+	for line := range strings.Lines(string(output)) {
+		all := strings.Contains(line, "octavo: error: ")
+		for _, word := range words {
+			all = all && strings.Contains(line, word)
+		}
+		if all {
+			return
+		}
+	}
+	t.Errorf("octavo %s: no line has %q\n%s", command, words, output)
+}
+
+// TestDataDirOfAnotherBaseline: every command refuses a data directory of another baseline before it starts an engine.
+func TestDataDirOfAnotherBaseline(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string]map[string]string{
+		"before baselines": {"kafka/log/topics.json": "{}", "postgres/data/PG_VERSION": "18", "engines.json": "{}"},
+		"a later one":      {"baseline": "1000\n", "clickhouse/store/uuid": "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			for file, text := range files {
+				path := filepath.Join(dir, file)
+				err := os.MkdirAll(filepath.Dir(path), 0o700)
+				if err == nil {
+					err = os.WriteFile(path, []byte(text), 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			found := func() map[string]string {
+				all := map[string]string{}
+				err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+					if err != nil || d.IsDir() {
+						all[path] = "folder"
+						return err
+					}
+					text, err := os.ReadFile(path)
+					all[path] = string(text)
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			before := found()
+			for _, command := range []string{"serve --quickstart", "migrate", "token list", "deadletter list", "engine run --data " + dir} {
+				wantRefusal(t, []string{"OCTAVO_DATA_DIR=" + dir}, command, dir, "uses baseline 1:")
+			}
+			if after := found(); !maps.Equal(before, after) {
+				t.Errorf("before %q, after %q", before, after)
+			}
+		})
+	}
+}
+
+// tablesOf returns the statements that made the tables of a database.
+func tablesOf(t *testing.T, conn driver.Conn) (statements []string) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), "SELECT groupArray(create_table_query) FROM (SELECT * FROM system.tables WHERE database = currentDatabase() ORDER BY name)").Scan(&statements); err != nil {
+		t.Fatal(err)
+	}
+	return statements
+}
+
+// foreignTable makes an events table without a baseline.
+func foreignTable(t *testing.T, clickHouse string) driver.Conn {
+	t.Helper()
+	conn, err := openClickHouse(clickHouse, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.Exec(t.Context(), "CREATE TABLE events (site String, time DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY site"); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// TestEventsTableOfAnotherBaseline: an events table without a baseline is refused, and nothing is made beside it.
+func TestEventsTableOfAnotherBaseline(t *testing.T) {
+	t.Parallel()
+	clickHouse := enginetest.ClickHouse(t)
+	conn := foreignTable(t, clickHouse)
+	before := tablesOf(t, conn)
+	env := []string{
+		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + clickHouse, "OCTAVO_DATA_DIR=" + t.TempDir(),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
+	}
+	for _, command := range []string{"serve", "migrate", "reconcile --repair"} {
+		wantRefusal(t, env, command, "the ClickHouse database", "table events has no baseline", "OCTAVO_CLICKHOUSE_URL")
+	}
+	if after := tablesOf(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("before %q, after %q", before, after)
+	}
+}
+
+// TestEventsTableOfAnotherBaselineComesLate: a node that started without its insights store finds a table without a
+// baseline later. It keeps serving, is not ready, and says why once.
+func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
+	t.Parallel()
+	there, err := url.Parse(enginetest.ClickHouse(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := foreignTable(t, there.String())
+	before := tablesOf(t, conn)
+	away := *there
+	away.Host = enginetest.Address(t)
+	i := newIdle(t,
+		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+away.String(),
+		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+enginetest.Topic(t, 1))
+	i.startUnready()
+	listener, err := net.Listen("tcp", away.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go relay(listener, there.Host)
+	const said = "The insights store cannot be used"
+	i.until("the refusal", func() error {
+		if !strings.Contains(i.output.String(), said) {
+			return errors.New("it says nothing")
+		}
+		return nil
+	})
+	if status, names, err := i.failing(); status != 503 || names != "clickhouse sink" || err != nil {
+		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
+	}
+	i.stop()
+	if text := i.output.String(); strings.Count(text, said) != 1 || !strings.Contains(text, "table events has no baseline") {
+		t.Errorf("it says:\n%s", text)
+	}
+	if after := tablesOf(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("before %q, after %q", before, after)
+	}
+}
+
+// TestTopicOfAnotherBaseline: a topic with messages from before baselines is refused, and no message is added.
+func TestTopicOfAnotherBaseline(t *testing.T) {
+	t.Parallel()
+	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	eventually.Succeeds(t, "the message", func() error {
+		res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+			Topic: topic, RequiredAcks: kafka.RequireAll,
+			Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("OE\x01" + strings.Repeat("\x00", 40)))}),
+		})
+		if err == nil {
+			err = res.Error
+		}
+		return err
+	})
+	wantRefusal(t, []string{
+		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t), "OCTAVO_DATA_DIR=" + t.TempDir(),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(brokers, ","), "OCTAVO_KAFKA_TOPIC=" + topic,
+	}, "serve", topic, "its messages have no baseline", "OCTAVO_KAFKA_TOPIC")
+	res, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0)}}})
+	if err != nil || res.Topics[topic][0].LastOffset != 1 {
+		t.Errorf("the topic has %+v, %v; want one message", res, err)
+	}
+}
+
+// TestDatabaseOfAnotherBaseline: a database with migrations from before baselines is refused, and no table is made.
+func TestDatabaseOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	url := enginetest.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -22,32 +211,20 @@ func TestAnotherBaselineIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
-	// What matters of a database from before the baseline: a migration with a number.
 	if _, err := conn.Exec(t.Context(), `create table goose_db_version (version_id bigint, is_applied boolean, id integer, tstamp timestamp);
 		insert into goose_db_version values (92, true, 1, now())`); err != nil {
 		t.Fatal(err)
 	}
-	env := slices.Concat(os.Environ(), []string{"OCTAVO_POSTGRES_URL=" + url, "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1)})
-	for _, command := range []string{"migrate", "serve"} {
-		t.Run(command, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, binary(t), command)
-			cmd.Env = slices.Concat(env, []string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + enginetest.Address(t)})
-			output, err := cmd.CombinedOutput()
-			const want = `has the data format of baseline 0 and this version needs baseline 1: use an empty database`
-			if err == nil || strings.Count(string(output), want) != 1 {
-				t.Errorf("%v:\n%s", err, output)
-			}
-		})
+	env := []string{
+		"OCTAVO_POSTGRES_URL=" + url, "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t), "OCTAVO_DATA_DIR=" + t.TempDir(),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
 	}
-	t.Cleanup(func() {
-		var tables int
-		err := conn.QueryRow(context.WithoutCancel(t.Context()), "select count(*) from pg_class where relnamespace = 'public'::regnamespace").Scan(&tables)
-		if err != nil || tables != 1 {
-			t.Errorf("%d tables, %v", tables, err)
-		}
-	})
+	for _, command := range []string{"serve", "migrate"} {
+		wantRefusal(t, env, command, "has the data format of baseline 0 and this version needs baseline 1: use an empty database")
+	}
+	var tables int
+	err = conn.QueryRow(t.Context(), "select count(*) from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'").Scan(&tables)
+	if err != nil || tables != 1 {
+		t.Errorf("%d tables, %v", tables, err)
+	}
 }

@@ -20,6 +20,7 @@ import (
 // events that sites no longer keep, which are deleted once a day.
 const (
 	eraseEvery  = time.Second
+	eraseRetry  = 10 * time.Second // after a failure, or while another node is at it
 	retainEvery = time.Hour
 )
 
@@ -71,9 +72,9 @@ func (n *node) startErasures() error {
 				retained = time.Now()
 			case err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked):
 				n.log.Warn("Visitors or old events cannot be erased now.", "error", err)
-				pause(ctx, layoutRetry)
+				pause(ctx, eraseRetry)
 			case err != nil && retain:
-				pause(ctx, layoutRetry)
+				pause(ctx, eraseRetry)
 			}
 		}
 	}()
@@ -110,9 +111,9 @@ func (n *node) erase(ctx context.Context, job *erasure.Job, retain bool) (err er
 		return err
 	}
 	defer func() { err = firstError(err, release()) }()
-	// Those who copy rows, and those who put them back.
+	// Those who make visits anew, and those who put rows back.
 	exclude := func(ctx context.Context) (func(context.Context) error, func() error, error) {
-		return n.lockAll(ctx, layoutLock, repairLock)
+		return n.lockAll(ctx, visitsLock, repairLock)
 	}
 	err = job.Finish(ctx, pending)
 	if pending.Count > pending.Mutated {

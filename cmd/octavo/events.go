@@ -30,6 +30,7 @@ const (
 // sink.
 type eventsSetup struct {
 	migrated atomic.Bool
+	refused  atomic.Pointer[error]  // why the store, which has another baseline, is not used
 	sink     *sink.Sink             // nil without the role
 	table    *eventstore.ClickHouse // the sink's
 }
@@ -44,7 +45,7 @@ func (n *node) startEvents(ctx context.Context) error {
 		err = n.beginSink(ctx)
 	}
 	if err == nil || storeAway(err) {
-		if err := errors.Join(n.startLayout(), n.startErasures()); err != nil {
+		if err := errors.Join(n.startVisits(), n.startErasures()); err != nil {
 			return err
 		}
 	}
@@ -116,10 +117,14 @@ func (n *node) awaitEvents(ctx context.Context) {
 		if err == nil {
 			err = n.beginSink(ctx)
 		}
+		refused := errors.Is(err, eventstore.ErrBaseline)
 		switch {
 		case err == nil:
+			n.setup.refused.Store(nil)
 			n.log.Info("The insights store answers.")
 			return
+		case refused && n.setup.refused.Swap(&err) == nil:
+			n.log.Error("The insights store cannot be used: events stay in the log and queries are refused.", "error", err)
 		case ctx.Err() == nil && attempt%eventsLogEvery == 0:
 			n.log.Warn("The insights store still does not answer.", "error", err)
 		}

@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 type commands struct {
@@ -43,7 +46,7 @@ func options(stdin io.Reader) []kong.Option {
 	secrets := newSecretFiles(stdin)
 	return []kong.Option{
 		kong.Name("octavo"), kong.Description("Documentation-site API with insights."), kong.Configuration(kong.JSON),
-		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(),
+		kong.Vars{"baseline": strconv.Itoa(schema.Baseline)}, kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(),
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,7 +22,7 @@ type MigrateCmd struct {
 func (c *MigrateCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true, Kafka: true}, func(b *backends, events driver.Conn) error {
+	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true}, func(b *backends, events driver.Conn) error {
 		return c.migrate(ctx, b, events)
 	})
 }
@@ -39,16 +38,7 @@ func (c *MigrateCmd) migrate(ctx context.Context, b *backends, events driver.Con
 		return err
 	}
 	fmt.Printf("%d migrations applied to Postgres, %d statements to ClickHouse\n", done.postgres, done.clickHouse)
-	moved, err := moveLayout(ctx, &c.Settings, b, st, events, nil, c.logger())
-	switch {
-	case errors.Is(err, eventstore.ErrOlderMembers), errors.Is(err, eventstore.ErrClusterLayout), errors.Is(err, store.ErrLocked):
-		// The old layout works too, so this must not fail an upgrade.
-		fmt.Printf("The events table keeps its old layout for now: %v\n", err)
-		return nil
-	case err == nil && moved:
-		fmt.Println("The events table has its new layout.")
-	}
-	return err
+	return nil
 }
 
 type migrated struct{ postgres, clickHouse int }
@@ -64,8 +54,11 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 }
 
 // migrateEvents migrates the insights store and returns the number of
-// statements it ran.
+// statements it ran. It changes nothing in a store of another baseline.
 func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
+	if err := eventstore.CheckBaseline(ctx, events); err != nil {
+		return done, err
+	}
 	topology, err := eventstore.TopologyOf(ctx, events, s.ClickHouseCluster)
 	if err != nil {
 		return done, err

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/twmb/franz-go/pkg/kfake"
-
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 )
 
 // failing asks /readyz and returns the names of the checks that fail.
@@ -102,19 +101,7 @@ func TestStartWithoutKafka(t *testing.T) {
 		t.Errorf("the log says %d times that Kafka is away:\n%s", n, i.output)
 	}
 
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
+	broker := brokertest.Start(t, brokertest.Options{Address: address})
 	i.until("event taken", func() error {
 		if status, answer := i.postWithKey("a key", `{"events":[`+pageView("v")+`]}`, ""); status != 204 {
 			return fmt.Errorf("post: %d %s", status, answer)
@@ -127,7 +114,7 @@ func TestStartWithoutKafka(t *testing.T) {
 	i.wantCounts(1, 1)
 
 	// The same check fails when Kafka goes down under a running node.
-	broker.Close()
+	broker.Stop()
 	if status, names, err := i.failing(); status != 503 || names != "kafka" || err != nil {
 		t.Errorf("readyz without Kafka again: %d, failing %q, %v", status, names, err)
 	}

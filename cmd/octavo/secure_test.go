@@ -17,11 +17,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
@@ -30,17 +28,14 @@ import (
 func TestSecureEngines(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)
-	kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(authority.Server()), kfake.EnableSASL(),
-		kfake.Superuser("SCRAM-SHA-512", "octavo", "secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(kafka.Close)
+	kafka := brokertest.Start(t, brokertest.Options{
+		TLS: authority.Server(), Login: &brokertest.Login{Mechanism: "SCRAM-SHA-512", User: "octavo", Password: "secret"},
+	})
 	postgres := securePostgres(t, authority)
 	clickhouse := secureClickHouse(t, authority)
 	env := []string{
 		"OCTAVO_POSTGRES_URL=" + postgres, "OCTAVO_CLICKHOUSE_URL=" + clickhouse, "OCTAVO_CLICKHOUSE_TLS_CA=" + authority.CA,
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(kafka.ListenAddrs(), ","), "OCTAVO_KAFKA_TLS=on", "OCTAVO_KAFKA_TLS_CA=" + authority.CA,
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(kafka.Addresses(), ","), "OCTAVO_KAFKA_TLS=on", "OCTAVO_KAFKA_TLS_CA=" + authority.CA,
 		"OCTAVO_KAFKA_SASL=scram-sha-512", "OCTAVO_KAFKA_USERNAME=octavo", "OCTAVO_KAFKA_PASSWORD=secret",
 	}
 	i := newInstance(t, env...)
@@ -63,21 +58,9 @@ func TestSecureEngines(t *testing.T) {
 	// A server with another authority's certificate is refused, and the error
 	// names the setting.
 	stranger := enginetest.NewAuthority(t).CA
-	strict, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(authority.Server()), kfake.EnableSASL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(strict.Close)
-	strict.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		strict.KeepControl()
-		// This is Apache Kafka's answer; the embedded broker would close the connection.
-		res := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
-		res.ErrorCode = kerr.SaslAuthenticationFailed.Code
-		return res, nil, true
-	})
 	for name, c := range map[string]struct{ env, want string }{
 		"Kafka":      {"OCTAVO_KAFKA_TLS_CA=" + stranger, "octavo.events"},
-		"a password": {"OCTAVO_KAFKA_BROKERS=" + strict.ListenAddrs()[0], "octavo.events"},
+		"a password": {"OCTAVO_KAFKA_PASSWORD=other", "octavo.events"},
 		"ClickHouse": {"OCTAVO_CLICKHOUSE_TLS_CA=" + stranger, "certificate"},
 		"Postgres":   {"OCTAVO_POSTGRES_URL=" + strings.Replace(postgres, url.QueryEscape(authority.CA), url.QueryEscape(stranger), 1), "Postgres"},
 		"no TLS":     {"OCTAVO_KAFKA_TLS=off", "OCTAVO_KAFKA_TLS"},

@@ -184,6 +184,9 @@ func (n *node) openEvents(use string, connections int) (driver.Conn, error) {
 // eventsReady returns an error unless the insights store answers and its table
 // is migrated to this version.
 func (n *node) eventsReady(ctx context.Context) error {
+	if refused := n.setup.refused.Load(); refused != nil {
+		return *refused
+	}
 	if !n.setup.migrated.Load() {
 		return errors.New("the insights store has not answered since this node started")
 	}

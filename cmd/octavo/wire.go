@@ -16,6 +16,8 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -43,7 +45,7 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 		return b, nil
 	}
 	engines, err := embedded.Start(ctx, embedded.Config{
-		DataDir: s.DataDir, EnginesDir: s.EnginesDir, Want: want, Logger: log, OnRestart: onRestart,
+		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir, Want: want, Logger: log, OnRestart: onRestart,
 		Log: embedded.LogLimits{MaxBytes: s.KafkaMaxBytes, RetainBytes: s.KafkaRetainBytes, MinFreeBytes: s.KafkaMinFreeBytes},
 	})
 	if err != nil {
@@ -131,7 +133,14 @@ func writeNotes(path string, n notes) error {
 // time of the command.
 func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backends, error) {
 	var running notes
-	if text, err := os.ReadFile(notesFile(s)); err == nil && json.Unmarshal(text, &running) == nil && running.answers(ctx) {
+	text, err := os.ReadFile(notesFile(s))
+	there := err == nil && json.Unmarshal(text, &running) == nil
+	if there {
+		if err := embedded.CheckBaseline(s.DataDir, schema.Baseline); err != nil {
+			return nil, err
+		}
+	}
+	if there && running.answers(ctx) {
 		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse, kafkaBrokers: running.Kafka, kafkaLogin: s.kafkaLogin()}
 		if running.KafkaLogin != (embedded.Login{}) && len(s.KafkaBrokers) == 0 {
 			b.kafkaLogin = embeddedLogin(running.KafkaLogin)
@@ -165,6 +174,9 @@ func withInsights(ctx context.Context, s *Settings, want embedded.Set, work func
 		return err
 	}
 	defer func() { err = firstError(err, conn.Close()) }()
+	if err := eventstore.CheckBaseline(ctx, conn); err != nil {
+		return err
+	}
 	return work(b, conn)
 }
 

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
@@ -131,15 +131,43 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// Letters that commit 722db72 wrote with encoding/json can still be read.
-func TestEarlierLetters(t *testing.T) {
+// TestAnotherBaseline: letters of another baseline are refused in one sentence, and nothing is written beside them.
+func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
+	for name, text := range map[string]string{
+		"before baselines": `{"letter":{"topic":"octavo-events","partition":3,"offset":7,"index":-1,"received":"2026-11-20T10:00:00Z","reason":"unreadable","error":"bad","message":"anVuaw==","sum":"0123"}}`,
+		"a later one":      `{"baseline":1000,"replaying":{"partition":0,"from":7}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := open(t)
+			writeFirst(t, func(ctx context.Context) error {
+				return d.writer.produce(ctx, []record{{"3/7/-1/0123", nil}, {"3/7/-1/0123", []byte(text)}})
+			})
+			refused := func(what string, err error) {
+				t.Helper()
+				if !errors.Is(err, eventlog.ErrBaseline) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			refused("list", d.Each(t.Context(), true, func(*Letter, bool) error { return nil }))
+			refused("replay", d.Replay(t.Context(), &Letter{Partition: 3, Offset: 7, Index: -1, Sum: "0123"}))
+			w := NewWriter(enginetest.Kafka(t), eventlog.Access{}, d.log.Name, "test", 0)
+			t.Cleanup(w.Close)
+			refused("a sink's look", w.CheckBaseline(t.Context()))
+			refused("write", w.Write(t.Context(), []Letter{{Reason: "value"}}))
+			if _, end, err := d.dead.Offsets(t.Context(), 0); err != nil || end != 2 {
+				t.Errorf("%d records, %v; want the 2 that were there", end, err)
+			}
+		})
+	}
 	d := open(t)
-	const text = `{"letter":{"topic":"octavo-events","partition":3,"offset":7,"index":-1,"site":"s\u0026t","received":"2026-11-20T10:00:00Z","reason":"unreadable","error":"\u003cbad\u003e","message":"anVuaw==","sum":"0123"}}`
-	writeFirst(t, func(ctx context.Context) error { return d.writer.produce(ctx, []record{{"3/7/-1/0123", []byte(text)}}) })
-	letters := list(t, d)
-	if len(letters) != 1 || letters[0].Site != "s&t" || letters[0].Error != "<bad>" || string(letters[0].Message) != "junk" || letters[0].Key() != "3/7/-1/0123" || letters[0].Received.Day() != 20 {
-		t.Errorf("%+v", letters)
+	if err := d.writer.CheckBaseline(t.Context()); err != nil {
+		t.Errorf("no topic: %v", err)
+	}
+	writeFirst(t, func(ctx context.Context) error { return d.writer.Write(ctx, []Letter{{Reason: "value"}}) })
+	if err := d.writer.CheckBaseline(t.Context()); err != nil {
+		t.Errorf("our letters: %v", err)
 	}
 }
 
@@ -154,22 +182,18 @@ func TestNoTopic(t *testing.T) {
 // The dead-letter topic has as many replicas as the log's topic.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	log, err := eventlog.New(eventlog.Config{Brokers: cluster.ListenAddrs(), Topic: "events", Replicas: 3}, eventlog.NewMetrics(prometheus.NewRegistry()))
+	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})
+	log, err := eventlog.New(eventlog.Config{Brokers: cluster.Addresses(), Topic: "events", Replicas: 3}, eventlog.NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ingesttest.Start(t, log)
 	created := make(chan int16, 1)
-	cluster.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+	cluster.On(kmsg.CreateTopics, func(r kmsg.Request) (kmsg.Response, error) {
 		created <- r.(*kmsg.CreateTopicsRequest).Topics[0].ReplicationFactor
-		return nil, nil, false
+		return nil, nil
 	})
-	w := NewWriter(cluster.ListenAddrs(), eventlog.Access{}, "events", "test", 0)
+	w := NewWriter(cluster.Addresses(), eventlog.Access{}, "events", "test", 0)
 	t.Cleanup(w.Close)
 	if err := w.create(t.Context()); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/ingest/eventlog"
@@ -115,9 +113,9 @@ func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64
 		if r.Value == nil {
 			return f(r.Offset, string(r.Key), nil)
 		}
-		v := &value{}
-		if json.Unmarshal(r.Value, v, jsontext.AllowInvalidUTF8(true)) != nil {
-			v = &value{}
+		v, err := parse(d.dead, r.Value)
+		if err != nil {
+			return err
 		}
 		return f(r.Offset, string(r.Key), v)
 	})
@@ -218,6 +216,9 @@ func replayID(letter *Letter) (id insights.MessageID) {
 // place is the end of the letter's partition in the log.
 func (d *Letters) place(ctx context.Context, letter *Letter) (*replaying, error) {
 	count, err := d.log.Partitions(ctx)
+	if err == nil {
+		err = d.log.CheckBaseline(ctx, count)
+	}
 	if err != nil {
 		return nil, err
 	}

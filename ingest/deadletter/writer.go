@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 const (
@@ -40,7 +41,28 @@ type Writer struct {
 // letter, as eventlog.Config has it for the log; 0 is all but one.
 func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
 	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
-	return &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
+	w := &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
+	topic.Check = w.checkOldest
+	return w
+}
+
+// CheckBaseline returns an error if the topic's oldest letters have another baseline. A topic that does not exist, or has
+// no letters, is of any baseline.
+func (w *Writer) CheckBaseline(ctx context.Context) error {
+	if _, err := w.topic.Partitions(ctx); err != nil {
+		if errors.Is(err, kafka.UnknownTopicOrPartition) {
+			return nil
+		}
+		return err
+	}
+	return w.checkOldest(ctx, 1)
+}
+
+func (w *Writer) checkOldest(ctx context.Context, _ int) error {
+	return w.topic.Oldest(ctx, 0, func(text []byte) error {
+		_, err := parse(w.topic, text)
+		return err
+	})
 }
 
 // Topic is the name of the dead-letter topic.
@@ -117,9 +139,10 @@ type record struct {
 	value []byte
 }
 
-// value is a record's value; one member is set.
+// value is a record's value; one member is set beside the baseline.
 type value struct {
-	Letter *Letter `json:"letter,omitempty"`
+	Baseline int     `json:"baseline"`
+	Letter   *Letter `json:"letter,omitempty"`
 	// Replaying is noted before a letter's event is appended to the log again.
 	Replaying *replaying `json:"replaying,omitempty"`
 }
@@ -132,7 +155,23 @@ type replaying struct {
 
 // marshal replaces what is not UTF-8: sites and errors may quote any bytes, and
 // a letter that cannot be written would stall its partition.
-func marshal(v value) ([]byte, error) { return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) }
+func marshal(v value) ([]byte, error) {
+	v.Baseline = schema.Baseline
+	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+}
+
+// parse reads a record's value. What is none of ours is empty. The error is about a value of another baseline.
+func parse(topic *eventlog.Topic, text []byte) (*value, error) {
+	v := &value{}
+	ours := json.Unmarshal(text, v) == nil && (v.Letter != nil || v.Replaying != nil)
+	switch {
+	case !ours:
+		return &value{}, nil
+	case v.Baseline != schema.Baseline:
+		return nil, topic.OtherBaseline(v.Baseline)
+	}
+	return v, nil
+}
 
 func (w *Writer) produce(ctx context.Context, records []record) error {
 	if err := w.create(ctx); err != nil {

@@ -58,10 +58,9 @@ type Job struct {
 	shown  time.Time // the metrics
 	// left is when the parts that a mutation had replaced were first seen to have left the disks.
 	left struct{ mutated, at time.Time }
-	pace retry.LogPace
 }
 
-// Exclude takes the locks that keep moves of the table and repairs away. holds returns an error
+// Exclude takes the locks that keep repairs away, and who makes visits anew. holds returns an error
 // once another process may have them, release gives them back.
 type Exclude func(context.Context) (holds func(context.Context) error, release func() error, err error)
 
@@ -104,31 +103,18 @@ func (j *Job) wait(ctx context.Context) {
 	retry.Sleep(ctx, j.cfg.Poll)
 }
 
-// excluding does something while nobody moves the table or repairs it. It does nothing while a
-// move is unfinished: the mover goes on, and this job after it.
+// excluding does something while nobody makes the table's visits anew or repairs it.
 func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func(context.Context) error) error) (err error) {
 	holds, release, err := exclude(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	moving, err := j.cfg.Table.Moving(ctx)
-	if err != nil {
-		return err
-	}
-	if moving {
-		if j.pace.Due() {
-			j.cfg.Logger.Warn("Visitors and old events are not erased while the events table is moved to another layout.")
-		}
-		return errMoving
-	}
 	return do(holds)
 }
 
-var errMoving = errors.New("the events table is being moved")
-
 // Erase goes on with the erasures that were begun, and begins those that wait. While it waits
-// for the sinks, the table can be moved and repaired.
+// for the sinks, the table can be repaired.
 func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	err := j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
 		begun, err := j.cfg.Ledger.BegunErasures(ctx)
@@ -140,7 +126,7 @@ func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 		return err
 	})
 	if err != nil {
-		return unlessMoving(err)
+		return err
 	}
 	b, err := j.cfg.Ledger.BeginErasures(ctx, j.cfg.Most, j.cfg.Window)
 	if err != nil || b.Version == 0 {
@@ -152,19 +138,12 @@ func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	if honoured, err := j.honoured(ctx, b); err != nil || !honoured {
 		return err
 	}
-	return unlessMoving(j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
+	return j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
 		if err := j.begin(ctx, b, holds); err != nil {
 			return err
 		}
 		return j.goOn(ctx, b, holds)
-	}))
-}
-
-func unlessMoving(err error) error {
-	if errors.Is(err, errMoving) {
-		return nil
-	}
-	return err
+	})
 }
 
 // latest is when the deletion of a batch must have begun: all rows in the table then are of events
@@ -342,7 +321,7 @@ func (j *Job) Retain(ctx context.Context, exclude Exclude) error {
 			return j.cfg.Ledger.CarriedOut(ctx, list)
 		})
 		if err != nil {
-			return unlessMoving(err)
+			return err
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -140,7 +139,7 @@ func TestEraseKilled(t *testing.T) {
 }
 
 // TestEraseWaits: nothing is deleted before the sinks honour the tombstones, nor while the lock is
-// lost or the table is moved.
+// lost.
 func TestEraseWaits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -164,11 +163,6 @@ func TestEraseWaits(t *testing.T) {
 	}); !errors.Is(err, lost) || r.rows("a", 1) != 100 {
 		t.Errorf("without the lock: %v, %d rows", err, r.rows("a", 1))
 	}
-	r.exec(insights.NextStatement(insights.Topology{}))
-	if err := r.job(nil).Erase(t.Context(), held); err != nil || r.rows("a", 1) != 100 {
-		t.Errorf("while the table is moved: %v, %d rows", err, r.rows("a", 1))
-	}
-	r.exec("DROP TABLE " + insights.NextTable)
 	for range 2 { // the first finds what the one without the lock began
 		if err := r.job(nil).Erase(t.Context(), held); err != nil {
 			t.Fatal(err)

@@ -11,11 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
@@ -38,20 +36,16 @@ func TestKafkaAccess(t *testing.T) {
 			t.Parallel()
 			login := Login{TLS: true, CA: authority.CA, Mechanism: mechanism}
 			server := authority.Server()
-			options := []kfake.Opt{kfake.NumBrokers(1)}
+			var asked *brokertest.Login
 			if mechanism != "" {
 				login.Username, login.Password = secureUser, securePassword
-				options = append(options, kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(mechanism), secureUser, securePassword))
+				asked = &brokertest.Login{Mechanism: strings.ToUpper(mechanism), User: secureUser, Password: securePassword}
 			} else { // log in with a client certificate instead
 				server = authority.Clients(server)
 				login.Cert, login.Key = authority.Issue("client")
 			}
-			c, err := kfake.NewCluster(append(options, kfake.TLS(server))...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(c.Close)
-			throughAccess(t, c.ListenAddrs(), "events", login, func() { refuseLogins(c) })
+			broker := brokertest.Start(t, brokertest.Options{TLS: server, Login: asked})
+			throughAccess(t, broker.Addresses(), "events", login)
 		})
 	}
 }
@@ -68,26 +62,13 @@ func TestKafkaAccessOnApache(t *testing.T) {
 			t.Parallel()
 			throughAccess(t, []string{broker}, fmt.Sprintf("secure-%s-%d", mechanism, time.Now().UnixNano()), Login{
 				TLS: true, CA: os.Getenv(envSecureCA), Mechanism: mechanism, Username: secureUser, Password: securePassword,
-			}, func() {})
+			})
 		})
 	}
 }
 
-// refuseLogins makes the broker answer every login from now on as Apache Kafka
-// answers a wrong one. Without this, kfake closes the connection, which looks
-// like a broker that goes away.
-func refuseLogins(c *kfake.Cluster) {
-	c.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		res := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
-		res.ErrorCode, res.ErrorMessage = kerr.SaslAuthenticationFailed.Code, kmsg.StringPtr("Authentication failed")
-		return res, nil, true
-	})
-}
-
-// throughAccess uses a broker with the right login and with wrong ones. It
-// calls refuse before it expects the broker to refuse a password.
-func throughAccess(t *testing.T, brokers []string, topic string, login Login, refuse func()) {
+// throughAccess uses a broker with the right login and with wrong ones.
+func throughAccess(t *testing.T, brokers []string, topic string, login Login) {
 	access, err := NewAccess(login)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +109,6 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 	}
 
 	// Access that lacks something the broker requires fails soon.
-	refuse()
 	wrong := map[string]Login{"an authority of somebody else": {TLS: true, CA: enginetest.NewAuthority(t).CA, Mechanism: login.Mechanism, Username: login.Username, Password: login.Password}}
 	if login.Mechanism != "" {
 		other := login

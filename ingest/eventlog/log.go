@@ -42,6 +42,7 @@ func New(cfg Config, m *Metrics) (*Log, error) {
 		return nil, err
 	}
 	topic := NewTopic(cfg.Brokers, cfg.Access, "octavo-intake", cfg.ProduceTimeout, cfg.Topic)
+	topic.Check = topic.CheckBaseline
 	return &Log{cfg: cfg, metrics: m, topic: topic}, nil
 }
 
@@ -51,7 +52,9 @@ func New(cfg Config, m *Metrics) (*Log, error) {
 // password that a broker refuses.
 func (l *Log) Start(ctx context.Context) error {
 	began := time.Now()
-	count, err := l.topic.ensure(ctx, &l.cfg, func(error) bool { return time.Since(began) >= l.cfg.StartWait })
+	count, err := l.topic.ensure(ctx, &l.cfg, func(err error) bool {
+		return errors.Is(err, ErrBaseline) || time.Since(began) >= l.cfg.StartWait
+	})
 	if err == nil {
 		err = l.check(ctx)
 	}

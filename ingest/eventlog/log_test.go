@@ -10,9 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -35,8 +36,8 @@ func newTestLog(t testing.TB, brokers []string, change func(*Config)) *Log {
 
 func TestLogAppends(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), nil)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
 	var senders sync.WaitGroup
 	for i := range 300 {
 		senders.Go(func() {
@@ -50,7 +51,7 @@ func TestLogAppends(t *testing.T) {
 	senders.Wait()
 	seen := map[string]int{}
 	for partition := range 2 {
-		for _, m := range ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", partition) {
+		for _, m := range ingesttest.ReadTopic(t, broker.Addresses(), "events", partition) {
 			seen[m]++
 			var i int
 			if _, err := fmt.Sscanf(m, "site=message %d", &i); err != nil || i%2 != partition {
@@ -73,9 +74,9 @@ func TestLogAppends(t *testing.T) {
 // TestLogUsesWhatExists: an existing topic keeps its partitions.
 func TestLogUsesWhatExists(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions = 3 })
-	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions = 8 })
+	broker := brokertest.Start(t, brokertest.Options{})
+	newTestLog(t, broker.Addresses(), func(c *Config) { c.Partitions = 3 })
+	l := newTestLog(t, broker.Addresses(), func(c *Config) { c.Partitions = 8 })
 	if len(l.partitions) != 3 {
 		t.Errorf("%d partitions, want 3", len(l.partitions))
 	}
@@ -87,40 +88,39 @@ func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		code   *kerr.Error
+		code   kafka.Error
 		times  int32 // how often the broker gives this answer
 		reason *insights.Reason
 	}{
-		{"leader moves", kerr.NotLeaderForPartition, 2, nil},
-		{"replicas are away for a while", kerr.NotEnoughReplicas, 3, nil},
-		{"replicas are away for long", kerr.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
-		{"not allowed", kerr.TopicAuthorizationFailed, 1, insights.LogUnavailable},
-		{"too large", kerr.MessageTooLarge, 1, insights.TooLong},
-		{"full", kerr.PolicyViolation, 1, insights.LogFull},
+		{"leader moves", kafka.NotLeaderForPartition, 2, nil},
+		{"replicas are away for a while", kafka.NotEnoughReplicas, 3, nil},
+		{"replicas are away for long", kafka.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
+		{"not allowed", kafka.TopicAuthorizationFailed, 1, insights.LogUnavailable},
+		{"too large", kafka.MessageSizeTooLarge, 1, insights.TooLong},
+		{"full", kafka.PolicyViolation, 1, insights.LogFull},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			broker := ingesttest.Broker(t)
-			l := newTestLog(t, broker.ListenAddrs(), func(cfg *Config) {
+			broker := brokertest.Start(t, brokertest.Options{})
+			l := newTestLog(t, broker.Addresses(), func(cfg *Config) {
 				if cfg.AppendTimeout = eventually.Patience; c.reason == insights.LogUnavailable {
 					cfg.AppendTimeout = 2 * time.Second // ends this case; it applies to the other partition, too
 				}
 			})
 			var answered atomic.Int32
-			broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
-				broker.KeepControl()
+			broker.On(kmsg.Produce, func(r kmsg.Request) (kmsg.Response, error) {
 				req := r.(*kmsg.ProduceRequest)
 				if req.Topics[0].Partitions[0].Partition != 0 || answered.Add(1) > c.times {
-					return nil, nil, false
+					return nil, nil
 				}
 				res := req.ResponseKind().(*kmsg.ProduceResponse)
 				topic := kmsg.NewProduceResponseTopic()
 				topic.Topic = req.Topics[0].Topic
 				partition := kmsg.NewProduceResponseTopicPartition()
-				partition.Partition, partition.ErrorCode = 0, c.code.Code
+				partition.Partition, partition.ErrorCode = 0, int16(c.code)
 				topic.Partitions = append(topic.Partitions, partition)
 				res.Topics = append(res.Topics, topic)
-				return res, nil, true
+				return res, nil
 			})
 			var senders sync.WaitGroup
 			senders.Go(func() {
@@ -136,7 +136,7 @@ func TestLogFaults(t *testing.T) {
 			})
 			senders.Wait()
 			if c.reason == nil {
-				if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); len(got) != 1 {
+				if got := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0); len(got) != 1 {
 					t.Errorf("the log has %q", got)
 				}
 				if n := testutil.ToFloat64(l.metrics.produceErrors); n != float64(c.times) {
@@ -151,21 +151,20 @@ func TestLogFaults(t *testing.T) {
 // the same bytes, and the request succeeds.
 func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) {
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), func(c *Config) {
 		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience // no third produce because of a time-out
 	})
 	var mu sync.Mutex
 	var sent []string
-	broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		broker.KeepControl()
+	broker.On(kmsg.Produce, func(r kmsg.Request) (kmsg.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		sent = append(sent, string(r.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records))
 		if len(sent) == 1 {
-			return nil, errors.New("the connection breaks"), true
+			return nil, errors.New("the connection breaks")
 		}
-		return nil, nil, false
+		return nil, nil
 	})
 	if err := l.Append(t.Context(), "site", 0, []byte("once")); err != nil {
 		t.Fatal(err)
@@ -181,19 +180,16 @@ func TestLogRepeatsAreTheSame(t *testing.T) {
 // together.
 func TestLogGathers(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions, c.MaxBatchMessages = 1, 30 })
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), func(c *Config) { c.Partitions, c.MaxBatchMessages = 1, 30 })
 	started, release := make(chan struct{}), make(chan struct{})
 	var produces atomic.Int32
-	broker.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		broker.KeepControl()
+	broker.On(kmsg.Produce, func(kmsg.Request) (kmsg.Response, error) {
 		if produces.Add(1) == 1 {
-			broker.SleepControl(func() {
-				close(started)
-				<-release
-			})
+			close(started)
+			<-release
 		}
-		return nil, nil, false
+		return nil, nil
 	})
 	var senders sync.WaitGroup
 	send := func(i int) {
@@ -274,14 +270,14 @@ func TestLogTakesTurns(t *testing.T) {
 // others is not sent, so a long queue is answered as soon as a short one.
 func TestLogGivesUpInTime(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), nil)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
 	b := newBatch(nil, time.Now().Add(-l.cfg.AppendTimeout))
 	b.add("site", []byte("late"))
 	if _, err := l.produce(t.Context(), l.partitions[0], b); ingesttest.ReasonOf(err) != insights.LogUnavailable {
 		t.Errorf("got %v", err)
 	}
-	if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); len(got) != 0 {
+	if got := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0); len(got) != 0 {
 		t.Errorf("the log has %q", got)
 	}
 }
@@ -290,8 +286,8 @@ func TestLogGivesUpInTime(t *testing.T) {
 // not from a later one, even if the log is now shorter than that.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), nil)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
 	var ids []insights.MessageID
 	for i := range 20 {
 		var e insights.Encoder
@@ -330,8 +326,8 @@ func TestLogFinds(t *testing.T) {
 
 func TestLogStops(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), nil)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
 	if err := l.Append(t.Context(), "site", 0, make([]byte, l.cfg.MaxMessageBytes+1)); ingesttest.ReasonOf(err) != insights.TooLong {
 		t.Errorf("a large message: %v", err)
 	}

@@ -122,5 +122,5 @@ func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()
 	}
-	return !isDistrust(err)
+	return !isDistrust(err) && !errors.Is(err, ErrBaseline)
 }

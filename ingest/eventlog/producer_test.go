@@ -10,11 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -30,28 +29,27 @@ type produced struct {
 }
 
 // sentTo records the batches that a broker receives.
-func sentTo(broker *kfake.Cluster, answer func(n int) any) *produced {
+func sentTo(broker *brokertest.Broker, answer func(n int) any) *produced {
 	p := &produced{answer: answer}
-	broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		broker.KeepControl()
+	broker.On(kmsg.Produce, func(r kmsg.Request) (kmsg.Response, error) {
 		req := r.(*kmsg.ProduceRequest)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.list = append(p.list, slices.Clone(req.Topics[0].Partitions[0].Records))
 		switch a := p.answer(len(p.list)).(type) {
-		case *kerr.Error:
+		case kafka.Error:
 			res := req.ResponseKind().(*kmsg.ProduceResponse)
 			topic := kmsg.NewProduceResponseTopic()
 			topic.Topic = req.Topics[0].Topic
 			partition := kmsg.NewProduceResponseTopicPartition()
-			partition.Partition, partition.ErrorCode = req.Topics[0].Partitions[0].Partition, a.Code
+			partition.Partition, partition.ErrorCode = req.Topics[0].Partitions[0].Partition, int16(a)
 			topic.Partitions = append(topic.Partitions, partition)
 			res.Topics = append(res.Topics, topic)
-			return res, nil, true
+			return res, nil
 		case error:
-			return nil, a, true
+			return nil, a
 		}
-		return nil, nil, false
+		return nil, nil
 	})
 	return p
 }
@@ -122,8 +120,8 @@ func TestLogIsAppendedOnce(t *testing.T) {
 // their sequence numbers continue.
 func TestLogCountsSequences(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), onePartition)
 	sent := sentTo(broker, func(n int) any {
 		if n == 2 {
 			return errBroken
@@ -144,7 +142,7 @@ func TestLogCountsSequences(t *testing.T) {
 			t.Errorf("batch %d is from %+v, want sequence %d", i, from, want)
 		}
 	}
-	if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); len(got) != 4 {
+	if got := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0); len(got) != 4 {
 		t.Errorf("the log has %q", got)
 	}
 	l.partitions[0].from.next = 1<<31 - 1 // its worker waits for a message
@@ -161,9 +159,9 @@ func TestLogCountsSequences(t *testing.T) {
 // other.
 func TestLogGivesUpAProducer(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
+	broker := brokertest.Start(t, brokertest.Options{})
 	// All attempts at the second batch break until its time is over.
-	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions, c.AppendTimeout = 1, time.Second })
+	l := newTestLog(t, broker.Addresses(), func(c *Config) { c.Partitions, c.AppendTimeout = 1, time.Second })
 	gone := false
 	sent := sentTo(broker, func(n int) any {
 		if n > 1 && !gone {
@@ -195,7 +193,7 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	if a, b := fromOf(late), fromOf(list[len(list)-1]); a.id == b.id || a.next != 1 || b.next != 1 {
 		t.Errorf("the batch that was given up is from %+v, the last one from %+v", a, b)
 	}
-	if got, want := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0), []string{"site=before", "site=after", "site=given up", "site=last"}; !slices.Equal(got, want) {
+	if got, want := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0), []string{"site=before", "site=after", "site=given up", "site=last"}; !slices.Equal(got, want) {
 		t.Errorf("the log has %q, want %q", got, want)
 	}
 }
@@ -210,19 +208,19 @@ func TestLogLosesItsProducer(t *testing.T) {
 		refused bool
 		log     []string
 	}{
-		"out of order":           {[]any{kerr.OutOfOrderSequenceNumber}, false, []string{"site=first", "site=second", "site=third"}},
-		"unknown":                {[]any{kerr.UnknownProducerID}, false, []string{"site=first", "site=second", "site=third"}},
-		"old epoch":              {[]any{kerr.InvalidProducerEpoch}, false, []string{"site=first", "site=second", "site=third"}},
-		"duplicate of nothing":   {[]any{kerr.DuplicateSequenceNumber}, false, []string{"site=first", "site=second", "site=third"}},
-		"moved, then no more":    {[]any{kerr.NotLeaderForPartition, kerr.UnknownProducerID}, false, []string{"site=first", "site=second", "site=third"}},
-		"in doubt":               {[]any{errBroken, kerr.OutOfOrderSequenceNumber}, true, []string{"site=first", "site=third"}},
-		"in doubt, by an answer": {[]any{kerr.RequestTimedOut, kerr.UnknownProducerID}, true, []string{"site=first", "site=third"}},
-		"in doubt, a duplicate":  {[]any{errBroken, kerr.DuplicateSequenceNumber}, false, []string{"site=first", "site=third"}},
+		"out of order":           {[]any{kafka.OutOfOrderSequenceNumber}, false, []string{"site=first", "site=second", "site=third"}},
+		"unknown":                {[]any{kafka.UnknownProducerId}, false, []string{"site=first", "site=second", "site=third"}},
+		"old epoch":              {[]any{kafka.InvalidProducerEpoch}, false, []string{"site=first", "site=second", "site=third"}},
+		"duplicate of nothing":   {[]any{kafka.DuplicateSequenceNumber}, false, []string{"site=first", "site=second", "site=third"}},
+		"moved, then no more":    {[]any{kafka.NotLeaderForPartition, kafka.UnknownProducerId}, false, []string{"site=first", "site=second", "site=third"}},
+		"in doubt":               {[]any{errBroken, kafka.OutOfOrderSequenceNumber}, true, []string{"site=first", "site=third"}},
+		"in doubt, by an answer": {[]any{kafka.RequestTimedOut, kafka.UnknownProducerId}, true, []string{"site=first", "site=third"}},
+		"in doubt, a duplicate":  {[]any{errBroken, kafka.DuplicateSequenceNumber}, false, []string{"site=first", "site=third"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			broker := ingesttest.Broker(t)
-			l := newTestLog(t, broker.ListenAddrs(), onePartition)
+			broker := brokertest.Start(t, brokertest.Options{})
+			l := newTestLog(t, broker.Addresses(), onePartition)
 			sentTo(broker, func(n int) any {
 				if n >= 2 && n < 2+len(c.answers) {
 					return c.answers[n-2]
@@ -240,7 +238,7 @@ func TestLogLosesItsProducer(t *testing.T) {
 					l.partitions[0].from.next = 1
 				}
 			}
-			if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); !slices.Equal(got, c.log) {
+			if got := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0); !slices.Equal(got, c.log) {
 				t.Errorf("the log has %q, want %q", got, c.log)
 			}
 			want := 1.0
@@ -258,14 +256,13 @@ func TestLogLosesItsProducer(t *testing.T) {
 // events.
 func TestLogWithoutProducerIDs(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	broker.ControlKey(int16(kmsg.InitProducerID), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		broker.KeepControl()
+	broker := brokertest.Start(t, brokertest.Options{})
+	broker.On(kmsg.InitProducerID, func(r kmsg.Request) (kmsg.Response, error) {
 		res := r.ResponseKind().(*kmsg.InitProducerIDResponse)
-		res.ErrorCode = kerr.ClusterAuthorizationFailed.Code
-		return res, nil, true
+		res.ErrorCode = int16(kafka.ClusterAuthorizationFailed)
+		return res, nil
 	})
-	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	l := newTestLog(t, broker.Addresses(), onePartition)
 	if n := testutil.ToFloat64(l.metrics.unsafe.WithLabelValues(idempotence)); n != 0 {
 		t.Errorf("idempotence is unsafe before the log asked for a producer id: %v", n)
 	}
@@ -285,8 +282,8 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 // batch that says so, and the sequence of the other batches continues.
 func TestLogAppendsAgainPlainly(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), onePartition)
 	sent := sentTo(broker, func(int) any { return nil })
 	for _, again := range []bool{false, true, false} {
 		add := l.Append

@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
@@ -61,12 +61,8 @@ func TestReplicasInSync(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]string{1: "1", 2: "1", 3: "2"} {
 		t.Run(fmt.Sprint(replicas, " replicas"), func(t *testing.T) {
-			cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(cluster.Close)
-			l := newTestLog(t, cluster.ListenAddrs(), func(c *Config) { c.Replicas = replicas })
+			cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})
+			l := newTestLog(t, cluster.Addresses(), func(c *Config) { c.Replicas = replicas })
 			values, err := l.topic.settings(t.Context(), leastInSync)
 			if err != nil || values[leastInSync] != want {
 				t.Errorf("with %d replicas %s must be in sync, want %s; %v", replicas, values[leastInSync], want, err)
@@ -82,12 +78,8 @@ func TestReplicasInSync(t *testing.T) {
 // else created, and corrects its record times.
 func TestUnsafeTopic(t *testing.T) {
 	t.Parallel()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client := &kafka.Client{Addr: kafka.TCP(cluster.ListenAddrs()...), Timeout: 10 * time.Second}
+	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})
+	client := &kafka.Client{Addr: kafka.TCP(cluster.Addresses()...), Timeout: 10 * time.Second}
 	create := func(topic string, settings ...kafka.ConfigEntry) {
 		res, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 			{Topic: topic, NumPartitions: 1, ReplicationFactor: 3, ConfigEntries: settings},
@@ -102,7 +94,7 @@ func TestUnsafeTopic(t *testing.T) {
 	create("unsafe", kafka.ConfigEntry{ConfigName: leastInSync, ConfigValue: "1"}, kafka.ConfigEntry{ConfigName: unclean, ConfigValue: "true"},
 		kafka.ConfigEntry{ConfigName: retentionTime, ConfigValue: "3600000"}, kafka.ConfigEntry{ConfigName: retentionSize, ConfigValue: "1000000"},
 		kafka.ConfigEntry{ConfigName: largestBatch, ConfigValue: "100000"}, kafka.ConfigEntry{ConfigName: timestampType, ConfigValue: "CreateTime"})
-	l := newTestLog(t, cluster.ListenAddrs(), func(c *Config) { c.Topic, c.Replicas = "unsafe", 3 })
+	l := newTestLog(t, cluster.Addresses(), func(c *Config) { c.Topic, c.Replicas = "unsafe", 3 })
 	list := unsafeOf(l)
 	for _, setting := range []string{leastInSync, unclean, retentionTime, retentionSize, largestBatch} {
 		if !list[setting] {
@@ -117,7 +109,7 @@ func TestUnsafeTopic(t *testing.T) {
 	}
 
 	create("compacted", kafka.ConfigEntry{ConfigName: cleanupPolicy, ConfigValue: "compact,delete"})
-	refused, err := New(Config{Brokers: cluster.ListenAddrs(), Topic: "compacted"}, NewMetrics(prometheus.NewRegistry()))
+	refused, err := New(Config{Brokers: cluster.Addresses(), Topic: "compacted"}, NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
 	}

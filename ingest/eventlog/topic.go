@@ -16,6 +16,8 @@ type Topic struct {
 	Name string
 	// Client is for requests that Topic has no method for. Their Addr may be nil.
 	Client *kafka.Client
+	// Check refuses a topic that exists and cannot be used; nil accepts every topic.
+	Check func(ctx context.Context, partitions int) error
 
 	transport *kafka.Transport
 }
@@ -181,6 +183,8 @@ func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool
 		switch {
 		case ctx.Err() != nil:
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w: %w", t.Name, ctx.Err(), err)
+		case errors.Is(err, ErrBaseline) && giveUp(err):
+			return 0, err // its sentence is complete
 		case giveUp(err):
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w", t.Name, err)
 		}
@@ -194,6 +198,9 @@ func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	// A client that may use the topic may lack the right to create it, so it is
 	// created only when the broker says that it does not exist.
 	if n, err := t.Partitions(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
+		if err == nil && t.Check != nil {
+			err = t.Check(ctx, n)
+		}
 		return n, err
 	}
 	res, err := t.Client.CreateTopics(ctx, &kafka.CreateTopicsRequest{

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,23 +14,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/metadata"
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
-
-// closedPort returns a local port on which nothing listens.
-func closedPort(t *testing.T) (address string, port int) {
-	t.Helper()
-	at := netip.MustParseAddrPort(enginetest.Address(t))
-	return at.String(), int(at.Port())
-}
 
 // impatient shortens the wait of logs whose broker is unavailable.
 func impatient(c *Config) { c.StartWait = time.Millisecond }
@@ -40,7 +32,7 @@ func impatient(c *Config) { c.StartWait = time.Millisecond }
 // messages, and accepts them as soon as the broker is available.
 func TestLogStartsWithoutBroker(t *testing.T) {
 	t.Parallel()
-	address, port := closedPort(t)
+	address := enginetest.Address(t)
 	said := &capture.Buffer{}
 	l := newTestLog(t, []string{address}, func(c *Config) {
 		impatient(c)
@@ -76,7 +68,7 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 			}
 		})
 	}
-	broker := ingesttest.Broker(t, port)
+	broker := brokertest.Start(t, brokertest.Options{Address: address})
 	senders.Wait()
 	if err := l.Ready(t.Context()); err != nil {
 		t.Errorf("with a broker: %v", err)
@@ -84,7 +76,7 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 	if p, err := l.Choose(); p < 0 || p > 1 || err != nil {
 		t.Errorf("the log chose partition %d of 2, %v", p, err)
 	}
-	if stored := len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0)) + len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 1)); stored != 4 || taken.Load() != 4 {
+	if stored := len(ingesttest.ReadTopic(t, broker.Addresses(), "events", 0)) + len(ingesttest.ReadTopic(t, broker.Addresses(), "events", 1)); stored != 4 || taken.Load() != 4 {
 		t.Errorf("the log has %d messages and accepted %d, want 4", stored, taken.Load())
 	}
 	if text := said.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "events are taken") != 1 {
@@ -96,7 +88,7 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 // refuses connections, or for one that accepts them and does not answer.
 func TestLogStopsWhileItWaits(t *testing.T) {
 	t.Parallel()
-	closed, _ := closedPort(t)
+	closed := enginetest.Address(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -135,29 +127,28 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 func TestLogStartRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		code  *kerr.Error
+		code  kafka.Error
 		fatal bool
 	}{
-		{kerr.TopicAuthorizationFailed, true}, {kerr.ClusterAuthorizationFailed, true}, {kerr.PolicyViolation, true},
-		{kerr.InvalidTopicException, true}, {kerr.InvalidPartitions, true}, {kerr.InvalidConfig, true},
-		{kerr.InvalidReplicationFactor, false}, {kerr.NotController, false}, {kerr.UnknownServerError, false},
+		{kafka.TopicAuthorizationFailed, true}, {kafka.ClusterAuthorizationFailed, true}, {kafka.PolicyViolation, true},
+		{kafka.InvalidTopic, true}, {kafka.InvalidPartitionNumber, true}, {kafka.InvalidConfiguration, true},
+		{kafka.InvalidReplicationFactor, false}, {kafka.NotController, false}, {kafka.Unknown, false},
 	} {
-		t.Run(c.code.Message, func(t *testing.T) {
+		t.Run(c.code.Title(), func(t *testing.T) {
 			t.Parallel()
-			broker := ingesttest.Broker(t)
+			broker := brokertest.Start(t, brokertest.Options{})
 			var mended atomic.Bool
-			broker.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
-				broker.KeepControl()
+			broker.On(kmsg.CreateTopics, func(r kmsg.Request) (kmsg.Response, error) {
 				if mended.Load() {
-					return nil, nil, false
+					return nil, nil
 				}
 				res := r.ResponseKind().(*kmsg.CreateTopicsResponse)
 				topic := kmsg.NewCreateTopicsResponseTopic()
-				topic.Topic, topic.ErrorCode = r.(*kmsg.CreateTopicsRequest).Topics[0].Topic, c.code.Code
+				topic.Topic, topic.ErrorCode = r.(*kmsg.CreateTopicsRequest).Topics[0].Topic, int16(c.code)
 				res.Topics = append(res.Topics, topic)
-				return res, nil, true
+				return res, nil
 			})
-			l, err := New(Config{Brokers: broker.ListenAddrs(), Topic: "events", StartWait: time.Millisecond, RetryWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
+			l, err := New(Config{Brokers: broker.Addresses(), Topic: "events", StartWait: time.Millisecond, RetryWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,14 +198,14 @@ func TestLogTooManyPartitions(t *testing.T) {
 // A log whose broker comes back without the topic is not ready.
 func TestLogReadyMissesItsTopic(t *testing.T) {
 	t.Parallel()
-	_, port := closedPort(t)
-	broker := ingesttest.Broker(t, port)
-	l := newTestLog(t, broker.ListenAddrs(), nil)
+	address := enginetest.Address(t)
+	broker := brokertest.Start(t, brokertest.Options{Address: address})
+	l := newTestLog(t, broker.Addresses(), nil)
 	if err := l.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	broker.Close()
-	ingesttest.Broker(t, port) // a new broker, without the topic
+	broker.Stop()
+	brokertest.Start(t, brokertest.Options{Address: address}) // a new broker, without the topic
 	eventually.True(t, "the topic to be missed", func() bool {
 		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
 	})

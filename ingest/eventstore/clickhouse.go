@@ -61,18 +61,8 @@ func New(cfg Config) (*ClickHouse, error) {
 	}, nil
 }
 
-// Insert implements [Store]. It waits while a move of the table holds inserts.
+// Insert implements [Store].
 func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token string) error {
-	for {
-		err := c.insertOnce(ctx, rows, token)
-		if !isHeld(err) || ctx.Err() != nil {
-			return err
-		}
-		retry.Sleep(ctx, c.cfg.SettleWait)
-	}
-}
-
-func (c *ClickHouse) insertOnce(ctx context.Context, rows *insights.Batch, token string) error {
 	settings, err := c.settingsFor(ctx, token)
 	if err != nil {
 		return err
@@ -107,17 +97,15 @@ func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
 // Settle implements [Store]. A server that has all rows of an insert goes on with
 // it when the client is gone.
-func (c *ClickHouse) Settle(ctx context.Context) error { return c.settle(ctx, insights.Table) }
-
-func (c *ClickHouse) settle(ctx context.Context, table string) error {
-	running, err := c.runningInserts(ctx, table)
+func (c *ClickHouse) Settle(ctx context.Context) error {
+	running, err := c.runningInserts(ctx)
 	for err == nil && len(running) > 0 {
 		retry.Sleep(ctx, c.cfg.SettleWait)
 		if err = ctx.Err(); err != nil {
 			break
 		}
 		var now map[string]bool
-		if now, err = c.runningInserts(ctx, table); err == nil {
+		if now, err = c.runningInserts(ctx); err == nil {
 			for id := range running {
 				if !now[id] {
 					delete(running, id)
@@ -131,10 +119,11 @@ func (c *ClickHouse) settle(ctx context.Context, table string) error {
 	return nil
 }
 
-// runningInserts are the ids of running inserts into a table, or into one whose
-// name starts with the same letters.
-func (c *ClickHouse) runningInserts(ctx context.Context, table string) (map[string]bool, error) {
-	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + table + "') > 0"
+// runningInserts are the ids of running inserts into the events table, or into one
+// whose name starts with the same letters.
+func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error) {
+	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") +
+		" WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"
 	if c.cfg.Cluster == "" {
 		// On a cluster, a shard runs its part of an insert in a database of its own.
 		query += " AND current_database = currentDatabase()"

@@ -38,19 +38,11 @@ func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
 }
 
 // TestInsertIsOneBlock: an insert makes one part, for any number of rows and
-// months. In a table of the first version it makes one part for each month.
+// months.
 func TestInsertIsOneBlock(t *testing.T) {
 	t.Parallel()
 	m := eventsOver(t, 9000, 1, 2, 3)
 	store, conn := newTestStore(t)
-	insertsOneBlock(t, store, conn, m, 1)
-	store, conn = newOldStore(t, 0)
-	ingesttest.Upgrade(t, conn)
-	insertsOneBlock(t, store, conn, m, 3)
-}
-
-func insertsOneBlock(t *testing.T, store *ClickHouse, conn driver.Conn, m insights.Message, wantParts uint64) {
-	t.Helper()
 	b := insights.NewBatch()
 	for offset := range 10 {
 		if err := b.Add(m, insights.Position{Offset: uint64(offset)}, nil); err != nil {
@@ -65,8 +57,8 @@ func insertsOneBlock(t *testing.T, store *ClickHouse, conn driver.Conn, m insigh
 		if err := conn.QueryRow(t.Context(), "SELECT count(), sum(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND level = 0").Scan(&parts, &rows); err != nil {
 			t.Fatal(err)
 		}
-		if parts != wantParts || rows != 90_000 {
-			t.Errorf("%d parts with %d rows, want %d with 90000", parts, rows, wantParts)
+		if parts != 1 || rows != 90_000 {
+			t.Errorf("%d parts with %d rows, want one with 90000", parts, rows)
 		}
 	}
 }
@@ -98,37 +90,6 @@ func TestInsertTwice(t *testing.T) {
 			t.Errorf("%d rows after the insert under %q, want %d", n, insert.token, insert.want)
 		}
 	}
-}
-
-// TestInsertTwiceByMonth: a table of the first version drops a repeated insert
-// month by month, even if its months differ.
-func TestInsertTwiceByMonth(t *testing.T) {
-	t.Parallel()
-	store, conn := newOldStore(t, 0)
-	ingesttest.Upgrade(t, conn)
-	m := eventsOver(t, 900, 1, 2, 3)
-	month := func(i int) int { return i%3 + 1 }
-	insert := func(token string, want uint64, skip func(int) bool) {
-		t.Helper()
-		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, m, 0, skip), token); err != nil {
-			t.Fatal(err)
-		}
-		if n := countRows(t, conn, "1"); n != want {
-			t.Errorf("%d rows after the insert under %q, want %d", n, token, want)
-		}
-	}
-	insert("first", 900, nil)
-	insert("first", 900, nil)
-	insert("first", 900, func(i int) bool { return month(i) == 3 })
-	insert("second", 1800, nil)
-	// An insert was applied in part, and is repeated whole.
-	insert("third", 2100, func(i int) bool { return month(i) != 2 })
-	insert("third", 2700, nil)
-	insert("third", 2700, func(i int) bool { return month(i) == 2 })
-	// Only the missing rows are inserted, and then all of them.
-	insert("fourth", 3000, func(i int) bool { return month(i) != 1 })
-	insert("fourth", 3600, func(i int) bool { return month(i) == 1 })
-	insert("fourth", 3600, nil)
 }
 
 // TestInsertAtOnce: one of several equal concurrent inserts is stored.

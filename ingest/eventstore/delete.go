@@ -59,9 +59,10 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 // its clock, or may have: it reads such parts some time after it starts. Files that it is just
 // removing count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
-	tables := "(" + sqltree.Quote(c.topology().LocalTable()) + ", " + sqltree.Quote(insights.NextTable) + ")"
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")+" WHERE database = currentDatabase() AND table IN "+tables+" AND _state != 'Active' AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
-		" + (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.dropped_tables")+" WHERE database = currentDatabase() AND table IN "+tables+")"+
+	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")+
+		ofTable+" AND _state != 'Active' AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
+		" + (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.dropped_tables")+ofTable+")"+
 		" + (SELECT countIf(uptime() < "+fmt.Sprint(oldPartsKnown)+" AND toUnixTimestamp(now()) - uptime() >= {until:UInt32}) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+")",
 		clickhouse.Named("until", until.Unix())).Scan(&n)
 	if err != nil {
@@ -121,15 +122,6 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 
 // oldPartsKnown is how many seconds after its start the server knows which replaced parts it has.
 const oldPartsKnown = 60
-
-// Moving reports whether a move to another layout is unfinished: its tables have rows twice.
-func (c *ClickHouse) Moving(ctx context.Context) (moving bool, err error) {
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT count() > 0 FROM system.tables WHERE database = currentDatabase() AND name = '"+insights.NextTable+"'").Scan(&moving)
-	if err != nil {
-		err = fmt.Errorf("cannot ask whether the events table is moved: %w", err)
-	}
-	return moving, err
-}
 
 // Having is how many rows there are for which where holds.
 func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err error) {

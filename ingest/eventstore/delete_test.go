@@ -67,9 +67,6 @@ func TestDelete(t *testing.T) {
 		return old == 0
 	})
 	areRemoved(t, folders)
-	if moving, err := store.Moving(t.Context()); err != nil || moving {
-		t.Errorf("moving %v, %v", moving, err)
-	}
 }
 
 // slowToRemove puts so many files into the folders of the table's parts that the server removes

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
@@ -29,7 +28,7 @@ var codeFaults = []struct {
 	reason string
 	rows   bool
 }{
-	{violatedConstraint, "constraint", true},
+	{469, "constraint", true}, // VIOLATED_CONSTRAINT
 	{6, "value", true},        // CANNOT_PARSE_TEXT
 	{26, "value", true},       // CANNOT_PARSE_QUOTED_STRING
 	{27, "value", true},       // CANNOT_PARSE_INPUT_ASSERTION_FAILED
@@ -73,10 +72,7 @@ var codeFaults = []struct {
 	{unknownSetting, "settings", false},
 }
 
-const (
-	unknownSetting     = 115
-	violatedConstraint = 469
-)
+const unknownSetting = 115
 
 var (
 	otherFault       = Fault{Reason: "other"}
@@ -86,20 +82,11 @@ var (
 	valueFault = Fault{Reason: "value", Rows: true}
 	// columnFault: the column takes no value of ours.
 	columnFault = Fault{Reason: "schema"}
-	// heldFault: a move of the table holds inserts for a moment.
-	heldFault = Fault{Reason: "held"}
 )
-
-// isHeld tells heldConstraint, which refuses every row for a while, from a
-// constraint that refuses a row.
-func isHeld(err error) bool {
-	e, ok := errors.AsType[*clickhouse.Exception](err)
-	return ok && e.Code == violatedConstraint && strings.Contains(e.Message, "`"+heldConstraint+"`")
-}
 
 // Reasons are the reasons of all faults of rows, or of the store's state.
 func Reasons(rows bool) (list []string) {
-	all := []Fault{otherFault, timeoutFault, unreachableFault, valueFault, columnFault, heldFault}
+	all := []Fault{otherFault, timeoutFault, unreachableFault, valueFault, columnFault}
 	for _, f := range codeFaults {
 		all = append(all, Fault{f.reason, f.rows})
 	}
@@ -124,9 +111,6 @@ func FaultOf(err error) Fault {
 			return columnFault
 		}
 		return valueFault
-	}
-	if isHeld(err) {
-		return heldFault
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		for _, f := range codeFaults {

@@ -44,9 +44,6 @@ var insertSettings = clickhouse.Settings{
 	// The client sends plain strings for LowCardinality columns, too: the engine makes
 	// a part's dictionaries anyway, and the driver's would be made for nothing.
 	"low_cardinality_allow_in_native_format": 0,
-	// A table with the first version's layout is partitioned by event time, and an
-	// import may have every month since 1970.
-	"max_partitions_per_insert_block": 0,
 }
 
 const insertToken = "insert_deduplication_token"

@@ -10,10 +10,9 @@ import (
 // production; tests put faults in front of it.
 type Store interface {
 	// Insert stores all rows of a batch, or none; it drops them if rows came
-	// under the same token before. (In a table with the first version's layout
-	// that holds for the rows of each month separately.) After an error any part
-	// of the rows may be stored, then or later; FaultOf tells whether the rows are
-	// at fault or the store. It does not keep the batch.
+	// under the same token before. After an error any part of the rows may be
+	// stored, then or later; FaultOf tells whether the rows are at fault or the
+	// store. It does not keep the batch.
 	Insert(ctx context.Context, rows *insights.Batch, token string) error
 	// Settle returns once no insert that was running when it was called still
 	// runs: what they have not stored by then, they never will.

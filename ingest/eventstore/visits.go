@@ -1,60 +1,163 @@
 package eventstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
+// VisitsConfig says how the projection of visits is kept.
+type VisitsConfig struct {
+	Conn     driver.Conn // required; the caller closes it
+	Topology insights.Topology
+	// Holds returns an error once another process may also change the table. Required.
+	Holds   func(context.Context) error
+	Metrics *Metrics     // nil counts nothing
+	Logger  *slog.Logger // nil logs nothing
+
+	check func() (events, visits string) // insights.VisitsCheck
+}
+
+// Visits keeps the projection of visits of the events table (schema/insights/visits.go). A cluster's table has none.
+type Visits struct{ cfg VisitsConfig }
+
+// NewVisits builds a keeper. It starts nothing.
+func NewVisits(cfg VisitsConfig) (*Visits, error) {
+	if cfg.Holds == nil {
+		return nil, errors.New("cannot keep the projection of visits without knowing who else works on it")
+	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.check == nil {
+		cfg.check = insights.VisitsCheck
+	}
+	return &Visits{cfg}, nil
+}
+
+// projections is what a table has of visits.
+type projections struct {
+	rows       uint64
+	names      []string // projections of visits
+	bare       uint64   // parts without the present projection of visits
+	projecting bool     // whether the engine is making it
+}
+
+func (v *Visits) projections(ctx context.Context) (p projections, err error) {
+	err = v.cfg.Conn.QueryRow(ctx, `SELECT ifNull(total_rows, 0), `+insights.VisitsOf+`,
+		(SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {name:String} AND active AND rows > 0
+			AND (NOT has(projections, {visits:String}) OR name IN (SELECT parent_name FROM system.projection_parts
+				WHERE database = currentDatabase() AND table = {name:String} AND name = {visits:String} AND active AND is_broken))),
+		(SELECT count() FROM system.mutations WHERE database = currentDatabase() AND table = {name:String}
+			AND NOT is_done AND position(command, {visits:String}) > 0) > 0
+		FROM system.tables WHERE database = currentDatabase() AND name = {name:String}`,
+		clickhouse.Named("name", insights.Table), clickhouse.Named("visits", insights.VisitsProjection())).
+		Scan(&p.rows, &p.names, &p.bare, &p.projecting)
+	if err != nil {
+		return p, fmt.Errorf("cannot ask which visits the events table has: %w", err)
+	}
+	return p, nil
+}
+
+func (v *Visits) statements(p projections) []string {
+	return insights.VisitsStatements(v.cfg.Topology, p.names, p.bare > 0 && !p.projecting)
+}
+
+// Kept reports whether Keep has nothing to do.
+func (v *Visits) Kept(ctx context.Context) (bool, error) {
+	if v.cfg.Topology.Cluster != "" {
+		return true, nil
+	}
+	p, err := v.projections(ctx)
+	return err == nil && len(v.statements(p)) == 0, err
+}
+
+// Keep gives the table the present projection of visits. The engine makes it part by
+// part, and queries read events until every part has it. It may be called again after
+// any error.
+func (v *Visits) Keep(ctx context.Context) error {
+	if v.cfg.Topology.Cluster != "" {
+		return nil
+	}
+	p, err := v.projections(ctx)
+	if err != nil {
+		return err
+	}
+	statements := v.statements(p)
+	if err := v.run(ctx, statements); err != nil {
+		return err
+	}
+	if len(statements) > 0 {
+		v.cfg.Logger.Info("The events table has a new projection of visits: the engine makes it for old rows while inserts and queries go on.", "rows", p.rows)
+	}
+	return nil
+}
+
+// run runs statements that change the table.
+func (v *Visits) run(ctx context.Context, statements []string) error {
+	// The deadline makes the driver wait longer than its own five minutes for an answer.
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	for _, statement := range statements {
+		if err := v.cfg.Holds(ctx); err != nil {
+			return err
+		}
+		if err := v.cfg.Conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("cannot keep the projection of visits: %w (statement: %s)", err, statement)
+		}
+	}
+	return nil
+}
+
 // visitSums are equal for events and the visits that stand for them.
 type visitSums struct{ events, contents, types uint64 }
 
-// CheckVisits compares the projection of visits with the events of one site's day, which
-// it draws by chance, and has the engine make the projection anew if they differ or parts
+// Check compares the projection of visits with the events of one site's day, which it
+// draws by chance, and has the engine make the projection anew if they differ or parts
 // have none. Queries read events until it is made.
-func (l *Layout) CheckVisits(ctx context.Context) error {
-	table, err := l.table(ctx, insights.Table)
-	switch {
-	case err != nil || l.cfg.Topology.Cluster != "":
-		return err
-	case !slices.Equal(table.visits, []string{insights.VisitsProjection()}): // another version's
-		return nil
-	case len(l.projections(table)) > 0: // a power cut may have undone the engine's order
-		return l.project(ctx)
-	case table.bare > 0 || table.projecting:
+func (v *Visits) Check(ctx context.Context) error {
+	if v.cfg.Topology.Cluster != "" {
 		return nil
 	}
-	site, day, err := l.drawDay(ctx)
+	p, err := v.projections(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Equal(p.names, []string{insights.VisitsProjection()}): // another version's
+		return nil
+	case len(v.statements(p)) > 0: // a power cut may have undone the engine's order
+		return v.Keep(ctx)
+	case p.bare > 0 || p.projecting:
+		return nil
+	}
+	site, day, err := v.drawDay(ctx)
 	if err != nil || site == "" {
 		return err
 	}
-	result, err := l.compareVisits(ctx, site, day)
-	l.cfg.Metrics.checked(result)
+	result, err := v.compare(ctx, site, day)
+	v.cfg.Metrics.checked(result)
 	if result != "different" {
 		return err
 	}
-	l.cfg.Logger.Error("The projection of visits differs from the events: the engine makes it anew, and queries read events until then.", "site", site, "day", day.Format(time.DateOnly))
-	if err := l.cfg.Holds(ctx); err != nil {
+	v.cfg.Logger.Error("The projection of visits differs from the events: the engine makes it anew, and queries read events until then.",
+		"site", site, "day", day.Format(time.DateOnly))
+	if err := v.run(ctx, insights.DropVisits(insights.VisitsProjection())); err != nil {
 		return err
 	}
-	for _, statement := range insights.DropVisits(insights.VisitsProjection()) {
-		if err := l.do(ctx, "drop visits", statement); err != nil {
-			return err
-		}
-	}
-	return l.project(ctx)
+	return v.Keep(ctx)
 }
 
 // drawDay draws an event and gives its site and day; site is empty if there is none to
 // draw, or its part was merged meanwhile.
-func (l *Layout) drawDay(ctx context.Context) (site string, day time.Time, err error) {
+func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {
 		if errors.Is(err, sql.ErrNoRows) {
 			return "", day, nil
@@ -63,13 +166,13 @@ func (l *Layout) drawDay(ctx context.Context) (site string, day time.Time, err e
 	}
 	var part string
 	var offset uint64
-	err = l.cfg.Conn.QueryRow(ctx, `SELECT name, rand64() % rows FROM system.parts WHERE active AND database = currentDatabase() AND table = 'events' AND rows > 0
+	err = v.cfg.Conn.QueryRow(ctx, `SELECT name, rand64() % rows FROM system.parts WHERE active AND database = currentDatabase() AND table = 'events' AND rows > 0
 		ORDER BY pow(rand(1) / 4294967296, 1 / rows) DESC LIMIT 1`).Scan(&part, &offset)
 	if err != nil {
 		return none(err)
 	}
 	// Constants: of another condition the engine would not know that it names one granule.
-	err = l.cfg.Conn.QueryRow(ctx, "SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events WHERE _part = {part:String} AND _part_offset = {offset:UInt64}",
+	err = v.cfg.Conn.QueryRow(ctx, "SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events WHERE _part = {part:String} AND _part_offset = {offset:UInt64}",
 		clickhouse.Named("part", part), clickhouse.Named("offset", offset)).Scan(&site, &day)
 	if err != nil {
 		return none(err)
@@ -77,15 +180,15 @@ func (l *Layout) drawDay(ctx context.Context) (site string, day time.Time, err e
 	return site, day, nil
 }
 
-// compareVisits says how a comparison ends: as "same", "different", "busy" if the events
+// compare says how a comparison ends: as "same", "different", "busy" if the events
 // changed meanwhile, which says nothing about visits, or "failed".
-func (l *Layout) compareVisits(ctx context.Context, site string, day time.Time) (result string, err error) {
-	events, visits := l.cfg.check()
+func (v *Visits) compare(ctx context.Context, site string, day time.Time) (result string, err error) {
+	events, visits := v.cfg.check()
 	// Events must not be summed up by the projection that they are compared with.
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"optimize_use_projections": 0}))
 	var sums [3]visitSums
 	for i, statement := range []string{events, visits, events} {
-		err := l.cfg.Conn.QueryRow(ctx, statement, clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))).
+		err := v.cfg.Conn.QueryRow(ctx, statement, clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))).
 			Scan(&sums[i].events, &sums[i].contents, &sums[i].types)
 		if err != nil {
 			return "failed", fmt.Errorf("cannot compare visits with events: %w", err)

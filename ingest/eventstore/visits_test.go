@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,12 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -29,36 +33,93 @@ func visitEvents(t testing.TB, conn driver.Conn) (events uint64) {
 }
 
 // awaitVisits waits until each part has the projection of visits.
-func awaitVisits(t testing.TB, l *Layout) {
+func awaitVisits(t testing.TB, v *Visits) {
 	t.Helper()
 	eventually.True(t, "the projection of all parts", func() bool {
-		table, err := l.table(t.Context(), insights.Table)
+		p, err := v.projections(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return table.bare == 0 && !table.projecting
+		return p.bare == 0 && !p.projecting
 	})
+}
+
+func newTestVisits(t testing.TB, conn driver.Conn, change func(*VisitsConfig)) *Visits {
+	t.Helper()
+	cfg := VisitsConfig{
+		Conn: conn, Holds: func(context.Context) error { return nil },
+		Metrics: NewMetrics(prometheus.NewRegistry()), Logger: ingesttest.Logger(t),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	v, err := NewVisits(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// wantKept checks that the table has the present projection of visits, or is about to.
+func wantKept(t testing.TB, conn driver.Conn) {
+	t.Helper()
+	if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); err != nil || !kept {
+		t.Errorf("the visits are kept: %v, %v; want true", kept, err)
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// killedConn is the connection of a process that is killed after some statements.
+type killedConn struct {
+	driver.Conn
+	left int
+}
+
+func (c *killedConn) Exec(ctx context.Context, query string, args ...any) error {
+	if c.left == 0 {
+		return errKilled
+	}
+	c.left--
+	return c.Conn.Exec(ctx, query, args...)
+}
+
+// insertNumbered inserts the 500 rows of an insert, under its token.
+func insertNumbered(t testing.TB, store *ClickHouse, i int) {
+	t.Helper()
+	if err := store.Insert(t.Context(), distinct(t, i, 500), fmt.Sprint("token", i)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantNumbered checks all rows of the inserts, through the primary key and without it.
+func wantNumbered(t testing.TB, conn driver.Conn, inserts int) {
+	t.Helper()
+	right := fmt.Sprintf("site = '%s' AND url = concat(toString(visitor), '/', toString(session)) AND log_offset = visitor AND page = '' AND time >= '2020-01-01'", intaketest.Site.ID)
+	if n, all := countRows(t, conn, right), countRows(t, conn, "1"); n != uint64(inserts)*500 || all != n {
+		t.Errorf("%d rows, %d of them as they were sent, want %d", all, n, inserts*500)
+	}
 }
 
 // compareVisits checks until there were n comparisons: a merge may take the part away
 // that a check has drawn from, which ends it.
-func compareVisits(t testing.TB, l *Layout, n float64) (same, different float64) {
+func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64) {
 	t.Helper()
 	eventually.True(t, "comparisons of visits", func() bool {
-		if err := l.CheckVisits(t.Context()); err != nil {
+		if err := v.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		same = testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("same"))
-		different = testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("different"))
+		same = testutil.ToFloat64(v.cfg.Metrics.visits.WithLabelValues("same"))
+		different = testutil.ToFloat64(v.cfg.Metrics.visits.WithLabelValues("different"))
 		return same+different >= n
 	})
 	return same, different
 }
 
-// TestLayoutProjects: a table without the projection of visits, or with another
-// version's, gets the present one for all its rows, whatever moment a mover is killed
+// TestVisitsAreKept: a table without the projection of visits, or with another
+// version's, gets the present one for all its rows, whatever moment a node is killed
 // at. Inserts meanwhile have it at once, and deleted rows leave it.
-func TestLayoutProjects(t *testing.T) {
+func TestVisitsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]string{
 		"none":            "",
@@ -80,30 +141,22 @@ func TestLayoutProjects(t *testing.T) {
 			for i := range 3 {
 				insertNumbered(t, store, i)
 			}
-			killed := errors.New("killed")
-			for step := range 10 { // at each step in turn, until one gets through
-				steps := 0
-				l := newTestLayout(t, conn, nil)
-				l.cfg.step = func(string) error {
-					if steps++; steps > step {
-						return killed
-					}
-					return nil
-				}
-				if current, err := l.Current(t.Context()); current || err != nil {
-					t.Fatalf("current before step %d: %v", step, err)
-				}
-				err := l.Move(t.Context())
+			if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); kept || err != nil {
+				t.Fatalf("kept before: %v, %v", kept, err)
+			}
+			for step := range 10 { // killed at each step in turn, until one gets through
+				v := newTestVisits(t, &killedConn{Conn: conn, left: step}, nil)
+				err := v.Keep(t.Context())
 				if err == nil {
 					break
 				}
-				if !errors.Is(err, killed) {
+				if !errors.Is(err, errKilled) {
 					t.Fatal(err)
 				}
 			}
-			current(t, newTestLayout(t, conn, nil))
+			wantKept(t, conn)
 			insertNumbered(t, store, 3)
-			awaitVisits(t, newTestLayout(t, conn, nil))
+			awaitVisits(t, newTestVisits(t, conn, nil))
 			if events := visitEvents(t, conn); events != 2000 {
 				t.Errorf("%d events in visits", events)
 			}
@@ -125,8 +178,8 @@ func TestLayoutProjects(t *testing.T) {
 func TestCheckVisits(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
-	l := newTestLayout(t, conn, nil)
-	if err := l.CheckVisits(t.Context()); err != nil {
+	v := newTestVisits(t, conn, nil)
+	if err := v.Check(t.Context()); err != nil {
 		t.Fatalf("an empty table: %v", err)
 	}
 	for i := range 3 {
@@ -137,7 +190,7 @@ func TestCheckVisits(t *testing.T) {
 		if(number % 2 = 0, map('plan', 'pro'), map()), number % 4 FROM numbers(20000)`); err != nil {
 		t.Fatal(err)
 	}
-	if same, different := compareVisits(t, l, 5); same != 5 || different != 0 {
+	if same, different := compareVisits(t, v, 5); same != 5 || different != 0 {
 		t.Errorf("%v checks found no difference, %v found one", same, different)
 	}
 	events, visits := insights.VisitsCheck()
@@ -147,13 +200,13 @@ func TestCheckVisits(t *testing.T) {
 		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // the type that each drawn day has
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newTestLayout(t, conn, func(c *LayoutConfig) {
+			v := newTestVisits(t, conn, func(c *VisitsConfig) {
 				c.check = func() (string, string) { return events, wrong }
 			})
-			if same, different := compareVisits(t, l, 1); wrong == visits || same != 0 || different != 1 {
+			if same, different := compareVisits(t, v, 1); wrong == visits || same != 0 || different != 1 {
 				t.Errorf("%v checks found no difference, %v found one", same, different)
 			}
-			awaitVisits(t, l)
+			awaitVisits(t, v)
 			if events := visitEvents(t, conn); events != 21500 {
 				t.Errorf("%d events in visits that were made anew", events)
 			}
@@ -192,13 +245,13 @@ func TestVisitsPowerCut(t *testing.T) {
 	store, conn := testStoreAt(t, engine.ClickHouseURL)
 	wantNumbered(t, conn, 3)
 	insertNumbered(t, store, 3)
-	l := newTestLayout(t, conn, nil)
+	v := newTestVisits(t, conn, nil)
 	eventually.True(t, "visits made anew", func() bool {
-		if err := l.CheckVisits(t.Context()); err != nil {
+		if err := v.Check(t.Context()); err != nil {
 			t.Log(err)
 		}
-		table, err := l.table(t.Context(), insights.Table)
-		return err == nil && table.bare == 0 && !table.projecting
+		p, err := v.projections(t.Context())
+		return err == nil && p.bare == 0 && !p.projecting
 	})
 	if events := visitEvents(t, conn); events != 2000 {
 		t.Errorf("%d events in visits", events)

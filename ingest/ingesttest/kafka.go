@@ -11,26 +11,9 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
-
-// Broker starts a broker in this process, so that a test can put faults into
-// its answers. port is where it listens; none is any.
-func Broker(t testing.TB, port ...int) *kfake.Cluster {
-	t.Helper()
-	options := []kfake.Opt{kfake.NumBrokers(1)}
-	if len(port) > 0 {
-		options = append(options, kfake.Ports(port...))
-	}
-	c, err := kfake.NewCluster(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
 
 // Start starts a part of the system and stops it at the test's end.
 func Start(t testing.TB, part interface {
@@ -44,7 +27,7 @@ func Start(t testing.TB, part interface {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := part.Stop(ctx); err != nil {
 			t.Error(err)

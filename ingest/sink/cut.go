@@ -24,7 +24,7 @@ type cut struct {
 	tail      uint64 // sum of its last message
 	plain     int64  // as in progress, at its end
 	lost      losses
-	newer     error // why it ends before a message of a later version
+	newer     error // why it ends before a message that another version wrote
 
 	rows       *insights.Batch
 	messages   []cutMessage
@@ -89,7 +89,7 @@ func (c *cut) reset() {
 // on. The result depends on the log only: on these messages, and on the Window
 // messages before each.
 //
-// It stops before a message of a later version. A cut that the previous owner
+// It stops before a message of a later version or another baseline. A cut that the previous owner
 // began is read whole or not at all: half of it would have another token, and a
 // previous owner that is only paused could then store that half twice.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {

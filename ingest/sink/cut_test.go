@@ -1,8 +1,6 @@
 package sink
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -113,13 +111,6 @@ func TestProgress(t *testing.T) {
 		}
 		if got := parseProgress(p.offset, p.metadata()); got != p {
 			t.Fatalf("%q is read as %+v, want %+v", p.metadata(), got, p)
-		}
-		// The sink of commit 722db72 reads it like this.
-		var to int64
-		var after uint64
-		rest, _ := strings.CutPrefix(p.metadata(), "octavo1 ")
-		if n, _ := fmt.Sscanf(rest, "to=%d after=%x", &to, &after); to != p.intent || (n == 2) != p.hasTail || after != p.tail {
-			t.Fatalf("the older sink reads %q as to=%d after=%x", p.metadata(), to, after)
 		}
 		text := rapid.String().Draw(t, "text")
 		if got := parseProgress(p.offset, text); got.known || got.intent != 0 {

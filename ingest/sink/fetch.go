@@ -83,7 +83,7 @@ type partition struct {
 	// as long as a cut that the previous owner announced has to be repeated. Once set, it
 	// is the writer's.
 	located atomic.Pointer[progress]
-	newer   atomic.Bool // a later version wrote the message after the last cut
+	newer   atomic.Pointer[error] // why the message after the last cut cannot be read, by this version
 }
 
 // showLag shows how many messages of a partition are not stored. It is called
@@ -141,7 +141,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		failed(err)
 	}
 	next := p.start
-	for ctx.Err() == nil && !p.newer.Load() {
+	for ctx.Err() == nil && p.newer.Load() == nil {
 		if p.recheckLog {
 			other, err := s.isOtherLog(ctx, p, next, p.tail, p.hasTail)
 			if err != nil {
@@ -216,8 +216,8 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			return
 		}
 	}
-	if p.newer.Load() {
-		s.hold(ctx, p)
+	if why := p.newer.Load(); why != nil {
+		s.hold(ctx, p, *why)
 	}
 }
 

@@ -197,7 +197,7 @@ func (g *generation) queue(c *chunk) {
 		p.repeats.recall(c.older)
 		c.older = nil
 	}
-	if p.newer.Load() {
+	if p.newer.Load() != nil {
 		c.free()
 		return
 	}
@@ -226,7 +226,7 @@ func (p *partition) cutReady() bool {
 }
 
 // cut makes a cut of the queue: as much as one insert takes, up to the first message
-// of a later version.
+// of a later version or another baseline.
 func (g *generation) cut(p *partition, c *cut) *cut {
 	cfg := &g.sink.cfg
 	n, rows, bytes := 0, 0, 0
@@ -246,7 +246,8 @@ func (g *generation) cut(p *partition, c *cut) *cut {
 	p.rows, p.bytes = p.rows-rows, p.bytes-bytes
 	p.next, p.began = c.to, time.Now()
 	if c.newer != nil {
-		p.newer.Store(true)
+		why := c.newer // the cut is used again
+		p.newer.Store(&why)
 		p.dropQueue()
 	}
 	return c

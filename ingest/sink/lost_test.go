@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
@@ -38,18 +39,17 @@ func onePartition(c *eventlog.Config) {
 // the count for ever.
 func TestSinkCountsWhatExpired(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), onePartition)
 	for range 8 {
 		if err := l.Append(t.Context(), "site", 0, []byte("a")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	broker.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		broker.KeepControl()
+	broker.On(kmsg.ListOffsets, func(r kmsg.Request) (kmsg.Response, error) {
 		req := r.(*kmsg.ListOffsetsRequest)
 		if req.Topics[0].Partitions[0].Timestamp != kafka.FirstOffset {
-			return nil, nil, false
+			return nil, nil
 		}
 		res := r.ResponseKind().(*kmsg.ListOffsetsResponse)
 		topic := kmsg.NewListOffsetsResponseTopic()
@@ -58,9 +58,9 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		partition.Timestamp, partition.Offset = kafka.FirstOffset, 5
 		topic.Partitions = append(topic.Partitions, partition)
 		res.Topics = append(res.Topics, topic)
-		return res, nil, true
+		return res, nil
 	})
-	s := newTestSink(t, Config{Brokers: broker.ListenAddrs(), Topic: "events", Store: &eventstore.ClickHouse{}, Logger: ingesttest.Logger(t)})
+	s := newTestSink(t, Config{Brokers: broker.Addresses(), Topic: "events", Store: &eventstore.ClickHouse{}, Logger: ingesttest.Logger(t)})
 	t.Cleanup(s.log.Close)
 	had := parseProgress(2, "octavo1 to=4 after=0123 end=7 retention=10 recreated=1")
 	for range 2 { // the first sink dies before it commits
@@ -165,18 +165,20 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 // before its start only if some of them have no producer id.
 func TestSinkReadsNoWindow(t *testing.T) {
 	t.Parallel()
-	broker := ingesttest.Broker(t)
-	r := &rig{t: t, brokers: broker.ListenAddrs(), topic: "events"}
+	broker := brokertest.Start(t, brokertest.Options{})
+	r := &rig{t: t, brokers: broker.Addresses(), topic: "events"}
 	r.store, r.conn = newStore(t, enginetest.ClickHouse(t))
 	r.log = newTestLog(t, r.brokers, onePartition)
 	r.intake = intaketest.New(t, r.log)
 	var lowest atomic.Int64
-	broker.ControlKey(int16(kmsg.Fetch), func(q kmsg.Request) (kmsg.Response, error, bool) {
-		broker.KeepControl()
+	broker.On(kmsg.Fetch, func(q kmsg.Request) (kmsg.Response, error) {
+		if q.(*kmsg.FetchRequest).MinBytes == 0 {
+			return nil, nil // it looks at the oldest message's baseline
+		}
 		for _, topic := range q.(*kmsg.FetchRequest).Topics {
 			lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))
 		}
-		return nil, nil, false
+		return nil, nil
 	})
 	stored := 0
 	generation := func(want int64, add func()) {

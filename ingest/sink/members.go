@@ -15,9 +15,8 @@ import (
 )
 
 // sinkVersion is what a sink announces to its group. Raise it with each change
-// that older sinks cannot work beside, such as another table layout. Sinks of
-// commit 722db72 and before announce nothing and count as 1.
-const sinkVersion = 2
+// that older sinks cannot work beside.
+const sinkVersion = 1
 
 // announcingBalancer assigns the partitions as sinks have always done, so that
 // all versions agree, and announces this sink's version.

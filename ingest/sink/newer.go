@@ -7,18 +7,19 @@ import (
 )
 
 // newerReason is the reason of a store error that is not the store's: a later
-// version wrote the next message.
+// version, or one of another baseline, wrote the next message.
 const newerReason = "newer"
 
-// hold keeps a partition whose next message a later version wrote, until the
-// partition is reassigned. Waiting is safe: the events stay in the log, and an
-// upgraded sink stores them.
-func (s *Sink) hold(ctx context.Context, p *partition) {
+// hold keeps a partition whose next message this version cannot read, until the
+// partition is reassigned. Waiting is safe: the events stay in the log, and a sink of
+// the version that wrote them stores them.
+func (s *Sink) hold(ctx context.Context, p *partition, why error) {
 	var pace retry.LogPace
 	for ctx.Err() == nil {
 		s.metrics.storeErrors.WithLabelValues(newerReason).Inc()
 		if pace.Due() {
-			s.cfg.Logger.Error("A later version wrote the partition's next message. The sink holds the partition: upgrade this node.", "partition", p.id)
+			s.cfg.Logger.Error("Another version wrote the partition's next message. The sink holds the partition: run that version on this node.",
+				"partition", p.id, "error", why)
 		}
 		if _, end, err := s.log.Offsets(ctx, p.id); err == nil {
 			p.end.Store(end)

@@ -2,8 +2,10 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +101,66 @@ func TestSinkHoldsNewer(t *testing.T) {
 	}
 }
 
+// otherBaseline turns a message into one that was written before baselines.
+func otherBaseline(message []byte) []byte {
+	other := slices.Clone(message)
+	other[1] = 'E'
+	return other
+}
+
+// TestSinkHoldsAnotherBaseline: a message of another baseline behind ours is neither stored nor a dead letter.
+func TestSinkHoldsAnotherBaseline(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	list := messagesOf(t, 0, 3, 5)
+	for _, m := range [][]byte{list[0], otherBaseline(list[1]), list[2]} {
+		if err := r.log.Append(t.Context(), intaketest.Site.ID, 0, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := r.sink(nil, nil)
+	r.awaitStored(5)
+	eventually.True(t, "the partition to be held", func() bool {
+		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(newerReason)) > 0
+	})
+	r.stop(s)
+	if p := r.progress(s); p.offset != 1 || p.intent != 0 {
+		t.Errorf("the group has %+v, want one message stored", p)
+	}
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q were put aside", keysOf(list))
+	}
+}
+
+// TestSinkRefusesAnotherBaseline: a sink whose topic begins with messages of another baseline is not ready, and says why
+// in one sentence. It stores nothing, and commits nothing to the group.
+func TestSinkRefusesAnotherBaseline(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	list := messagesOf(t, 0, 2, 5)
+	for _, m := range [][]byte{otherBaseline(list[0]), list[1]} {
+		if err := r.log.Append(t.Context(), intaketest.Site.ID, 0, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := r.sink(nil, nil)
+	eventually.True(t, "the refusal", func() bool { return errors.Is(s.Ready(t.Context()), eventlog.ErrBaseline) })
+	if text := s.Ready(t.Context()).Error(); !strings.Contains(text, r.topic) || strings.Contains(text, "\n") {
+		t.Errorf("it says %q", text)
+	}
+	r.stop(s)
+	if p := r.progress(s); p.offset >= 0 || p.known {
+		t.Errorf("the group has %+v, want nothing", p)
+	}
+	var rows uint64
+	if err := r.conn.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q were put aside", keysOf(list))
+	}
+}
+
 // TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A
 // sink that cannot read all of the cut stores nothing of it, because the token
 // would differ.
@@ -130,7 +192,7 @@ func TestSinkHoldsABegunCut(t *testing.T) {
 func TestOlderMembers(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]bool{
-		"": true, "octavo/1 reads=1": true, "octavo/2 reads=0": true, "octavo/2 reads=1": false, "octavo/3 reads=4 more": false,
+		"": true, "octavo/0 reads=1": true, "octavo/1 reads=0": true, "octavo/1 reads=1": false, "octavo/2 reads=4 more": false,
 		"rack-a": true, "octavo/x": true,
 	} {
 		t.Run(data, func(t *testing.T) {
@@ -157,7 +219,7 @@ func TestOlderMembers(t *testing.T) {
 	r.awaitStored(3)
 	members(0)
 	cfg := s.groupConfig()
-	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // as of commit 722db72
+	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // it announces nothing
 	old, err := kafka.NewConsumerGroup(cfg)
 	if err != nil {
 		t.Fatal(err)

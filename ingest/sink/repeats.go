@@ -9,9 +9,9 @@ import (
 // repeats finds messages that a partition of the log holds twice. A message is a
 // repeat if one of the size offsets before its own has its id, and at least one of
 // the two is plain: it came without a producer id. (Repeated batches with a producer
-// id are dropped by the broker.) Plain messages come from nodes of commit 722db72,
-// from requests appended again under an Idempotency-Key whose first attempt may
-// still arrive, and from replayed dead letters.
+// id are dropped by the broker.) Plain messages come from requests appended again under
+// an Idempotency-Key whose first attempt may still arrive, from replayed dead letters,
+// and from nodes whose brokers give out no producer ids.
 //
 // The result depends on the log only: every sink that reads a message again, after
 // recalling size offsets before it, decides the same.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -29,6 +30,9 @@ type Sink struct {
 	log     *eventlog.Topic
 	dead    *deadletter.Writer
 	parse   parser
+
+	// refused is why the sink does not use its topics, nil if it does.
+	refused atomic.Pointer[error]
 
 	mu    sync.Mutex
 	last  map[int]*partition // as earlier generations left them
@@ -107,7 +111,8 @@ func (s *Sink) Stop(ctx context.Context) error {
 }
 
 // Ready returns an error unless the sink has been started and has not ended. A sink
-// that waits for the log or the store is ready.
+// that waits for the log or the store is ready, but not one whose topics have another
+// baseline.
 func (s *Sink) Ready(context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -119,6 +124,9 @@ func (s *Sink) Ready(context.Context) error {
 	}
 	if done == nil {
 		return errors.New("the sink has not been started")
+	}
+	if refused := s.refused.Load(); refused != nil {
+		return *refused
 	}
 	return nil
 }
@@ -158,16 +166,21 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 }
 
 // awaitTopic waits until an API node has created the topic: a group cannot watch for
-// a topic that does not exist.
+// a topic that does not exist. While the topic, or the one of dead letters, has another
+// baseline, the sink does not join its group, and nothing is read or committed.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
 	var pace retry.LogPace
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: time.Second}
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
-		_, err := s.log.Partitions(attempt)
+		err := s.checkTopics(attempt)
 		cancel()
 		if err == nil {
+			s.refused.Store(nil)
 			return true
+		}
+		if errors.Is(err, eventlog.ErrBaseline) {
+			s.refused.Store(&err)
 		}
 		if ctx.Err() != nil {
 			return false
@@ -177,6 +190,21 @@ func (s *Sink) awaitTopic(ctx context.Context) bool {
 		}
 		wait.Sleep(ctx)
 	}
+}
+
+func (s *Sink) checkTopics(ctx context.Context) error {
+	partitions, err := s.log.Partitions(ctx)
+	if err == nil {
+		err = s.log.CheckBaseline(ctx, partitions)
+	}
+	if err != nil {
+		return err
+	}
+	// Dead letters that cannot be looked at now need not be written now either.
+	if err := s.dead.CheckBaseline(ctx); errors.Is(err, eventlog.ErrBaseline) {
+		return err
+	}
+	return nil
 }
 
 // groupConfig sets every field: kafka-go's defaults are for other uses.

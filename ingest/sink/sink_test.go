@@ -478,7 +478,7 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	r.accept(numbered(0, 3))
-	for _, junk := range []string{"", "junk", "OE\x01" + strings.Repeat("\xff", 60)} {
+	for _, junk := range []string{"", "junk", "OF\x01" + strings.Repeat("\xff", 60)} {
 		if err := r.log.Append(t.Context(), "site_1", 0, []byte(junk)); err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // Table is the table that queries read and the sink writes.
 const Table = "events"
-
-// NextTable becomes Table when the layout changes: see ingest.Layout.
-const NextTable = Table + "_next"
 
 // StatesTable is the name of a table of aggregate states, which the query service makes and
 // fills (query/states.go), by what its columns are made of. Another version's columns may
@@ -66,8 +64,6 @@ const StatisticsSetting = "auto_statistics_types"
 // is an expression, "" for the type's own.
 type storedColumn struct {
 	Name, Type, Codec, Default string
-	// Before is the default for rows older than the column; "" means Default.
-	Before string
 }
 
 // columnDefault is for rows older than the column: they have no place, which is
@@ -81,9 +77,8 @@ func storedColumns() []storedColumn {
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
 		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
-		// An older sink inserts without it. Older rows mostly arrived when they
-		// happened, and stay in the month that they were in.
-		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))", Before: "toDateTime(toStartOfDay(time), 'UTC')"},
+		// A row that an operator inserts by hand arrives now.
+		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))"},
 	}
 	for _, f := range fields {
 		c := storedColumn{Name: f.Name, Type: f.Type, Codec: f.Codec}
@@ -176,29 +171,26 @@ const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULA
 // timeIndex lets a query about a few days skip the parts of other months.
 const timeIndex = "INDEX time time TYPE minmax GRANULARITY 16"
 
+// BaselineMark is followed by the baseline's number in the comment of the events table, and of LocalTable.
+const BaselineMark = "octavo baseline "
+
+var comment = "\nCOMMENT " + sqltree.Quote(BaselineMark+strconv.Itoa(schema.Baseline))
+
 // CreateStatements create the events table, in this order. Each is safe to repeat.
 func CreateStatements(t Topology) []string {
 	if t.Cluster == "" {
-		return []string{t.create(Table)}
+		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + t.body() + "\nENGINE = MergeTree\n" + t.layout() + comment}
 	}
 	body, layout := t.body(), t.layout()
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + t.LocalTable() + on + " " + body +
-			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout,
+			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout + comment,
 		// Rows of one log partition stay on one shard. An insert is of one
 		// partition, and only the shard that knows its token can drop a repeat.
 		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.LocalTable() +
-			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")",
+			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")" + comment,
 	}
-}
-
-// NextStatement creates an empty NextTable in the current layout on a single
-// server. It is safe to repeat.
-func NextStatement(t Topology) string { return t.create(NextTable) }
-
-func (t Topology) create(table string) string {
-	return "CREATE TABLE IF NOT EXISTS " + table + " " + t.body() + "\nENGINE = MergeTree\n" + t.layout()
 }
 
 func (t Topology) body() string {
@@ -227,8 +219,7 @@ func (t Topology) LocalTable() string {
 
 // UpgradeStatements bring an older table up to storedColumns. have maps each of
 // its columns to its type, and visits are its projections of visits. Columns are added
-// or widened, never dropped. They change no rows: texts stay as they are until
-// RepeatedStatements.
+// or widened, never dropped.
 func UpgradeStatements(t Topology, have map[string]string, visits []string) []string {
 	var changes, before []string
 	after := ""
@@ -236,15 +227,12 @@ func UpgradeStatements(t Topology, have map[string]string, visits []string) []st
 		old, ok := have[c.Name]
 		switch {
 		case !ok:
-			if c.Before != "" {
-				c.Default = c.Before
-			}
 			change := "ADD COLUMN IF NOT EXISTS " + c.definition()
 			if after != "" {
 				change += " AFTER " + sqltree.Ident(after)
 			}
 			changes = append(changes, change)
-		case normalType(old) != normalType(c.Type) && !c.plain(old):
+		case normalType(old) != normalType(c.Type):
 			changes = append(changes, "MODIFY COLUMN "+c.definition())
 			if projected.reads(c.Name) {
 				before = DropVisits(visits...)
@@ -252,36 +240,15 @@ func UpgradeStatements(t Topology, have map[string]string, visits []string) []st
 		}
 		after = c.Name
 	}
-	return append(before, t.alter(changes, "")...)
-}
-
-// plain reports whether an older table's column has the texts of repeatedType, but
-// not as that.
-func (c storedColumn) plain(old string) bool { return c.Type == repeatedType && old == textType }
-
-// RepeatedStatements store an older table's texts as repeatedType. have maps each
-// of its columns to its type. The table works before, while and after the server
-// rewrites its rows: it reads each part as the table's type, whatever the part has.
-// A single server does not wait for that, nor hold inserts.
-func RepeatedStatements(t Topology, have map[string]string) []string {
-	var changes []string
-	for _, c := range storedColumns() {
-		if c.plain(have[c.Name]) {
-			changes = append(changes, "MODIFY COLUMN "+c.definition())
-		}
-	}
-	if t.Cluster != "" {
-		return t.alter(changes, "")
-	}
-	return t.alter(changes, " SETTINGS alter_sync = 0")
+	return append(before, t.alter(changes)...)
 }
 
 // alter are the statements that make changes to the columns.
-func (t Topology) alter(changes []string, settings string) []string {
+func (t Topology) alter(changes []string) []string {
 	if len(changes) == 0 {
 		return nil
 	}
-	alter := " " + strings.Join(changes, ", ") + settings
+	alter := " " + strings.Join(changes, ", ")
 	if t.Cluster == "" {
 		return []string{"ALTER TABLE " + Table + alter}
 	}

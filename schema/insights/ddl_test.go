@@ -40,37 +40,6 @@ func TestUpgradeStatements(t *testing.T) {
 	}
 }
 
-// TestRepeatedStatements: the upgrade leaves plain texts as they are; RepeatedStatements
-// change those of the columns that are stored as repeatedType, and no others.
-func TestRepeatedStatements(t *testing.T) {
-	t.Parallel()
-	have := map[string]string{}
-	for _, c := range storedColumns() {
-		have[c.Name] = c.Type
-	}
-	for _, topology := range []Topology{{}, {Cluster: "octavo"}} {
-		if got := RepeatedStatements(topology, have); got != nil {
-			t.Errorf("%v: a current table needs %q", topology, got)
-		}
-	}
-	for _, c := range []string{"site", "page", "url"} {
-		have[c] = "String"
-	}
-	delete(have, "country")
-	if got := strings.Join(UpgradeStatements(Topology{}, have, nil), "; "); got != "ALTER TABLE events ADD COLUMN IF NOT EXISTS country LowCardinality(String) CODEC(ZSTD(3)) AFTER revision" {
-		t.Errorf("the upgrade: %q", got)
-	}
-	const change = " MODIFY COLUMN site LowCardinality(String), MODIFY COLUMN page LowCardinality(String)"
-	withCodecs := strings.ReplaceAll(change, "(String)", "(String) CODEC(ZSTD(3))")
-	if got := strings.Join(RepeatedStatements(Topology{}, have), "; "); got != "ALTER TABLE events"+withCodecs+" SETTINGS alter_sync = 0" {
-		t.Errorf("%q", got)
-	}
-	if got := strings.Join(RepeatedStatements(Topology{Cluster: "octavo"}, have), "; "); got !=
-		"ALTER TABLE events_local ON CLUSTER octavo"+withCodecs+"; ALTER TABLE events ON CLUSTER octavo"+change {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestSettingStatements(t *testing.T) {
 	t.Parallel()
 	const (

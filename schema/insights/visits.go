@@ -172,7 +172,6 @@ var projected = newProjected()
 
 type projection struct {
 	columns []string // the stored columns whose values tell rows apart, beside the quarter
-	keys    map[string]string
 	query   string
 	// name has a hash of what the projection reads and of the columns' types, so that
 	// another version's is never taken for this one's.
@@ -180,7 +179,7 @@ type projection struct {
 }
 
 func newProjected() projection {
-	p := projection{columns: []string{ColumnSite, "visitor", "session"}, keys: map[string]string{}}
+	p := projection{columns: []string{ColumnSite, "visitor", "session"}}
 	for _, c := range columns {
 		for _, name := range c.Visit {
 			if name != ColumnTime && !slices.Contains(p.columns, name) {
@@ -190,20 +189,11 @@ func newProjected() projection {
 	}
 	var types strings.Builder
 	for _, c := range storedColumns() {
-		if !p.reads(c.Name) {
-			continue
-		}
-		types.WriteString(c.Type)
-		// Nodes of earlier versions change these columns back to plain texts, which the
-		// engine refuses for a column that a projection has as it is.
-		if p.keys[c.Name] = c.Name; c.Type == repeatedType {
-			p.keys[c.Name] = "toLowCardinality(toString(" + c.Name + "))"
+		if p.reads(c.Name) {
+			types.WriteString(c.Type)
 		}
 	}
-	keys := []string{p.keys[ColumnSite], visitSlot}
-	for _, name := range p.columns[1:] {
-		keys = append(keys, p.keys[name])
-	}
+	keys := slices.Insert(slices.Clone(p.columns), 1, visitSlot)
 	states := []string{Events.state}
 	for _, word := range EventTypes.Words() {
 		states = append(states, typeState(EventTypes.codeOf(word)))
@@ -227,7 +217,7 @@ func (p projection) reads(column string) bool {
 func (p projection) definition() string { return "PROJECTION " + p.name + " (" + p.query + ")" }
 
 // VisitColumn reads a stored column in a row of visits.
-func VisitColumn(name string) sqltree.Expr { return sqltree.Col(projected.keys[name]) }
+func VisitColumn(name string) sqltree.Expr { return sqltree.Col(name) }
 
 // VisitsProjection is the projection's name.
 func VisitsProjection() string { return projected.name }
@@ -322,5 +312,5 @@ func VisitsCheck() (events, visits string) {
 	}
 	typ := sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type")))
 	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter, sqltree.Col)}, ColumnSite, ColumnTime),
-		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}, sqltree.Ident(projected.keys[ColumnSite]), sqltree.Ident(visitSlot))
+		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // A log message is one request's events of one site:
 //
-//	magic 'O' 'E', version 1
+//	magic 'O', the baseline as a letter: 'F' is 1; version 1
 //	message id, 16 bytes: equal only in repeats of one message
 //	received, int64 little endian, milliseconds since 1970 UTC
 //	site id, string
@@ -18,15 +20,18 @@ import (
 //	each event: length in bytes, uvarint; presence mask, uint64 little endian
 //	(bit i = the field with id i follows); the present fields by ascending id
 //
-// A string is its length as uvarint and its bytes. A later version, or bits that
-// this one does not know, give ErrNewer: the reader waits to be upgraded.
+// A string is its length as uvarint and its bytes. A later version, bits that this
+// one does not know, and another baseline give ErrNewer: the reader waits.
 const (
-	wireMagic   = "OE"
+	wireMagic   = "O" + string(rune(beforeBaselines+schema.Baseline))
 	wireVersion = 1
 	headerSize  = len(wireMagic) + 1 + 16 + 8
 	// MaxMessageEvents bounds the events of one message.
 	MaxMessageEvents = 1 << 16
 )
+
+// beforeBaselines is the letter of messages that were written before baseline 1.
+const beforeBaselines = 'E'
 
 // MessageID tells repeats of one message from other messages.
 type MessageID [16]byte
@@ -124,18 +129,46 @@ type Message struct {
 // ErrMessage is wrapped by every error about a message's bytes.
 var ErrMessage = errors.New("not a message of the event log")
 
-// ErrNewer is wrapped by errors about a valid message of a later version, which
-// this one cannot read.
+// ErrNewer is wrapped by errors about a valid message that this version cannot read:
+// of a later version, or of another baseline.
 var ErrNewer = errors.New("a later version's message of the event log")
 
 // Reads is the latest version of the log encoding that this program reads. It
 // grows with wireVersion and with every new bit of the presence mask.
 const Reads = 1
 
+// BaselineError is an error about a message of another baseline. It is ErrNewer, too.
+type BaselineError struct{ Found int }
+
+func (e BaselineError) Error() string {
+	if e.Found == 0 {
+		return fmt.Sprintf("a message without a baseline: this program reads baseline %d", schema.Baseline)
+	}
+	return fmt.Sprintf("a message of baseline %d: this program reads baseline %d", e.Found, schema.Baseline)
+}
+
+// Is implements the interface of [errors.Is].
+func (e BaselineError) Is(target error) bool { return target == ErrNewer }
+
+// CheckBaseline returns a BaselineError for a message of another baseline, and nil for any other bytes.
+func CheckBaseline(data []byte) error {
+	// The version, which is small, tells messages from text.
+	if len(data) < headerSize || data[0] != wireMagic[0] || data[1] == wireMagic[1] || data[2] >= ' ' {
+		return nil
+	}
+	if letter := data[1]; beforeBaselines <= letter && letter <= 'Z' {
+		return BaselineError{int(letter - beforeBaselines)}
+	}
+	return nil
+}
+
 // ParseMessage reads a message's header. The result aliases data, which must
 // not change while the message, or a batch that took it, is in use.
 func ParseMessage(data []byte) (Message, error) {
 	var m Message
+	if err := CheckBaseline(data); err != nil {
+		return m, err
+	}
 	if len(data) < headerSize || string(data[:2]) != wireMagic {
 		return m, fmt.Errorf("%w: %d bytes without its mark", ErrMessage, len(data))
 	}

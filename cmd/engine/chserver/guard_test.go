@@ -19,8 +19,7 @@ import (
 // database, or gain the right to. SECRET stands for a file, FOLDER for a
 // writable folder, URL for a server that would notice a request.
 var hostile = []string{
-	// Statements of another user of the machine (security review of 722db72,
-	// finding 1).
+	// Statements of another user of the machine.
 	"select * from file('SECRET', 'LineAsString')",
 	"select count() from file('/etc/shadow','LineAsString')",
 	"insert into function file('FOLDER/written.txt','LineAsString','line String') values ('hello')",

@@ -26,6 +26,9 @@ var All = Set{Postgres: true, Kafka: true, ClickHouse: true}
 type Config struct {
 	// DataDir is locked: it belongs to one process at a time.
 	DataDir string
+	// Baseline is the number of the data format in DataDir: a directory of another one is refused, and nothing in it is
+	// touched. 0, for tests, neither checks the directory nor marks it.
+	Baseline int
 	// EnginesDir is where npm installed the engine packages. If it is empty, package packages searches for it.
 	EnginesDir string
 	// Executable is the octavo binary whose `engine` commands are run. If it is empty, it is this process's own

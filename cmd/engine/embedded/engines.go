@@ -28,8 +28,8 @@ type Engines struct {
 	supervisor *supervise.Supervisor
 }
 
-// Start locks the data directory, starts the wanted engines concurrently and returns when all answer. On error, none is
-// left running. ctx bounds only the start.
+// Start checks the data directory's baseline and locks the directory, starts the wanted engines concurrently and returns
+// when all answer. On error, none is left running. ctx bounds only the start.
 func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	cfg.fill()
 	dir, err := filepath.Abs(cfg.DataDir)
@@ -37,6 +37,9 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines in data directory %q: set OCTAVO_DATA_DIR to a directory that this user may write", cfg.DataDir)
 	}
 	cfg.DataDir = dir
+	if err := cfg.checkBaseline(); err != nil { // the lock would already change the directory
+		return nil, err
+	}
 	found, err := cfg.find()
 	if err != nil {
 		return nil, err
@@ -51,7 +54,13 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
 		}),
 	}
-	if err := e.startAll(ctx, &cfg, found); err != nil {
+	if err = cfg.checkBaseline(); err == nil && cfg.Baseline != 0 { // another process may have been first
+		err = markBaseline(cfg.DataDir, cfg.Baseline)
+	}
+	if err == nil {
+		err = e.startAll(ctx, &cfg, found)
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	}
 	return e, nil

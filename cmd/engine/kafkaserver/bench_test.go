@@ -6,64 +6,41 @@ import (
 	"hash/crc32"
 	"io"
 	"net"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// brokers are this broker and its predecessor kfake with its settings.
-var brokers = []struct {
-	name  string
-	start func(b *testing.B) string
-}{
-	{"kfake", func(b *testing.B) string {
-		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(filepath.Join(b.TempDir(), "log")), kfake.SyncWrites(), kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(4))
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(cluster.Close)
-		return cluster.ListenAddrs()[0]
-	}},
-	{"own", func(b *testing.B) string {
-		address, _ := runConfig(b, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: b.TempDir()})
-		return address
-	}},
-}
-
 // BenchmarkProduce measures acknowledged produces of 16 writers, to one and to four partitions, of 1 and of 1,000
 // messages of 600 bytes.
 func BenchmarkProduce(b *testing.B) {
-	for _, broker := range brokers {
-		for _, c := range []struct{ partitions, messages int }{{1, 1}, {4, 1}, {1, 1000}, {4, 1000}} {
-			b.Run(fmt.Sprintf("broker=%s/partitions=%d/messages=%d", broker.name, c.partitions, c.messages), func(b *testing.B) {
-				address := broker.start(b)
-				makeTopic(b, address, c.partitions)
-				batch := batchOf(c.messages, 600)
-				b.SetBytes(int64(len(batch)))
-				var next atomic.Int64
-				b.ResetTimer()
-				var writers sync.WaitGroup
-				for w := range 16 {
-					writers.Go(func() {
-						conn := dial(b, address)
-						defer func() { _ = conn.Close() }()
-						for next.Add(1) <= int64(b.N) {
-							if err := send(conn, int32(w%c.partitions), batch); err != nil {
-								b.Error(err)
-								return
-							}
+	for _, c := range []struct{ partitions, messages int }{{1, 1}, {4, 1}, {1, 1000}, {4, 1000}} {
+		b.Run(fmt.Sprintf("partitions=%d/messages=%d", c.partitions, c.messages), func(b *testing.B) {
+			address, _ := runConfig(b, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: b.TempDir()})
+			makeTopic(b, address, c.partitions)
+			batch := batchOf(c.messages, 600)
+			b.SetBytes(int64(len(batch)))
+			var next atomic.Int64
+			b.ResetTimer()
+			var writers sync.WaitGroup
+			for w := range 16 {
+				writers.Go(func() {
+					conn := dial(b, address)
+					defer func() { _ = conn.Close() }()
+					for next.Add(1) <= int64(b.N) {
+						if err := send(conn, int32(w%c.partitions), batch); err != nil {
+							b.Error(err)
+							return
 						}
-					})
-				}
-				writers.Wait()
-			})
-		}
+					}
+				})
+			}
+			writers.Wait()
+		})
 	}
 }
 

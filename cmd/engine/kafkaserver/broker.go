@@ -9,7 +9,6 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/group"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
-	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/takeover"
 )
 
 const dataName = "broker" // in the data directory
@@ -32,14 +31,9 @@ type broker struct {
 	workers   sync.WaitGroup
 }
 
-// open opens the data directory. Data of an older version is taken over first.
+// open opens the data directory.
 func open(cfg *Config) (*broker, error) {
 	dir := filepath.Join(cfg.DataDir, dataName)
-	if err := takeover.Run(takeover.Config{
-		FS: cfg.fs, DataDir: cfg.DataDir, Name: dataName, Logger: cfg.Logger, SegmentBytes: cfg.SegmentBytes, TopicEntry: takenTopic,
-	}); err != nil {
-		return nil, err
-	}
 	if err := disk.MakeDir(cfg.fs, cfg.DataDir, filepath.Join(dir, topicsName)); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kbin"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -158,10 +157,8 @@ func readGrowing(from io.Reader, b []byte, size int) ([]byte, error) {
 
 // split reads the rest of the header and finds the API and the body.
 func (r *request) split(b []byte) error {
-	reader := kbin.Reader{Src: b}
-	if client := reader.NullableString(); client != nil {
-		r.client = *client
-	}
+	header := reader{left: b}
+	r.client, _ = header.text()
 	if r.apiOf = apiByKey(r.key); r.apiOf == nil {
 		return fmt.Errorf("%w: unknown api %d", errRefused, r.key)
 	}
@@ -169,8 +166,8 @@ func (r *request) split(b []byte) error {
 		r.kmsg = kmsg.RequestForKey(r.key)
 		r.kmsg.SetVersion(r.version)
 	}
-	r.body = reader.Src
-	if err := reader.Complete(); err != nil {
+	r.body = header.left
+	if err := header.err(); err != nil {
 		return fmt.Errorf("%w: the header of a request (api %d): %w", errRefused, r.key, err)
 	}
 	return nil

@@ -19,7 +19,7 @@
 // POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
 // so clients can tell it from a fault.
 //
-// Its packages: seglog keeps a partition, journal everything else that must be remembered, group coordinates consumers,
-// and takeover reads the data of the previous broker (kfake). It is the process behind `octavo engine kafka`. Besides
-// these packages and disk, it may import only cmd/engine/supervise/dirlock of this module.
+// Its packages: seglog keeps a partition, journal everything else that must be remembered, and group coordinates
+// consumers. It is the process behind `octavo engine kafka`. Besides these packages and disk, it may import only
+// cmd/engine/supervise/dirlock of this module.
 package kafkaserver

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 	"github.com/segmentio/kafka-go"
@@ -143,14 +142,6 @@ func TestPing(t *testing.T) {
 	if err := kafkaserver.Ping(t.Context(), address, "", ""); err == nil {
 		t.Error("a stopped broker answered")
 	}
-}
-
-// tryRun runs a broker that should fail to start.
-func tryRun(t *testing.T, dir string) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
-	defer cancel()
-	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir, OnReady: func(net.Addr) { cancel() }})
 }
 
 // run starts a broker. It returns its address and a function that stops it, which may be called repeatedly.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/twmb/franz-go/pkg/kbin"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
@@ -21,22 +20,22 @@ type toAppend struct {
 // readProduce decodes a produce request of versions 3 to 8, which have the same layout. It allocates by the bytes
 // present, not by announced counts.
 func readProduce(b []byte) (acks int16, transaction bool, list []toAppend, err error) {
-	reader := kbin.Reader{Src: b}
-	transaction = reader.NullableString() != nil
-	acks = reader.Int16()
-	reader.Int32() // how long to wait for replicas
-	for topics := reader.Int32(); topics > 0 && reader.Ok(); topics-- {
-		topic := reader.String()
-		for partitions := reader.Int32(); partitions > 0 && reader.Ok(); partitions-- {
-			a := toAppend{topic, reader.Int32(), nil}
-			a.batch = reader.NullableBytes()
+	r := reader{left: b}
+	_, transaction = r.text()
+	acks = r.int16()
+	r.int32() // how long to wait for replicas
+	for topics := r.int32(); topics > 0 && !r.short; topics-- {
+		topic, _ := r.text()
+		for partitions := r.int32(); partitions > 0 && !r.short; partitions-- {
+			a := toAppend{topic, r.int32(), nil}
+			a.batch = r.bytes()
 			list = append(list, a)
 		}
 	}
-	if err := reader.Complete(); err != nil {
+	if err := r.err(); err != nil {
 		return 0, false, nil, err
 	}
-	if len(reader.Src) > 0 {
+	if len(r.left) > 0 {
 		return 0, false, nil, errors.New("extra bytes at its end")
 	}
 	return acks, transaction, list, nil

@@ -110,11 +110,6 @@ func parse(configs map[string]string) (s settings, err error) {
 	return s, nil
 }
 
-func check(configs map[string]string) error {
-	_, err := parse(configs)
-	return err
-}
-
 // change edits a topic's configs. With validateOnly, it only validates the edit.
 func (t *topic) change(edit func(map[string]string), validateOnly bool) *apiError {
 	t.broker.making.Lock()

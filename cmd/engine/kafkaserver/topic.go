@@ -53,21 +53,6 @@ func (e topicEntry) entry(name string) journal.Entry {
 	return journal.Entry{Key: topicPrefix + name, Value: value}
 }
 
-// takenTopic returns the journal's entries for a topic that is taken over from the previous broker.
-func takenTopic(name, id string, partitions int, starts []int64, configs map[string]string) []journal.Entry {
-	known := map[string]string{}
-	for key, value := range configs {
-		if check(map[string]string{key: value}) == nil {
-			known[key] = value
-		}
-	}
-	entries := []journal.Entry{topicEntry{ID: id, Partitions: partitions, Configs: known}.entry(name)}
-	for partition, start := range starts {
-		entries = append(entries, startEntry(id, partition, start))
-	}
-	return entries
-}
-
 func startEntry(id string, partition int, offset int64) journal.Entry {
 	return journal.Entry{Key: startPrefix + id + "/" + strconv.Itoa(partition), Value: strconv.AppendInt(nil, offset, 10)}
 }

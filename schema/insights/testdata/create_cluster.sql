@@ -62,7 +62,9 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/events_local
 PARTITION BY toYYYYMM(received)
 PRIMARY KEY (site, toStartOfHour(time))
 ORDER BY (site, toStartOfHour(time), visitor, session, time)
-SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1;
+SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1
+COMMENT 'octavo baseline 1';
 
 CREATE TABLE IF NOT EXISTS events ON CLUSTER octavo AS events_local
-ENGINE = Distributed(octavo, currentDatabase(), events_local, log_partition);
+ENGINE = Distributed(octavo, currentDatabase(), events_local, log_partition)
+COMMENT 'octavo baseline 1';

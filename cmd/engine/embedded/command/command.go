@@ -21,7 +21,8 @@ import (
 
 const lockWait = 10 * time.Second
 
-// Engine groups the commands behind the embedded engines.
+// Engine groups the commands behind the embedded engines. The program that parses it gives kong the variable "baseline",
+// the number of its data format.
 type Engine struct {
 	ClickHouse ClickHouse `cmd:"" name:"clickhouse" help:"Run the ClickHouse engine on loopback, behind its native protocol."`
 	Kafka      Kafka      `cmd:"" help:"Run the Kafka-protocol broker on loopback."`

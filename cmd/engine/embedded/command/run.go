@@ -25,6 +25,7 @@ type Run struct {
 	NoSync    bool     `help:"Do not sync writes to disk, to make tests faster."`
 	OpenKafka bool     `help:"Let the broker accept connections without a login, for tests whose clients do not log in."`
 	Ephemeral bool     `help:"Remove the data directory at the end."`
+	Baseline  int      `default:"${baseline}" help:"Number of the data format. A directory of another one is refused. 0: any."`
 }
 
 // Run starts the engines, prints one line of JSON, and serves until SIGTERM or SIGINT.
@@ -41,7 +42,9 @@ func (c *Run) Run() (err error) {
 	if c.Ephemeral {
 		defer func() { _ = os.RemoveAll(dir) }()
 	}
-	cfg := embedded.Config{DataDir: dir, EnginesDir: c.Packages, Logger: logger(), NoSync: c.NoSync, KafkaWithoutLogin: c.OpenKafka}
+	cfg := embedded.Config{
+		DataDir: dir, Baseline: c.Baseline, EnginesDir: c.Packages, Logger: logger(), NoSync: c.NoSync, KafkaWithoutLogin: c.OpenKafka,
+	}
 	for _, name := range c.Engines {
 		switch name {
 		case embedded.Postgres:

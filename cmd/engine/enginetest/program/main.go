@@ -11,6 +11,6 @@ func main() {
 	var cli struct {
 		Engine command.Engine `cmd:"" help:"Run an embedded engine by itself."`
 	}
-	ctx := kong.Parse(&cli, kong.Name("octavo"), kong.UsageOnError())
+	ctx := kong.Parse(&cli, kong.Name("octavo"), kong.UsageOnError(), kong.Vars{"baseline": "0"})
 	ctx.FatalIfErrorf(ctx.Run())
 }

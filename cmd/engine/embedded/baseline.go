@@ -1,0 +1,98 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// baselineFile has the number of the data format that the directory's engines were filled with.
+const baselineFile = "baseline"
+
+// CheckBaseline returns an error if the data directory has data of another baseline. It changes nothing. A directory
+// without engine data is of any baseline.
+func CheckBaseline(dir string, baseline int) error {
+	found, filled, err := foundBaseline(dir)
+	if err != nil {
+		return fmt.Errorf("cannot tell the baseline of data directory %s: %w (OCTAVO_DATA_DIR names it)", dir, err)
+	}
+	if want := strconv.Itoa(baseline); filled && found != want {
+		return fmt.Errorf("cannot use data directory %s: its data has %s and this version uses baseline %s: "+
+			"move the directory away, or run the version that wrote it (OCTAVO_DATA_DIR names it)", dir, named(found), want)
+	}
+	return nil
+}
+
+func (c *Config) checkBaseline() error {
+	if c.Baseline == 0 {
+		return nil
+	}
+	return CheckBaseline(c.DataDir, c.Baseline)
+}
+
+func named(baseline string) string {
+	if baseline == "" {
+		return "no baseline"
+	}
+	if _, err := strconv.ParseUint(baseline, 10, 31); err != nil {
+		baseline = strconv.Quote(baseline)
+	}
+	return "baseline " + baseline
+}
+
+// foundBaseline returns what the directory's file says, "" without a file. filled is false for a directory without engine
+// data.
+func foundBaseline(dir string) (found string, filled bool, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, baselineFile))
+	if err == nil {
+		return strings.TrimSpace(string(text)), true, nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", false, err
+	}
+	for _, engine := range []string{Postgres, Kafka, ClickHouse} {
+		entries, err := os.ReadDir(filepath.Join(dir, engine))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", false, err
+		}
+		for _, e := range entries {
+			if e.Name() != "lost+found" { // of a new file system that is mounted there
+				return "", true, nil
+			}
+		}
+	}
+	return "", false, nil
+}
+
+// markBaseline writes the baseline down before the first engine starts. The caller holds the directory's lock and has
+// checked the baseline.
+func markBaseline(dir string, baseline int) (err error) {
+	path := filepath.Join(dir, baselineFile)
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot mark data directory %s: %w", dir, err)
+		}
+	}()
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(strconv.Itoa(baseline) + "\n")
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

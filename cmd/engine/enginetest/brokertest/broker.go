@@ -1,0 +1,175 @@
+package brokertest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
+)
+
+// Options of a broker. The zero value listens on any port, without TLS and without a login.
+type Options struct {
+	Address string      // where to listen; "" is any port of 127.0.0.1
+	TLS     *tls.Config // nil is plain text
+	Login   *Login      // nil asks for none
+	Nodes   int         // how many brokers it claims to be, for settings and replicas; 0 is one
+}
+
+// Broker is a broker whose answers a test can replace.
+type Broker struct {
+	login    *authenticator
+	cluster  *cluster // nil is one broker
+	listener net.Listener
+	host     string
+	port     int32
+	upstream string
+	cancel   context.CancelFunc // stops the broker behind the proxy
+	running  sync.WaitGroup
+
+	mu      sync.Mutex
+	answers map[int16]Answer
+	conns   map[net.Conn]struct{}
+	stopped bool
+}
+
+// Answer replaces the broker's answer to a request. Without a response the broker answers; an error breaks the
+// connection. Connections call it concurrently.
+type Answer func(kmsg.Request) (kmsg.Response, error)
+
+// patience bounds the start of the broker.
+const patience = 20 * time.Second
+
+// Start starts a broker without topics. It is stopped when the test ends.
+func Start(t testing.TB, o Options) *Broker {
+	t.Helper()
+	b := &Broker{answers: map[int16]Answer{}, conns: map[net.Conn]struct{}{}}
+	if o.Login != nil {
+		var err error
+		if b.login, err = newAuthenticator(o.Login); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o.Nodes > 1 {
+		b.cluster = &cluster{nodes: o.Nodes, topics: map[string]*claim{}}
+	}
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	if err := b.serve(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Stop)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", o.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := listener.Addr().(*net.TCPAddr)
+	b.host, b.port, b.listener = at.IP.String(), int32(at.Port), listener
+	if o.TLS != nil {
+		b.listener = tls.NewListener(listener, o.TLS)
+	}
+	b.running.Go(b.accept)
+	return b
+}
+
+// serve starts the broker behind the proxy.
+func (b *Broker) serve(dir string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.cancel = cancel
+	ready, failed := make(chan string, 1), make(chan error, 1)
+	b.running.Go(func() {
+		failed <- kafkaserver.Run(ctx, kafkaserver.Config{
+			Listen: "127.0.0.1:0", DataDir: dir, OnReady: func(at net.Addr) { ready <- at.String() },
+		})
+	})
+	select {
+	case b.upstream = <-ready:
+		return nil
+	case err := <-failed:
+		return err
+	case <-time.After(patience):
+		cancel()
+		return errors.New("cannot start the broker in time")
+	}
+}
+
+// Addresses are where the broker listens.
+func (b *Broker) Addresses() []string { return []string{b.listener.Addr().String()} }
+
+// On replaces the answers to a kind of request.
+func (b *Broker) On(key kmsg.Key, answer Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answers[int16(key)] = answer
+}
+
+// Stop stops the broker, and forgets its topics. It may be called twice.
+func (b *Broker) Stop() {
+	b.mu.Lock()
+	b.stopped = true
+	for c := range b.conns {
+		_ = c.Close()
+	}
+	b.mu.Unlock()
+	if b.listener != nil {
+		_ = b.listener.Close()
+	}
+	b.cancel()
+	b.running.Wait()
+}
+
+// track closes a connection when the broker stops. It returns false if it has stopped.
+func (b *Broker) track(c net.Conn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stopped {
+		_ = c.Close()
+		return false
+	}
+	b.conns[c] = struct{}{}
+	return true
+}
+
+func (b *Broker) forget(c net.Conn) {
+	_ = c.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.conns, c)
+}
+
+func (b *Broker) accept() {
+	for {
+		client, err := b.listener.Accept()
+		if err != nil {
+			return // the listener is closed
+		}
+		b.running.Go(func() { b.relay(client) })
+	}
+}
+
+// relay answers the requests of one connection, one after the other.
+func (b *Broker) relay(client net.Conn) {
+	if !b.track(client) {
+		return
+	}
+	defer b.forget(client)
+	server, err := (&net.Dialer{Timeout: patience}).DialContext(context.Background(), "tcp", b.upstream)
+	if err != nil || !b.track(server) {
+		return
+	}
+	defer b.forget(server)
+	l := &link{broker: b, client: client, server: server}
+	if b.login != nil {
+		l.login = b.login.begin()
+	}
+	for l.next() == nil {
+		continue
+	}
+}
