@@ -27,7 +27,7 @@ func Start(t testing.TB, part interface {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
 		if err := part.Stop(ctx); err != nil {
 			t.Error(err)
