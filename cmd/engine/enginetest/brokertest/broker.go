@@ -20,6 +20,8 @@ type Options struct {
 	TLS     *tls.Config // nil is plain text
 	Login   *Login      // nil asks for none
 	Nodes   int         // how many brokers it claims to be, for settings and replicas; 0 is one
+	// Answers are as from On, before the first request.
+	Answers map[kmsg.Key]Answer
 }
 
 // Broker is a broker whose answers a test can replace.
@@ -50,6 +52,9 @@ const patience = 20 * time.Second
 func Start(t testing.TB, o Options) *Broker {
 	t.Helper()
 	b := &Broker{answers: map[int16]Answer{}, conns: map[net.Conn]struct{}{}}
+	for key, answer := range o.Answers {
+		b.On(key, answer)
+	}
 	if o.Login != nil {
 		var err error
 		if b.login, err = newAuthenticator(o.Login); err != nil {
