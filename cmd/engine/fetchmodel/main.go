@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -24,6 +23,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 const (
@@ -97,7 +98,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	if err != nil {
 		return err
 	}
-	defer body.Body.Close() //nolint:errcheck // It is only read.
+	defer body.Body.Close()                                          //nolint:errcheck // It is only read.
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // Everybody may read a model.
 		return err
 	}

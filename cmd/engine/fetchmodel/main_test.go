@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,14 +40,14 @@ func TestFetch(t *testing.T) {
 					w.WriteHeader(http.StatusUnauthorized)
 				case r.URL.Path == "/simple/a-package/" && test.page != "":
 					w.Header().Set("Content-Type", test.kind)
-					fmt.Fprint(w, test.page)
+					io.WriteString(w, test.page) //nolint:errcheck // The client may go away.
 				case r.URL.Path == "/files/model" && test.file == "half":
 					w.Header().Set("Content-Length", "100")
-					fmt.Fprint(w, content)
+					io.WriteString(w, content) //nolint:errcheck // The client may go away.
 				case r.URL.Path == "/files/model" && test.file == "large":
 					w.Write(make([]byte, maxFile+1)) //nolint:errcheck // The client may go away.
 				case r.URL.Path == "/files/model":
-					fmt.Fprint(w, test.file)
+					io.WriteString(w, test.file) //nolint:errcheck // The client may go away.
 				default:
 					w.WriteHeader(http.StatusNotFound)
 				}
