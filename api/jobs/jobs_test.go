@@ -538,6 +538,18 @@ func TestTotals(t *testing.T) {
 	}
 }
 
+// TestWordsAlone has a runner with no model say so, in the log and by a metric.
+func TestWordsAlone(t *testing.T) {
+	t.Parallel()
+	for alone, encoder := range map[float64]func() (Encoder, error){1: nil, 0: func() (Encoder, error) { return nil, nil }} {
+		b, metrics := newBench(t), NewMetrics(prometheus.NewRegistry())
+		b.run(func(context.Context, step) error { return nil }, func(c *Config) { c.Metrics, c.Deps.Encoder = metrics, encoder })
+		if got := testutil.ToFloat64(metrics.wordsAlone); got != alone || strings.Contains(b.log.String(), "words alone") != (alone == 1) {
+			t.Errorf("%v instead of %v: %s", got, alone, b.log.String())
+		}
+	}
+}
+
 // TestKilledGitOperation: an import whose process dies on the last attempt fails with its job, by the runner that rescues the job or
 // by the sweep if river gave it up; one whose job can still run stays.
 func TestKilledGitOperation(t *testing.T) {

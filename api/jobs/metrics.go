@@ -17,6 +17,7 @@ type Metrics struct {
 	attempts                    *prometheus.CounterVec
 	seconds                     *prometheus.HistogramVec
 	open, failed, oldestWaiting *prometheus.GaugeVec
+	wordsAlone                  prometheus.Gauge
 }
 
 // outcomes are how the attempts of jobs end, with their label.
@@ -42,6 +43,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		failed: gauge("octavo_jobs_failed", "Jobs that failed for good and that nobody has retried, by kind; they are deleted after 30 days. Nodes with the role api or jobs show it."),
 		oldestWaiting: gauge("octavo_jobs_oldest_waiting_seconds",
 			"How long the oldest job that could run has not been taken, or the oldest delivery to a webhook has not been handed to one, by kind; nodes with the role api or jobs show it."),
+		wordsAlone: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "octavo_conversations_words_alone",
+			Help: "1 while jobs of this node group issues of conversations by words alone, since it has no model; 0 if it has one or runs no jobs.",
+		}),
 	}
 	for _, kind := range Names() {
 		for _, outcome := range outcomes {
@@ -50,7 +55,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		m.seconds.WithLabelValues(kind)
 	}
 	m.set(nil)
-	r.MustRegister(m.attempts, m.seconds, m.open, m.failed, m.oldestWaiting)
+	r.MustRegister(m.attempts, m.seconds, m.open, m.failed, m.oldestWaiting, m.wordsAlone)
 	return m
 }
 

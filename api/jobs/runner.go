@@ -86,6 +86,12 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Pause == nil {
 		cfg.Pause = pause
 	}
+	if cfg.Deps.Encoder == nil {
+		cfg.Log.Warn("There is no model: issues of conversations are grouped by words alone, which is worse. `make engines` downloads it.")
+		if cfg.Metrics != nil {
+			cfg.Metrics.wordsAlone.Set(1)
+		}
+	}
 	r := &Runner{cfg: cfg, deps: cfg.Deps, log: cfg.Log, id: schema.NewID(), kick: make(chan struct{}, 1)}
 	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, time.Duration(0)
 	for _, k := range cfg.Kinds {

@@ -99,9 +99,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	if deps.Refiner, err = n.settings.refiner(); err != nil {
 		return err
 	}
-	if deps.Encoder = n.settings.encoder(); deps.Encoder == nil {
-		n.log.Info("Issues of conversations are compared by their words only: `make engines` fetches the model that compares what they mean.")
-	}
+	deps.Encoder = n.settings.encoder()
 	mailer, err := n.settings.mailer()
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -81,7 +80,7 @@ func (r *rounds) round(fresh []conversations.Item) {
 			continue
 		}
 		d := m.Describe(c.sample, "")
-		c.known.Language, c.known.Profile = d.Language, d.Profile
+		c.known.Profile = d.Profile
 		left = append(left, c)
 	}
 	r.clusters, r.window = left, items[:min(len(items), r.most)]
@@ -122,9 +121,9 @@ func (v *varied) next(n int) []conversations.Item {
 // variations are of issues of both halves of the corpus. Without a model their meanings are made up.
 func variations(t *testing.T, model *embedding.Model) *varied {
 	t.Helper()
-	v := &varied{random: rand.New(rand.NewPCG(3, 4))}
+	v := &varied{random: rand.New(rand.NewPCG(3, 4))} // Variations for a test.
 	for _, half := range []string{"dev", "held"} {
-		v.of = append(v.of, extractAll(readCorpus(t, filepath.Join("testdata", half))[:60], model).items...)
+		v.of = append(v.of, extracted(t, half, model).items[:60]...)
 	}
 	for i := range v.of {
 		if model == nil {
@@ -147,40 +146,42 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestRoundsAreBounded takes in issues round by round: rounds after 6,000 issues need about as much memory as the first, in which the samples of the clusters fill, and no issue is
-// lost. It is not parallel, since it counts what the process allocates.
-func TestRoundsAreBounded(t *testing.T) {
-	const size, early, late = 250, 2000, 8000
+// TestRoundsAreBounded takes in issues round by round. No issue is lost, and once the samples of the clusters are full, later rounds need
+// no more memory. It is not parallel, since it counts what the process allocates.
+func TestRoundsAreBounded(t *testing.T) { //nolint:paralleltest // See above.
+	const size, part, parts = 250, 2000, 3
 	v := variations(t, nil)
 	r := rounds{most: size}
-	sums := map[int]uint64{}
-	for v.made < late {
-		items := v.next(size)
-		sums[(v.made-1)/early] += allocated(&r, items)
+	var sums [parts]uint64
+	for i := range sums {
+		for range part / size {
+			sums[i] += allocated(&r, v.next(size))
+		}
 	}
-	first, last := sums[0], sums[late/early-1]
 	all := 0
 	for _, c := range r.clusters {
 		all += c.issues
 	}
-	t.Logf("%d issues in %d clusters: the first %d allocated %d MB, the last %d MB", v.made, len(r.clusters), early, first>>20, last>>20)
+	t.Logf("%d issues in %d clusters: bytes allocated for each %d: %d", v.made, len(r.clusters), part, sums)
 	if all != v.made {
 		t.Errorf("%d issues of %d are in clusters", all, v.made)
 	}
-	if last > 2*first {
-		t.Errorf("the last rounds allocated %d bytes, the first %d", last, first)
+	if full, last := sums[1], sums[parts-1]; last > 3*full/2 {
+		t.Errorf("the last rounds allocated %d bytes, those before %d", last, full)
 	}
 }
 
-// TestManyConversations is run by `make test-rest`: the environment variable says how many. It takes seconds for each 1,000.
+// TestManyConversations groups 20,000 conversations, or as many as the environment variable says. Each 1,000 take seconds.
 func TestManyConversations(t *testing.T) {
-	text := os.Getenv("OCTAVO_TEST_CONVERSATIONS")
-	if text == "" {
-		t.Skip("OCTAVO_TEST_CONVERSATIONS is not set")
+	if testing.Short() {
+		t.Skip("runs in the long form: .ci/long")
 	}
-	most, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
+	most := 20_000
+	if text := os.Getenv("OCTAVO_TEST_CONVERSATIONS"); text != "" {
+		var err error
+		if most, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
 	}
 	v := variations(t, openModel(t))
 	r := rounds{most: roundSize}

@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -9,155 +10,151 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// entry is one weighted term of a vector.
-type entry struct {
-	term   int32
-	weight float32
+// meaningSize is the number of values of a meaning.
+const meaningSize = 512
+
+// Meaning is the vector of an issue as it is stored: one signed byte a value, in a scale of its own. It is empty
+// without a model.
+type Meaning []byte
+
+// NewMeaning stores a vector.
+func NewMeaning(vector []float32) Meaning {
+	most := float32(0)
+	for _, x := range vector {
+		most = max(most, x, -x)
+	}
+	if most == 0 || len(vector) != meaningSize {
+		return nil
+	}
+	stored := make(Meaning, len(vector))
+	for i, x := range vector {
+		stored[i] = byte(int8(math.Round(float64(x / most * math.MaxInt8))))
+	}
+	return stored
 }
 
-// vector says what an issue, or the sum of several, is about: by its words, and by what it means as a whole. Those of an issue have
-// length 1.
+// vector has this length. It is nil if nothing is stored.
+func (m Meaning) vector(length float64) []float32 {
+	if len(m) != meaningSize {
+		return nil
+	}
+	square := 0
+	for _, b := range m {
+		square += int(int8(b)) * int(int8(b))
+	}
+	made := make([]float32, meaningSize)
+	for i, b := range m {
+		made[i] = float32(float64(int8(b)) * length / math.Sqrt(max(float64(square), 1)))
+	}
+	return made
+}
+
+// entry is the weight of a term.
+type entry struct {
+	term   string
+	weight float64
+}
+
+// vector is the words and the meaning of an issue, each of length 1, or the sum of several issues.
 type vector struct {
-	words words
-	// meaning is nil if it is not known of all issues.
+	// words are sorted by their terms, so that sums have the same bits every time.
+	words   []entry
 	meaning []float32
 }
 
-// alike is the sum of the similarities between the issues of two sums: the dot product is linear.
+// alike is the sum of the similarities between the issues of two sums.
 func (v vector) alike(w vector) float64 {
-	sum := v.words.alike(w.words)
+	sum := 0.0
+	for i, j := 0, 0; i < len(v.words) && j < len(w.words); {
+		switch order := strings.Compare(v.words[i].term, w.words[j].term); {
+		case order < 0:
+			i++
+		case order > 0:
+			j++
+		default:
+			sum += v.words[i].weight * w.words[j].weight
+			i++
+			j++
+		}
+	}
 	if v.meaning == nil || w.meaning == nil {
 		return sum
 	}
-	return mixed(sum, dot(v.meaning, w.meaning))
+	return (sum + float64(gonum.Implementation{}.Sdot(meaningSize, v.meaning, 1, w.meaning, 1))) / 2
 }
 
-// mixed is how alike two are whose words and meanings are so much alike. The meaning counts twice.
-func mixed(words, meaning float64) float64 { return (words + 2*meaning) / 3 }
-
-func dot(v, w []float32) float64 {
-	return float64(gonum.Implementation{}.Sdot(len(v), v, 1, w, 1))
-}
-
-func (v vector) plus(w vector) vector {
-	return vector{v.words.plus(w.words), added(v.meaning, w.meaning, 1)}
-}
-
-// minus takes away what plus added. What is left of a term that only w had is nothing, up to rounding.
-func (v vector) minus(w vector) vector {
-	return vector{v.words.minus(w.words), added(v.meaning, w.meaning, -1)}
-}
-
-func added(v, w []float32, times float32) []float32 {
-	if v == nil || w == nil {
-		return nil
-	}
-	sum := slices.Clone(v)
-	gonum.Implementation{}.Saxpy(len(w), times, w, 1, sum, 1)
-	return sum
-}
-
-// words are weighted terms, sorted by their numbers.
-type words []entry
-
-func (v words) alike(w words) float64 {
-	sum := 0.0
-	for i, j := 0, 0; i < len(v) && j < len(w); {
-		switch a, b := v[i], w[j]; {
-		case a.term < b.term:
+// plus adds another vector, so many times.
+func (v vector) plus(w vector, times float64) vector {
+	sum := vector{words: make([]entry, 0, len(v.words)+len(w.words))}
+	i := 0
+	for _, e := range w.words {
+		for i < len(v.words) && v.words[i].term < e.term {
+			sum.words = append(sum.words, v.words[i])
 			i++
-		case a.term > b.term:
-			j++
-		default:
-			sum += float64(a.weight) * float64(b.weight)
+		}
+		weight := times * e.weight
+		if i < len(v.words) && v.words[i].term == e.term {
+			weight += v.words[i].weight
 			i++
-			j++
+		}
+		// What is taken away leaves nothing but rounding.
+		if math.Abs(weight) > 1e-9 {
+			sum.words = append(sum.words, entry{e.term, weight})
 		}
 	}
-	return sum
-}
-
-func (v words) plus(w words) words {
-	sum := make(words, 0, len(v)+len(w))
-	i, j := 0, 0
-	for i < len(v) || j < len(w) {
-		switch {
-		case j == len(w) || i < len(v) && v[i].term < w[j].term:
-			sum = append(sum, v[i])
-			i++
-		case i == len(v) || v[i].term > w[j].term:
-			sum = append(sum, w[j])
-			j++
-		default:
-			sum = append(sum, entry{v[i].term, v[i].weight + w[j].weight})
-			i++
-			j++
-		}
+	sum.words = append(sum.words, v.words[i:]...)
+	if v.meaning != nil && w.meaning != nil {
+		sum.meaning = slices.Clone(v.meaning)
+		gonum.Implementation{}.Saxpy(meaningSize, float32(times), w.meaning, 1, sum.meaning, 1)
 	}
 	return sum
 }
 
-// vocabulary numbers terms, and counts in how many vectors each is.
+// vocabulary counts how many texts have a term.
 type vocabulary struct {
-	numbers map[string]int32
-	terms   []string
-	having  []float64
-	all     float64
+	having map[string]float64
+	texts  float64
 }
 
-func newVocabulary() *vocabulary { return &vocabulary{numbers: map[string]int32{}} }
-
-func (v *vocabulary) number(term string) int32 {
-	n, known := v.numbers[term]
-	if !known {
-		n = int32(len(v.terms)) // Memory ends first.
-		v.numbers[term] = n
-		v.terms, v.having = append(v.terms, term), append(v.having, 0)
-	}
-	return n
-}
-
-// count notes that there is one more text with these terms. They are numbered in one order: sums are made in that of their numbers.
 func (v *vocabulary) count(terms map[string]float64) {
-	v.all++
-	for _, term := range sortedKeys(terms) {
-		v.having[v.number(term)]++
+	v.texts++
+	for term := range terms {
+		v.having[term]++
 	}
 }
 
-// Before an organization has many issues, how often terms are in them is guessed: assumedTexts are added, in which a thing and
-// any other term are as frequent as they are in general.
+// Before an organization has many issues, the share of texts that have a term is guessed: as if there were assumedTexts
+// more.
 const (
 	assumedTexts = 100
-	usualThing   = 0.03
-	usualStem    = 0.01
+	thingShare   = 0.05
+	wordShare    = 0.01
 )
 
-// weight tells how much a term says: the fewer have it, the more.
-func (v *vocabulary) weight(term string) float64 {
-	usual := usualStem
-	if strings.HasPrefix(term, thingMark) {
-		usual = usualThing
+// weigh weighs the terms of an issue by how often they are in it, and how few issues have them (TF-IDF).
+func (v *vocabulary) weigh(counts map[string]float64) []entry {
+	made := entries(counts)
+	square := 0.0
+	for i, e := range made {
+		usual := wordShare
+		if strings.HasPrefix(e.term, thingMark) {
+			usual = thingShare
+		}
+		share := (v.having[e.term] + assumedTexts*usual) / (v.texts + assumedTexts)
+		made[i].weight = math.Log(1+1/share) * (1 + math.Log(e.weight))
+		square += made[i].weight * made[i].weight
 	}
-	share := (v.having[v.number(term)] + assumedTexts*usual) / (v.all + assumedTexts)
-	return math.Log(1 + 1/share)
+	for i := range made {
+		made[i].weight /= math.Sqrt(square)
+	}
+	return made
 }
 
-// vectorOf weighs the terms of an issue by how often they are in it and how much they say.
-func (v *vocabulary) vectorOf(counts map[string]float64) words {
-	var made words
-	sum := 0.0
-	// In one order, so that equal issues have vectors with equal bits.
-	for _, term := range sortedKeys(counts) {
-		weight := v.weight(term) * (1 + math.Log(counts[term]))
-		sum += weight * weight
-		made = append(made, entry{v.number(term), float32(weight)})
+func entries(weights map[string]float64) []entry {
+	made := make([]entry, 0, len(weights))
+	for _, term := range slices.Sorted(maps.Keys(weights)) {
+		made = append(made, entry{term, weights[term]})
 	}
-	length := float32(math.Sqrt(sum))
-	for i := range made {
-		made[i].weight /= length
-	}
-	slices.SortFunc(made, func(a, b entry) int { return cmp.Compare(a.term, b.term) })
 	return made
 }
 
@@ -169,10 +166,42 @@ func countTerms(terms []string) map[string]float64 {
 	return counts
 }
 
-func (v words) minus(w words) words {
-	negative := slices.Clone(w)
-	for i := range negative {
-		negative[i].weight = -negative[i].weight
-	}
-	return slices.DeleteFunc(v.plus(negative), func(e entry) bool { return e.weight < 1e-6 })
+// maxProfileTerms bounds what is stored of a cluster.
+const maxProfileTerms = 64
+
+// Profile is the sum of the vectors of a cluster's issues, as it is stored between analyses.
+type Profile struct {
+	// Issues is how many issues it was made of.
+	Issues int                `json:"issues"`
+	Terms  map[string]float64 `json:"terms"`
+	// Meaning is the direction of the sum of the issues' meanings, and Length its length.
+	Meaning Meaning `json:"meaning,omitempty"`
+	Length  float64 `json:"length,omitempty"`
 }
+
+// profileOf makes the profile of a cluster of its issues.
+func (v *vocabulary) profileOf(issues []Item) Profile {
+	sum, meant, known := vector{}, make([]float32, meaningSize), 0.0
+	for _, issue := range issues {
+		sum = sum.plus(vector{words: v.weigh(countTerms(issue.Terms))}, 1)
+		if meaning := issue.Meaning.vector(1); meaning != nil {
+			gonum.Implementation{}.Saxpy(meaningSize, 1, meaning, 1, meant, 1)
+			known++
+		}
+	}
+	p := Profile{Issues: len(issues), Terms: map[string]float64{}, Meaning: NewMeaning(meant)}
+	slices.SortStableFunc(sum.words, func(a, b entry) int { return cmp.Compare(b.weight, a.weight) })
+	for _, e := range sum.words[:min(len(sum.words), maxProfileTerms)] {
+		p.Terms[e.term] = rounded(e.weight)
+	}
+	if known > 0 {
+		// Issues without a meaning, from before there was a model, count as the others do.
+		p.Length = rounded(float64(gonum.Implementation{}.Snrm2(meaningSize, meant, 1)) * float64(len(issues)) / known)
+	}
+	return p
+}
+
+// rounded leaves three digits: more would take room in the database and say nothing.
+func rounded(x float64) float64 { return math.Round(1000*x) / 1000 }
+
+func (p Profile) vector() vector { return vector{entries(p.Terms), p.Meaning.vector(p.Length)} }

@@ -20,7 +20,7 @@ func TestEncode(t *testing.T) {
 	shared := embedding.NewShared(model)
 	m, err := shared.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("run `make engines`, which needs pip: %v", err)
+		t.Skipf("run `make engines`: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
