@@ -148,7 +148,7 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 
 // TestRoundsAreBounded takes in issues round by round. No issue is lost, and once the samples of the clusters are full, later rounds need
 // no more memory. It is not parallel, since it counts what the process allocates.
-func TestRoundsAreBounded(t *testing.T) { //nolint:paralleltest // See above.
+func TestRoundsAreBounded(t *testing.T) { // See above.
 	const size, part, parts = 250, 2000, 3
 	v := variations(t, nil)
 	r := rounds{most: size}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
@@ -54,6 +55,27 @@ type Launch struct {
 	Adjust func(*exec.Cmd)
 }
 
+// memory is where engines that do not sync keep temporary data: a test's database is some 600 files, and a disk's file
+// system spends more on making and removing them than Postgres on the test. It is used if much is free: a container may
+// have 64 MiB.
+const (
+	memory     = "/dev/shm"
+	memoryFree = 8 << 30 // bytes
+)
+
+// inMemory returns a new directory in memory, and "" if there is no room.
+func inMemory() string {
+	var about unix.Statfs_t
+	if unix.Statfs(memory, &about) != nil || about.Type != unix.TMPFS_MAGIC || about.Bavail*uint64(about.Bsize) < memoryFree {
+		return ""
+	}
+	dir, err := os.MkdirTemp(memory, "octavo-engines-")
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
 // Start runs the engines until Stop or until this process ends, for whatever
 // reason.
 func (l Launch) Start(ctx context.Context) (*Running, error) {
@@ -65,8 +87,13 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	defer func() { _ = log.Close() }()
 	defer func() { _ = os.Remove(log.Name()) }()
 	arguments := []string{"engine", "run", "--engines", strings.Join(l.Engines, ",")}
-	if l.Dir != "" {
-		arguments = append(arguments, "--data", l.Dir)
+	dir := l.Dir
+	if dir == "" && !l.Sync {
+		dir = inMemory()
+		arguments = append(arguments, "--ephemeral")
+	}
+	if dir != "" {
+		arguments = append(arguments, "--data", dir)
 	}
 	if !l.Sync {
 		arguments = append(arguments, "--no-sync")

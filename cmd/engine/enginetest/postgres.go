@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Postgres returns the URL of a new, empty database, which is dropped when the test ends.
@@ -83,20 +84,24 @@ const (
 	objectInUse           = "55006"
 )
 
-func execPostgres(url string, statements ...string) error {
+// pools are the process's connections for set-up and clean-up, by URL. They end with the process.
+var pools sync.Map
+
+func execPostgres(url, statement string) error {
 	ctx, cancel := step()
 	defer cancel()
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	for _, statement := range statements {
-		if _, err := conn.Exec(ctx, statement); err != nil {
+	pool, known := pools.Load(url)
+	if !known {
+		made, err := pgxpool.New(context.Background(), url)
+		if err != nil {
 			return err
 		}
+		if pool, known = pools.LoadOrStore(url, made); known {
+			made.Close()
+		}
 	}
-	return nil
+	_, err := pool.(*pgxpool.Pool).Exec(ctx, statement)
+	return err
 }
 
 // templates remembers existing templates, so that only the first test of this process asks Postgres.

@@ -28,6 +28,7 @@ fsync = %[1]s
 full_page_writes = %[1]s
 synchronous_commit = on
 password_encryption = scram-sha-256
+scram_iterations = %[2]d
 timezone = UTC
 log_timezone = UTC
 log_line_prefix = ''
@@ -39,11 +40,12 @@ log_parameter_max_length_on_error = 0
 `
 
 func (s *Server) writeSettings(dir string) error {
-	durable := "on"
+	// 4096 is Postgres' default. Tests connect thousands of times.
+	durable, iterations := "on", 4096
 	if s.cfg.NoSync {
-		durable = "off"
+		durable, iterations = "off", 1
 	}
-	files := map[string]string{"postgresql.conf": fmt.Sprintf(settings, durable), "pg_hba.conf": access}
+	files := map[string]string{"postgresql.conf": fmt.Sprintf(settings, durable, iterations), "pg_hba.conf": access}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := writeFile(path, []byte(text), 0o600); err != nil {
