@@ -88,13 +88,12 @@ func TestAnotherBaseline(t *testing.T) {
 			})
 			state := func() (ends []int64, settings map[string]string) {
 				t.Helper()
-				ends, err := topic.Ends(t.Context(), partitions)
-				if err == nil {
-					settings, err = topic.settings(t.Context(), timestampType, retentionTime)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				eventually.Succeeds(t, "the partitions' leaders", func() (err error) { // a new topic has none for a moment
+					if ends, err = topic.Ends(t.Context(), partitions); err == nil {
+						settings, err = topic.settings(t.Context(), timestampType, retentionTime)
+					}
+					return err
+				})
 				return ends, settings
 			}
 			ends, settings := state()
