@@ -1,0 +1,25 @@
+//go:build !race
+
+package frame_test
+
+import (
+	"testing"
+
+	"github.com/valyala/fasthttp"
+)
+
+// TestFrameAllocatesNothing allows only the router's allocations for path values.
+func TestFrameAllocatesNothing(t *testing.T) {
+	handler, request := benchFrame(t)
+	ctx := &fasthttp.RequestCtx{}
+	request(ctx)
+	handler(ctx)
+	routed := testing.AllocsPerRun(1000, func() {
+		ctx.Response.Reset()
+		handler(ctx)
+	})
+	// Each path value is copied and boxed: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
+	if routed > 6 {
+		t.Errorf("%v allocations per event request", routed)
+	}
+}
