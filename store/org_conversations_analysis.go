@@ -27,8 +27,9 @@ type Analysis interface {
 
 // KnownCluster is a cluster as an Analysis described it. Profile is JSON.
 type KnownCluster struct {
-	ID      string
-	Profile []byte
+	ID       string
+	Language string
+	Profile  []byte
 	// Rests is whether it has issues that are not among those that Assign is given.
 	Rests bool
 }
@@ -220,7 +221,7 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	}
 	clusters := make([]KnownCluster, len(profiles))
 	for i, p := range profiles {
-		clusters[i] = KnownCluster{ID: p.ID, Profile: p.Profile, Rests: p.Issues > in[p.ID]}
+		clusters[i] = KnownCluster{ID: p.ID, Language: p.Language, Profile: p.Profile, Rests: p.Issues > in[p.ID]}
 	}
 	groups, err := w.analysis.Assign(clusters, issues)
 	if err != nil {

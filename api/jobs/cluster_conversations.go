@@ -50,7 +50,7 @@ func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.Anal
 		if err != nil {
 			return nil, err
 		}
-		known[i] = conversations.Known{ID: c.ID, Profile: profile, Rests: c.Rests}
+		known[i] = conversations.Known{ID: c.ID, Language: c.Language, Profile: profile, Rests: c.Rests}
 	}
 	items := make([]conversations.Item, len(issues))
 	for i, issue := range issues {

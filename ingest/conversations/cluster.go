@@ -3,34 +3,29 @@ package conversations
 import (
 	"cmp"
 	"container/heap"
-	"maps"
 	"slices"
 	"strings"
 )
 
+// How much more alike than usual issues must be to be one problem: the mean over all pairs of two groups, so that a chain of similar
+// pairs does not join issues that have nothing in common. What is usual is measured for each issue: see usual.go. Two clusters that
+// both have issues which do not move become one only if they are more alike, by mergeMargin.
 const (
-	// threshold is how much more alike than usual the issues of two groups must be to be one problem.
-	threshold = -0.1
-	// mergeMargin is added for two clusters that both have issues which do not move.
-	mergeMargin = 0.1
-	// looseSize is the group size at which the mean similarity counts half when an issue changes its group. Small
-	// groups are noisy.
-	looseSize = 10
-	// maxNeighbors bounds the pairs of an issue.
-	maxNeighbors = 40
+	joinThreshold = 0.05
+	// wordsThreshold is that without a model.
+	wordsThreshold = -0.10
+	mergeMargin    = 0.10
+	// candidateMargin is how much less alike two issues may be than their groups.
+	candidateMargin = 0.10
 )
 
-// The usual similarity of an issue is the mean over its nearest neighbors: a share of all, and of few issues more.
-// Before there are many, it is guessed: as if there were assumedNear more neighbors of the similarity assumedAlike.
 const (
-	nearShare    = 0.05
-	nearCount    = 20
-	fewShare     = 1.0 / 3
-	leastNear    = 10
-	assumedNear  = 2
-	assumedAlike = 0.15
-	// With meanings, issues are more alike.
-	assumedMeant = 0.3
+	// looseSize is how large a group must be for its mean to count half when issues change their groups: that of few says little.
+	looseSize = 10
+	// settlePasses bounds how often issues may change their groups within an analysis.
+	settlePasses = 5
+	// maxNeighbors bounds the pairs per issue: many equal issues would otherwise have quadratically many.
+	maxNeighbors = 40
 )
 
 // Item is an issue that may go to any cluster. Key must be unique, and must not depend on when the issue came in.
@@ -38,7 +33,7 @@ type Item struct {
 	Key      string
 	Language string
 	Terms    []string
-	// Meaning is nil if it is not known.
+	// Meaning is the issue's vector; nil if it has none.
 	Meaning Meaning
 	// Cluster is the id of the cluster that it is in; empty for none.
 	Cluster string
@@ -46,307 +41,293 @@ type Item struct {
 
 // Known is a cluster of an earlier analysis.
 type Known struct {
-	ID      string
-	Profile Profile
+	ID       string
+	Language string
+	Profile  Profile
 	// Rests is whether it has issues that are not among the items: they stay, and so does the cluster.
 	Rests bool
 }
 
-// Group is issues about the same thing. Clusters are indexes of the clusters that they are in from now on: none makes
-// the group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
+// Group is issues about the same thing. Clusters are indexes of the clusters that they are in from now on: none makes the
+// group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
 type Group struct {
 	Clusters []int
 	Items    []int
 }
 
-// Method finds clusters. It counts the terms that it sees, and weighs them by their counts: one is made for each
-// analysis.
+// Method finds clusters. It counts the terms that it sees, and weighs them by their counts: one is made for each analysis.
 type Method struct{ words *vocabulary }
 
 // NewMethod makes a method that has seen nothing.
-func NewMethod() *Method { return &Method{&vocabulary{having: map[string]float64{}}} }
+func NewMethod() *Method { return &Method{newVocabulary()} }
 
-// Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and
-// issues of equal terms are in the same one. A cluster whose issues are all among the items goes on as the group that
-// has the most of them. The result depends on the sets only: it is computed in the order of ids and keys.
+// Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and issues of
+// equal terms are in the same one. A cluster whose issues are all among the items goes on as the group that has the most of them.
+// The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
-	a := &assignment{known: known, items: items}
-	a.addNodes(m.words)
-	a.join(a.compare())
-	a.settle()
-	return a.result()
+	a := newAssignment(m.words, known, items)
+	pairs := a.candidates()
+	for _, p := range pairs {
+		a.push(p.a, p.b)
+	}
+	a.run()
+	a.settle(pairs)
+	return a.groups()
 }
 
-// assignment joins nodes, resting clusters before issues, into groups.
+// assignment is nodes, clusters that rest before issues, that are joined into groups.
 type assignment struct {
 	known []Known
 	items []Item
-	nodes []*node
+	// order has the nodes: an index into the clusters, or, minus their number, into the issues.
+	order  []int
+	words  *vocabulary
+	single []vector
+	// having has the nodes that have a term, with its weights.
+	having [][]similar
+	// haveMeaning is whether an issue has a meaning, and threshold what is alike enough then.
+	haveMeaning bool
+	threshold   float64
+	tongue      []string
+	parent      []int
+	// sums, sizes and usual are of groups, under their roots; usual is a sum too.
+	sums  []vector
+	sizes []int
+	usual []float64
+	// own is what is usual for a node itself.
+	own     []float64
+	fixed   []bool
+	version []int
+	queue   pairQueue
 }
 
-// node is a resting cluster, or an issue with those that have equal terms.
-type node struct {
-	vector
-	// size is how many issues the vector is the sum of.
-	size    float64
-	cluster int
-	items   []int
-	usual   float64
-	near    []neighbor
-	group   *group
-}
-
-// group is nodes that are about the same thing.
-type group struct {
-	vector
-	// usual is the sum of that of the issues.
-	size, usual float64
-	nodes       []int
-	// rests is whether it has a resting cluster.
-	rests bool
-}
-
-// neighbor is another node, and how alike it is.
-type neighbor struct {
-	node  int
-	alike float64
-}
-
-func (a *assignment) addNodes(words *vocabulary) {
-	var resting []int
-	for i, k := range a.known {
-		if k.Rests {
-			resting = append(resting, i)
+func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignment {
+	a := &assignment{known: known, items: items, words: vocabulary}
+	for i := range known {
+		if known[i].Rests {
+			a.order = append(a.order, i)
 		}
 	}
-	slices.SortFunc(resting, func(i, j int) int { return strings.Compare(a.known[i].ID, a.known[j].ID) })
-	for _, i := range resting {
-		p := a.known[i].Profile
-		words.count(p.Terms)
-		a.nodes = append(a.nodes, &node{vector: p.vector(), size: float64(p.Issues), cluster: i})
+	slices.SortFunc(a.order, func(i, j int) int { return strings.Compare(known[i].ID, known[j].ID) })
+	var own []int
+	for i := range items {
+		own = append(own, len(known)+i)
 	}
-	order := make([]int, len(a.items))
-	for i := range order {
-		order[i] = i
-		words.count(countTerms(a.items[i].Terms))
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		x, y := a.items[i], a.items[j]
-		return cmp.Or(slices.Compare(x.Terms, y.Terms), strings.Compare(x.Key, y.Key))
+	slices.SortFunc(own, func(i, j int) int {
+		x, y := items[i-len(known)], items[j-len(known)]
+		return cmp.Or(slices.Compare(x.Terms, y.Terms), strings.Compare(x.Language, y.Language), strings.Compare(x.Key, y.Key))
 	})
-	for n, i := range order {
-		item := a.items[i]
-		if n > 0 && slices.Equal(item.Terms, a.items[order[n-1]].Terms) {
-			last := a.nodes[len(a.nodes)-1]
-			last.items = append(last.items, i)
+	a.order = append(a.order, own...)
+	n := len(a.order)
+	a.single, a.tongue, a.sizes = make([]vector, n), make([]string, n), make([]int, n)
+	a.parent, a.fixed, a.version = make([]int, n), make([]bool, n), make([]int, n)
+	counts := make([]map[string]float64, n)
+	for node, i := range a.order {
+		if i < len(known) {
+			counts[node] = known[i].Profile.Terms
+		} else {
+			counts[node] = countTerms(items[i-len(known)].Terms)
+		}
+		a.words.count(counts[node])
+	}
+	for node, i := range a.order {
+		a.parent[node] = node
+		if i < len(known) {
+			a.single[node], a.tongue[node] = known[i].Profile.vector(a.words), known[i].Language
+			a.sizes[node], a.fixed[node] = known[i].Profile.Issues, true
 			continue
 		}
-		v := vector{words.weigh(countTerms(item.Terms)), item.Meaning.vector(1)}
-		a.nodes = append(a.nodes, &node{vector: v, size: 1, cluster: -1, items: []int{i}})
+		item := items[i-len(known)]
+		a.single[node] = vector{a.words.vectorOf(counts[node]), item.Meaning.vector()}
+		a.tongue[node], a.sizes[node] = item.Language, 1
+		a.haveMeaning = a.haveMeaning || a.single[node].meaning != nil
+	}
+	a.own, a.usual = make([]float64, n), make([]float64, n)
+	a.having = make([][]similar, len(a.words.terms))
+	for node, v := range a.single {
+		for _, e := range v.words {
+			a.having[e.term] = append(a.having[e.term], similar{node, float64(e.weight)})
+		}
+	}
+	a.threshold = wordsThreshold
+	if a.haveMeaning {
+		a.threshold = joinThreshold
+		a.center()
+		a.addShared()
+	}
+	return a
+}
+
+// joinEqual puts equal issues together, whatever their similarity to others.
+func (a *assignment) joinEqual() {
+	for node := 1; node < len(a.order); node++ {
+		if a.fixedNode(node) || a.fixedNode(node-1) {
+			continue
+		}
+		if here, before := a.item(node), a.item(node-1); here.Language == before.Language && slices.Equal(here.Terms, before.Terms) {
+			a.join(a.root(node-1), node)
+		}
 	}
 }
 
-// compare compares all nodes. It finds the nearest neighbors of each and their usual similarity, and makes every node a
-// group.
-func (a *assignment) compare() (pairs pairQueue) {
-	row := make([]neighbor, 0, len(a.nodes))
-	for i, n := range a.nodes {
-		row = row[:0]
-		for j, other := range a.nodes {
-			if j != i || n.cluster >= 0 {
-				row = append(row, neighbor{j, n.alike(other.vector) / (n.size * other.size)})
-			}
-		}
-		slices.SortFunc(row, func(x, y neighbor) int {
-			return cmp.Or(cmp.Compare(y.alike, x.alike), cmp.Compare(x.node, y.node))
-		})
-		n.usual = a.usual(row, n.meaning != nil)
-		n.group = &group{vector: n.vector, size: n.size, usual: n.size * n.usual, nodes: []int{i}, rests: n.cluster >= 0}
-		if n.cluster < 0 {
-			n.near = slices.Clone(row[:min(len(row), maxNeighbors)])
-		}
-	}
-	for i, n := range a.nodes {
-		for _, other := range n.near {
-			pairs.add(a, min(i, other.node), max(i, other.node))
-		}
-	}
-	return pairs
-}
+func (a *assignment) item(node int) Item { return a.items[a.order[node]-len(a.known)] }
 
-// usual is the mean of the greatest similarities of a sorted row. A cluster counts as its issues do.
-func (a *assignment) usual(row []neighbor, meant bool) float64 {
-	all, alike := 0.0, assumedAlike
-	for _, other := range row {
-		all += a.nodes[other.node].size
-	}
-	if meant {
-		alike = assumedMeant
-	}
-	left := max(leastNear, min(nearCount, fewShare*all), nearShare*all)
-	sum, count := assumedNear*alike, float64(assumedNear)
-	for _, other := range row {
-		take := min(a.nodes[other.node].size, left)
-		sum, count, left = sum+take*other.alike, count+take, left-take
-		if left <= 0 {
-			break
-		}
-	}
-	return sum / count
-}
-
-// excess is how much more alike than usual the issues of two groups are.
-func excess(g, h *group) float64 {
-	return 2*g.alike(h.vector)/(g.size*h.size) - g.usual/g.size - h.usual/h.size
-}
-
-// pair is two nodes, and how much more alike than usual their groups are.
+// pair is two nodes, a before b, and how much more alike than usual they are.
 type pair struct {
-	i, j   int
-	excess float64
+	a, b               int
+	alike              float64
+	versionA, versionB int
 }
 
-// pairQueue is a heap of pairs, the most alike first.
+func closest(p, q pair) int {
+	return cmp.Or(cmp.Compare(q.alike, p.alike), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+}
+
+func (a *assignment) root(i int) int {
+	for a.parent[i] != i {
+		a.parent[i] = a.parent[a.parent[i]]
+		i = a.parent[i]
+	}
+	return i
+}
+
+// speakAlike reports whether two groups may be one: what they mean is compared across languages, their words are not.
+func (a *assignment) speakAlike(i, j int) bool {
+	return a.tongue[i] == a.tongue[j] || a.tongue[i] == languageUnknown || a.tongue[j] == languageUnknown ||
+		a.single[i].meaning != nil && a.single[j].meaning != nil
+}
+
+// excess tells how much more alike than usual the issues of two groups are.
+func (a *assignment) excess(i, j int) float64 {
+	x, y := float64(a.sizes[i]), float64(a.sizes[j])
+	return 2*a.sums[i].alike(a.sums[j])/(x*y) - a.usual[i]/x - a.usual[j]/y
+}
+
+// push puts two groups into the queue if they are alike enough.
+func (a *assignment) push(i, j int) {
+	i, j = a.root(i), a.root(j)
+	if i == j || !a.speakAlike(i, j) {
+		return
+	}
+	i, j = min(i, j), max(i, j)
+	s := a.excess(i, j)
+	if s < a.threshold || a.fixed[i] && a.fixed[j] && s < a.threshold+mergeMargin {
+		return
+	}
+	heap.Push(&a.queue, pair{i, j, s, a.version[i], a.version[j]})
+}
+
+// run joins the two groups that are most alike until no two are alike enough. A pair that was queued before one of its groups
+// grew is looked at anew.
+func (a *assignment) run() {
+	for a.queue.Len() > 0 {
+		p := heap.Pop(&a.queue).(pair) // It holds nothing else.
+		i, j := a.root(p.a), a.root(p.b)
+		if i == j {
+			continue
+		}
+		if i != p.a || j != p.b || a.version[i] != p.versionA || a.version[j] != p.versionB {
+			a.push(i, j)
+			continue
+		}
+		a.join(i, j)
+	}
+}
+
+// join makes two roots one group. The lower one stays, so that clusters go before issues.
+func (a *assignment) join(i, j int) {
+	i, j = min(i, j), max(i, j)
+	a.parent[j] = i
+	a.sums[i], a.sums[j] = a.sums[i].plus(a.sums[j]), vector{}
+	a.sizes[i] += a.sizes[j]
+	a.usual[i] += a.usual[j]
+	a.fixed[i] = a.fixed[i] || a.fixed[j]
+	if a.tongue[i] == languageUnknown {
+		a.tongue[i] = a.tongue[j]
+	}
+	a.version[i]++
+}
+
+// settle lets each issue go where it fits best, now that the groups are known: an issue that came to a group early may be more
+// like one that grew later.
+func (a *assignment) settle(pairs []pair) {
+	near := make([][]int, len(a.single))
+	for _, p := range pairs {
+		near[p.a], near[p.b] = append(near[p.a], p.b), append(near[p.b], p.a)
+	}
+	for node := range a.parent {
+		a.parent[node] = a.root(node)
+	}
+	for range settlePasses {
+		moved := false
+		for node := range a.parent {
+			if a.fixedNode(node) || a.hasTwin(node) {
+				continue
+			}
+			moved = a.move(node, near[node]) || moved
+		}
+		if !moved {
+			return
+		}
+	}
+}
+
+// fixedNode reports whether a node is a cluster.
+func (a *assignment) fixedNode(node int) bool { return a.order[node] < len(a.known) }
+
+// hasTwin reports whether there is an equal issue, which a move would leave behind.
+func (a *assignment) hasTwin(node int) bool {
+	for _, other := range []int{node - 1, node + 1} {
+		if other >= 0 && other < len(a.order) && !a.fixedNode(other) && slices.Equal(a.item(node).Terms, a.item(other).Terms) {
+			return true
+		}
+	}
+	return false
+}
+
+// move puts an issue into the group of a neighbor, if it is more like that one than like its own.
+func (a *assignment) move(node int, near []int) bool {
+	own, v := a.parent[node], a.single[node]
+	best, most := own, 0.0
+	if count := float64(a.sizes[own] - 1); count > 0 {
+		s := 2*(v.alike(a.sums[own])-v.alike(v))/count - a.own[node] - (a.usual[own]-a.own[node])/count
+		most = a.fit(s, count)
+	}
+	seen := map[int]bool{own: true}
+	for _, other := range near {
+		group := a.parent[other]
+		if seen[group] || !a.speakAlike(group, node) {
+			continue
+		}
+		seen[group] = true
+		size := float64(a.sizes[group])
+		s := 2*v.alike(a.sums[group])/size - a.own[node] - a.usual[group]/size
+		if fit := a.fit(s, size); fit > most && (fit >= 0 || !a.fixed[group]) {
+			best, most = group, fit
+		}
+	}
+	if best == own {
+		return false
+	}
+	a.sums[own], a.sizes[own], a.usual[own] = a.sums[own].minus(v), a.sizes[own]-1, a.usual[own]-a.own[node]
+	a.sums[best], a.sizes[best], a.usual[best] = a.sums[best].plus(v), a.sizes[best]+1, a.usual[best]+a.own[node]
+	a.parent[node] = best
+	return true
+}
+
+// fit tells how well an issue fits in a group that it is so much more alike than usual to.
+func (a *assignment) fit(excess, size float64) float64 {
+	return (excess - a.threshold) * size / (size + looseSize)
+}
+
 type pairQueue []pair
 
-func (q pairQueue) Len() int      { return len(q) }
-func (q pairQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q pairQueue) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(q[j].excess, q[i].excess), cmp.Compare(q[i].i, q[j].i), cmp.Compare(q[i].j, q[j].j)) < 0
-}
-func (q *pairQueue) Push(x any) { *q = append(*q, x.(pair)) } // Only add does.
+func (q pairQueue) Len() int           { return len(q) }
+func (q pairQueue) Less(i, j int) bool { return closest(q[i], q[j]) < 0 }
+func (q pairQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *pairQueue) Push(x any)        { *q = append(*q, x.(pair)) } // Only push does.
 func (q *pairQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
-}
-
-// add queues two nodes if their groups are alike enough.
-func (q *pairQueue) add(a *assignment, i, j int) {
-	g, h := a.nodes[i].group, a.nodes[j].group
-	least := threshold
-	if g.rests && h.rests {
-		least += mergeMargin
-	}
-	if e := excess(g, h); g != h && e >= least {
-		heap.Push(q, pair{i, j, e})
-	}
-}
-
-// join joins the two groups that are most alike, until no two are alike enough (average linkage).
-func (a *assignment) join(pairs pairQueue) {
-	for len(pairs) > 0 {
-		p := heap.Pop(&pairs).(pair) // It holds nothing else.
-		g, h := a.nodes[p.i].group, a.nodes[p.j].group
-		if g == h {
-			continue
-		}
-		// Groups that have grown since they were queued are compared again.
-		if excess(g, h) != p.excess {
-			pairs.add(a, p.i, p.j)
-			continue
-		}
-		if len(g.nodes) < len(h.nodes) {
-			g, h = h, g
-		}
-		g.vector, g.size, g.usual, g.rests = g.plus(h.vector, 1), g.size+h.size, g.usual+h.usual, g.rests || h.rests
-		g.nodes = append(g.nodes, h.nodes...)
-		for _, n := range h.nodes {
-			a.nodes[n].group = g
-		}
-	}
-}
-
-// settle lets each issue go to the group of a neighbor that it fits better, now that all groups are known.
-func (a *assignment) settle() {
-	for _, n := range a.nodes {
-		if n.cluster >= 0 {
-			continue
-		}
-		// An issue alone fits its own group with 0.
-		own, best, most := n.group, n.group, 0.0
-		own.add(n, -1)
-		if own.size > 0 {
-			most = n.fit(own)
-		}
-		seen := map[*group]bool{own: true}
-		for _, other := range n.near {
-			g := a.nodes[other.node].group
-			if seen[g] {
-				continue
-			}
-			seen[g] = true
-			if fit := n.fit(g); fit > most && (fit >= 0 || !g.rests) {
-				best, most = g, fit
-			}
-		}
-		best.add(n, 1)
-		n.group = best
-	}
-}
-
-func (g *group) add(n *node, times float64) {
-	g.vector, g.size, g.usual = g.plus(n.vector, times), g.size+times*n.size, g.usual+times*n.size*n.usual
-}
-
-// fit is how well an issue fits a group that it is not counted in.
-func (n *node) fit(g *group) float64 {
-	e := 2*n.alike(g.vector)/g.size - n.usual - g.usual/g.size
-	return (e - threshold) * g.size / (g.size + looseSize)
-}
-
-// result lists the groups. Each cluster goes on in one of them, or was merged into it.
-func (a *assignment) result() []Group {
-	var groups []Group
-	at := map[*group]int{}
-	for _, n := range a.nodes {
-		i, there := at[n.group]
-		if !there {
-			i = len(groups)
-			at[n.group] = i
-			groups = append(groups, Group{})
-		}
-		if n.cluster >= 0 {
-			groups[i].Clusters = append(groups[i].Clusters, n.cluster)
-		}
-		groups[i].Items = append(groups[i].Items, n.items...)
-	}
-	a.keep(groups)
-	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
-}
-
-// keep finds the groups in which the clusters go on that do not rest. The largest common parts are settled first.
-func (a *assignment) keep(groups []Group) {
-	index := map[string]int{}
-	for i, k := range a.known {
-		if !k.Rests {
-			index[k.ID] = i
-		}
-	}
-	type part struct{ cluster, group, size int }
-	var parts []part
-	for g, group := range groups {
-		sizes := map[int]int{}
-		for _, i := range group.Items {
-			if cluster, there := index[a.items[i].Cluster]; there {
-				sizes[cluster]++
-			}
-		}
-		for _, cluster := range slices.Sorted(maps.Keys(sizes)) {
-			parts = append(parts, part{cluster, g, sizes[cluster]})
-		}
-	}
-	slices.SortStableFunc(parts, func(p, q part) int {
-		return cmp.Or(cmp.Compare(q.size, p.size), strings.Compare(a.known[p.cluster].ID, a.known[q.cluster].ID))
-	})
-	done := map[int]bool{}
-	// A group without a cluster goes first: a cluster is merged only if none is left for it.
-	for _, merge := range []bool{false, true} {
-		for _, p := range parts {
-			if g := &groups[p.group]; !done[p.cluster] && (merge || len(g.Clusters) == 0) {
-				done[p.cluster] = true
-				g.Clusters = append(g.Clusters, p.cluster)
-			}
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,23 +21,30 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// floors of "dev" and "held" are 0.03 below what was measured before the method was made smaller; those of "final" are what it has now,
-// rounded down, which is 0.06 and 0.05 less than before. No change may fall below. The parameters were chosen on
-// "dev" and "held"; the lexicon was written after reading "dev", and the courtesies after reading both. "final" was written and
-// labelled by others than who tuned, and chose nothing: it tells what to expect elsewhere. Whoever tunes with it needs a fourth set.
+// The goals: the figures that are printed tell how far away they are.
+const (
+	problemGoal = 0.8
+	themeGoal   = 0.5
+)
+
+// floors are what was measured, rounded down: no change may fall below. They are not the goals: that the test passes does not mean
+// that these are met. Parameters were chosen on one of "dev" and "held" and checked on the other, both ways; the lexicon was written
+// after reading "dev", and what is a courtesy after reading those of both. "final" was written and labelled by others than who tuned, and
+// chose no parameter: it tells what to expect elsewhere. Whoever tunes with it needs a fourth set.
 var floors = map[string]struct {
-	// problems and themes are F1; words is that of problems by words alone, as without a model.
-	problems, themes, words float64
-	// impact is the share of issues whose impact is as labelled.
-	impact float64
-	// few is the mean F1 of problems in draws of 12 problems with up to 10 conversations each.
-	few float64
+	problems, themes float64
+	// fifty and single are of problems when issues come 50 or one at a time; single is not measured if it is 0: it takes long.
+	fifty, single float64
+	// words is of problems by words only, as without a model.
+	words float64
+	// labels is how far the two persons who labelled agree about problems.
+	labels float64
 	// falseIssues bounds the conversations without a problem, of 20, that have an issue.
 	falseIssues int
 }{
-	"dev":   {problems: 0.73, themes: 0.81, words: 0.60, impact: 0.54, few: 0.82, falseIssues: 1},
-	"final": {problems: 0.66, themes: 0.62, words: 0.57, impact: 0.58, few: 0.82, falseIssues: 7},
-	"held":  {problems: 0.63, themes: 0.63, words: 0.41, impact: 0.45, few: 0.78, falseIssues: 3},
+	"dev":   {problems: 0.76, themes: 0.84, fifty: 0.76, words: 0.63, labels: 0.99, falseIssues: 0},
+	"final": {problems: 0.72, themes: 0.67, fifty: 0.71, single: 0.68, words: 0.60, labels: 0.99, falseIssues: 5},
+	"held":  {problems: 0.66, themes: 0.66, fifty: 0.66, single: 0.64, words: 0.44, labels: 0.99, falseIssues: 0},
 }
 
 // labelled is a conversation of the corpus with its labels.
@@ -56,7 +62,7 @@ type labelled struct {
 
 func lines[T any](t *testing.T, path string, each func(T)) {
 	t.Helper()
-	file, err := os.Open(path) // A folder of this package.
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +131,10 @@ func openModel(t *testing.T) *embedding.Model {
 	return m
 }
 
-// extracted finds the issues of a set and, if there is a model, what they mean.
-func extracted(t *testing.T, set string, model *embedding.Model) *analyzed {
-	t.Helper()
-	a := &analyzed{corpus: readCorpus(t, filepath.Join("testdata", set))}
-	for i, c := range a.corpus {
+// extractAll finds the issues of a corpus and, if there is a model, what they mean.
+func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
+	a := &analyzed{corpus: corpus}
+	for i, c := range corpus {
 		for k, issue := range conversations.Extract(conversations.Conversation{Subject: c.Subject, Parts: c.Parts}) {
 			item := conversations.Item{Key: fmt.Sprint(c.ID, k), Language: issue.Language, Terms: issue.Words}
 			if model != nil {
@@ -144,6 +149,25 @@ func extracted(t *testing.T, set string, model *embedding.Model) *analyzed {
 		}
 	}
 	return a
+}
+
+// extractions are those of sets with the model, made once: encoding takes longest.
+var extractions sync.Map
+
+type extraction struct {
+	once sync.Once
+	of   *analyzed
+}
+
+// extracted gives the issues of a set, with what they mean, to assign.
+func extracted(t *testing.T, set string) *analyzed {
+	t.Helper()
+	model := openModel(t)
+	made, _ := extractions.LoadOrStore(set, &extraction{})
+	e := made.(*extraction) // It holds nothing else.
+	e.once.Do(func() { e.of = extractAll(readCorpus(t, filepath.Join("testdata", set)), model) })
+	own := *e.of
+	return &own
 }
 
 // assign takes the issues in this order, in batches of a size, each with what the batches before made. The latest issues of the
@@ -166,7 +190,7 @@ func (a *analyzed) assign(order []int, size, window int) {
 		m := conversations.NewMethod()
 		known := make([]conversations.Known, len(clusters))
 		for i, c := range clusters {
-			known[i] = conversations.Known{ID: c.id, Profile: c.about.Profile}
+			known[i] = conversations.Known{ID: c.id, Language: c.about.Language, Profile: c.about.Profile}
 			for _, k := range c.members {
 				of[k] = c
 				known[i].Rests = known[i].Rests || !free[k]
@@ -304,57 +328,57 @@ func (a *analyzed) themed() score {
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method on each set of the corpus, and prints the figures.
+// TestCorpus measures the method on each set of the corpus, and prints the figures and titles.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			a := extracted(t, set, openModel(t))
+			a := extracted(t, set)
 			order := a.order()
 			a.assign(order, len(order), 0)
-			partition, problems := a.partition(), a.problems("")
-			t.Logf("%d issues of %d conversations, %d clusters", len(a.items), len(a.corpus), len(a.groups))
+			whole, themes, agreed := a.problems(""), a.themed(), a.agreement()
+			partition := a.partition()
+			t.Logf("%d conversations, %d issues, %d clusters, %d of one issue", len(a.corpus), len(a.items), len(a.groups), a.alone())
+			t.Logf("problems (goal %.1f): %s", problemGoal, whole)
 			for _, language := range []string{"en", "de", "fr", "es", "pt", "ja"} {
 				t.Logf("  %s: %s", language, a.problems(language))
 			}
-			for i := range min(10, len(a.labels)) {
+			t.Logf("themes (goal %.1f): %s", themeGoal, themes)
+			t.Logf("the two persons who labelled: %s", agreed)
+			t.Logf("impact as labelled: %.0f %%; conversations without a problem that have an issue: %d of %d", 100*a.impacts(), a.falseIssues(true), a.falseIssues(false))
+			for i := range min(30, len(a.labels)) {
 				t.Logf("title of %d issues: %q [%s] %s", len(a.groups[i]), a.labels[i].Label, a.labels[i].Icon, a.labels[i].Theme)
 			}
-			atLeast(t, "problems", problems, floor.problems)
-			atLeast(t, "themes", a.themed(), floor.themes)
-			atLeast(t, "what the second person labelled", a.agreement(), 0.99)
-			t.Logf("impact as labelled: %.3f", a.impacts())
-			if a.impacts() < floor.impact {
-				t.Errorf("impact: %.3f, at least %.2f", a.impacts(), floor.impact)
+			atLeast := func(what string, got, want float64) {
+				t.Helper()
+				if got < want {
+					t.Errorf("%s: %.3f, at least %.2f", what, got, want)
+				}
 			}
-			t.Logf("%d conversations without a problem, %d have an issue", a.falseIssues(false), a.falseIssues(true))
+			atLeast("problems", whole.f1(), floor.problems)
+			atLeast("themes", themes.f1(), floor.themes)
+			atLeast("labels", agreed.f1(), floor.labels)
 			if a.falseIssues(true) > floor.falseIssues {
 				t.Errorf("%d conversations without a problem have an issue, at most %d", a.falseIssues(true), floor.falseIssues)
 			}
-			few := a.few(12, 10)
-			t.Logf("12 problems of up to 10 conversations: %.3f", few)
-			if few < floor.few {
-				t.Errorf("12 problems: %.3f, at least %.2f", few, floor.few)
-			}
 			a.assign(order, 50, len(order))
-			t.Logf("50 at a time: %d clusters, %d moves", len(a.groups), a.moves)
-			atLeast(t, "50 at a time", a.problems(""), floor.problems-0.01)
-			random := rand.New(rand.NewPCG(1, 2)) // Shuffles for a test.
-			random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-			a.assign(order, len(order), 0)
-			if diff := cmp.Diff(partition, a.partition()); diff != "" {
-				t.Errorf("in another order: %s", diff)
+			t.Logf("50 at a time: %d clusters, %d moves, %s", len(a.groups), a.moves, a.problems(""))
+			atLeast("50 at a time", a.problems("").f1(), floor.fifty)
+			if floor.single > 0 {
+				a.assign(order, 1, len(order))
+				t.Logf("one at a time: %d clusters, %d moves, %s", len(a.groups), a.moves, a.problems(""))
+				atLeast("one at a time", a.problems("").f1(), floor.single)
+			}
+			random := rand.New(rand.NewPCG(1, 2))
+			for range 3 {
+				random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+				a.assign(order, len(order), 0)
+				if diff := cmp.Diff(partition, a.partition()); diff != "" {
+					t.Errorf("in another order: %s: %s", a.problems(""), diff)
+				}
 			}
 		})
-	}
-}
-
-func atLeast(t *testing.T, what string, got score, want float64) {
-	t.Helper()
-	t.Logf("%s: %s", what, got)
-	if got.f1() < want {
-		t.Errorf("%s: F1 %.3f, at least %.2f", what, got.f1(), want)
 	}
 }
 
@@ -364,45 +388,15 @@ func TestCorpusByWords(t *testing.T) {
 	for set, floor := range floors {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			a := extracted(t, set, nil)
-			a.assign(a.order(), len(a.items), 0)
-			t.Logf("themes: %s", a.themed())
-			atLeast(t, "problems", a.problems(""), floor.words)
+			a := extractAll(readCorpus(t, filepath.Join("testdata", set)), nil)
+			order := a.order()
+			a.assign(order, len(order), 0)
+			t.Logf("%d clusters, problems %s; themes %s", len(a.groups), a.problems(""), a.themed())
+			if got := a.problems("").f1(); got < floor.words {
+				t.Errorf("problems: %.3f, at least %.2f", got, floor.words)
+			}
 		})
 	}
-}
-
-// few is the mean F1 where there are fewer conversations: some problems are drawn, and some conversations of each.
-func (a *analyzed) few(problems, each int) (mean float64) {
-	const draws = 5
-	random := rand.New(rand.NewPCG(3, 4)) // Draws for a test.
-	of := map[string][]int{}
-	for i, c := range a.corpus {
-		if len(c.Problems) == 1 {
-			of[c.Problems[0]] = append(of[c.Problems[0]], i)
-		}
-	}
-	names := slices.Sorted(maps.Keys(of))
-	for range draws {
-		random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		drawn := &analyzed{}
-		for _, name := range names[:problems] {
-			list := slices.Clone(of[name])
-			random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-			for _, i := range list[:min(each, len(list))] {
-				for k := range a.of {
-					if a.of[k] == i {
-						drawn.items, drawn.found = append(drawn.items, a.items[k]), append(drawn.found, a.found[k])
-						drawn.of = append(drawn.of, len(drawn.corpus))
-					}
-				}
-				drawn.corpus = append(drawn.corpus, a.corpus[i])
-			}
-		}
-		drawn.assign(drawn.order(), len(drawn.items), 0)
-		mean += drawn.problems("").f1() / draws
-	}
-	return mean
 }
 
 // order is that of the corpus.
@@ -412,6 +406,15 @@ func (a *analyzed) order() []int {
 		order[i] = i
 	}
 	return order
+}
+
+func (a *analyzed) alone() (n int) {
+	for _, g := range a.groups {
+		if len(g) == 1 {
+			n++
+		}
+	}
+	return n
 }
 
 func (a *analyzed) impacts() float64 {

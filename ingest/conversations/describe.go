@@ -2,9 +2,10 @@ package conversations
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Sampled is an issue of a cluster that is to be described.
@@ -28,90 +29,86 @@ type Description struct {
 // maxTypical is the number of issues that are named as examples of a cluster.
 const maxTypical = 3
 
-// Describe describes a cluster by a sample of its issues. label is the one that it has, and stays with if it is not
-// empty.
+// Describe describes a cluster by a sample of its issues. label is the one that it has, and stays with if it is not empty.
 func (m *Method) Describe(sample []Sampled, label string) Description {
 	items := make([]Item, len(sample))
 	for i, s := range sample {
 		items[i] = s.Item
 	}
-	d := Description{Label: label, Icon: defaultIcon, Language: commonLanguage(items), Profile: m.words.profileOf(items)}
+	d := Description{Label: label, Icon: DefaultIcon, Profile: m.words.profileOf(items), Language: commonLanguage(items)}
 	if subject, share := subjectOf(d.Profile); share >= themeShare {
 		d.Theme = subject.ID
 		if share >= iconShare {
 			d.Icon = subject.Icon
 		}
 	}
-	center := d.Profile.vector()
-	fits := map[string]float64{}
-	for _, s := range sample {
-		// Who reads the title of a cluster reads the language that most write in.
-		if s.Language == d.Language || s.Language == "" {
-			fits[s.Title] = center.alike(vector{words: m.words.weigh(countTerms(terms(s.Title, s.Language)))})
-		}
+	center := d.Profile.vector(m.words)
+	type titled struct {
+		title         string
+		central, fits float64
 	}
-	titles := slices.SortedFunc(maps.Keys(fits), func(a, b string) int {
-		return cmp.Or(cmp.Compare(fits[b], fits[a]), strings.Compare(a, b))
-	})
-	d.Typical = titles[:min(len(titles), maxTypical)]
+	titles := make([]titled, 0, len(sample))
+	for _, s := range sample {
+		if s.Language != d.Language && s.Language != languageUnknown {
+			continue // Who reads the title of a cluster reads the language that most write in.
+		}
+		central := m.words.vectorOf(countTerms(s.Terms)).alike(center.words)
+		fits := m.words.vectorOf(countTerms(terms(s.Title, s.Language))).alike(center.words) * lengthFits(s.Title)
+		titles = append(titles, titled{s.Title, central, fits})
+	}
 	if d.Label == "" {
-		d.Label = titles[0]
+		best := slices.MaxFunc(titles, func(a, b titled) int { return cmp.Or(cmp.Compare(a.fits, b.fits), strings.Compare(b.title, a.title)) })
+		d.Label = shorten(best.title, maxLabel)
+	}
+	slices.SortStableFunc(titles, func(a, b titled) int {
+		return cmp.Or(cmp.Compare(b.central, a.central), strings.Compare(a.title, b.title))
+	})
+	for _, t := range titles {
+		if len(d.Typical) < maxTypical && !slices.Contains(d.Typical, t.title) {
+			d.Typical = append(d.Typical, t.title)
+		}
 	}
 	return d
 }
 
+// lengthFits prefers titles that say something and can be read at a glance.
+func lengthFits(title string) float64 {
+	switch n := len(strings.Fields(title)); {
+	case n == 1 && !strings.ContainsFunc(title, withoutBlanks):
+		return 0.6
+	case n == 2 && !strings.ContainsFunc(title, withoutBlanks):
+		return 0.8
+	case n > 12:
+		return 0.85
+	}
+	return 1
+}
+
 // commonLanguage is the language of the most issues; of equally frequent ones, the first by its code.
 func commonLanguage(items []Item) string {
-	counts, best := map[string]int{}, ""
+	counts := map[string]float64{}
 	for _, item := range items {
-		if item.Language != "" {
+		if item.Language != languageUnknown {
 			counts[item.Language]++
 		}
 	}
-	for _, language := range slices.Sorted(maps.Keys(counts)) {
-		if counts[language] > counts[best] {
+	best := languageUnknown
+	for _, language := range sortedKeys(counts) {
+		if best == languageUnknown || counts[language] > counts[best] {
 			best = language
 		}
 	}
 	return best
 }
 
-// Subject is what clusters of different problems have in common.
-type Subject struct{ ID, Title, Icon string }
-
-// defaultIcon is for clusters that show no subject.
-const defaultIcon = "comments"
-
-// SubjectByID finds a subject of the lexicon; ok is false for an id that none has.
-func SubjectByID(id string) (subject Subject, ok bool) {
-	list := theLexicon().list
-	i := slices.IndexFunc(list, func(s Subject) bool { return s.ID == id })
-	if i < 0 {
-		return Subject{}, false
+// ImpactOf is the highest impact that at least half of the issues of a cluster reach. high and medium count the issues with at
+// least that impact.
+func ImpactOf(issues, high, medium int) schema.Impact {
+	switch {
+	case 2*high >= issues && issues > 0:
+		return schema.ImpactHigh
+	case 2*medium >= issues && issues > 0:
+		return schema.ImpactMedium
 	}
-	return list[i], true
-}
-
-// A subject must have this share of the evidence to be that of a cluster, and more to give it an icon.
-const (
-	themeShare = 0.3
-	iconShare  = 0.5
-)
-
-// subjectOf finds the subject with the most evidence in a profile, and its share of all evidence.
-func subjectOf(p Profile) (best Subject, share float64) {
-	l, evidence, sum := theLexicon(), map[string]float64{}, 0.0
-	for _, e := range entries(p.Terms) {
-		thing, _ := strings.CutPrefix(e.term, thingMark)
-		if subject := l.subjects[thing]; thing != e.term && subject != "" {
-			evidence[subject] += e.weight
-			sum += e.weight
-		}
-	}
-	for _, s := range l.list {
-		if evidence[s.ID] > evidence[best.ID] {
-			best = s
-		}
-	}
-	return best, evidence[best.ID] / max(sum, 1e-9)
+	return schema.ImpactLow
 }

@@ -5,10 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/microcosm-cc/bluemonday"
 )
 
+// tags removes all tags, and scripts and styles with their contents. It is safe for concurrent use.
+var tags = bluemonday.StrictPolicy().AddSpaceWhenStrippingTag(true)
+
 var (
-	scripts  = regexp.MustCompile(`(?is)<(script|style)\b.*?(</(script|style)\s*>|$)`)
 	fences   = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|$)")
 	markup   = regexp.MustCompile(`(?i)<(/?[a-z][a-z0-9]*\b[^<>]*|!--.*?--)>`)
 	blockEnd = regexp.MustCompile(`(?i)<(/p|/div|/li|/h[1-6]|/tr|/blockquote|br\s*/?)>`)
@@ -17,16 +21,14 @@ var (
 	address  = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\S+@\S+\.\S+`)
 	emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
 	// sentFrom is what mail programs of telephones add.
-	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |(von meinem .* |mit der .* )gesendet|` +
-		`gesendet (von meine|mit )|envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |` +
-		`inviato da(l mio)? |verzonden vanaf mijn )|から送信$`)
+	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |(von meinem .* |mit der .* )gesendet|gesendet (von meine|mit )|` +
+		`envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |inviato da(l mio)? |verzonden vanaf mijn )|から送信$`)
 )
 
 // signature is the line before a signature, as mail programs write it.
 const signature = "-- "
 
-// plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies, no
-// signatures.
+// plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies, no signatures.
 func plain(body string) string {
 	// Remove quoted lines first: their > would look like a tag's.
 	var kept []string
@@ -39,17 +41,19 @@ func plain(body string) string {
 			kept = append(kept, line)
 		}
 	}
-	text := scripts.ReplaceAllString(strings.Join(kept, "\n"), " ")
-	text = blockEnd.ReplaceAllString(text, "\n")
-	text = html.UnescapeString(markup.ReplaceAllString(text, " "))
+	text := strings.Join(kept, "\n")
+	if markup.MatchString(text) {
+		text = blockEnd.ReplaceAllString(text, "$0\n")
+		text = tags.Sanitize(text)
+	}
+	text = html.UnescapeString(text)
 	text = images.ReplaceAllString(text, " ")
 	text = links.ReplaceAllString(text, "$1")
 	text = address.ReplaceAllString(text, " ")
 	return emphasis.Replace(text)
 }
 
-// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name ends
-// nothing.
+// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name ends nothing.
 func sentences(text string) []string {
 	var found []string
 	for line := range strings.Lines(text) {

@@ -2,173 +2,162 @@ package conversations
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// meaningSize is the number of values of a meaning.
-const meaningSize = 512
-
-// Meaning is the vector of an issue as it is stored: one signed byte a value, in a scale of its own. It is empty
-// without a model.
-type Meaning []byte
-
-// NewMeaning stores a vector.
-func NewMeaning(vector []float32) Meaning {
-	most := float32(0)
-	for _, x := range vector {
-		most = max(most, x, -x)
-	}
-	if most == 0 || len(vector) != meaningSize {
-		return nil
-	}
-	stored := make(Meaning, len(vector))
-	for i, x := range vector {
-		stored[i] = byte(int8(math.Round(float64(x / most * math.MaxInt8))))
-	}
-	return stored
-}
-
-// vector has this length. It is nil if nothing is stored.
-func (m Meaning) vector(length float64) []float32 {
-	if len(m) != meaningSize {
-		return nil
-	}
-	square := 0
-	for _, b := range m {
-		square += int(int8(b)) * int(int8(b))
-	}
-	made := make([]float32, meaningSize)
-	for i, b := range m {
-		made[i] = float32(float64(int8(b)) * length / math.Sqrt(max(float64(square), 1)))
-	}
-	return made
-}
-
-// entry is the weight of a term.
+// entry is one weighted term of a vector.
 type entry struct {
-	term   string
-	weight float64
+	term   int32
+	weight float32
 }
 
-// vector is the words and the meaning of an issue, each of length 1, or the sum of several issues.
+// vector says what an issue, or the sum of several, is about: by its words, and by what it means as a whole. Those of an issue have
+// length 1.
 type vector struct {
-	// words are sorted by their terms, so that sums have the same bits every time.
-	words   []entry
+	words words
+	// meaning is nil if it is not known of all issues.
 	meaning []float32
 }
 
-// alike is the sum of the similarities between the issues of two sums.
+// alike is the sum of the similarities between the issues of two sums: the dot product is linear.
 func (v vector) alike(w vector) float64 {
-	sum := 0.0
-	for i, j := 0, 0; i < len(v.words) && j < len(w.words); {
-		switch order := strings.Compare(v.words[i].term, w.words[j].term); {
-		case order < 0:
-			i++
-		case order > 0:
-			j++
-		default:
-			sum += v.words[i].weight * w.words[j].weight
-			i++
-			j++
-		}
-	}
+	sum := v.words.alike(w.words)
 	if v.meaning == nil || w.meaning == nil {
 		return sum
 	}
-	return (sum + dot(v.meaning, w.meaning)) / 2
+	return mixed(sum, dot(v.meaning, w.meaning))
 }
 
-// dot is a dot product. Four sums at a time are faster than one.
+// mixed is how alike two are whose words and meanings are so much alike. The meaning counts twice.
+func mixed(words, meaning float64) float64 { return (words + 2*meaning) / 3 }
+
 func dot(v, w []float32) float64 {
-	var a, b, c, d float32
-	for w = w[:len(v)]; len(v) >= 4 && len(w) >= 4; v, w = v[4:], w[4:] {
-		a, b, c, d = a+v[0]*w[0], b+v[1]*w[1], c+v[2]*w[2], d+v[3]*w[3]
-	}
-	return float64(a + b + c + d)
+	return float64(gonum.Implementation{}.Sdot(len(v), v, 1, w, 1))
 }
 
-// addTo adds a vector to a sum, so many times.
-func addTo(sum, v []float32, times float32) {
-	for i, x := range v {
-		sum[i] += times * x
-	}
+func (v vector) plus(w vector) vector {
+	return vector{v.words.plus(w.words), added(v.meaning, w.meaning, 1)}
 }
 
-// plus adds another vector, so many times.
-func (v vector) plus(w vector, times float64) vector {
-	sum := vector{words: make([]entry, 0, len(v.words)+len(w.words))}
-	i := 0
-	for _, e := range w.words {
-		for i < len(v.words) && v.words[i].term < e.term {
-			sum.words = append(sum.words, v.words[i])
-			i++
-		}
-		weight := times * e.weight
-		if i < len(v.words) && v.words[i].term == e.term {
-			weight += v.words[i].weight
-			i++
-		}
-		// What is taken away leaves nothing but rounding.
-		if math.Abs(weight) > 1e-9 {
-			sum.words = append(sum.words, entry{e.term, weight})
-		}
+// minus takes away what plus added. What is left of a term that only w had is nothing, up to rounding.
+func (v vector) minus(w vector) vector {
+	return vector{v.words.minus(w.words), added(v.meaning, w.meaning, -1)}
+}
+
+func added(v, w []float32, times float32) []float32 {
+	if v == nil || w == nil {
+		return nil
 	}
-	sum.words = append(sum.words, v.words[i:]...)
-	if v.meaning != nil && w.meaning != nil {
-		sum.meaning = slices.Clone(v.meaning)
-		addTo(sum.meaning, w.meaning, float32(times))
+	sum := slices.Clone(v)
+	gonum.Implementation{}.Saxpy(len(w), times, w, 1, sum, 1)
+	return sum
+}
+
+// words are weighted terms, sorted by their numbers.
+type words []entry
+
+func (v words) alike(w words) float64 {
+	sum := 0.0
+	for i, j := 0, 0; i < len(v) && j < len(w); {
+		switch a, b := v[i], w[j]; {
+		case a.term < b.term:
+			i++
+		case a.term > b.term:
+			j++
+		default:
+			sum += float64(a.weight) * float64(b.weight)
+			i++
+			j++
+		}
 	}
 	return sum
 }
 
-// vocabulary counts how many texts have a term.
-type vocabulary struct {
-	having map[string]float64
-	texts  float64
+func (v words) plus(w words) words {
+	sum := make(words, 0, len(v)+len(w))
+	i, j := 0, 0
+	for i < len(v) || j < len(w) {
+		switch {
+		case j == len(w) || i < len(v) && v[i].term < w[j].term:
+			sum = append(sum, v[i])
+			i++
+		case i == len(v) || v[i].term > w[j].term:
+			sum = append(sum, w[j])
+			j++
+		default:
+			sum = append(sum, entry{v[i].term, v[i].weight + w[j].weight})
+			i++
+			j++
+		}
+	}
+	return sum
 }
 
+// vocabulary numbers terms, and counts in how many vectors each is.
+type vocabulary struct {
+	numbers map[string]int32
+	terms   []string
+	having  []float64
+	all     float64
+}
+
+func newVocabulary() *vocabulary { return &vocabulary{numbers: map[string]int32{}} }
+
+func (v *vocabulary) number(term string) int32 {
+	n, known := v.numbers[term]
+	if !known {
+		n = int32(len(v.terms)) // Memory ends first.
+		v.numbers[term] = n
+		v.terms, v.having = append(v.terms, term), append(v.having, 0)
+	}
+	return n
+}
+
+// count notes that there is one more text with these terms. They are numbered in one order: sums are made in that of their numbers.
 func (v *vocabulary) count(terms map[string]float64) {
-	v.texts++
-	for term := range terms {
-		v.having[term]++
+	v.all++
+	for _, term := range sortedKeys(terms) {
+		v.having[v.number(term)]++
 	}
 }
 
-// Before an organization has many issues, the share of texts that have a term is guessed: as if there were assumedTexts
-// more.
+// Before an organization has many issues, how often terms are in them is guessed: assumedTexts are added, in which a thing and
+// any other term are as frequent as they are in general.
 const (
 	assumedTexts = 100
-	thingShare   = 0.05
-	wordShare    = 0.01
+	usualThing   = 0.03
+	usualStem    = 0.01
 )
 
-// weigh weighs the terms of an issue by how often they are in it, and how few issues have them (TF-IDF).
-func (v *vocabulary) weigh(counts map[string]float64) []entry {
-	made := entries(counts)
-	square := 0.0
-	for i, e := range made {
-		usual := wordShare
-		if strings.HasPrefix(e.term, thingMark) {
-			usual = thingShare
-		}
-		share := (v.having[e.term] + assumedTexts*usual) / (v.texts + assumedTexts)
-		made[i].weight = math.Log(1+1/share) * (1 + math.Log(e.weight))
-		square += made[i].weight * made[i].weight
+// weight tells how much a term says: the fewer have it, the more.
+func (v *vocabulary) weight(term string) float64 {
+	usual := usualStem
+	if strings.HasPrefix(term, thingMark) {
+		usual = usualThing
 	}
-	for i := range made {
-		made[i].weight /= math.Sqrt(square)
-	}
-	return made
+	share := (v.having[v.number(term)] + assumedTexts*usual) / (v.all + assumedTexts)
+	return math.Log(1 + 1/share)
 }
 
-func entries(weights map[string]float64) []entry {
-	made := make([]entry, 0, len(weights))
-	for _, term := range slices.Sorted(maps.Keys(weights)) {
-		made = append(made, entry{term, weights[term]})
+// vectorOf weighs the terms of an issue by how often they are in it and how much they say.
+func (v *vocabulary) vectorOf(counts map[string]float64) words {
+	var made words
+	sum := 0.0
+	// In one order, so that equal issues have vectors with equal bits.
+	for _, term := range sortedKeys(counts) {
+		weight := v.weight(term) * (1 + math.Log(counts[term]))
+		sum += weight * weight
+		made = append(made, entry{v.number(term), float32(weight)})
 	}
+	length := float32(math.Sqrt(sum))
+	for i := range made {
+		made[i].weight /= length
+	}
+	slices.SortFunc(made, func(a, b entry) int { return cmp.Compare(a.term, b.term) })
 	return made
 }
 
@@ -180,42 +169,10 @@ func countTerms(terms []string) map[string]float64 {
 	return counts
 }
 
-// maxProfileTerms bounds what is stored of a cluster.
-const maxProfileTerms = 64
-
-// Profile is the sum of the vectors of a cluster's issues, as it is stored between analyses.
-type Profile struct {
-	// Issues is how many issues it was made of.
-	Issues int                `json:"issues"`
-	Terms  map[string]float64 `json:"terms"`
-	// Meaning is the direction of the sum of the issues' meanings, and Length its length.
-	Meaning Meaning `json:"meaning,omitempty"`
-	Length  float64 `json:"length,omitempty"`
+func (v words) minus(w words) words {
+	negative := slices.Clone(w)
+	for i := range negative {
+		negative[i].weight = -negative[i].weight
+	}
+	return slices.DeleteFunc(v.plus(negative), func(e entry) bool { return e.weight < 1e-6 })
 }
-
-// profileOf makes the profile of a cluster of its issues.
-func (v *vocabulary) profileOf(issues []Item) Profile {
-	sum, meant, known := vector{}, make([]float32, meaningSize), 0.0
-	for _, issue := range issues {
-		sum = sum.plus(vector{words: v.weigh(countTerms(issue.Terms))}, 1)
-		if meaning := issue.Meaning.vector(1); meaning != nil {
-			addTo(meant, meaning, 1)
-			known++
-		}
-	}
-	p := Profile{Issues: len(issues), Terms: map[string]float64{}, Meaning: NewMeaning(meant)}
-	slices.SortStableFunc(sum.words, func(a, b entry) int { return cmp.Compare(b.weight, a.weight) })
-	for _, e := range sum.words[:min(len(sum.words), maxProfileTerms)] {
-		p.Terms[e.term] = rounded(e.weight)
-	}
-	if known > 0 {
-		// Issues without a meaning, from before there was a model, count as the others do.
-		p.Length = rounded(math.Sqrt(dot(meant, meant)) * float64(len(issues)) / known)
-	}
-	return p
-}
-
-// rounded leaves three digits: more would take room in the database and say nothing.
-func rounded(x float64) float64 { return math.Round(1000*x) / 1000 }
-
-func (p Profile) vector() vector { return vector{entries(p.Terms), p.Meaning.vector(p.Length)} }

@@ -64,15 +64,16 @@ func (q *Queries) ClusterForRequest(ctx context.Context, arg ClusterForRequestPa
 }
 
 const clusterProfiles = `-- name: ClusterProfiles :many
-select id, profile, issues from issues_clusters
+select id, language, profile, issues from issues_clusters
 where organization_id = $1 and profile is not null and issues > 0
 order by id
 `
 
 type ClusterProfilesRow struct {
-	ID      string
-	Profile []byte
-	Issues  int32
+	ID       string
+	Language string
+	Profile  []byte
+	Issues   int32
 }
 
 func (q *Queries) ClusterProfiles(ctx context.Context, organizationID string) ([]ClusterProfilesRow, error) {
@@ -84,7 +85,12 @@ func (q *Queries) ClusterProfiles(ctx context.Context, organizationID string) ([
 	items := []ClusterProfilesRow{}
 	for rows.Next() {
 		var i ClusterProfilesRow
-		if err := rows.Scan(&i.ID, &i.Profile, &i.Issues); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Language,
+			&i.Profile,
+			&i.Issues,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -1,5 +1,5 @@
 -- name: ClusterProfiles :many
-select id, profile, issues from issues_clusters
+select id, language, profile, issues from issues_clusters
 where organization_id = sqlc.arg(organization_id) and profile is not null and issues > 0
 order by id;
 

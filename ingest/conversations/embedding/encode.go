@@ -1,88 +1,61 @@
 package embedding
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
 
 // Dimensions is the number of a vector's values.
 const Dimensions = width
 
-// maxPieces bounds what is read of a text: about 150 words. The cost grows with them.
-const maxPieces = 200
+// MaxPieces bounds what is read of a text: about 150 words. The cost grows with them.
+const MaxPieces = 200
 
-// The sizes of the model.
-const (
-	width    = 512
-	tables   = 17
-	rows     = 7530
-	branch   = 256
-	features = width + 3*branch
-	narrow   = 320
-)
-
-// branches are the convolutions: each piece is seen with its neighbors, so many in all, so many of them before it.
-var branches = []struct {
+// convolution is one of the branches: each piece is seen with its neighbors, so many in all, so many of them before it.
+type convolution struct {
 	name         string
 	span, before int
-}{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
+}
+
+var branches = []convolution{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
 
 // tiny keeps a division from being one by zero, as when the model was trained.
 const tiny = 1e-12
 
-// sizes are those of the weights, by their names.
-func sizes() map[string]int {
-	all := map[string]int{
-		"scale": tables, "lo": tables, "ln_g": features, "ln_b": features, "cnn_W": features * width, "cnn_b": width,
-		"d0": width * narrow, "d1": narrow * narrow, "p1": width * narrow, "d2": narrow * width, "p3": narrow * width,
-		"d3": width * width,
-	}
-	for _, b := range branches {
-		all["proj"+b.name] = width * branch
-		for _, name := range []string{"proj_b", "ln_g", "ln_b", "b1_", "b2_"} {
-			all[name+b.name] = branch
-		}
-		all["w1_"+b.name], all["w2_"+b.name] = b.span*branch*branch, b.span*branch*branch
-	}
-	return all
-}
-
 // Encode gives the vector of a text. It has length 1.
 func (m *Model) Encode(text string) []float32 {
-	cut, w := m.pieces.cut(text, maxPieces), m.weights
+	cut := m.pieces.cut(text, MaxPieces)
 	n := len(cut)
-	// A row of seen is a piece's own vector, and what each branch sees of it.
 	seen := make([]float32, n*features)
 	single := make([]float32, n*width)
 	for t, piece := range cut {
 		table, row := int(piece)%tables, int(piece)/tables
 		for i, b := range m.table[table][row*width : (row+1)*width] {
-			single[t*width+i] = float32(b)*w["scale"][table] + w["lo"][table]
+			single[t*width+i] = float32(b)*m.scale[table] + m.lowest[table]
 		}
 		copy(seen[t*features:], single[t*width:(t+1)*width])
 	}
 	m.convolve(seen, single, n)
+	for t := range n {
+		normalize(seen[t*features:(t+1)*features], m.weights["ln_g"], m.weights["ln_b"])
+	}
 	sum := make([]float32, features)
 	for t := range n {
-		row := seen[t*features : (t+1)*features]
-		normalize(row, w["ln_g"], w["ln_b"])
-		for i, x := range row {
+		for i, x := range seen[t*features : (t+1)*features] {
 			sum[i] += x
 		}
 	}
-	mean := multiply(sum, w["cnn_W"], 1, width, nil)
-	for i, b := range w["cnn_b"] {
-		mean[i] = (mean[i] + b*float32(n)) / float32(math.Sqrt(float64(n)))
+	mean := make([]float32, width)
+	for i, b := range m.weights["cnn_b"] {
+		mean[i] = b * float32(n)
 	}
-	first := positive(multiply(mean, w["d0"], 1, narrow, nil))
-	second := positive(multiply(first, w["d1"], 1, narrow, multiply(mean, w["p1"], 1, narrow, nil)))
-	third := positive(multiply(second, w["d2"], 1, width, nil))
-	made := multiply(third, w["d3"], 1, width, multiply(second, w["p3"], 1, width, nil))
-	for i, x := range made {
-		made[i] = float32(math.Tanh(float64(x)))
+	multiply(mean, sum, m.weights["cnn_W"], 1, features, width, features, width)
+	for i := range mean {
+		mean[i] /= float32(math.Sqrt(float64(n)))
 	}
-	l := float32(max(length(made), math.Sqrt(tiny)))
-	for i := range made {
-		made[i] /= l
-	}
-	return made
+	return m.layers(mean)
 }
 
 // convolve writes what the branches see of the pieces' vectors.
@@ -91,78 +64,82 @@ func (m *Model) convolve(seen, single []float32, n int) {
 	projected := make([]float32, n*all)
 	var scale, shift []float32
 	for i, b := range branches {
-		bias := repeat(m.weights["proj_b"+b.name], n)
-		for t, row := range split(multiply(single, m.weights["proj"+b.name], n, branch, bias), n) {
-			copy(projected[t*all+i*branch:], row)
+		bias := m.weights["proj_b"+b.name]
+		for t := range n {
+			copy(projected[t*all+i*branch:], bias)
 		}
+		multiply(projected[i*branch:], single, m.weights["proj"+b.name], n, width, branch, width, all)
 		scale, shift = append(scale, m.weights["ln_g"+b.name]...), append(shift, m.weights["ln_b"+b.name]...)
 	}
-	for _, row := range split(projected, n) {
-		normalize(row, scale, shift)
+	for t := range n {
+		normalize(projected[t*all:(t+1)*all], scale, shift)
 	}
 	for i, b := range branches {
-		// Rows of zeros stand for what is before the first and after the last.
-		padded := make([]float32, (n+b.span-1)*branch)
-		own := padded[b.before*branch:][:n*branch]
+		first := make([]float32, n*branch)
 		for t := range n {
-			copy(own[t*branch:(t+1)*branch], projected[t*all+i*branch:])
+			copy(first[t*branch:(t+1)*branch], projected[t*all+i*branch:])
 		}
-		for _, layer := range []string{"1_", "2_"} {
-			made, weights := repeat(m.weights["b"+layer+b.name], n), m.weights["w"+layer+b.name]
-			for k := range b.span {
-				made = multiply(padded[k*branch:][:n*branch], weights[k*branch*branch:(k+1)*branch*branch], n, branch, made)
-			}
-			for t, x := range made {
-				own[t] += max(x, 0)
-			}
-		}
-		for t, row := range split(own, n) {
-			copy(seen[t*features+width+i*branch:], row)
+		second := b.see(first, n, m.weights["w1_"+b.name], m.weights["b1_"+b.name])
+		third := b.see(second, n, m.weights["w2_"+b.name], m.weights["b2_"+b.name])
+		for t := range n {
+			copy(seen[t*features+width+i*branch:], third[t*branch:(t+1)*branch])
 		}
 	}
 }
 
-func repeat(row []float32, n int) (all []float32) {
-	for range n {
-		all = append(all, row...)
+// see adds to each of n vectors what it means together with its neighbors.
+func (b convolution) see(vectors []float32, n int, weights, bias []float32) []float32 {
+	// Rows of zeros stand for what is before the first and after the last.
+	padded := make([]float32, (n+b.span-1)*branch)
+	copy(padded[b.before*branch:], vectors)
+	made := make([]float32, n*branch)
+	for t := range n {
+		copy(made[t*branch:], bias)
 	}
-	return all
+	for k := range b.span {
+		multiply(made, padded[k*branch:], weights[k*branch*branch:], n, branch, branch, branch, branch)
+	}
+	for i, x := range made {
+		made[i] = max(x, 0) + vectors[i]
+	}
+	return made
 }
 
-// split gives the n rows of a matrix.
-func split(matrix []float32, n int) [][]float32 {
-	all := make([][]float32, n)
-	for t := range all {
-		all[t] = matrix[t*len(matrix)/n : (t+1)*len(matrix)/n]
+// layers makes the vector of a text of the mean of what was seen.
+func (m *Model) layers(mean []float32) []float32 {
+	w := m.weights
+	first, second, third, made := make([]float32, narrow), make([]float32, narrow), make([]float32, width), make([]float32, width)
+	multiply(first, mean, w["d0"], 1, width, narrow, width, narrow)
+	positive(first)
+	multiply(second, mean, w["p1"], 1, width, narrow, width, narrow)
+	multiply(second, first, w["d1"], 1, narrow, narrow, narrow, narrow)
+	positive(second)
+	multiply(third, second, w["d2"], 1, narrow, width, narrow, width)
+	positive(third)
+	multiply(made, second, w["p3"], 1, narrow, width, narrow, width)
+	multiply(made, third, w["d3"], 1, width, width, width, width)
+	square := 0.0
+	for i, x := range made {
+		y := math.Tanh(float64(x))
+		made[i] = float32(y)
+		square += y * y
 	}
-	return all
+	length := float32(math.Sqrt(max(square, tiny)))
+	for i := range made {
+		made[i] /= length
+	}
+	return made
 }
 
-// multiply adds to c, or to zeros if it is nil, the product of a, of n rows, and b, of m columns. Four rows of b at a time are faster
-// than one; the sizes of the model are multiples of four.
-func multiply(a, b []float32, n, m int, c []float32) []float32 {
-	if c == nil {
-		c = make([]float32, n*m)
-	}
-	k := len(b) / m
-	for i := range n {
-		row := c[i*m:][:m]
-		for l := 0; l < k; l += 4 {
-			a0, a1, a2, a3 := a[i*k+l], a[i*k+l+1], a[i*k+l+2], a[i*k+l+3]
-			b0, b1, b2, b3 := b[l*m:][:m], b[(l+1)*m:][:m], b[(l+2)*m:][:m], b[(l+3)*m:][:m]
-			for j := range row {
-				row[j] += a0*b0[j] + a1*b1[j] + a2*b2[j] + a3*b3[j]
-			}
-		}
-	}
-	return c
+// multiply adds to c, of rows of which stepC is the distance, the product of a (n × k, likewise) and b (k × m).
+func multiply(c, a, b []float32, n, k, m, stepA, stepC int) {
+	gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, n, m, k, 1, a, stepA, b, m, 1, c, stepC)
 }
 
-func positive(values []float32) []float32 {
+func positive(values []float32) {
 	for i, x := range values {
 		values[i] = max(x, 0)
 	}
-	return values
 }
 
 // normalize gives a row mean 0 and variance 1, then the scale and shift that were learned.

@@ -1,14 +1,13 @@
 package embedding
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Pieces with a meaning of their own: what no piece is for, and the two ends of a text.
@@ -30,55 +29,63 @@ type pieces struct {
 	unknown float32
 }
 
-// readPieces reads the pieces of a SentencePiece model: the field 1 of the message, whose fields 1 and 2 are text and
-// score.
+var errPieces = errors.New("the list of pieces is broken")
+
+// readPieces reads the pieces of a SentencePiece model: the field 1 of the message, whose fields 1 and 2 are text and score.
 func readPieces(data []byte) (*pieces, error) {
 	p := &pieces{numbers: map[string]int32{}, unknown: math.MaxFloat32}
-	for len(data) > 0 {
-		number, value, rest := field(data)
-		if data = rest; number != 1 {
-			continue
+	err := fields(data, func(number protowire.Number, value []byte) error {
+		if number != 1 {
+			return nil
 		}
 		text, score := "", float32(0)
-		for len(value) > 0 {
-			number, part, rest := field(value)
-			switch value = rest; {
-			case number == 1:
-				text = string(part)
-			case number == 2 && len(part) == 4:
-				score = math.Float32frombits(binary.LittleEndian.Uint32(part))
+		err := fields(value, func(number protowire.Number, value []byte) error {
+			switch number {
+			case 1:
+				text = string(value)
+			case 2:
+				bits, n := protowire.ConsumeFixed32(value)
+				if n < 0 {
+					return errPieces
+				}
+				score = math.Float32frombits(bits)
+			default: // What kind of piece it is does not count.
 			}
-		}
+			return nil
+		})
 		p.numbers[text] = int32(len(p.scores)) // The table bounds them.
 		p.scores = append(p.scores, score)
 		p.longest, p.unknown = max(p.longest, len(text)), min(p.unknown, score)
-	}
+		return err
+	})
 	if len(p.scores) <= lastPiece {
-		return nil, errors.New("it has no list of pieces")
+		err = errors.Join(err, errPieces)
 	}
 	p.unknown -= unknownPenalty
-	return p, nil
+	return p, err
 }
 
-// field reads a field of a message in the format of Protocol Buffers. What is broken ends the message.
-func field(data []byte) (number uint64, value, rest []byte) {
-	tag, n := binary.Uvarint(data)
-	if n <= 0 {
-		return 0, nil, nil
+// fields calls a function for the fields of a message, with the bytes of their values.
+func fields(data []byte, each func(protowire.Number, []byte) error) error {
+	for len(data) > 0 {
+		number, kind, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return errPieces
+		}
+		data = data[n:]
+		if n = protowire.ConsumeFieldValue(number, kind, data); n < 0 {
+			return errPieces
+		}
+		value := data[:n]
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(value)
+		}
+		if err := each(number, value); err != nil {
+			return err
+		}
+		data = data[n:]
 	}
-	data = data[n:]
-	size, n := map[uint64]uint64{1: 8, 5: 4}[tag&7], 0
-	switch tag & 7 {
-	case 0:
-		_, n = binary.Uvarint(data)
-	case 2:
-		size, n = binary.Uvarint(data)
-	default: // Its size is fixed.
-	}
-	if n < 0 || uint64(len(data)-n) < size || size == 0 && n == 0 {
-		return 0, nil, nil
-	}
-	return tag >> 3, data[n:][:size], data[n:][size:]
+	return nil
 }
 
 // space stands for a blank in pieces.
@@ -91,12 +98,12 @@ func (p *pieces) cut(text string, most int) []int32 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	// best has the likeliest last piece of each beginning of the text.
-	best := make([]struct {
+	type step struct {
 		score float32
 		start int
 		piece int32
-	}, len(text)+1)
+	}
+	best := make([]step, len(text)+1)
 	for i := 1; i <= len(text); i++ {
 		best[i].score = -math.MaxFloat32
 	}
@@ -110,11 +117,11 @@ func (p *pieces) cut(text string, most int) []int32 {
 			}
 			known = known || j == i+size
 			if score := best[i].score + p.scores[number]; score > best[j].score {
-				best[j].score, best[j].start, best[j].piece = score, i, number
+				best[j] = step{score, i, number}
 			}
 		}
-		if end := &best[i+size]; !known && best[i].score+p.unknown > end.score {
-			end.score, end.start, end.piece = best[i].score+p.unknown, i, unknownPiece
+		if score := best[i].score + p.unknown; !known && score > best[i+size].score {
+			best[i+size] = step{score, i, unknownPiece}
 		}
 		i += size
 	}
@@ -123,9 +130,11 @@ func (p *pieces) cut(text string, most int) []int32 {
 		found = append(found, best[at].piece)
 	}
 	found = append(found, firstPiece)
-	slices.Reverse(found)
+	for i, j := 0, len(found)-1; i < j; i, j = i+1, j-1 {
+		found[i], found[j] = found[j], found[i]
+	}
 	if len(found) > most {
-		found = append(found[:most-1], lastPiece)
+		found = append(found[:most-1:most-1], lastPiece)
 	}
 	return found
 }

@@ -50,8 +50,8 @@ You are given a JSON object {"language": "…", "issues": ["…"]}. Answer with 
 // attempts is how often a model is asked for an answer that can be used.
 const attempts = 2
 
-// Refine gives a title and a summary of issues by their titles; empty if the model finds nothing that they have in
-// common. language is a code of ISO 639-1, or empty. Its errors are of type *provider.Error.
+// Refine gives a title and a summary of issues by their titles; empty if the model finds nothing that they have in common. language is a
+// code of ISO 639-1, or empty. Its errors are of type *provider.Error.
 func (m *Model) Refine(ctx context.Context, language string, titles []string) (title, summary string, err error) {
 	asked, err := json.Marshal(request{language, titles})
 	if err != nil {
