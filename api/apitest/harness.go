@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
@@ -131,7 +130,7 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 
 // client shows redirects instead of following them.
 var client = &http.Client{
-	Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout: eventually.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 type Answer struct {

@@ -181,7 +181,7 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 func TestTopicOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: eventually.Patience}
 	eventually.Succeeds(t, "the message", func() error {
 		res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
 			Topic: topic, RequiredAcks: kafka.RequireAll,

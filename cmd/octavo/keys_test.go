@@ -17,6 +17,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/intake"
@@ -117,7 +118,7 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // stop it before its topic is deleted
 	n := &keyNode{Sites: balance.NewSites(registry), keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
 	n.log = &mortalLog{Log: log, keys: n.keys}
-	cfg := intake.Config{Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: time.Minute}
+	cfg := intake.Config{Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: eventually.Patience}
 	if change != nil {
 		change(&cfg)
 	}
@@ -169,7 +170,7 @@ func (b *keyBench) exec(sql string) {
 // messages returns the ids of all messages in the log.
 func (b *keyBench) messages() []insights.MessageID {
 	b.t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(b.brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(b.brokers...), Timeout: eventually.Patience}
 	var ids []insights.MessageID
 	at := map[insights.MessageID]int{}
 	for partition := range 3 {

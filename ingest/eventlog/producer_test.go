@@ -316,7 +316,7 @@ func TestLogFollowsItsTopic(t *testing.T) {
 		c.Topic, c.Partitions, c.WatchWait = topic, 3, time.Millisecond
 		c.AppendTimeout = 2 * eventually.Patience
 	})
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: eventually.Patience}
 	put := func(partition int) error { return l.Append(t.Context(), "site", partition, []byte("a")) }
 	if err := put(0); err != nil {
 		t.Fatal(err)

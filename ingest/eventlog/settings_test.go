@@ -32,7 +32,7 @@ func unsafeOf(l *Log) map[string]bool {
 func TestTopicIsMadeSafe(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: eventually.Patience}
 	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestReplicasInSync(t *testing.T) {
 func TestUnsafeTopic(t *testing.T) {
 	t.Parallel()
 	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})
-	client := &kafka.Client{Addr: kafka.TCP(cluster.Addresses()...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(cluster.Addresses()...), Timeout: eventually.Patience}
 	create := func(topic string, settings ...kafka.ConfigEntry) {
 		res, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 			{Topic: topic, NumPartitions: 1, ReplicationFactor: 3, ConfigEntries: settings},

@@ -46,7 +46,7 @@ func Logger(t testing.TB) *slog.Logger {
 // ReadTopic reads all messages of a partition, in order, as key=value.
 func ReadTopic(t testing.TB, brokers []string, topic string, partition int) []string {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: eventually.Patience}
 	var list []string
 	for {
 		res, err := client.Fetch(t.Context(), &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: int64(len(list)), MinBytes: 1, MaxBytes: 10 << 20, MaxWait: 10 * time.Millisecond})

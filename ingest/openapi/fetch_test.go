@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
@@ -78,7 +79,7 @@ func withRef(ref string) string {
 // TestFetchFails has a server that fails in every way. Nobody else is reached.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
-	limits := Limits{Whole: 30 * time.Second, Each: 10 * time.Second, Documents: 3, Bytes: 20_000}
+	limits := Limits{Whole: eventually.Patience, Each: eventually.Patience, Documents: 3, Bytes: 20_000}
 	w := newWeb(t, limits)
 	answers := map[string]http.HandlerFunc{
 		"/500":     func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) },

@@ -213,7 +213,7 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 func TestDeadLettersSmallTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
 	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 		Topic: r.topic + deadletter.Suffix, NumPartitions: 1, ReplicationFactor: 1,
 		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "3000"}},

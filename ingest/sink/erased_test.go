@@ -101,7 +101,7 @@ func (r *rig) rowsOf(visitor uint64) (n uint64) {
 
 func (r *rig) honoured(version int64) bool {
 	r.t.Helper()
-	log := eventlog.NewTopic(r.brokers, eventlog.Access{}, "test", 10*time.Second, r.topic)
+	log := eventlog.NewTopic(r.brokers, eventlog.Access{}, "test", eventually.Patience, r.topic)
 	defer log.Close()
 	ok, err := Honoured(r.t.Context(), log, r.topic+"-sink", version)
 	if err != nil {

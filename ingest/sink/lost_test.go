@@ -117,7 +117,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	eventually.True(t, "the sink to know how far the log goes", func() bool {
 		return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) == 20
 	})
-	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
 	res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})
 	if err == nil {
 		err = res.Errors[r.topic]

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
@@ -71,7 +70,7 @@ func (h *heldStore) inserted() []string {
 // for longer than their session.
 func (r *rig) expel() {
 	r.t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
 	groups, err := client.DescribeGroups(r.t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{r.topic + "-sink"}})
 	if err != nil {
 		r.t.Fatal(err)
@@ -243,7 +242,7 @@ func TestSinkDiesBeforeInsert(t *testing.T) {
 func TestSinkTopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
 	for round := range 3 {
 		first := r.sink(nil, nil)
 		for i := range 5 {

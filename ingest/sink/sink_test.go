@@ -124,7 +124,7 @@ func newRig(t testing.TB, partitions int) *rig {
 	r := &rig{t: t, brokers: enginetest.Kafka(t), topic: enginetest.Topic(t, partitions)}
 	r.url = enginetest.ClickHouse(t)
 	r.store, r.conn = newStore(t, r.url)
-	r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) { c.Topic, c.ProduceTimeout = r.topic, 10*time.Second })
+	r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) { c.Topic, c.ProduceTimeout = r.topic, eventually.Patience })
 	r.intake = intaketest.New(t, r.log)
 	return r
 }
@@ -210,7 +210,7 @@ func (r *rig) awaitStored(n int) {
 // awaitCommitted waits until the sinks' group has committed all of the log.
 func (r *rig) awaitCommitted(partitions int) {
 	r.t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
 	var ids []int
 	var ends []kafka.OffsetRequest
 	for id := range partitions {

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 func clientOf(t *testing.T, address string) *kafka.Client {
 	transport := &kafka.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second, Transport: transport}
+	return &kafka.Client{Addr: kafka.TCP(address), Timeout: eventually.Patience, Transport: transport}
 }
 
 func create(t *testing.T, c *kafka.Client, topic string, partitions int, configs ...kafka.ConfigEntry) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 	"github.com/segmentio/kafka-go"
@@ -89,7 +90,7 @@ func TestCleanRestartKeepsTopicsMessagesAndOffsets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	address, stop := run(t, dir, "127.0.0.1:0")
-	client := &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second}
+	client := &kafka.Client{Addr: kafka.TCP(address), Timeout: eventually.Patience}
 	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 		{Topic: "kept", NumPartitions: 2, ReplicationFactor: 1},
 	}})
@@ -114,7 +115,7 @@ func TestCleanRestartKeepsTopicsMessagesAndOffsets(t *testing.T) {
 		t.Fatalf("it restarted at %s", again)
 	}
 	// Use a new client: the old one's connections are broken.
-	client = &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+	client = &kafka.Client{Addr: kafka.TCP(address), Timeout: eventually.Patience, Transport: &kafka.Transport{}}
 	fetched, err := client.Fetch(t.Context(), &kafka.FetchRequest{Topic: "kept", Partition: 1, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second})
 	if err != nil || fetched.Error != nil {
 		t.Fatal(err, fetched)

@@ -14,11 +14,11 @@ import (
 	"net/mail"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	octavo "github.com/octavo-docs/octavo/ingest/mail"
 	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 )
@@ -66,7 +66,7 @@ func New(t testing.TB, o Options) *Server {
 	s := &Server{options: o}
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
 	server.Domain, server.ErrorLog = "mail.example.com", silent{}
-	server.ReadTimeout, server.WriteTimeout = time.Minute, time.Minute
+	server.ReadTimeout, server.WriteTimeout = eventually.Patience, eventually.Patience
 	server.AllowInsecureAuth, server.TLSConfig = true, o.TLS
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,7 +110,7 @@ func SenderTo(t testing.TB, url string, change func(*octavo.Config)) *octavo.Sen
 	}
 	cfg := octavo.Config{
 		Guard: outboundtest.Guard(t, server.Host), Server: server,
-		From: &mail.Address{Name: "Octavo", Address: "octavo@example.com"}, Timeout: 20 * time.Second,
+		From: &mail.Address{Name: "Octavo", Address: "octavo@example.com"}, Timeout: eventually.Patience,
 	}
 	change(&cfg)
 	return octavo.New(cfg)

@@ -2,12 +2,11 @@ package markdown
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -257,7 +256,7 @@ func TestMarkdownCost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			best := time.Hour
 			for range 5 {
-				if best = min(best, threadTime(func() { _, _ = Read(markdown) })); best < maxCost {
+				if best = min(best, cputime.Of(func() { _, _ = Read(markdown) })); best < maxCost {
 					break
 				}
 			}
@@ -286,7 +285,7 @@ func TestWriteCost(t *testing.T) {
 			}
 			best := time.Hour
 			for range 3 {
-				if best = min(best, threadTime(func() { Write(d) })); best < 3*maxCost {
+				if best = min(best, cputime.Of(func() { Write(d) })); best < 3*maxCost {
 					break
 				}
 			}
@@ -296,22 +295,4 @@ func TestWriteCost(t *testing.T) {
 			}
 		})
 	}
-}
-
-func threadTime(f func()) time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	runtime.GC()
-	before := usage()
-	f()
-	return usage() - before
-}
-
-func usage() time.Duration {
-	const thread = 1 // RUSAGE_THREAD
-	var u syscall.Rusage
-	if err := syscall.Getrusage(thread, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

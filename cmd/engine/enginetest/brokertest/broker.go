@@ -11,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
@@ -44,9 +45,6 @@ type Broker struct {
 // Answer replaces the broker's answer to a request. Without a response the broker answers; an error breaks the
 // connection. Connections call it concurrently.
 type Answer func(kmsg.Request) (kmsg.Response, error)
-
-// patience bounds the start of the broker.
-const patience = 20 * time.Second
 
 // Start starts a broker without topics. It is stopped when the test ends.
 func Start(t testing.TB, o Options) *Broker {
@@ -99,7 +97,7 @@ func (b *Broker) serve(dir string) error {
 		return nil
 	case err := <-failed:
 		return err
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		cancel()
 		return errors.New("cannot start the broker in time")
 	}
@@ -165,7 +163,7 @@ func (b *Broker) relay(client net.Conn) {
 		return
 	}
 	defer b.forget(client)
-	server, err := (&net.Dialer{Timeout: patience}).DialContext(context.Background(), "tcp", b.upstream)
+	server, err := (&net.Dialer{Timeout: eventually.Patience}).DialContext(context.Background(), "tcp", b.upstream)
 	if err != nil || !b.track(server) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
@@ -45,7 +46,7 @@ func TestAcquireWaits(t *testing.T) {
 		}
 		got := make(chan error)
 		go func() {
-			second, err := dirlock.Acquire(context.Background(), dir, time.Minute)
+			second, err := dirlock.Acquire(context.Background(), dir, eventually.Patience)
 			if err == nil {
 				err = second.Release()
 			}
