@@ -44,7 +44,7 @@ func PostgresTemplate(t testing.TB, key string, migrate func(url string) error) 
 func cloneDatabase(t testing.TB, base, template string) string {
 	t.Helper()
 	name := unique("test_")
-	if err := execPostgres(base, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+	if err := execPostgres(base, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY file_copy"); err != nil {
 		t.Fatalf("cannot create a Postgres database: %v", err)
 	}
 	t.Cleanup(func() {
