@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,7 +30,7 @@ func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
 	listen := enginetest.Address(t)
-	program := build(t)
+	program := enginetest.Octavo(t)
 	cmd := exec.Command(program, "serve")
 	log := &capture.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -92,21 +91,6 @@ func (s *server) wait(t *testing.T, ended chan error) {
 		}
 		return nil
 	})
-}
-
-func build(t *testing.T) string {
-	t.Helper()
-	root, err := enginetest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "octavo")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "./cmd/octavo")
-	cmd.Dir = root
-	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build octavo: %v\n%s", err, output)
-	}
-	return path
 }
 
 // tail is the end of a text.

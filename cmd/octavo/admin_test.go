@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // TestOperatorsListener: the operators' pages are served on their own listener
@@ -44,7 +46,7 @@ func TestOperatorsListener(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	output, err := exec.Command(binary(t), "version").Output()
+	output, err := exec.Command(enginetest.Octavo(t), "version").Output()
 	var got build
 	if err != nil || json.Unmarshal(output, &got) != nil || got.Version == "" || got.Go == "" {
 		t.Errorf("%v: %s", err, output)

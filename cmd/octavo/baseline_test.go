@@ -26,7 +26,7 @@ import (
 // wantRefusal runs a command that must fail with a line that has all the words.
 func wantRefusal(t *testing.T, env []string, command string, words ...string) {
 	t.Helper()
-	cmd := exec.Command(binary(t), strings.Fields(command)...)
+	cmd := exec.Command(enginetest.Octavo(t), strings.Fields(command)...)
 	cmd.Env = append(append(os.Environ(), "OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_ENGINES_DIR="+enginesDir(t)), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })

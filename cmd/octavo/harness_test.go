@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -29,24 +28,6 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// program is the octavo binary, built once for this package's tests.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "octavo-test-")
-	if err != nil {
-		return "", err
-	}
-	programDir = dir
-	path := filepath.Join(dir, "octavo")
-	output, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("cannot build octavo: %w\n%s", err, output)
-	}
-	return path, nil
-})
-
-// programDir is the program's folder, once it is built.
-var programDir string
-
 func TestMain(m *testing.M) {
 	if os.Getenv(neighbourEnv) != "" {
 		os.Exit(neighbourMain())
@@ -54,20 +35,7 @@ func TestMain(m *testing.M) {
 	// Servers run side by side, so only tests that need an operators' listener
 	// start one.
 	_ = os.Setenv("OCTAVO_ADMIN_LISTEN", adminOff)
-	code := m.Run()
-	if programDir != "" {
-		_ = os.RemoveAll(programDir) // best effort: it is a temporary folder
-	}
-	os.Exit(code)
-}
-
-func binary(t *testing.T) string {
-	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	os.Exit(m.Run())
 }
 
 // instance is a running `octavo serve --quickstart` with engines of its own.
@@ -166,7 +134,7 @@ func (i *instance) mustRun() {
 func (i *instance) launch() {
 	i.t.Helper()
 	i.output = &capture.Buffer{}
-	i.cmd = exec.Command(binary(i.t), "serve", "--quickstart")
+	i.cmd = exec.Command(enginetest.Octavo(i.t), "serve", "--quickstart")
 	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_ADMIN_LISTEN="+i.admin, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
 	i.cmd.Env = append(i.cmd.Env, i.env...)
 	i.cmd.Stdout, i.cmd.Stderr = i.output, i.output

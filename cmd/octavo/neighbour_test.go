@@ -21,6 +21,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl/scram"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
@@ -233,7 +234,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 	i.wantCounts(1, 1) // the log is still there, and nothing was forged
 
 	// A command beside the node still finds the logins.
-	cmd := exec.Command(binary(t), "reconcile", "--data-dir", i.dir)
+	cmd := exec.Command(enginetest.Octavo(t), "reconcile", "--data-dir", i.dir)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("reconcile beside the node: %v\n%s", err, output)
 	}

@@ -68,7 +68,7 @@ func TestSecureEngines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(binary(t), "serve")
+			cmd := exec.Command(enginetest.Octavo(t), "serve")
 			cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_LISTEN="+enginetest.Address(t)), append(env, c.env)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 			timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })

@@ -272,7 +272,7 @@ func TestClearErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(binary(t), "serve")
+			cmd := exec.Command(enginetest.Octavo(t), "serve")
 			cmd.Env = append(append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t)), c.env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 			timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })

@@ -7,11 +7,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // octavo runs a command beside the instance and returns what it printed.
 func (i *instance) octavo(arguments ...string) (string, error) {
-	cmd := exec.Command(binary(i.t), arguments...)
+	cmd := exec.Command(enginetest.Octavo(i.t), arguments...)
 	cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t)), i.env...)
 	output, err := cmd.Output()
 	return strings.TrimSpace(string(output)), err

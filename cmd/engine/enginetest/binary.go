@@ -18,7 +18,10 @@ import (
 // writeGuard is a target of the Makefile.
 const writeGuard = "deploy/engines/writeguard/writeguard.so"
 
-var built = sync.OnceValues(build)
+var (
+	built   = sync.OnceValues(buildEngines)
+	product = sync.OnceValues(func() (string, error) { return build("product", "./cmd/octavo") })
+)
 
 // Build is Binary for use outside of tests.
 func Build() (string, error) { return built() }
@@ -26,20 +29,35 @@ func Build() (string, error) { return built() }
 // Binary returns the path of a program with octavo's engine commands (package program), built from the module under test.
 func Binary(t testing.TB) string {
 	t.Helper()
-	path, err := built()
+	return must(t, built)
+}
+
+// Octavo returns the path of the program octavo, built from the module under test.
+func Octavo(t testing.TB) string {
+	t.Helper()
+	return must(t, product)
+}
+
+func must(t testing.TB, path func() (string, error)) string {
+	t.Helper()
+	p, err := path()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return p
 }
 
-// build builds the program into the user's cache, with one path per clone, and the write guard, without which the
-// program refuses to run ClickHouse. The lock makes packages that are tested concurrently wait for one build instead of
-// each doing its own; Go and make then find the files up to date.
-func build() (string, error) {
+func buildEngines() (string, error) {
 	if path := os.Getenv(EnvBinary); path != "" {
 		return path, nil
 	}
+	return build("engines", "./cmd/engine/enginetest/program")
+}
+
+// build builds a program into the user's cache, with one path per clone, and the write guard, without which the program
+// refuses to run ClickHouse. The lock makes packages that are tested concurrently wait for one build instead of each
+// doing its own; Go and make then find the files up to date.
+func build(name, source string) (string, error) {
 	root, err := ModuleRoot()
 	if err != nil {
 		return "", err
@@ -49,11 +67,11 @@ func build() (string, error) {
 		cache = os.TempDir()
 	}
 	sum := sha256.Sum256([]byte(root))
-	dir := filepath.Join(cache, "octavo-test", hex.EncodeToString(sum[:6]))
+	dir := filepath.Join(cache, "octavo-test", hex.EncodeToString(sum[:6]), name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("cannot create a folder for the test binary: %w (or set %s)", err, EnvBinary)
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := os.OpenFile(filepath.Join(filepath.Dir(dir), "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("cannot lock the test binary: %w", err)
 	}
@@ -65,12 +83,12 @@ func build() (string, error) {
 	for _, arguments := range [][]string{
 		{"make", writeGuard},
 		// Without the version stamp, an unrelated commit does not cause a new link.
-		{"go", "build", "-buildvcs=false", "-o", path, "./cmd/engine/enginetest/program"},
+		{"go", "build", "-buildvcs=false", "-o", path, source},
 	} {
 		cmd := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...)
 		cmd.Dir = root
 		if output, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("cannot build the engines' program for the tests: %v: %w\n%s", arguments, err, output)
+			return "", fmt.Errorf("cannot build a program for the tests: %v: %w\n%s", arguments, err, output)
 		}
 	}
 	return path, nil
