@@ -6,16 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -46,25 +47,21 @@ func TestPublishedClient(t *testing.T) {
 		t.Fatalf("no scenarios: %v", err)
 	}
 	server := startServer(t)
+	run := startScenarios(t, server)
 	notes := t.TempDir()
-	var ran atomic.Int64
+	ran := 0
 	t.Run("scenarios", func(t *testing.T) {
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".mjs")
 			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				ran.Add(1)
-				runNode(t, file, append(server.operator(),
-					"OCTAVO_URL="+server.url,
-					"OCTAVO_CLIENTTEST_USERS="+server.users(t, name),
-					"OCTAVO_CLIENTTEST_NOTES="+filepath.Join(notes, name+".jsonl"),
-				))
+				ran++
+				run.scenario(t, scenario{name, server.users(t, name), filepath.Join(notes, name+".jsonl")})
 			})
 		}
 	})
 	t.Run("coverage", func(t *testing.T) {
-		if n := int(ran.Load()); n < len(files) {
-			t.Skipf("-run chose %d of the %d scenarios, which together cover the contract. make test has no -run and covers this", n, len(files))
+		if ran < len(files) {
+			t.Skipf("-run chose %d of the %d scenarios, which together cover the contract. make test has no -run and covers this", ran, len(files))
 		}
 		noted, err := os.ReadDir(notes)
 		if err != nil {
@@ -89,6 +86,80 @@ func needClient(t *testing.T) {
 	}
 }
 
+// scenario is what run.mjs reads about a scenario.
+type scenario struct {
+	Name  string            `json:"name"`
+	Users map[string]string `json:"users"` // tokens by name
+	Notes string            `json:"notes"`
+}
+
+// scenarios is a process of Node that runs one scenario after the other.
+type scenarios struct {
+	input  io.Writer
+	report *bufio.Scanner
+	output *capture.Buffer
+}
+
+func startScenarios(t *testing.T, server *server) *scenarios {
+	t.Helper()
+	report, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = report.Close() })
+	s := &scenarios{report: bufio.NewScanner(report), output: &capture.Buffer{}}
+	s.report.Buffer(nil, 1<<20)
+	const firstExtra = 3 // the descriptor of the first of cmd.ExtraFiles
+	cmd := exec.CommandContext(t.Context(), "node", "--test-reporter=./lib/reporter.mjs",
+		fmt.Sprint("--test-reporter-destination=/proc/self/fd/", firstExtra), "run.mjs")
+	cmd.Env = append(os.Environ(), append(server.operator(), "OCTAVO_URL="+server.url)...)
+	cmd.ExtraFiles = []*os.File{write}
+	cmd.Stdout, cmd.Stderr = s.output, s.output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.WaitDelay = time.Second
+	input, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err = errors.Join(err, write.Close()); err != nil { // Node has it
+		t.Fatal(err)
+	}
+	s.input = input
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = cmd.Wait() // a step that failed is its exit status, too
+	})
+	return s
+}
+
+// scenario runs a scenario; each of its steps becomes a subtest.
+func (s *scenarios) scenario(t *testing.T, of scenario) {
+	t.Helper()
+	text, err := json.Marshal(of)
+	if err == nil {
+		_, err = s.input.Write(append(text, '\n'))
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, s.output)
+	}
+	steps := 0
+	for s.report.Scan() {
+		line := readLine(t, s.report.Text())
+		name := strings.TrimPrefix(line.Name, of.Name+"/")
+		if name != "" {
+			steps++
+			t.Run(name, func(t *testing.T) { line.judge(t) })
+			continue
+		}
+		line.judge(t)
+		if steps == 0 {
+			t.Error("the scenario has no step")
+		}
+		return
+	}
+	t.Fatalf("node ended: %v\n%s", s.report.Err(), s.output)
+}
+
 // runNode runs a file of tests; each of them becomes a subtest here.
 func runNode(t *testing.T, file string, env []string) {
 	t.Helper()
@@ -104,11 +175,7 @@ func runNode(t *testing.T, file string, env []string) {
 	lines := readReport(t, report)
 	for _, line := range lines {
 		failed = failed || !line.Passed
-		t.Run(line.Name, func(t *testing.T) {
-			if !line.Passed {
-				t.Errorf("%s", line.Error)
-			}
-		})
+		t.Run(line.Name, func(t *testing.T) { line.judge(t) })
 	}
 	// A file that ends early, or that tests nothing, reports no failed test.
 	if len(lines) == 0 || (runErr != nil && !failed) {
@@ -122,6 +189,21 @@ type reportLine struct {
 	Error  string `json:"error"`
 }
 
+func (l reportLine) judge(t *testing.T) {
+	t.Helper()
+	if !l.Passed {
+		t.Errorf("%s", l.Error)
+	}
+}
+
+func readLine(t *testing.T, text string) (line reportLine) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &line); err != nil {
+		t.Fatalf("report %q: %v", text, err)
+	}
+	return line
+}
+
 func readReport(t *testing.T, path string) []reportLine {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -130,17 +212,13 @@ func readReport(t *testing.T, path string) []reportLine {
 	}
 	var lines []reportLine
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
-		var line reportLine
-		if err := json.Unmarshal(s.Bytes(), &line); err != nil {
-			t.Fatalf("report %q: %v", s.Text(), err)
-		}
-		lines = append(lines, line)
+		lines = append(lines, readLine(t, s.Text()))
 	}
 	return lines
 }
 
-// users makes the people of one scenario and gives their tokens by name, as JSON.
-func (s *server) users(t *testing.T, scenario string) string {
+// users makes the people of one scenario and returns their tokens by name.
+func (s *server) users(t *testing.T, scenario string) map[string]string {
 	t.Helper()
 	tokens := map[string]string{}
 	for _, name := range people {
@@ -150,9 +228,5 @@ func (s *server) users(t *testing.T, scenario string) string {
 		}
 		tokens[name] = storetest.Token(t, s.store, store.NewToken{User: user.ID, Name: scenario})
 	}
-	text, err := json.Marshal(tokens)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return tokens
 }

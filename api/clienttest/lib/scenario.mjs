@@ -1,7 +1,7 @@
 // What every scenario begins with: users with tokens on a live server, and an organization of its own.
 //
-// The server and the users come from the environment, see ../client_test.go: OCTAVO_URL, OCTAVO_CLIENTTEST_USERS (JSON: name → token) and
-// OCTAVO_CLIENTTEST_NOTES (where to note every answer, optional), OCTAVO_CLIENTTEST_PROGRAM (the server's program, for operator).
+// The server comes from the environment, see ../client_test.go: OCTAVO_URL, and OCTAVO_CLIENTTEST_PROGRAM (the server's
+// program, for operator). The users come from enter.
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -18,8 +18,14 @@ const setting = (name) => {
 };
 
 const url = setting('OCTAVO_URL').replace(/\/$/, '');
-const tokens = JSON.parse(setting('OCTAVO_CLIENTTEST_USERS'));
-const witness = new Witness(new Contract(), process.env.OCTAVO_CLIENTTEST_NOTES);
+// Scenarios run one after the other in one process, so that each schema of the contract is compiled once.
+const contract = new Contract();
+let scenario, tokens, witness;
+
+/** Begins a scenario: users are their tokens by name, notes is the file for a note of every answer. */
+export function enter(name, { users, notes }) {
+    [scenario, tokens, witness] = [name, users, new Witness(contract, notes)];
+}
 
 /** How long a condition is waited for; it only bounds a failure. */
 const patience = 45_000;
@@ -29,7 +35,7 @@ const patience = 45_000;
  * one fault does not hide others.
  */
 export async function step(name, run) {
-    await test(name, async () => {
+    await test(`${scenario}/${name}`, async () => {
         let failure;
         try {
             await run();
@@ -51,7 +57,7 @@ export async function step(name, run) {
 /** A user of this scenario; `api` is the published client, `http` makes plain requests. */
 export function user(name) {
     if (!tokens[name]) {
-        throw new Error(`OCTAVO_CLIENTTEST_USERS has no ${name}`);
+        throw new Error(`the scenario has no user ${name}`);
     }
     return { name, token: tokens[name], api: connect(url, tokens[name], witness), http: direct(url, tokens[name], witness) };
 }
