@@ -114,7 +114,7 @@ bench-views: engines ## 50 page views a second of a site of 1,000 pages, as a fr
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential
-differential: engines ## compare random queries with a simple evaluator: DIFFERENTIAL_REQUESTS in each of DIFFERENTIAL_ROUNDS
+differential: engines ## compare DIFFERENTIAL_REQUESTS random queries with a simple evaluator, DIFFERENTIAL_ROUNDS times
 	$(WITH_ENGINES) go test ./query -run TestDifferential -v -count $(DIFFERENTIAL_ROUNDS) -timeout 6h -rapid.checks=$(DIFFERENTIAL_REQUESTS)
 
 .PHONY: abuse

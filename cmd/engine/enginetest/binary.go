@@ -33,9 +33,9 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// build builds the program into the user's cache, with one path per clone, and the write guard, without which the
-// program refuses to run ClickHouse. The lock makes packages that are tested concurrently wait for one build instead of
-// each doing its own; Go and make then find the files up to date.
+// build builds the program into the user's cache, at one path per clone. It also builds the write guard, because the
+// program refuses to run ClickHouse without the guard. The lock makes packages that are tested concurrently wait for
+// one build. Go and make then find the files up to date.
 func build() (string, error) {
 	if path := os.Getenv(EnvBinary); path != "" {
 		return path, nil
@@ -64,7 +64,7 @@ func build() (string, error) {
 	path := filepath.Join(dir, "octavo")
 	for _, arguments := range [][]string{
 		{"make", writeGuard},
-		// Without the version stamp, an unrelated commit does not cause a new link.
+		// Without the version stamp, an unrelated commit causes no new link.
 		{"go", "build", "-buildvcs=false", "-o", path, "./cmd/engine/enginetest/program"},
 	} {
 		cmd := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...)
