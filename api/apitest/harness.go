@@ -57,7 +57,7 @@ type Harness struct {
 	answers *fakeInsights
 	Log     *capture.Buffer
 	DNS     *txtRecords
-	// counting is the connection of Rows: a new one would read the catalog of every table again.
+	// counting is the connection of Rows. A new connection for each call would read the catalog of every table again.
 	counting *counting
 }
 
@@ -71,7 +71,11 @@ type option func(*frame.Config, *api.Deps)
 func New(t testing.TB, options ...option) *Harness {
 	t.Helper()
 	url := storetest.URL(t)
-	h := &Harness{T: t, URL: url, Store: storetest.Open(t, url), Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{}, counting: &counting{}}
+	h := &Harness{
+		T: t, URL: url, Store: storetest.Open(t, url),
+		Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{},
+		DNS: &txtRecords{}, counting: &counting{},
+	}
 	t.Cleanup(func() {
 		if h.counting.conn != nil {
 			_ = h.counting.conn.Close(context.WithoutCancel(t.Context()))

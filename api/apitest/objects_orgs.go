@@ -140,7 +140,8 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
 	conn := h.Connect()
 	err := pgx.BeginFunc(h.T.Context(), conn, func(tx pgx.Tx) error {
-		return store.Enqueue(h.T.Context(), db.New(tx), schema.IndexSpace{Organization: tenant.Organization.ID, Space: space})
+		job := schema.IndexSpace{Organization: tenant.Organization.ID, Space: space}
+		return store.Enqueue(h.T.Context(), db.New(tx), job)
 	})
 	var id string
 	if err == nil {

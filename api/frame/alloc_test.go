@@ -18,7 +18,7 @@ func TestFrameAllocatesNothing(t *testing.T) {
 		ctx.Response.Reset()
 		handler(ctx)
 	})
-	// Each path value is copied and boxed: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
+	// The router copies and boxes each path value: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
 	if routed > 6 {
 		t.Errorf("%v allocations per event request", routed)
 	}

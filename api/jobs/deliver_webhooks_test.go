@@ -585,7 +585,9 @@ func TestPingGoesFirst(t *testing.T) {
 	if again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
 		t.Errorf("%+v %v", again, err)
 	}
-	eventually.True(t, "what waited comes", func() bool { return strings.HasPrefix(h.states(w), "delivered 2, delivered 1, delivered 1") })
+	eventually.True(t, "the waiting delivery comes", func() bool {
+		return strings.HasPrefix(h.states(w), "delivered 2, delivered 1, delivered 1")
+	})
 }
 
 // TestManyWebhooksManyEvents kills workers at random places while many events are delivered, by two nodes: each webhook gets every

@@ -91,7 +91,8 @@ func newBench(t testing.TB) *bench {
 func (b *bench) ask(steps ...step) {
 	b.t.Helper()
 	for _, s := range steps {
-		if err := pgx.BeginFunc(b.t.Context(), b.conn, func(tx pgx.Tx) error { return store.Enqueue(b.t.Context(), db.New(tx), s) }); err != nil {
+		enqueue := func(tx pgx.Tx) error { return store.Enqueue(b.t.Context(), db.New(tx), s) }
+		if err := pgx.BeginFunc(b.t.Context(), b.conn, enqueue); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -528,7 +529,8 @@ func TestTotals(t *testing.T) {
 	done := make(chan struct{})
 	go func() { metrics.Watch(ctx, b.st, slog.New(slog.DiscardHandler)); close(done) }()
 	kind := schema.IndexSpace{}.Kind()
-	for deadline := time.Now().Add(eventually.Patience); testutil.ToFloat64(metrics.failed.WithLabelValues(kind)) == 0 && time.Now().Before(deadline); {
+	deadline := time.Now().Add(eventually.Patience)
+	for testutil.ToFloat64(metrics.failed.WithLabelValues(kind)) == 0 && time.Now().Before(deadline) {
 	}
 	cancel()
 	receive(t, done)
@@ -538,13 +540,16 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestWordsAlone has a runner with no model say so, in the log and by a metric.
+// TestWordsAlone checks that a runner without a model says so in the log and by a metric.
 func TestWordsAlone(t *testing.T) {
 	t.Parallel()
-	for alone, encoder := range map[float64]func() (Encoder, error){1: nil, 0: func() (Encoder, error) { return nil, nil }} {
+	model := func() (Encoder, error) { return nil, nil }
+	for alone, encoder := range map[float64]func() (Encoder, error){1: nil, 0: model} {
 		b, metrics := newBench(t), NewMetrics(prometheus.NewRegistry())
-		b.run(func(context.Context, step) error { return nil }, func(c *Config) { c.Metrics, c.Deps.Encoder = metrics, encoder })
-		if got := testutil.ToFloat64(metrics.wordsAlone); got != alone || strings.Contains(b.log.String(), "words alone") != (alone == 1) {
+		work := func(context.Context, step) error { return nil }
+		b.run(work, func(c *Config) { c.Metrics, c.Deps.Encoder = metrics, encoder })
+		got, logged := testutil.ToFloat64(metrics.wordsAlone), strings.Contains(b.log.String(), "words alone")
+		if got != alone || logged != (alone == 1) {
 			t.Errorf("%v instead of %v: %s", got, alone, b.log.String())
 		}
 	}
@@ -589,7 +594,8 @@ func TestKilledGitOperation(t *testing.T) {
 	exec(set, spaces[2], "running", 1)
 	exec("delete from river_job where metadata ->> 'space' = $1", spaces[3])
 	b.run(func(context.Context, step) error { return nil })
-	for deadline := time.Now().Add(eventually.Patience); state(spaces[0]).State == schema.GitRunning && time.Now().Before(deadline); {
+	deadline := time.Now().Add(eventually.Patience)
+	for state(spaces[0]).State == schema.GitRunning && time.Now().Before(deadline) {
 	}
 	if err := b.st.FailLostGitOperations(t.Context()); err != nil {
 		t.Fatal(err)

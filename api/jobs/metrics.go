@@ -45,7 +45,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"How long the oldest job that could run has not been taken, or the oldest delivery to a webhook has not been handed to one, by kind; nodes with the role api or jobs show it."),
 		wordsAlone: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "octavo_conversations_words_alone",
-			Help: "1 while jobs of this node group issues of conversations by words alone, since it has no model; 0 if it has one or runs no jobs.",
+			Help: "1 while this node has no model, so its jobs group issues of conversations by words alone; " +
+				"0 if the node has a model or runs no jobs.",
 		}),
 	}
 	for _, kind := range Names() {

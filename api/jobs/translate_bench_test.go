@@ -57,7 +57,7 @@ func BenchmarkTranslateSpace(b *testing.B) {
 
 // generatedPage is three headings with two paragraphs each.
 func generatedPage(i int) schema.Document {
-	random := rand.New(rand.NewPCG(1, uint64(i))) // Pages that are the same every time.
+	random := rand.New(rand.NewPCG(1, uint64(i))) // The seed gives the same page every time.
 	words := func(n int) schema.Node {
 		list := make([]string, n)
 		for at := range list {
@@ -136,7 +136,7 @@ func countingProxy(t testing.TB, database string) (string, *atomic.Int64) {
 }
 
 func passOn(client net.Conn, to string, statements *atomic.Int64) {
-	server, err := net.Dial("tcp", to) // It ends with the client.
+	server, err := net.Dial("tcp", to) // The connection ends with the client.
 	if err != nil {
 		_ = client.Close()
 		return

@@ -171,7 +171,7 @@ func (t *translator) page(
 	}
 	p.node.Target = translation.Ref(p.node.Target, t.base.Space.ID, t.base.CopyID)
 	if p.document == nil {
-		return nil, nil // A page without a document has none.
+		return nil, nil // A page without a document has no translated document.
 	}
 	for _, id := range translation.Refs(p.document, t.base.Space.ID, t.base.CopyID, contents) {
 		files[id] = true

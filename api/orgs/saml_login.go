@@ -97,7 +97,8 @@ func (h *samlLogins) service(row store.SAMLProvider) saml.Service {
 func (h *samlLogins) sides(row store.SAMLProvider) (saml.Service, saml.Provider, error) {
 	certificates, err := saml.ParseCertificates(schema.Or(row.Certificate, ""))
 	if err != nil {
-		return saml.Service{}, saml.Provider{}, schema.Internal(fmt.Errorf("cannot read the certificates of provider %s: %w", row.ID, err))
+		err = fmt.Errorf("cannot read the certificates of provider %s: %w", row.ID, err)
+		return saml.Service{}, saml.Provider{}, schema.Internal(err)
 	}
 	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificates: certificates}, nil
 }

@@ -27,7 +27,8 @@ func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, te
 		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
 	}
-	certificates, _ := saml.ParseCertificates(p.Certificate) // Fails only without any: the store has valid ones.
+	// ParseCertificates fails only for an empty text: the store has valid certificates.
+	certificates, _ := saml.ParseCertificates(p.Certificate)
 	p.Certificates = make([]schema.SAMLCertificate, len(certificates))
 	for i, c := range certificates {
 		p.Certificates[i] = schema.SAMLCertificate{

@@ -60,7 +60,8 @@ func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Faults under load"))
 	broker := map[string]string{"embedded": "the embedded broker", "apache": "Apache Kafka", "foreign": "a broker that was running and is not killed"}[r.Broker]
-	fmt.Fprintf(&b, "\nSeed %d, %d API nodes and %d sinks on %s, an open loop of %g events/s in requests of 1 to 20.\n\n", r.Seed, apiNodes, sinkNodes, broker, r.Rate)
+	fmt.Fprintf(&b, "\nSeed %d, %d API nodes and %d sinks on %s, "+
+		"an open loop of %g events/s in requests of 1 to 20.\n\n", r.Seed, apiNodes, sinkNodes, broker, r.Rate)
 	b.WriteString("| fault | injected | longest until it was over |\n|---|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
 		f := r.Faults[name]

@@ -9,11 +9,17 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// Each broken promise fails the run, and the result says so.
+// TestResultSaysWhatIsBroken checks that each broken promise fails the run and shows in the result.
 func TestResultSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	good := func() *result {
-		return &result{Run: machine.Run{Date: "2026-11-21T10:00:00Z"}, Broker: "embedded", Wanted: 1, Faults: map[string]*faultCount{"api killed": {Injected: 1}}, Sent: witness.Counts{Acknowledged: 1}, Log: witness.Reconciled{Events: 1}}
+		return &result{
+			Run:    machine.Run{Date: "2026-11-21T10:00:00Z"},
+			Broker: "embedded", Wanted: 1,
+			Faults: map[string]*faultCount{"api killed": {Injected: 1}},
+			Sent:   witness.Counts{Acknowledged: 1},
+			Log:    witness.Reconciled{Events: 1},
+		}
 	}
 	if problems := good().problems(); len(problems) > 0 {
 		t.Errorf("a good run has %v", problems)

@@ -18,7 +18,7 @@ type Result struct {
 	// LastError is one of the Errors.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are sorted, and counted from the intended time of sending: a
+	// Latencies are sorted. They count from the intended time of sending, so a
 	// stall of the server shows in every request that should have been sent
 	// meanwhile.
 	Latencies []time.Duration
@@ -55,8 +55,8 @@ func (r *Result) merge(other *Result) {
 // PerSecond returns the answered requests per second.
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
-// Quantile returns the latency that a share q of the requests did not exceed,
-// and 0 without any request.
+// Quantile returns the latency that a share q of the requests did not exceed.
+// It returns 0 if there was no request.
 func (r *Result) Quantile(q float64) time.Duration {
 	if len(r.Latencies) == 0 {
 		return 0

@@ -1,6 +1,6 @@
 // Package machine describes the machine and the commit of a measurement.
 //
-// Of this module it may import only cmd/engine/enginetest, to find the module's
+// It may import only cmd/engine/enginetest of this module, to find the module's
 // root.
 package machine
 

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// Run is what every result says of its run.
+// Run describes a run. Every result includes it.
 type Run struct {
 	Date    string  `json:"date"`
 	Commit  string  `json:"commit"`
@@ -37,16 +37,17 @@ func (r *Run) Tell(format string, arguments ...any) {
 	fmt.Printf("%7.1fs  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, arguments...))
 }
 
-// End notes how long the run took.
+// End records the duration of the run.
 func (r *Run) End() { r.Took = time.Since(r.began).Round(time.Second).String() }
 
-// Head is the beginning of a result in Markdown.
+// Head returns the beginning of a result in Markdown.
 func (r *Run) Head(title string) string {
-	return fmt.Sprintf("# %s, %s\n\nCommit %s, `%s`, took %s.\n%s.\n", title, r.Date[:10], r.Commit, r.Command, r.Took, r.Machine.Text())
+	return fmt.Sprintf("# %s, %s\n\nCommit %s, `%s`, took %s.\n%s.\n",
+		title, r.Date[:10], r.Commit, r.Command, r.Took, r.Machine.Text())
 }
 
-// Save writes files of a result by their endings into a folder, "" for bench/results, and returns their path without the ending.
-// kind ends their name.
+// Save writes a result's files into dir, or into bench/results if dir is "". files maps the ending of each file to its
+// content, and kind is the last part of the name before the ending. Save returns the path without the ending.
 func (r *Run) Save(dir, kind string, files map[string][]byte) (string, error) {
 	if dir == "" {
 		root, err := enginetest.ModuleRoot()

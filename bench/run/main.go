@@ -19,7 +19,7 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
-	Rows        []string `help:"Rows to measure. Default: all but content, pageviews and query." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,content,pageviews,query"`
+	Rows        []string `help:"Rows to measure. Default: all but content, pageviews and query." enum:"${rows}"`
 	Data        string   `help:"Folder with the data of the row query, which an interrupted run continues. Default: bench/.data." type:"path"`
 	Events      []int    `help:"Sizes of the row query, in events. Default: 1, 10 and 100 million."`
 	Clients     int      `help:"Dashboards at once in the row query." default:"10"`
@@ -36,7 +36,9 @@ type benchCmd struct {
 
 func main() {
 	var cli commands
-	ctx := kong.Parse(&cli, kong.Name("bench"), kong.Description("Benchmarks of Octavo against its ceilings."))
+	rows := "decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,content,pageviews,query"
+	ctx := kong.Parse(&cli, kong.Name("bench"), kong.Vars{"rows": rows},
+		kong.Description("Benchmarks of Octavo against its ceilings."))
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
@@ -48,7 +50,7 @@ type scale struct {
 	warmup      time.Duration
 	decode      time.Duration // one side of one round of decoding
 	dataset     int           // events for the rows disk and aggregate
-	asks        int           // calls of an aggregate request per round
+	asks        int           // aggregate requests per round
 	calls       int           // calls of a resource operation per round
 	comments    int           // comments in the measured discussion
 	imports     []int         // pages of the spaces that are imported
@@ -61,20 +63,22 @@ type scale struct {
 	fresh       time.Duration
 	settle      time.Duration // time for the engine's own merges
 	crowd       time.Duration // one load of several dashboards
-	every       int           // of so many of a dashboard's questions, one is asked
-	colds       int           // questions that are asked cold, for which the whole machine's caches are emptied
+	every       int           // one of this many dashboard requests is sent
+	colds       int           // requests that are sent after the whole machine's caches were emptied
 	bodies      int           // megabytes of prepared requests per size
 	connection  int
 }
 
 var (
 	fullScale = scale{
-		rounds: 5, catchups: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
+		rounds: 5, catchups: 5, dataset: 500_000,
+		intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, crowd: time.Minute, every: 1, colds: 1000, bodies: 24, connection: 256,
 		imports: []int{2_000, 20_000}, pdfPages: 300, mergeSpace: 10_000, largeSpace: 50_000, viewedPages: 1_000, views: 30 * time.Second,
 	}
 	quickScale = scale{
-		rounds: 2, catchups: 1, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
+		rounds: 2, catchups: 1, dataset: 20_000,
+		intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, crowd: time.Second, every: 17, colds: 2, bodies: 2, connection: 32,
 		imports: []int{200, 1000}, pdfPages: 20, mergeSpace: 500, largeSpace: 2_000, viewedPages: 100, views: time.Second,
 	}

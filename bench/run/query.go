@@ -113,7 +113,7 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool) error {
 	return nil
 }
 
-// The sites by size, and the days of their questions.
+// askedSites are the sites to query, by size. askedDays are the ranges of the queries.
 var (
 	askedSites = []int{1, 5, dataSites}
 	askedDays  = []int{1, 30, 365}

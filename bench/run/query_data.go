@@ -171,7 +171,8 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// createWithoutVisits creates the events table without its projection: derive makes and times that.
+// createWithoutVisits returns the statement that creates the events table without its projection. derive makes the
+// projection and measures how long that takes.
 func createWithoutVisits() string {
 	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]
 	columns, rest, _ := strings.Cut(create, ",\n    PROJECTION "+insights.VisitsProjection())
@@ -203,7 +204,9 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	// come at the start.
 	copies := s.events / s.Unique
 	began := s.End.Add(-dataSpan)
-	moved := fmt.Sprintf("positiveModulo(toUnixTimestamp64Milli(time) - %d + toInt64(sipHash64(visitor, n) %% 259200000), %d)", began.UnixMilli(), dataSpan.Milliseconds())
+	moved := fmt.Sprintf(
+		"positiveModulo(toUnixTimestamp64Milli(time) - %d + toInt64(sipHash64(visitor, n) %% 259200000), %d)",
+		began.UnixMilli(), dataSpan.Milliseconds())
 	dayOf := "toInt32(intDiv(" + moved + ", 86400000))"
 	from := fmt.Sprintf("FROM %s WHERE site = '%s'", source, s.Base)
 	want, err := s.countDays(ctx, fmt.Sprintf("SELECT arrayJoin(arrayMap(n -> %s, range(%d))) AS day, count() %s GROUP BY day", dayOf, copies, from))
@@ -240,7 +243,8 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 			FROM (SELECT *, arrayJoin(arrayFilter(n -> %[5]s BETWEEN %[6]d AND %[7]d, range(%[8]d))) AS n, sipHash64(visitor, n) AS other, fromUnixTimestamp64Milli(%[9]d + %[10]s, 'UTC') AS at
 				%[11]s AND positiveModulo(%[7]d - toInt32(intDiv(toUnixTimestamp64Milli(time) - %[9]d, 86400000)), %[12]d) <= %[13]d)
 			SETTINGS insert_deduplicate = 0`,
-			insights.Table, siteByZipf(s.Sites), copiedPartition, uniqueEvents, dayOf, first, d-1, copies, began.UnixMilli(), moved, from, days, 4+d-first)); err != nil {
+			insights.Table, siteByZipf(s.Sites), copiedPartition, uniqueEvents, dayOf, first, d-1, copies,
+			began.UnixMilli(), moved, from, days, 4+d-first)); err != nil {
 			return made, fmt.Errorf("day %d: %w", first, err)
 		}
 		made += missing

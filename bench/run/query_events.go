@@ -9,22 +9,26 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
-// postUnique posts generated events of 13 months to a site, at least count of them, and
-// waits until they are stored.
+// postUnique posts generated events of 13 months to a site and waits until they are
+// stored. It posts count events, rounded up to whole requests.
 func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Time) (sent int, err error) {
 	progress("posting %d events", count)
-	generator := eventgen.New(eventgen.Options{Seed: 1, Events: count, Visitors: max(1, count*136/1000), End: end, Span: dataSpan})
+	generator := eventgen.New(eventgen.Options{
+		Seed: 1, Events: count, Visitors: max(1, count*136/1000), End: end, Span: dataSpan,
+	})
 	const perRequest = 500
 	for ; sent < count; sent += perRequest {
-		if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", generator.AppendBatch(nil, perRequest), http.StatusNoContent, nil); err != nil {
+		body := generator.AppendBatch(nil, perRequest)
+		err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", body, http.StatusNoContent, nil)
+		if err != nil {
 			return sent, err
 		}
 	}
 	return sent, b.rig.awaitEvents(ctx, t, sent, stallLimit)
 }
 
-// siteByZipf is an expression that gives each visitor, the column other, one of the
-// sites: most of them the first.
+// siteByZipf returns an expression that gives each visitor (the column other) a site.
+// The nth site gets a share in proportion to 1/n.
 func siteByZipf(sites []string) string {
 	all, sum, list := 0.0, 0.0, "multiIf("
 	for n := range sites {

@@ -77,7 +77,10 @@ func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 		return fmt.Sprintf(`"range":{"from":%q,"to":%q}`, to.AddDate(0, 0, -days).Format(time.RFC3339), to.Format(time.RFC3339))
 	}
 	largest := target{org: s.Org, site: s.Sites[0]}
-	top, err := b.rig.aggregate(ctx, largest, []byte(`{`+at(askedDays[len(askedDays)-1])+`,"select":[{"column":"page"},{"column":"eventsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":1}`))
+	mostSeen := `{` + at(askedDays[len(askedDays)-1]) + `,"select":[{"column":"page"},{"column":"eventsCount"}],` +
+		`"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],` +
+		`"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":1}`
+	top, err := b.rig.aggregate(ctx, largest, []byte(mostSeen))
 	if err != nil || len(top.Columns) == 0 || len(top.Columns[0].Values) != 1 {
 		return nil, fmt.Errorf("cannot find the page that is seen most: %v %w", top, err)
 	}

@@ -68,7 +68,8 @@ func TestDataIsContinued(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		for expression, want := range map[string]uint64{
-			"count()": unique * copies, "uniqExact(log_offset)": unique * copies, "uniqExact(site)": 3, "uniqExact(toDate(received))": uint64(dataSpan / day),
+			"count()": unique * copies, "uniqExact(log_offset)": unique * copies,
+			"uniqExact(site)": 3, "uniqExact(toDate(received))": uint64(dataSpan / day),
 			fmt.Sprintf("countIf(time < toDateTime(%d, 'UTC') OR time >= toDateTime(%d, 'UTC') OR toDate(time) != toDate(received))", began.Unix(), s.End.Unix()): 0,
 		} {
 			if got := one(expression); got != want {

@@ -23,11 +23,12 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// wantRefusal runs a command that must fail with a line that has all the words.
+// wantRefusal runs a command that must fail with a line that contains all the words.
 func wantRefusal(t *testing.T, env []string, command string, words ...string) {
 	t.Helper()
 	cmd := exec.Command(enginetest.Octavo(t), strings.Fields(command)...)
-	cmd.Env = append(append(os.Environ(), "OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_ENGINES_DIR="+enginesDir(t)), env...)
+	cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_ENGINES_DIR="+enginesDir(t))
+	cmd.Env = append(cmd.Env, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
@@ -48,7 +49,8 @@ func wantRefusal(t *testing.T, env []string, command string, words ...string) {
 	t.Errorf("octavo %s: no line has %q\n%s", command, words, output)
 }
 
-// TestDataDirOfAnotherBaseline: every command refuses a data directory of another baseline before it starts an engine.
+// TestDataDirOfAnotherBaseline checks that every command refuses a data directory of another baseline, before it starts
+// an engine.
 func TestDataDirOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string]map[string]string{
@@ -85,7 +87,9 @@ func TestDataDirOfAnotherBaseline(t *testing.T) {
 				return all
 			}
 			before := found()
-			for _, command := range []string{"serve --quickstart", "migrate", "token list", "deadletter list", "engine run --data " + dir} {
+			for _, command := range []string{
+				"serve --quickstart", "migrate", "token list", "deadletter list", "engine run --data " + dir,
+			} {
 				wantRefusal(t, []string{"OCTAVO_DATA_DIR=" + dir}, command, dir, "uses baseline 1:")
 			}
 			if after := found(); !maps.Equal(before, after) {
@@ -95,16 +99,18 @@ func TestDataDirOfAnotherBaseline(t *testing.T) {
 	}
 }
 
-// tablesOf returns the statements that made the tables of a database.
+// tablesOf returns the statements that create the tables of a database.
 func tablesOf(t *testing.T, conn driver.Conn) (statements []string) {
 	t.Helper()
-	if err := conn.QueryRow(t.Context(), "SELECT groupArray(create_table_query) FROM (SELECT * FROM system.tables WHERE database = currentDatabase() ORDER BY name)").Scan(&statements); err != nil {
+	const query = `SELECT groupArray(create_table_query)
+		FROM (SELECT * FROM system.tables WHERE database = currentDatabase() ORDER BY name)`
+	if err := conn.QueryRow(t.Context(), query).Scan(&statements); err != nil {
 		t.Fatal(err)
 	}
 	return statements
 }
 
-// foreignTable makes an events table without a baseline.
+// foreignTable creates an events table without a baseline.
 func foreignTable(t *testing.T, clickHouse string) driver.Conn {
 	t.Helper()
 	conn, err := openClickHouse(clickHouse, "", 1)
@@ -112,21 +118,25 @@ func foreignTable(t *testing.T, clickHouse string) driver.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.Exec(t.Context(), "CREATE TABLE events (site String, time DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY site"); err != nil {
+	const create = "CREATE TABLE events (site String, time DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY site"
+	if err := conn.Exec(t.Context(), create); err != nil {
 		t.Fatal(err)
 	}
 	return conn
 }
 
-// TestEventsTableOfAnotherBaseline: an events table without a baseline is refused, and nothing is made beside it.
+// TestEventsTableOfAnotherBaseline checks that commands refuse an events table without a baseline, and create no table.
 func TestEventsTableOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	clickHouse := enginetest.ClickHouse(t)
 	conn := foreignTable(t, clickHouse)
 	before := tablesOf(t, conn)
 	env := []string{
-		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + clickHouse, "OCTAVO_DATA_DIR=" + t.TempDir(),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
+		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t),
+		"OCTAVO_CLICKHOUSE_URL=" + clickHouse,
+		"OCTAVO_DATA_DIR=" + t.TempDir(),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","),
+		"OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
 	}
 	for _, command := range []string{"serve", "migrate", "reconcile --repair"} {
 		wantRefusal(t, env, command, "the ClickHouse database", "table events has no baseline", "OCTAVO_CLICKHOUSE_URL")
@@ -136,8 +146,8 @@ func TestEventsTableOfAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestEventsTableOfAnotherBaselineComesLate: a node that started without its insights store finds a table without a
-// baseline later. It keeps serving, is not ready, and says why once.
+// TestEventsTableOfAnotherBaselineComesLate checks a node that starts without its insights store, and finds a table
+// without a baseline later. The node keeps serving, is not ready, and logs the reason once.
 func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 	t.Parallel()
 	there, err := url.Parse(enginetest.ClickHouse(t))
@@ -161,7 +171,7 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 	const said = "The insights store cannot be used"
 	i.until("the refusal", func() error {
 		if !strings.Contains(i.output.String(), said) {
-			return errors.New("it says nothing")
+			return errors.New("the log does not have the refusal")
 		}
 		return nil
 	})
@@ -169,23 +179,24 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
 	}
 	i.stop()
-	if text := i.output.String(); strings.Count(text, said) != 1 || !strings.Contains(text, "table events has no baseline") {
-		t.Errorf("it says:\n%s", text)
+	text := i.output.String()
+	if strings.Count(text, said) != 1 || !strings.Contains(text, "table events has no baseline") {
+		t.Errorf("the log is:\n%s", text)
 	}
 	if after := tablesOf(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("before %q, after %q", before, after)
 	}
 }
 
-// TestTopicOfAnotherBaseline: a topic with messages from before baselines is refused, and no message is added.
+// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines, and appends nothing.
 func TestTopicOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
 	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: eventually.Patience}
+	before := kafka.Record{Value: kafka.NewBytes([]byte("OE\x01" + strings.Repeat("\x00", 40)))}
 	eventually.Succeeds(t, "the message", func() error {
 		res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-			Topic: topic, RequiredAcks: kafka.RequireAll,
-			Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("OE\x01" + strings.Repeat("\x00", 40)))}),
+			Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(before),
 		})
 		if err == nil {
 			err = res.Error
@@ -193,16 +204,22 @@ func TestTopicOfAnotherBaseline(t *testing.T) {
 		return err
 	})
 	wantRefusal(t, []string{
-		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t), "OCTAVO_DATA_DIR=" + t.TempDir(),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(brokers, ","), "OCTAVO_KAFKA_TOPIC=" + topic,
+		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t),
+		"OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"OCTAVO_DATA_DIR=" + t.TempDir(),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(brokers, ","),
+		"OCTAVO_KAFKA_TOPIC=" + topic,
 	}, "serve", topic, "its messages have no baseline", "OCTAVO_KAFKA_TOPIC")
-	res, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0)}}})
+	res, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{
+		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0)}},
+	})
 	if err != nil || res.Topics[topic][0].LastOffset != 1 {
 		t.Errorf("the topic has %+v, %v; want one message", res, err)
 	}
 }
 
-// TestDatabaseOfAnotherBaseline: a database with migrations from before baselines is refused, and no table is made.
+// TestDatabaseOfAnotherBaseline checks that commands refuse a database with migrations from before baselines, and
+// create no table.
 func TestDatabaseOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	url := enginetest.Postgres(t)
@@ -211,19 +228,25 @@ func TestDatabaseOfAnotherBaseline(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
-	if _, err := conn.Exec(t.Context(), `create table goose_db_version (version_id bigint, is_applied boolean, id integer, tstamp timestamp);
+	if _, err := conn.Exec(t.Context(), `
+		create table goose_db_version (version_id bigint, is_applied boolean, id integer, tstamp timestamp);
 		insert into goose_db_version values (92, true, 1, now())`); err != nil {
 		t.Fatal(err)
 	}
 	env := []string{
-		"OCTAVO_POSTGRES_URL=" + url, "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t), "OCTAVO_DATA_DIR=" + t.TempDir(),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
+		"OCTAVO_POSTGRES_URL=" + url,
+		"OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"OCTAVO_DATA_DIR=" + t.TempDir(),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","),
+		"OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
 	}
 	for _, command := range []string{"serve", "migrate"} {
-		wantRefusal(t, env, command, "has the data format of baseline 0 and this version needs baseline 1: use an empty database")
+		wantRefusal(t, env, command,
+			"has the data format of baseline 0 and this version needs baseline 1: use an empty database")
 	}
 	var tables int
-	err = conn.QueryRow(t.Context(), "select count(*) from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'").Scan(&tables)
+	err = conn.QueryRow(t.Context(), `select count(*) from pg_class
+			where relnamespace = 'public'::regnamespace and relkind = 'r'`).Scan(&tables)
 	if err != nil || tables != 1 {
 		t.Errorf("%d tables, %v", tables, err)
 	}

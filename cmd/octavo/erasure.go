@@ -20,12 +20,12 @@ import (
 // events that sites no longer keep, which are deleted once a day.
 const (
 	eraseEvery  = time.Second
-	eraseRetry  = 10 * time.Second // after a failure, or while another node is at it
+	eraseRetry  = 10 * time.Second // after a failure, or while another node has the locks
 	retainEvery = time.Hour
 )
 
-// startErasures erases visitors and old events in the background, on nodes with a sink. What
-// another node is at is left to it.
+// startErasures erases visitors and old events in the background, on nodes with a sink. It
+// tries again later while another node has the lock.
 func (n *node) startErasures() error {
 	if n.setup.sink == nil {
 		return nil
@@ -111,7 +111,7 @@ func (n *node) erase(ctx context.Context, job *erasure.Job, retain bool) (err er
 		return err
 	}
 	defer func() { err = firstError(err, release()) }()
-	// Those who make visits anew, and those who put rows back.
+	// The locks keep rebuilds of visits and repairs away.
 	exclude := func(ctx context.Context) (func(context.Context) error, func() error, error) {
 		return n.lockAll(ctx, visitsLock, repairLock)
 	}

@@ -30,7 +30,7 @@ const (
 // sink.
 type eventsSetup struct {
 	migrated atomic.Bool
-	refused  atomic.Pointer[error]  // why the store, which has another baseline, is not used
+	refused  atomic.Pointer[error]  // set if the store has another baseline, so the node does not use it
 	sink     *sink.Sink             // nil without the role
 	table    *eventstore.ClickHouse // the sink's
 }
@@ -124,7 +124,8 @@ func (n *node) awaitEvents(ctx context.Context) {
 			n.log.Info("The insights store answers.")
 			return
 		case refused && n.setup.refused.Swap(&err) == nil:
-			n.log.Error("The insights store cannot be used: events stay in the log and queries are refused.", "error", err)
+			n.log.Error("The insights store cannot be used: events stay in the log and queries are refused.",
+				"error", err)
 		case ctx.Err() == nil && attempt%eventsLogEvery == 0:
 			n.log.Warn("The insights store still does not answer.", "error", err)
 		}

@@ -23,7 +23,9 @@ func TestClientGone(t *testing.T) {
 	running := func(want bool) func() error {
 		return func() error {
 			var n uint64
-			err := conn.QueryRow(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%uniqExact(visitor)%' AND query NOT LIKE '%processes%' AND current_database = currentDatabase()").Scan(&n)
+			err := conn.QueryRow(t.Context(), `SELECT count() FROM system.processes
+				WHERE query LIKE '%uniqExact(visitor)%' AND query NOT LIKE '%processes%'
+				AND current_database = currentDatabase()`).Scan(&n)
 			if err == nil && (n > 0) != want {
 				err = fmt.Errorf("%d run", n)
 			}

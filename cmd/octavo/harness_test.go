@@ -58,20 +58,21 @@ func newInstance(t *testing.T, env ...string) *instance {
 	return i
 }
 
-// newAttached is like newInstance on the shared engines. It is for tests that neither look into an engine's files nor
-// stop an engine: starting three takes longer than most tests.
+// newAttached is newInstance on the shared engines. It is for tests that neither read an engine's files nor stop an
+// engine. Starting three engines takes longer than most tests.
 func newAttached(t *testing.T, env ...string) *instance {
 	t.Helper()
 	return newInstance(t, append(sharedEngines(t, 2), env...)...)
 }
 
-// sharedEngines returns the settings that name the shared engines, with a topic and databases of the test's own. The
-// content's database is migrated.
+// sharedEngines returns the settings that name the shared engines, with a new topic and new databases for the test. The
+// Postgres database is migrated.
 func sharedEngines(t *testing.T, partitions int) []string {
 	t.Helper()
 	return []string{
 		"OCTAVO_POSTGRES_URL=" + storetest.URL(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, partitions),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","),
+		"OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, partitions),
 	}
 }
 
@@ -343,7 +344,8 @@ func (i *instance) until(what string, condition func() error) {
 	met = true
 }
 
-// engines returns the addresses of the server's engines: its settings', or those of the embedded ones.
+// engines returns the addresses of the server's engines: from the server's settings if they name all engines, otherwise
+// from the notes of the embedded engines.
 func (i *instance) engines() notes {
 	i.t.Helper()
 	var n notes
@@ -371,7 +373,7 @@ func (i *instance) engines() notes {
 	return n
 }
 
-// clickHouse connects to the server's insights engine.
+// clickHouse connects to the server's insights store.
 func (i *instance) clickHouse() driver.Conn {
 	i.t.Helper()
 	conn, err := openClickHouse(i.engines().ClickHouse, "", 1)

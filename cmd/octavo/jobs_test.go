@@ -22,7 +22,8 @@ func TestJobs(t *testing.T) {
 	// A job that failed: that of a space which is gone, so it has nothing to do
 	// when it runs again.
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		if err := store.Enqueue(t.Context(), db.New(tx), schema.IndexSpace{Organization: i.org, Space: "gone"}); err != nil {
+		job := schema.IndexSpace{Organization: i.org, Space: "gone"}
+		if err := store.Enqueue(t.Context(), db.New(tx), job); err != nil {
 			return err
 		}
 		_, err := tx.Exec(t.Context(), `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,

@@ -46,7 +46,8 @@ func options(stdin io.Reader) []kong.Option {
 	secrets := newSecretFiles(stdin)
 	return []kong.Option{
 		kong.Name("octavo"), kong.Description("Documentation-site API with insights."), kong.Configuration(kong.JSON),
-		kong.Vars{"baseline": strconv.Itoa(schema.Baseline)}, kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(),
+		kong.Vars{"baseline": strconv.Itoa(schema.Baseline)},
+		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(),
 	}
 }
 

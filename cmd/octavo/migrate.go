@@ -54,7 +54,7 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 }
 
 // migrateEvents migrates the insights store and returns the number of
-// statements it ran. It changes nothing in a store of another baseline.
+// statements that it ran. It changes nothing in a store of another baseline.
 func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
 	if err := eventstore.CheckBaseline(ctx, events); err != nil {
 		return done, err

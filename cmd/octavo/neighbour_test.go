@@ -192,7 +192,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 		if err == nil && d.Type().IsRegular() {
 			n.Files = append(n.Files, path)
 		}
-		return nil // a file that an engine has removed meanwhile
+		return nil // an engine may have removed the file meanwhile
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ curl -s -w '\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/even
 
 `))
 
-// isTerminal reports whether people see what is written to a file.
+// isTerminal reports whether a file is a terminal, so that people see its output.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

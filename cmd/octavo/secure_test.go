@@ -28,14 +28,14 @@ import (
 func TestSecureEngines(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)
-	kafka := brokertest.Start(t, brokertest.Options{
-		TLS: authority.Server(), Login: &brokertest.Login{Mechanism: "SCRAM-SHA-512", User: "octavo", Password: "secret"},
-	})
+	login := &brokertest.Login{Mechanism: "SCRAM-SHA-512", User: "octavo", Password: "secret"}
+	kafka := brokertest.Start(t, brokertest.Options{TLS: authority.Server(), Login: login})
 	postgres := securePostgres(t, authority)
 	clickhouse := secureClickHouse(t, authority)
 	env := []string{
 		"OCTAVO_POSTGRES_URL=" + postgres, "OCTAVO_CLICKHOUSE_URL=" + clickhouse, "OCTAVO_CLICKHOUSE_TLS_CA=" + authority.CA,
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(kafka.Addresses(), ","), "OCTAVO_KAFKA_TLS=on", "OCTAVO_KAFKA_TLS_CA=" + authority.CA,
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(kafka.Addresses(), ","),
+		"OCTAVO_KAFKA_TLS=on", "OCTAVO_KAFKA_TLS_CA=" + authority.CA,
 		"OCTAVO_KAFKA_SASL=scram-sha-512", "OCTAVO_KAFKA_USERNAME=octavo", "OCTAVO_KAFKA_PASSWORD=secret",
 	}
 	i := newInstance(t, env...)

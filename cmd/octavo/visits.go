@@ -14,14 +14,14 @@ import (
 const (
 	// visitsEvery is the pause between two checks of the projection of visits.
 	visitsEvery = time.Minute
-	// visitsRetry is the pause after a failure, or while another node is at it.
+	// visitsRetry is the pause after a failure, or while another node has the lock.
 	visitsRetry = 10 * time.Second
-	// visitsLock is held by who changes the projection of visits.
+	// visitsLock is the lock for changes of the projection of visits.
 	visitsLock = "projection of visits"
 )
 
 // withVisits runs do with a keeper of the projection of visits, unless idle says that
-// there is nothing to do. A lock in Postgres keeps other nodes from the table meanwhile.
+// there is nothing to do. Meanwhile, a lock in Postgres keeps other nodes from the table.
 func (n *node) withVisits(ctx context.Context, events driver.Conn,
 	idle func(*eventstore.Visits, context.Context) (bool, error), do func(*eventstore.Visits, context.Context) error,
 ) (err error) {
@@ -48,8 +48,9 @@ func (n *node) withVisits(ctx context.Context, events driver.Conn,
 }
 
 // keepVisits gives the table its projection of visits and then checks it until ctx ends.
-// What another node is at is left to it.
+// It tries again later while another node has the lock.
 func (n *node) keepVisits(ctx context.Context, events driver.Conn) {
+	never := func(*eventstore.Visits, context.Context) (bool, error) { return false, nil }
 	idle, do := (*eventstore.Visits).Kept, (*eventstore.Visits).Keep
 	wait := visitsRetry // until the table has it
 	for {
@@ -61,7 +62,7 @@ func (n *node) keepVisits(ctx context.Context, events driver.Conn) {
 		}
 		err := n.withVisits(ctx, events, idle, do)
 		if err == nil {
-			idle, do = func(*eventstore.Visits, context.Context) (bool, error) { return false, nil }, (*eventstore.Visits).Check
+			idle, do = never, (*eventstore.Visits).Check
 			wait = visitsEvery
 		} else if ctx.Err() == nil && !errors.Is(err, store.ErrLocked) {
 			n.log.Warn("The projection of visits could not be checked.", "error", err)

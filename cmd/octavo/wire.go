@@ -45,7 +45,8 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 		return b, nil
 	}
 	engines, err := embedded.Start(ctx, embedded.Config{
-		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir, Want: want, Logger: log, OnRestart: onRestart,
+		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir,
+		Want: want, Logger: log, OnRestart: onRestart,
 		Log: embedded.LogLimits{MaxBytes: s.KafkaMaxBytes, RetainBytes: s.KafkaRetainBytes, MinFreeBytes: s.KafkaMinFreeBytes},
 	})
 	if err != nil {

@@ -97,7 +97,8 @@ export class Contract {
         if (problems.length > 0 || about.length === 0 || this.#errors(schema, value, []).length === 0) {
             return { problems, exceptions: [] };
         }
-        const needed = about.filter((e) => this.#errors(schema, value, this.#exceptions.filter((x) => x !== e)).length > 0);
+        const failsWithout = (e) => this.#errors(schema, value, this.#exceptions.filter((x) => x !== e)).length > 0;
+        const needed = about.filter(failsWithout);
         return { problems: [], exceptions: needed.map((e) => e.name) };
     }
 
@@ -115,7 +116,7 @@ export class Contract {
         return response;
     }
 
-    /** The exceptions that change a schema or one that it refers to. Without any, the schema is compiled once. */
+    /** Returns the exceptions that change a schema or its references. A schema without exceptions is compiled once. */
     #exceptionsAbout(schema) {
         let about = this.#about.get(schema);
         if (!about) {
@@ -126,7 +127,7 @@ export class Contract {
         return about;
     }
 
-    /** The names of the schemas that an exception changes. */
+    /** Returns the names of the schemas that an exception changes. */
     #changes(exception) {
         let names = this.#changed.get(exception);
         if (!names) {
@@ -159,8 +160,9 @@ export class Contract {
             schemas[schema] = { allOf: [schemas[schema], { type: 'object', properties, required }] };
         }
         const ajv = new Ajv({
-            strict: true, strictTypes: false, strictRequired: false, allErrors: true, verbose: true, discriminator: true,
-            // A schema judges few answers: to make its code shorter takes longer than to run it.
+            strict: true, strictTypes: false, strictRequired: false,
+            allErrors: true, verbose: true, discriminator: true,
+            // A schema judges few answers: optimizing its code takes longer than running the plain code.
             code: { optimize: false },
         });
         addFormats(ajv, ['uri', 'int32', 'byte']);
@@ -182,14 +184,15 @@ export class Contract {
     }
 }
 
-// The names of the schemas that a schema reaches by references, through members of the seed as well.
+// Returns the names of the schemas that a schema reaches by references, and by the seed's members.
 function references(schema, schemas, members) {
     const reached = new Set();
     const visit = (value) => {
         if (value === null || typeof value !== 'object') {
             return;
         }
-        const name = typeof value.$ref === 'string' ? value.$ref.match(/^#\/components\/schemas\/([^/]+)/)?.[1] : undefined;
+        const ref = typeof value.$ref === 'string' ? value.$ref : '';
+        const name = ref.match(/^#\/components\/schemas\/([^/]+)/)?.[1];
         if (name !== undefined && !reached.has(name)) {
             reached.add(name);
             visit(schemas[name]);

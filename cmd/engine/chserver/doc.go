@@ -44,9 +44,9 @@
 //     between blocks: a statement that is busy inside one block (sleep(), one
 //     huge sort) ends when that block is done.
 //
-// The library ignores failed writes. It runs only in a process that has loaded
-// the write guard (deploy/engines/writeguard) before libc, which ends the
-// process at the first write that the disk refuses: see PutGuard.
+// The library ignores failed writes, so it runs only in a process that has
+// loaded the write guard (deploy/engines/writeguard) before libc: see PutGuard.
+// The guard ends the process at the first write that the disk refuses.
 //
 // The engine replaces the process's handlers for fatal signals. signals.go
 // restores Go's, so that a nil dereference panics and SIGTERM works.

@@ -85,7 +85,7 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	written := l.text[t.start:t.end]
 	ahead := *l
 	next := ahead.next()
-	switch t.kind { // a quoted text is only a value
+	switch t.kind { // quoted text is only a value
 	case symbol:
 		if written[0] < ' ' || written[0] > '~' {
 			return denied("byte %#x outside of quotes", written[0])

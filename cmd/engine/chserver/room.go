@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The engine writes when it starts, and the write guard ends the process when a write fails: on a full disk it would
-// restart in a loop. So awaitRoom waits for some free space first.
+// The engine writes when it starts, and the write guard ends the process when a write fails. On a full disk, the
+// process would restart in a loop. So awaitRoom waits for some free space first.
 const (
 	roomToStart = 32 << 20
 	roomEvery   = 200 * time.Millisecond

@@ -19,11 +19,12 @@ func TestAwaitRoom(t *testing.T) {
 		return next, 0, nil
 	})
 	if err != nil || len(answers) > 0 || strings.Count(log.String(), "The disk is full") != 1 {
-		t.Errorf("%v, not asked for: %d, said %s", err, len(answers), log.String())
+		t.Errorf("%v, answers left: %d, logged %s", err, len(answers), log.String())
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := awaitRoom(ended, slog.New(slog.DiscardHandler), "", func(string) (int64, int64, error) { return 0, 0, nil }); !errors.Is(err, context.Canceled) {
+	full := func(string) (int64, int64, error) { return 0, 0, nil }
+	if err := awaitRoom(ended, slog.New(slog.DiscardHandler), "", full); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unguarded are calls by which a program can write to a file, or make one, and which the guard does not replace. Each
-// has the reason, or none if the library does not make the call.
+// unguarded maps each call that can write or create a file, and that the guard does not replace, to the reason. The
+// reason is empty if the library does not make the call.
 var unguarded = map[string]string{}
 
 func init() {
@@ -24,19 +24,20 @@ func init() {
 			openat64 creat64 mkdirat mknod mknodat __xmknodat symlinkat renameat renameat2 freopen freopen64 tmpfile
 			tmpfile64 fwrite_unlocked fputs_unlocked fputc_unlocked fputwc_unlocked fputws fputws_unlocked putc
 			putc_unlocked putwc putwc_unlocked _IO_putc __woverflow fwprintf vfwprintf vdprintf vprintf puts
-			putchar_unlocked putwchar putw fcloseall pclose psignal psiginfo vsyslog err errx error warn warnx verr verrx
-			vwarn vwarnx __fprintf_chk __vfprintf_chk __printf_chk __vprintf_chk __dprintf_chk __vdprintf_chk
-			__syslog_chk fseeko64 fsetpos fsetpos64`,
-		"It returns no error.": "sync",
-		// A count of the engine's calls, for inserts, merges, mutations, copies and all table engines that are allowed,
-		// was equal to what the kernel saw.
-		"The engine's streams are the terminal, pipes, and files that it reads.": `fopen fopen64 fdopen fwrite fputs fputc
-			fputwc fprintf vfprintf dprintf printf putchar perror fflush fflush_unlocked fclose fseek fseeko rewind setbuf
-			setvbuf __overflow syslog`,
-		"It asks about terminals and sockets.":                 "ioctl",
-		"It sends to sockets.":                                 "send sendto sendmsg",
-		"The engine maps no file to write to it.":              "mmap mmap64 mremap",
-		"It makes a name. The library reports when it cannot.": "open open64 openat creat mkstemp mkdir link linkat symlink rename __xmknod",
+				putchar_unlocked putwchar putw fcloseall pclose psignal psiginfo vsyslog err errx error warn warnx
+				verr verrx vwarn vwarnx __fprintf_chk __vfprintf_chk __printf_chk __vprintf_chk __dprintf_chk
+				__vdprintf_chk __syslog_chk fseeko64 fsetpos fsetpos64`,
+		"The call returns no error.": "sync",
+		// The engine's calls were counted during inserts, merges, mutations and copies, on every allowed table engine.
+		// The kernel saw the same number.
+		"The engine's streams are the terminal, pipes, and files that it reads.": `fopen fopen64 fdopen fwrite fputs
+				fputc fputwc fprintf vfprintf dprintf printf putchar perror fflush fflush_unlocked fclose fseek fseeko
+				rewind setbuf setvbuf __overflow syslog`,
+		"The call concerns terminals and sockets.": "ioctl",
+		"The call sends to sockets.":               "send sendto sendmsg",
+		"The engine maps no file to write to it.":  "mmap mmap64 mremap",
+		"The call makes a name. The library reports a failure.": `open open64 openat creat mkstemp mkdir link linkat
+				symlink rename __xmknod`,
 	} {
 		for _, name := range strings.Fields(names) {
 			unguarded[name] = reason
@@ -44,7 +45,7 @@ func init() {
 	}
 }
 
-// TestEveryWritingCallIsGuarded compares what the engine's library calls with what the guard replaces.
+// TestEveryWritingCallIsGuarded compares the calls of the engine's library with the functions that the guard replaces.
 func TestEveryWritingCallIsGuarded(t *testing.T) {
 	t.Parallel()
 	libraryPath, guardPath := installed(t)
@@ -82,7 +83,7 @@ func TestEveryWritingCallIsGuarded(t *testing.T) {
 	}
 }
 
-// TestGuardEndsTheProcess puts the guard before functions that fail, in a small program that calls one of them.
+// TestGuardEndsTheProcess runs a small program that calls a failing function through the guard.
 func TestGuardEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	_, guard := installed(t)
@@ -100,12 +101,12 @@ func TestGuardEndsTheProcess(t *testing.T) {
 		cmd := exec.Command(program, strings.Fields(name)...)
 		cmd.Env = []string{preload + "=" + guard + ":" + refuse, fmt.Sprintf("REFUSE=%d", errno)}
 		cmd.Stdin = on
-		text, _ := cmd.CombinedOutput() // its exit is looked at below
+		text, _ := cmd.CombinedOutput() // the caller checks the exit status
 		return string(text), cmd.ProcessState.ExitCode()
 	}
 	ends := func(name string, errno unix.Errno, on *os.File) {
 		output, status := call(name, errno, on)
-		want := fmt.Sprintf("nothing counts as stored that is not.\" call=%s errno=%d\n", strings.Fields(name)[0], errno)
+		want := fmt.Sprintf("no lost write counts as stored.\" call=%s errno=%d\n", strings.Fields(name)[0], errno)
 		if status != exitUnwritten || !strings.HasSuffix(output, want) {
 			t.Errorf("%s with %v: exit status %d, said %s", name, errno, status, output)
 		}
@@ -125,7 +126,8 @@ func TestGuardEndsTheProcess(t *testing.T) {
 		}
 		ends(name, unix.ENOSPC, file)
 		passes(name, unix.EINTR, file)
-		if !slices.Contains([]string{"close", "msync", "truncate", "truncate64"}, name) { // these have no descriptor to ask about
+		withoutDescriptor := []string{"close", "msync", "truncate", "truncate64"}
+		if !slices.Contains(withoutDescriptor, name) {
 			passes(name, unix.EIO, writer)
 		}
 	}

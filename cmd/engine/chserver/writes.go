@@ -13,20 +13,21 @@ import (
 )
 
 // The library ignores failed writes, so a full disk would lose data that counts as stored. The write guard
-// (deploy/engines/writeguard) ends the process at the first one. It is a C library that takes the place of libc's
-// writing functions, so the loader must have loaded it before libc.
+// (deploy/engines/writeguard) ends the process at the first failed write. The guard is a C library that replaces libc's
+// writing functions, so the loader must load it before libc.
 
 // guardedWrites are libc's functions that the write guard replaces.
 var guardedWrites = []string{
 	"close", "copy_file_range", "fallocate", "fallocate64", "fdatasync", "fsync", "ftruncate", "ftruncate64", "msync",
 	"posix_fallocate", "posix_fallocate64", "pwrite", "pwrite64", "pwritev", "pwritev2", "pwritev64", "pwritev64v2",
-	"sendfile", "sendfile64", "splice", "sync_file_range", "syncfs", "syscall", "truncate", "truncate64", "write", "writev",
+	"sendfile", "sendfile64", "splice", "sync_file_range", "syncfs", "syscall", "truncate", "truncate64",
+	"write", "writev",
 }
 
 const preload = "LD_PRELOAD"
 
-// PutGuard makes cmd load the write guard before libc. cmd inherits the open guard: the loader takes no path that has a
-// space or a colon. The caller keeps the guard open until cmd has started.
+// PutGuard makes cmd load the write guard before libc. cmd inherits the guard as an open file, because the loader
+// accepts no path with a space or a colon. The caller keeps the guard open until cmd has started.
 func PutGuard(cmd *exec.Cmd, guard *os.File) {
 	const firstExtra = 3 // the descriptor of the first of cmd.ExtraFiles
 	value := preload + "=/proc/self/fd/" + strconv.Itoa(firstExtra+len(cmd.ExtraFiles))
@@ -37,13 +38,14 @@ func PutGuard(cmd *exec.Cmd, guard *os.File) {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, guard)
 }
 
-// errUnguarded means that the library's writes go to libc.
-var errUnguarded = errors.New("cannot start the ClickHouse engine without its write guard, because a full disk would lose data: " +
-	"start the program with LD_PRELOAD=deploy/engines/writeguard/writeguard.so, as `octavo serve` does, and without file " +
-	"capabilities, for which the loader ignores that")
+// errUnguarded means that the library's writes bypass the write guard.
+var errUnguarded = errors.New("cannot start the ClickHouse engine without its write guard, " +
+	"because a full disk would lose data: start the program as `octavo serve` does, " +
+	"with LD_PRELOAD=deploy/engines/writeguard/writeguard.so and without file capabilities " +
+	"(the loader ignores LD_PRELOAD for a program with file capabilities)")
 
-// checkWrites returns an error unless the library's calls go to the write guard. The library was loaded from path, and
-// its symbol is at address.
+// checkWrites returns an error unless the library's calls go to the write guard. path is the library's file, and
+// address is the address of its symbol.
 func checkWrites(path, symbol string, address uintptr) error {
 	asked, err := purego.Dlsym(purego.RTLD_DEFAULT, "octavo_guards")
 	if err != nil {
@@ -60,14 +62,14 @@ func checkWrites(path, symbol string, address uintptr) error {
 	}
 	for _, name := range guardedWrites {
 		if target, called := targets[name]; called && !guards(target) {
-			return fmt.Errorf("%w: its calls of %s go elsewhere", errUnguarded, name)
+			return fmt.Errorf("%w: the library's calls of %s bypass the guard", errUnguarded, name)
 		}
 	}
 	return nil
 }
 
-// callTargets returns where the library's calls of other libraries' functions go. It reads the addresses that the
-// loader wrote into the library's memory.
+// callTargets returns the address of each function that the library calls in another library. It reads the addresses
+// that the loader wrote into the library's memory.
 func callTargets(path, symbol string, address uintptr) (map[string]uintptr, error) {
 	file, err := elf.Open(path)
 	if err != nil {

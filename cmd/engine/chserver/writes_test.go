@@ -18,7 +18,7 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		statement string
-		writes    bool // otherwise it only links files, and succeeds
+		writes    bool // otherwise the statement only links files, and succeeds
 	}{
 		"insert": {"INSERT INTO d.t SELECT number, toString(number) FROM numbers(1000)", true},
 		"merge":  {"OPTIMIZE TABLE d.t FINAL", true},
@@ -32,12 +32,14 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 			db := connect(t, p, "default")
 			must(t, db.Exec(t.Context(), "CREATE DATABASE d"))
 			for _, table := range []string{"t", "u"} {
-				// The engine copies files with another call than the one by which it writes new ones.
-				must(t, db.Exec(t.Context(), "CREATE TABLE d."+table+` (n UInt64, s String, INDEX n n TYPE minmax) ENGINE = MergeTree
-					ORDER BY n SETTINGS fsync_after_insert = 1, always_use_copy_instead_of_hardlinks = 1`))
+				// The engine copies files and writes new files with different calls.
+				must(t, db.Exec(t.Context(), "CREATE TABLE d."+table+` (n UInt64, s String, INDEX n n TYPE minmax)
+					ENGINE = MergeTree ORDER BY n
+					SETTINGS fsync_after_insert = 1, always_use_copy_instead_of_hardlinks = 1`))
 			}
 			for _, first := range []string{"0", "1000"} {
-				must(t, db.Exec(t.Context(), "INSERT INTO d.t SELECT number + "+first+", toString(number) FROM numbers(1000)"))
+				insert := "INSERT INTO d.t SELECT number + " + first + ", toString(number) FROM numbers(1000)"
+				must(t, db.Exec(t.Context(), insert))
 			}
 			const ask = `SELECT concat(toString(count()), ' ', toString(sum(n)), ' ', toString(sum(sipHash64(s))))
 				FROM (SELECT * FROM d.t UNION ALL SELECT * FROM d.u)`
@@ -51,9 +53,10 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 				acknowledged = one[string](t, db, t.Context(), ask)
 				p.kill(t)
 			case err == nil || codeOf(err) != -1:
-				t.Errorf("the engine answered what it could not write with %v", err)
+				t.Errorf("the engine answered a write that failed with %v", err)
 				p.kill(t)
-			case !errors.As(<-p.exited, &exit) || exit.ExitCode() != exitUnwritten || !strings.Contains(p.stderr.String(), "nothing counts as stored"):
+			case !errors.As(<-p.exited, &exit) || exit.ExitCode() != exitUnwritten ||
+				!strings.Contains(p.stderr.String(), "no lost write counts as stored"):
 				t.Errorf("the engine exited with %v: %s", exit, p.stderr)
 			}
 			db = connect(t, start(t, dir), "default")
@@ -65,14 +68,15 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestRefusesToStartUnguarded covers that the check looks at the library's calls and not at the environment.
+// TestRefusesToStartUnguarded checks that the engine inspects the library's calls, not the environment.
 func TestRefusesToStartUnguarded(t *testing.T) {
 	t.Parallel()
 	for _, environment := range []string{"", "/no/such/writeguard.so"} {
 		cmd := childCommand(t, t.TempDir())
-		cmd.Env = append(cmd.Env, preload+"="+environment) // the last one counts
+		cmd.Env = append(cmd.Env, preload+"="+environment) // the last value counts
 		output, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(output), "cannot start the ClickHouse engine without its write guard") {
+		const want = "cannot start the ClickHouse engine without its write guard"
+		if err == nil || !strings.Contains(string(output), want) {
 			t.Errorf("%q: %v\n%s", environment, err, output)
 		}
 	}

@@ -9,19 +9,21 @@ import (
 	"strings"
 )
 
-// baselineFile has the number of the data format that the directory's engines were filled with.
+// baselineFile is the file with the baseline of the directory's data.
 const baselineFile = "baseline"
 
-// CheckBaseline returns an error if the data directory has data of another baseline. It changes nothing. A directory
-// without engine data is of any baseline.
+// CheckBaseline returns an error if the data directory has data of another baseline. It changes nothing. It accepts a
+// directory without engine data.
 func CheckBaseline(dir string, baseline int) error {
 	found, filled, err := foundBaseline(dir)
 	if err != nil {
-		return fmt.Errorf("cannot tell the baseline of data directory %s: %w (OCTAVO_DATA_DIR names it)", dir, err)
+		return fmt.Errorf("cannot read the baseline of data directory %s: %w "+
+			"(OCTAVO_DATA_DIR names the directory)", dir, err)
 	}
 	if want := strconv.Itoa(baseline); filled && found != want {
 		return fmt.Errorf("cannot use data directory %s: its data has %s and this version uses baseline %s: "+
-			"move the directory away, or run the version that wrote it (OCTAVO_DATA_DIR names it)", dir, named(found), want)
+			"move the directory away, or run the version that wrote the data (OCTAVO_DATA_DIR names the directory)",
+			dir, named(found), want)
 	}
 	return nil
 }
@@ -43,8 +45,8 @@ func named(baseline string) string {
 	return "baseline " + baseline
 }
 
-// foundBaseline returns what the directory's file says, "" without a file. filled is false for a directory without engine
-// data.
+// foundBaseline returns the text of the directory's baseline file, or "" if there is no file. filled is false for a
+// directory without the file and without engine data.
 func foundBaseline(dir string) (found string, filled bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, baselineFile))
 	if err == nil {
@@ -59,7 +61,7 @@ func foundBaseline(dir string) (found string, filled bool, err error) {
 			return "", false, err
 		}
 		for _, e := range entries {
-			if e.Name() != "lost+found" { // of a new file system that is mounted there
+			if e.Name() != "lost+found" { // a new file system has this folder
 				return "", true, nil
 			}
 		}
@@ -67,7 +69,7 @@ func foundBaseline(dir string) (found string, filled bool, err error) {
 	return "", false, nil
 }
 
-// markBaseline writes the baseline down before the first engine starts. The caller holds the directory's lock and has
+// markBaseline writes the baseline file, before the first engine starts. The caller holds the directory's lock and has
 // checked the baseline.
 func markBaseline(dir string, baseline int) (err error) {
 	path := filepath.Join(dir, baselineFile)

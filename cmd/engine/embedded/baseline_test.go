@@ -45,27 +45,33 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestAnotherBaseline: a data directory of another baseline is refused in one sentence, and nothing in it changes.
+// TestAnotherBaseline checks that Start refuses a data directory of another baseline in one sentence, and leaves every
+// file as it was.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		files map[string]string
 		found string
 	}{
-		"older":              {map[string]string{"baseline": "6\n", "kafka/broker/1": "log"}, "has baseline 6 and"},
-		"later":              {map[string]string{"baseline": "8\n"}, "has baseline 8 and"},
-		"Kafka's, unmarked":  {map[string]string{"kafka/log/topics.json": "{}"}, "has no baseline and"},
-		"tables, unmarked":   {map[string]string{"clickhouse/store/a": ""}, "has no baseline and"},
-		"Postgres, unmarked": {map[string]string{"postgres/data/PG_VERSION": "18", "quickstart.env": "token"}, "has no baseline and"},
-		"empty mark":         {map[string]string{"baseline": "", "postgres/data/PG_VERSION": "18"}, "has no baseline and"},
-		"garbled":            {map[string]string{"baseline": "7\n7"}, `has baseline "7\n7" and`},
+		"older":             {map[string]string{"baseline": "6\n", "kafka/broker/1": "log"}, "has baseline 6 and"},
+		"later":             {map[string]string{"baseline": "8\n"}, "has baseline 8 and"},
+		"Kafka's, unmarked": {map[string]string{"kafka/log/topics.json": "{}"}, "has no baseline and"},
+		"tables, unmarked":  {map[string]string{"clickhouse/store/a": ""}, "has no baseline and"},
+		"Postgres, unmarked": {
+			map[string]string{"postgres/data/PG_VERSION": "18", "quickstart.env": "token"}, "has no baseline and",
+		},
+		"empty mark": {
+			map[string]string{"baseline": "", "postgres/data/PG_VERSION": "18"}, "has no baseline and",
+		},
+		"garbled": {map[string]string{"baseline": "7\n7"}, `has baseline "7\n7" and`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, c.files)
 			before := filesOf(t, dir)
-			_, err := embedded.Start(t.Context(), withBinary(t, embedded.Config{DataDir: dir, Baseline: 7, Want: embedded.Set{Kafka: true}}))
+			cfg := withBinary(t, embedded.Config{DataDir: dir, Baseline: 7, Want: embedded.Set{Kafka: true}})
+			_, err := embedded.Start(t.Context(), cfg)
 			if err == nil || !strings.Contains(err.Error(), c.found) || !strings.Contains(err.Error(), "baseline 7") ||
 				!strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v", err)
@@ -77,7 +83,7 @@ func TestAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestBaselineIsMarked: a directory without engine data is marked before the engines start, and can be used again.
+// TestBaselineIsMarked checks that Start marks a directory without engine data, and accepts the marked directory.
 func TestBaselineIsMarked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -104,6 +110,6 @@ func TestBaselineIsMarked(t *testing.T) {
 		t.Error(err)
 	}
 	if err := embedded.CheckBaseline(filepath.Join(dir, "none"), 7); err != nil {
-		t.Errorf("a directory that is not there: %v", err)
+		t.Errorf("a directory that does not exist: %v", err)
 	}
 }

@@ -26,8 +26,8 @@ var All = Set{Postgres: true, Kafka: true, ClickHouse: true}
 type Config struct {
 	// DataDir is locked: it belongs to one process at a time.
 	DataDir string
-	// Baseline is the number of the data format in DataDir: a directory of another one is refused, and nothing in it is
-	// touched. 0, for tests, neither checks the directory nor marks it.
+	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline, and changes
+	// nothing in it. 0, for tests, skips both the check and the mark.
 	Baseline int
 	// EnginesDir is where npm installed the engine packages. If it is empty, package packages searches for it.
 	EnginesDir string

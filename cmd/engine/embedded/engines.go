@@ -28,8 +28,8 @@ type Engines struct {
 	supervisor *supervise.Supervisor
 }
 
-// Start checks the data directory's baseline and locks the directory, starts the wanted engines concurrently and returns
-// when all answer. On error, none is left running. ctx bounds only the start.
+// Start checks the data directory's baseline and locks the directory. It starts the wanted engines concurrently and
+// returns when all engines answer. On an error, it leaves no engine running. ctx bounds only the start.
 func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	cfg.fill()
 	dir, err := filepath.Abs(cfg.DataDir)
@@ -37,7 +37,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines in data directory %q: set OCTAVO_DATA_DIR to a directory that this user may write", cfg.DataDir)
 	}
 	cfg.DataDir = dir
-	if err := cfg.checkBaseline(); err != nil { // the lock would already change the directory
+	if err := cfg.checkBaseline(); err != nil { // before the lock, which changes the directory
 		return nil, err
 	}
 	found, err := cfg.find()
@@ -54,7 +54,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
 		}),
 	}
-	if err = cfg.checkBaseline(); err == nil && cfg.Baseline != 0 { // another process may have been first
+	if err = cfg.checkBaseline(); err == nil && cfg.Baseline != 0 { // another process may have marked it meanwhile
 		err = markBaseline(cfg.DataDir, cfg.Baseline)
 	}
 	if err == nil {

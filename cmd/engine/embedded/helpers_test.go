@@ -71,7 +71,7 @@ func kill(t *testing.T, engines *embedded.Engines, name string) {
 	awaitRestart(t, engines, name, before)
 }
 
-// awaitRestart returns once an engine has been restarted since before and answers.
+// awaitRestart returns once an engine has restarted since the state before, and answers.
 func awaitRestart(t *testing.T, engines *embedded.Engines, name string, before supervise.State) {
 	t.Helper()
 	eventually.Succeeds(t, name+" to be restarted", func() error {

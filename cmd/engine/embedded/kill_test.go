@@ -56,12 +56,14 @@ func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
 	}
 }
 
-// TestClickHouseIsRestartedAfterAFullDisk: the engine exits at a write that fails, and the log says why. A limit on the
-// size of files makes writes fail like a full disk.
+// TestClickHouseIsRestartedAfterAFullDisk checks that the engine exits at a failed write, and that the log says why. A
+// limit on the size of files makes writes fail as on a full disk.
 func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	t.Parallel()
 	var log capture.Buffer
-	engines := start(t, embedded.Config{Want: embedded.Set{ClickHouse: true}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	engines := start(t, embedded.Config{
+		Want: embedded.Set{ClickHouse: true}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	execClickHouse := func(statement string) error {
 		return openClickHouse(t, engines.ClickHouseURL).Exec(t.Context(), statement)
 	}

@@ -35,7 +35,7 @@ type plan struct {
 // programs are the installed engines.
 type programs struct {
 	postgresBin, clickHouseLibrary string
-	writeGuard                     *os.File // open for as long as ClickHouse may be started
+	writeGuard                     *os.File // open as long as ClickHouse may start
 }
 
 // find locates the wanted engines. It fails if one is not installed.
@@ -85,7 +85,8 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 	if c.Want.ClickHouse {
 		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[ClickHouse]
-			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary) // the child outlives its start
+			// The child outlives its start.
+			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary)
 			command := spec.Command
 			spec.Command = func() (*exec.Cmd, error) {
 				cmd, err := command()

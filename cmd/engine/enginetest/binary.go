@@ -54,9 +54,9 @@ func buildEngines() (string, error) {
 	return build("engines", "./cmd/engine/enginetest/program")
 }
 
-// build builds a program into the user's cache, with one path per clone, and the write guard, without which the program
-// refuses to run ClickHouse. The lock makes packages that are tested concurrently wait for one build instead of each
-// doing its own; Go and make then find the files up to date.
+// build builds a program into the user's cache, at one path per clone. It also builds the write guard, because the
+// program refuses to run ClickHouse without the guard. The lock makes packages that are tested concurrently wait for
+// one build. Go and make then find the files up to date.
 func build(name, source string) (string, error) {
 	root, err := ModuleRoot()
 	if err != nil {
@@ -82,7 +82,7 @@ func build(name, source string) (string, error) {
 	path := filepath.Join(dir, "octavo")
 	for _, arguments := range [][]string{
 		{"make", writeGuard},
-		// Without the version stamp, an unrelated commit does not cause a new link.
+		// Without the version stamp, an unrelated commit causes no new link.
 		{"go", "build", "-buildvcs=false", "-o", path, source},
 	} {
 		cmd := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...)

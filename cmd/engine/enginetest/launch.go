@@ -55,18 +55,21 @@ type Launch struct {
 	Adjust func(*exec.Cmd)
 }
 
-// memory is where engines that do not sync keep temporary data: a test's database is some 600 files, and a disk's file
-// system spends more on making and removing them than Postgres on the test. It is used if much is free: a container may
-// have 64 MiB.
+// memory is the folder for the temporary data of engines that do not sync. A test's database has some 600 files. A
+// disk's file system spends more time on creating and removing them than Postgres spends on the test. Engines use the
+// folder only if much of it is free: a container may have 64 MiB.
 const (
 	memory     = "/dev/shm"
 	memoryFree = 8 << 30 // bytes
 )
 
-// inMemory returns a new directory in memory, and "" if there is no room.
+// inMemory returns a new directory in memory, or "" if there is no room.
 func inMemory() string {
 	var about unix.Statfs_t
-	if unix.Statfs(memory, &about) != nil || about.Type != unix.TMPFS_MAGIC || about.Bavail*uint64(about.Bsize) < memoryFree {
+	if unix.Statfs(memory, &about) != nil || about.Type != unix.TMPFS_MAGIC {
+		return ""
+	}
+	if about.Bavail*uint64(about.Bsize) < memoryFree {
 		return ""
 	}
 	dir, err := os.MkdirTemp(memory, "octavo-engines-")

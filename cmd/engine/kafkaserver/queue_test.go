@@ -151,7 +151,7 @@ func TestATopicWithoutGroupsHasItsRetention(t *testing.T) {
 			}
 		}
 	}
-	eventually.True(t, "what is over to go", func() bool {
+	eventually.True(t, "the excess records to go", func() bool {
 		old, _ := offsets(t, c, "old", 0)
 		large, _ := offsets(t, c, "large", 0)
 		return old == 20 && large > 10
@@ -233,7 +233,7 @@ func TestGenerationsAndFencing(t *testing.T) {
 		t.Errorf("%+v, %v", groups, err)
 	}
 	_ = first.Close()
-	eventually.True(t, "the other to be alone", func() bool {
+	eventually.True(t, "the other member to be alone", func() bool {
 		groups, err := c.DescribeGroups(t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{"sink"}})
 		return err == nil && len(groups.Groups[0].Members) == 1
 	})

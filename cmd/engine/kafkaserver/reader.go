@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-var errShort = errors.New("it ends too early")
+var errShort = errors.New("the request ends too early")
 
 // reader decodes the protocol's types, in the encoding before the flexible versions. It returns zero values once the
-// bytes end too early.
+// bytes have ended too early.
 type reader struct {
 	left  []byte
 	short bool
@@ -41,7 +41,7 @@ func (r *reader) int32() int32 {
 	return int32(binary.BigEndian.Uint32(b))
 }
 
-// text returns a string; null is "". ok is false for null.
+// text returns a string. For null, it returns "" and ok is false.
 func (r *reader) text() (s string, ok bool) {
 	n := r.int16()
 	if n < 0 || r.short {
@@ -50,7 +50,7 @@ func (r *reader) text() (s string, ok bool) {
 	return string(r.take(int(n))), !r.short
 }
 
-// bytes returns bytes that point into the request; nil for null.
+// bytes returns bytes that point into the request. For null, it returns nil.
 func (r *reader) bytes() []byte {
 	n := r.int32()
 	if n < 0 {

@@ -54,8 +54,9 @@ var ErrNoPackage = errors.New("its package exists")
 type MissingError struct{ Part, Path string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("cannot find the %s at %s: run `make engines`, or set %s to the folder deploy/engines of a clone where it "+
-		"was run, or %s", e.Part, e.Path, EnvDir, elsewhere)
+	return fmt.Sprintf("cannot find the %s at %s: run `make engines`, "+
+		"or set %s to the folder deploy/engines of a clone in which you ran it, or %s",
+		e.Part, e.Path, EnvDir, elsewhere)
 }
 
 // Find chooses the folder and checks that engine packages exist for this platform. It does not check that they are
@@ -140,11 +141,12 @@ func (p *Packages) path(name string, parts ...string) string {
 	return filepath.Join(append([]string{p.dir, "node_modules", filepath.FromSlash(name)}, parts...)...)
 }
 
-// ClickHouse returns the paths of libchdb.so and of the write guard without which it must not run.
+// ClickHouse returns the paths of libchdb.so and of its write guard. libchdb.so must not run without the guard.
 func (p *Packages) ClickHouse() (library, writeGuard string, err error) {
 	if p.platform.chdb == "" {
-		return "", "", fmt.Errorf("cannot run the ClickHouse engine here: %w for linux/amd64 only; set OCTAVO_CLICKHOUSE_URL to name a "+
-			"ClickHouse server instead (the other engines can run embedded)", ErrNoPackage)
+		return "", "", fmt.Errorf("cannot run the ClickHouse engine here: %w for linux/amd64 only; "+
+			"set OCTAVO_CLICKHOUSE_URL to name a ClickHouse server instead (the other engines can run embedded)",
+			ErrNoPackage)
 	}
 	library = p.path(p.platform.chdb, "libchdb.so")
 	if _, err := os.Stat(library); err != nil {
@@ -198,5 +200,5 @@ func missing(part, path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return &MissingError{Part: part, Path: path}
 	}
-	return fmt.Errorf("cannot read the %s at %s: %w (the user that runs octavo must be able to read it)", part, path, err)
+	return fmt.Errorf("cannot read the %s at %s: %w (octavo's user needs the right to read it)", part, path, err)
 }

@@ -59,7 +59,8 @@ func TestMissingPackageSaysWhatToRun(t *testing.T) {
 		"ClickHouse engine at": library, "write guard": guard, "Postgres engine": postgres, "PDF engine": typst,
 	} {
 		var missing *packages.MissingError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "make engines") || !strings.Contains(err.Error(), part) {
+		if !errors.As(err, &missing) ||
+			!strings.Contains(err.Error(), "make engines") || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: got %v", part, err)
 		}
 	}

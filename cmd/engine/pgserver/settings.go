@@ -40,7 +40,7 @@ log_parameter_max_length_on_error = 0
 `
 
 func (s *Server) writeSettings(dir string) error {
-	// 4096 is Postgres' default. Tests connect thousands of times.
+	// 4096 iterations are Postgres' default. Tests, which do not sync, connect thousands of times with one iteration.
 	durable, iterations := "on", 4096
 	if s.cfg.NoSync {
 		durable, iterations = "off", 1

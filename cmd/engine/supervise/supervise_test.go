@@ -252,7 +252,10 @@ func TestStopDuringAStart(t *testing.T) {
 	spec, _ := childSpec(t, "late", "mute")
 	started := make(chan error, 1)
 	go func() { started <- s.Start(context.Background(), spec) }()
-	eventually.True(t, "the process", func() bool { states := s.State(); return len(states) == 1 && states[0].PID != 0 })
+	eventually.True(t, "the process", func() bool {
+		states := s.State()
+		return len(states) == 1 && states[0].PID != 0
+	})
 	pid := s.State()[0].PID
 	stop(t, s)
 	if err := <-started; err == nil || alive(pid) {

@@ -3,12 +3,14 @@
  *
  * The ClickHouse library ignores failed writes: chdb removed the exception from ClickHouse's
  * WriteBufferFromFileDescriptor::nextImpl, so the data is simply missing in the file. A disk that is full for a moment
- * leaves parts with empty files. They count as stored, replace the parts that they were merged from, and are dropped at
- * the next start. A process that ends has acknowledged nothing of what it was writing, and its next start removes it.
+ * leaves parts with empty files. These parts count as stored, replace the parts that they were merged from, and are
+ * dropped at the next start. A process that ends has not acknowledged its unfinished writes, and its next start
+ * removes them.
  *
- * `make engines` builds this library. `octavo serve` puts it before libc, by LD_PRELOAD, in the ClickHouse engine's
- * process only. There the functions below take the place of libc's, call them, and look at their result.
- * cmd/engine/chserver refuses to start without them, and its tests compare them with what the ClickHouse library calls.
+ * `make engines` builds this library. `octavo serve` loads it before libc, by LD_PRELOAD, in the ClickHouse engine's
+ * process only. There the functions below replace libc's functions, call them, and check their results.
+ * cmd/engine/chserver refuses to start without the guard. Its tests compare the functions of the guard with the calls
+ * of the ClickHouse library.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,14 +43,14 @@ static void check(const char *call, int fd, int error)
 		if (passes_on(fd))
 			return;
 		dprintf(STDERR_FILENO, "writeguard level=ERROR msg=\"The disk is full or failing: the engine exits, so that "
-			"nothing counts as stored that is not.\" call=%s errno=%d\n", call, error);
+			"no lost write counts as stored.\" call=%s errno=%d\n", call, error);
 		_exit(status);
 	}
 }
 
 /*
- * GUARD defines a function that calls libc's function of the same name. error_of is the expression for the error of the
- * result r, 0 if there is none. The constructor runs before the program.
+ * GUARD defines a function that calls libc's function of the same name. error_of is an expression for the error that
+ * the result r means, or 0 for success. The constructor runs before the program.
  */
 #define GUARD(result, name, parameters, arguments, fd, error_of)             \
 	static result (*libc_##name) parameters;                             \
@@ -92,7 +94,7 @@ GUARD(int, ftruncate, (int fd, off_t n), (fd, n), fd, ERRNO)
 GUARD(int, ftruncate64, (int fd, off64_t n), (fd, n), fd, ERRNO)
 GUARD(int, truncate, (const char *path, off_t n), (path, n), no_descriptor, ERRNO)
 GUARD(int, truncate64, (const char *path, off64_t n), (path, n), no_descriptor, ERRNO)
-/* These report what the kernel could not write later. */
+/* The following calls report earlier writes that the kernel could not finish. */
 GUARD(int, fsync, (int fd), (fd), fd, ERRNO)
 GUARD(int, fdatasync, (int fd), (fd), fd, ERRNO)
 GUARD(int, sync_file_range, (int fd, off64_t at, off64_t n, unsigned how), (fd, at, n, how), fd, ERRNO)
@@ -100,7 +102,7 @@ GUARD(int, syncfs, (int fd), (fd), fd, ERRNO)
 GUARD(int, msync, (void *at, size_t n, int how), (at, n, how), no_descriptor, ERRNO)
 GUARD(int, close, (int fd), (fd), no_descriptor, ERRNO)
 
-/* descriptor_of returns the descriptor to which a call of syscall writes, or none if it does not write. */
+/* descriptor_of returns the descriptor to which a call of syscall writes, or none if the call does not write. */
 static int descriptor_of(long number, long first, long third, int none)
 {
 	switch (number) {
@@ -137,7 +139,7 @@ long syscall(long number, ...)
 	return r;
 }
 
-/* octavo_guards returns whether function is one of those above. */
+/* octavo_guards returns whether this library defines function. */
 int octavo_guards(const void *function)
 {
 	Dl_info of, own;

@@ -1,6 +1,7 @@
 /*
- * These functions fail with the error that the environment's REFUSE names, as libc's do on a failing disk. The test puts
- * them behind the write guard, in place of libc's. The guard passes arguments that no function here reads.
+  * The functions in this file fail with the error number in the environment variable REFUSE, as libc's functions fail on
+  * a failing disk. The test puts them behind the write guard, in place of libc's functions. They ignore the arguments
+  * that the guard passes.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ import (
 
 const lockWait = 10 * time.Second
 
-// Engine groups the commands behind the embedded engines. The program that parses it gives kong the variable "baseline",
+// Engine groups the commands of the embedded engines. The program that parses Engine sets kong's variable "baseline" to
 // the number of its data format.
 type Engine struct {
 	ClickHouse ClickHouse `cmd:"" name:"clickhouse" help:"Run the ClickHouse engine on loopback, behind its native protocol."`

@@ -25,7 +25,7 @@ type Run struct {
 	NoSync    bool     `help:"Do not sync writes to disk, to make tests faster."`
 	OpenKafka bool     `help:"Let the broker accept connections without a login, for tests whose clients do not log in."`
 	Ephemeral bool     `help:"Remove the data directory at the end."`
-	Baseline  int      `default:"${baseline}" help:"Number of the data format. A directory of another one is refused. 0: any."`
+	Baseline  int      `default:"${baseline}" help:"Baseline that the data directory must have. 0: any baseline."`
 }
 
 // Run starts the engines, prints one line of JSON, and serves until SIGTERM or SIGINT.
@@ -43,7 +43,8 @@ func (c *Run) Run() (err error) {
 		defer func() { _ = os.RemoveAll(dir) }()
 	}
 	cfg := embedded.Config{
-		DataDir: dir, Baseline: c.Baseline, EnginesDir: c.Packages, Logger: logger(), NoSync: c.NoSync, KafkaWithoutLogin: c.OpenKafka,
+		DataDir: dir, Baseline: c.Baseline, EnginesDir: c.Packages,
+		Logger: logger(), NoSync: c.NoSync, KafkaWithoutLogin: c.OpenKafka,
 	}
 	for _, name := range c.Engines {
 		switch name {

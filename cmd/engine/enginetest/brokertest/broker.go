@@ -15,20 +15,20 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// Options of a broker. The zero value listens on any port, without TLS and without a login.
+// Options configure a broker. The zero value listens on any port, without TLS and without a login.
 type Options struct {
-	Address string      // where to listen; "" is any port of 127.0.0.1
+	Address string      // the address to listen on; "" is any port of 127.0.0.1
 	TLS     *tls.Config // nil is plain text
-	Login   *Login      // nil asks for none
-	Nodes   int         // how many brokers it claims to be, for settings and replicas; 0 is one
-	// Answers are as from On, before the first request.
+	Login   *Login      // nil requires no login
+	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 is one
+	// Answers are given to On before the first request.
 	Answers map[kmsg.Key]Answer
 }
 
 // Broker is a broker whose answers a test can replace.
 type Broker struct {
 	login    *authenticator
-	cluster  *cluster // nil is one broker
+	cluster  *cluster // nil for a single broker
 	listener net.Listener
 	host     string
 	port     int32
@@ -42,8 +42,8 @@ type Broker struct {
 	stopped bool
 }
 
-// Answer replaces the broker's answer to a request. Without a response the broker answers; an error breaks the
-// connection. Connections call it concurrently.
+// Answer returns the response that replaces the broker's response to a request. If it returns nil, the broker answers.
+// An error breaks the connection. Connections call it concurrently.
 type Answer func(kmsg.Request) (kmsg.Response, error)
 
 // Start starts a broker without topics. It is stopped when the test ends.
@@ -103,7 +103,7 @@ func (b *Broker) serve(dir string) error {
 	}
 }
 
-// Addresses are where the broker listens.
+// Addresses returns the addresses on which the broker listens.
 func (b *Broker) Addresses() []string { return []string{b.listener.Addr().String()} }
 
 // On replaces the answers to a kind of request.
@@ -113,7 +113,7 @@ func (b *Broker) On(key kmsg.Key, answer Answer) {
 	b.answers[int16(key)] = answer
 }
 
-// Stop stops the broker, and forgets its topics. It may be called twice.
+// Stop stops the broker. The topics are lost. Stop may be called twice.
 func (b *Broker) Stop() {
 	b.mu.Lock()
 	b.stopped = true
@@ -128,7 +128,7 @@ func (b *Broker) Stop() {
 	b.running.Wait()
 }
 
-// track closes a connection when the broker stops. It returns false if it has stopped.
+// track makes Stop close a connection. It returns false if the broker has stopped.
 func (b *Broker) track(c net.Conn) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ func (b *Broker) accept() {
 	}
 }
 
-// relay answers the requests of one connection, one after the other.
+// relay answers the requests of one connection, in order.
 func (b *Broker) relay(client net.Conn) {
 	if !b.track(client) {
 		return

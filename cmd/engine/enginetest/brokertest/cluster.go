@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// cluster makes the broker look like several: it claims that topics have the replicas and settings that they were
-// created with, and creates them with one replica and without the settings that need more.
+// cluster makes the broker look like several brokers. It claims that topics have the replicas and settings with which
+// they were created. The broker creates them with one replica, and without the settings that need several brokers.
 type cluster struct {
 	nodes int
 
@@ -25,7 +25,8 @@ type claim struct {
 // pretended are the settings that a single broker refuses or cannot keep.
 var pretended = []string{"min.insync.replicas", "unclean.leader.election.enable", "cleanup.policy"}
 
-// note remembers what a request says about topics, and makes it one that a single broker can do.
+// note records the replicas and settings that a request gives to topics. It changes a request that creates topics, so
+// that a single broker accepts it.
 func (c *cluster) note(request kmsg.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +57,7 @@ func (c *cluster) note(request kmsg.Request) {
 	}
 }
 
-// tell makes a response the cluster's.
+// tell puts the cluster's brokers, replicas and settings into a response.
 func (c *cluster) tell(response kmsg.Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,8 +90,11 @@ func (c *cluster) tell(response kmsg.Response) {
 	}
 }
 
+// over returns the broker's settings, with the claimed settings in place of the broker's.
 func (c *claim) over(had []kmsg.DescribeConfigsResponseResourceConfig) []kmsg.DescribeConfigsResponseResourceConfig {
-	list := slices.DeleteFunc(had, func(e kmsg.DescribeConfigsResponseResourceConfig) bool { return c.configs[e.Name] != "" })
+	list := slices.DeleteFunc(had, func(e kmsg.DescribeConfigsResponseResourceConfig) bool {
+		return c.configs[e.Name] != ""
+	})
 	for _, name := range slices.Sorted(maps.Keys(c.configs)) {
 		e := kmsg.NewDescribeConfigsResponseResourceConfig()
 		e.Name, e.Value = name, kmsg.StringPtr(c.configs[name])

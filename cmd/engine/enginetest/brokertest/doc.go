@@ -1,5 +1,5 @@
-// Package brokertest starts the embedded broker in a test's process, behind a proxy that puts faults into its answers,
-// and can ask for TLS and a login.
+// Package brokertest starts the embedded broker in a test's process, behind a proxy. The proxy puts faults into the
+// broker's answers, and can require TLS and a login.
 //
-// Of this module it may import only cmd/engine/kafkaserver and cmd/engine/enginetest/eventually.
+// It may import only cmd/engine/kafkaserver and cmd/engine/enginetest/eventually of this module.
 package brokertest

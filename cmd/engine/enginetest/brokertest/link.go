@@ -9,11 +9,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// link is a client's connection, and the one to the broker that answers it.
+// link is a client's connection to the proxy, with the proxy's connection to the broker.
 type link struct {
 	broker         *Broker
 	client, server net.Conn
-	login          *conversation // nil once logged in, or if no login is asked for
+	login          *conversation // nil after the login, or if no login is required
 }
 
 var errRequest = errors.New("cannot read the request")
@@ -73,7 +73,7 @@ func (l *link) next() error {
 	return writeFrame(l.client, answer)
 }
 
-// answer returns a response that replaces the broker's, or nil.
+// answer returns the response that replaces the broker's response, or nil.
 func (l *link) answer(request kmsg.Request) (kmsg.Response, error) {
 	if l.login != nil {
 		if request.Key() == int16(kmsg.ApiVersions) {
@@ -94,7 +94,8 @@ func (l *link) answer(request kmsg.Request) (kmsg.Response, error) {
 	return answer(request)
 }
 
-// redirect makes the addresses in the broker's answer the proxy's, and the answer the cluster's.
+// redirect replaces the addresses in the broker's answer with the proxy's address. It then lets the cluster change the
+// answer.
 func (l *link) redirect(request kmsg.Request, answer []byte) ([]byte, error) {
 	response := request.ResponseKind()
 	switch response.(type) {
@@ -120,7 +121,7 @@ func (l *link) redirect(request kmsg.Request, answer []byte) ([]byte, error) {
 	return response.AppendTo(answer[:4:4]), nil
 }
 
-// maxFrame is above the size of any request of a test.
+// maxFrame is larger than every request in the tests.
 const maxFrame = 64 << 20
 
 func readFrame(from net.Conn) ([]byte, error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// Login is what clients must log in with.
+// Login is the login that clients must use.
 type Login struct {
 	Mechanism      string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
 	User, Password string
 }
 
-// The protocol's codes for a login.
+// The protocol's error codes for a login.
 const (
 	unsupportedMechanism = 33
 	illegalState         = 34
@@ -36,7 +36,7 @@ func newAuthenticator(l *Login) (*authenticator, error) {
 	hash := hashes[l.Mechanism]
 	if hash == nil {
 		if l.Mechanism != "PLAIN" {
-			return nil, fmt.Errorf("cannot ask for a login by %q", l.Mechanism)
+			return nil, fmt.Errorf("cannot require a login by the mechanism %q", l.Mechanism)
 		}
 		return a, nil
 	}
@@ -63,9 +63,9 @@ type conversation struct {
 
 func (a *authenticator) begin() *conversation { return &conversation{auth: a} }
 
-var errNoLogin = errors.New("a request before the login")
+var errNoLogin = errors.New("cannot answer a request before the login")
 
-// step answers a request of a client that has not logged in. A wrong login is answered as by Apache Kafka.
+// step answers a request of a client that has not logged in. It answers a wrong login as Apache Kafka does.
 func (c *conversation) step(request kmsg.Request) (response kmsg.Response, done bool, err error) {
 	switch q := request.(type) {
 	case *kmsg.SASLHandshakeRequest:

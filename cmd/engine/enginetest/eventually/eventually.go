@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits before it fails. It only bounds a hang: no load of the machine reaches it. It is
-// below the ten minutes after which go test ends a package, so that the failure says what was waited for.
+// Patience is how long a test waits before it fails. It only bounds a hang: no load of the machine reaches it. Patience
+// is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
 const Patience = 8 * time.Minute
 
 // maxGap is the longest pause between two polls. The first pauses are shorter, so that a condition that is almost met
@@ -20,8 +20,8 @@ const maxGap = 10 * time.Millisecond
 
 var errNot = errors.New("the condition was not met")
 
-// True returns when a condition holds and fails the test if it does not within Patience. A condition that holds is seen
-// at once.
+// True returns when a condition holds. It fails the test if the condition does not hold within Patience. It polls at
+// once, so a condition that already holds costs no time.
 func True(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	Succeeds(t, what, func() error {

@@ -7,7 +7,7 @@ func (l *Log) Queued() int {
 	return len(l.queue)
 }
 
-// CheckBatch checks that b begins with a complete batch whose checksum is right. It returns the batch's size and last
+// CheckBatch checks that b begins with a complete batch with the right checksum. It returns the batch's size and last
 // offset.
 func CheckBatch(b []byte) (size int, last int64, err error) {
 	h, ok := parseHeader(b)

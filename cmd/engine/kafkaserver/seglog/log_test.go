@@ -265,7 +265,7 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 	for w := 1; w < writers; w++ {
 		wait.Go(func() { write(w) })
 	}
-	eventually.True(t, "the others to wait for the first sync", func() bool { return l.Queued() == writers-1 })
+	eventually.True(t, "the other writers to wait for the first sync", func() bool { return l.Queued() == writers-1 })
 	if start, end := l.Offsets(); start != 0 || end != 0 {
 		t.Errorf("readers see records up to %d before a sync", end)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// unsynced is a file system that syncs no file, so that a test writes a large log soon.
+// unsynced is a file system that syncs no file, so that a test writes a large log quickly.
 type unsynced struct{ disk.OS }
 
 func (unsynced) Create(name string) (disk.File, error) {
@@ -81,7 +81,7 @@ func started(t testing.TB, dir string, end int64) (took time.Duration, allocated
 // mostAllocated limits the total allocations of a start, far below the log's size.
 const mostAllocated = 48 << 20
 
-// TestALargeLogStartsInLittleMemory writes 64 MiB, or 1 GB in its long form. OCTAVO_TEST_LOG_BYTES names another size.
+// TestALargeLogStartsInLittleMemory writes 64 MiB, or 1 GB in its long form. OCTAVO_TEST_LOG_BYTES sets another size.
 func TestALargeLogStartsInLittleMemory(t *testing.T) {
 	size := int64(1_000_000_000)
 	if testing.Short() {
