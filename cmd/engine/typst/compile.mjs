@@ -5,7 +5,8 @@
 // without a name ends it. On failure, stderr has one line of JSON, {"error": …, "memory": …}, and the exit code is 1.
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 
-const { compiler: compilerDir, formulas: converterPath, fonts, maxInput } = JSON.parse(process.argv[1]);
+// With describe, stdout has the descriptions of the fonts instead. Each document is sent with them, as fonts.json.
+const { compiler: compilerDir, formulas: converterPath, fonts, describe, maxInput } = JSON.parse(process.argv[1]);
 
 function fail(message, memory = false) {
   writeSync(2, JSON.stringify({ error: String(message).slice(0, 2000), memory }) + "\n");
@@ -40,16 +41,23 @@ function* files() {
 const glue = await import("file://" + compilerDir + "/pkg/typst_ts_web_compiler.mjs");
 glue.initSync({ module: new WebAssembly.Module(readFileSync(compilerDir + "/pkg/typst_ts_web_compiler_bg.wasm")) });
 
+function write(bytes) {
+  for (let at = 0; at < bytes.length; ) {
+    at += writeSync(1, bytes, at, Math.min(1 << 16, bytes.length - at));
+  }
+  closeSync(1);
+  process.exit(0);
+}
+
+const read = (path) => new Uint8Array(readFileSync(path));
+const resolver = new glue.TypstFontResolverBuilder();
+if (describe) {
+  write(new TextEncoder().encode(JSON.stringify(fonts.map((path) => resolver.get_font_info(read(path))))));
+}
+
 const builder = new glue.TypstCompilerBuilder();
 builder.set_dummy_access_model();
 const compiler = await builder.build();
-const resolver = new glue.TypstFontResolverBuilder();
-for (const path of fonts) {
-  // A font stays in memory only if the text needs it.
-  const read = () => new Uint8Array(readFileSync(path));
-  resolver.add_lazy_font(resolver.get_font_info(read()), read);
-}
-compiler.set_fonts(await resolver.build());
 
 // An image that the compiler cannot read would fail the whole document.
 const images = [];
@@ -57,6 +65,13 @@ let formulas = [];
 for (const { name, content } of files()) {
   if (name === "formulas.json") {
     formulas = JSON.parse(new TextDecoder().decode(content));
+    continue;
+  }
+  if (name === "fonts.json") {
+    // A font stays in memory only if the text needs it.
+    const descriptions = JSON.parse(new TextDecoder().decode(content));
+    fonts.forEach((path, i) => resolver.add_lazy_font(descriptions[i], () => read(path)));
+    compiler.set_fonts(await resolver.build());
     continue;
   }
   compiler.map_shadow("/" + name, content);
@@ -94,8 +109,4 @@ try {
   fail(typeof e === "string" ? e : e?.message ?? e, e instanceof WebAssembly.RuntimeError);
 }
 if (!made?.result) fail("the compiler gave no result");
-for (let at = 0; at < made.result.length; ) {
-  at += writeSync(1, made.result, at, Math.min(1 << 16, made.result.length - at));
-}
-closeSync(1);
-process.exit(0);
+write(made.result);

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	reader "github.com/ledongthuc/pdf"
-
-	"github.com/octavo-docs/octavo/cmd/engine/typst"
 )
 
 // typeset returns, of each formula, whether the renderer made mathematics of it. The document has a sheet per formula, which says
@@ -20,7 +18,7 @@ func typeset(t *testing.T, formulas []string) []bool {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = typst.New(typst.Config{}).Render(t.Context(), func(send func(string, []byte) error) error {
+	err = renderer.Render(t.Context(), func(send func(string, []byte) error) error {
 		if err := send("formulas.json", list); err != nil {
 			return err
 		}

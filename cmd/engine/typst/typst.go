@@ -51,14 +51,20 @@ const (
 )
 
 // Renderer makes PDFs, each in a process of its own.
-type Renderer struct{ cfg Config }
+type Renderer struct {
+	cfg Config
+	// described holds the descriptions of the fonts. A document that reads all fonts takes a second longer.
+	described chan []byte
+}
 
 // New builds a Renderer. Whether one is installed shows when it is asked to render.
 func New(cfg Config) *Renderer {
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = defaultMemory
 	}
-	return &Renderer{cfg: cfg}
+	r := &Renderer{cfg: cfg, described: make(chan []byte, 1)}
+	r.described <- nil
+	return r
 }
 
 type kind int
@@ -95,7 +101,41 @@ func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 // Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Neither the input nor the output
 // is held here. It ends soon after ctx.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
-	command, err := r.command()
+	fonts, err := r.fonts(ctx)
+	if err != nil {
+		return err
+	}
+	return r.run(ctx, false, func(send func(string, []byte) error) error {
+		if err := send("fonts.json", fonts); err != nil {
+			return err
+		}
+		return input(send)
+	}, out)
+}
+
+// fonts returns the compiler's descriptions of the fonts, as JSON. The first call asks a child.
+func (r *Renderer) fonts(ctx context.Context) (described []byte, err error) {
+	select {
+	case described = <-r.described:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { r.described <- described }()
+	if described != nil {
+		return described, nil
+	}
+	var out bytes.Buffer
+	if err := r.run(ctx, true, func(func(string, []byte) error) error { return nil }, &out); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// run runs a child that renders a document or, with describe, describes the fonts.
+func (r *Renderer) run(
+	ctx context.Context, describe bool, input func(send func(name string, content []byte) error) error, out io.Writer,
+) error {
+	command, err := r.command(describe)
 	if err != nil {
 		return err
 	}
@@ -209,8 +249,8 @@ func exceeds(ctx context.Context, pid int, most uint64) bool {
 	}
 }
 
-// command is what to run.
-func (r *Renderer) command() ([]string, error) {
+// command returns the child's command.
+func (r *Renderer) command(describe bool) ([]string, error) {
 	found, err := packages.Find(packages.Config{Dir: r.cfg.EnginesDir})
 	if err != nil {
 		return nil, &Error{Message: "this machine has no PDF renderer", kind: missing, cause: err}
@@ -228,7 +268,9 @@ func (r *Renderer) command() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := json.Marshal(map[string]any{"compiler": compiler, "formulas": converter, "fonts": files, "maxInput": maxInput})
+	settings, err := json.Marshal(map[string]any{
+		"compiler": compiler, "formulas": converter, "fonts": files, "describe": describe, "maxInput": maxInput,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 )
 
-func render(ctx context.Context, cfg typst.Config, out io.Writer, main string) error {
-	return typst.New(cfg).Render(ctx, func(send func(string, []byte) error) error {
+// renderer is shared, so that one child describes the fonts.
+var renderer = typst.New(typst.Config{})
+
+func render(ctx context.Context, r *typst.Renderer, out io.Writer, main string) error {
+	return r.Render(ctx, func(send func(string, []byte) error) error {
 		if err := send("data.json", []byte(`{"a": "#panic()"}`)); err != nil {
 			return err
 		}
@@ -26,7 +29,7 @@ func TestRender(t *testing.T) {
 	t.Parallel()
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := render(t.Context(), typst.Config{}, out, "#set document(date: none)\n#json(\"data.json\").a 漢字 العربية"); err != nil {
+		if err := render(t.Context(), renderer, out, "#set document(date: none)\n#json(\"data.json\").a 漢字 العربية"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +49,7 @@ func TestNothingElseIsReadable(t *testing.T) {
 		`#import "@preview/cetz:0.3.0": *`, `#panic("no")`, `#(`,
 	} {
 		var out bytes.Buffer
-		err := render(t.Context(), typst.Config{}, &out, main)
+		err := render(t.Context(), renderer, &out, main)
 		e, ok := errors.AsType[*typst.Error](err)
 		if !ok || out.Len() > 0 || !e.Final() || e.Public() != "the renderer refused the document" {
 			t.Errorf("%s: %v, %d bytes", main, err, out.Len())
@@ -57,7 +60,11 @@ func TestNothingElseIsReadable(t *testing.T) {
 // TestMemoryIsBounded renders what takes all memory that there is.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	err := render(t.Context(), typst.Config{MemoryBytes: 200 << 20}, io.Discard, `#let s = "abcdefgh" * 1000000
+	small := typst.New(typst.Config{MemoryBytes: 200 << 20})
+	if err := render(t.Context(), small, io.Discard, "text"); err != nil {
+		t.Fatal(err)
+	}
+	err := render(t.Context(), small, io.Discard, `#let s = "abcdefgh" * 1000000
 #for i in range(200) [#(s + str(i))]`)
 	e, ok := errors.AsType[*typst.Error](err)
 	if !ok || !strings.Contains(e.Public(), "more memory") {
@@ -72,7 +79,7 @@ func TestContextEndsIt(t *testing.T) {
 	began := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		ended <- typst.New(typst.Config{}).Render(ctx, func(send func(string, []byte) error) error {
+		ended <- renderer.Render(ctx, func(send func(string, []byte) error) error {
 			defer close(began)
 			return send("main.typ", []byte(`#let f(n) = if n < 2 { 1 } else { f(n - 1) + f(n - 2) }
 #for i in range(1000) { f(40 + calc.rem(i, 5)) }`))
@@ -93,10 +100,10 @@ func TestContextEndsIt(t *testing.T) {
 func TestErrorsOfTheEnds(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("no input")
-	if err := typst.New(typst.Config{}).Render(t.Context(), func(func(string, []byte) error) error { return failed }, io.Discard); !errors.Is(err, failed) {
+	if err := renderer.Render(t.Context(), func(func(string, []byte) error) error { return failed }, io.Discard); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
-	if err := render(t.Context(), typst.Config{}, refusing{}, "text"); !errors.Is(err, errFull) {
+	if err := render(t.Context(), renderer, refusing{}, "text"); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}
 }
@@ -109,7 +116,7 @@ func (refusing) Write([]byte) (int, error) { return 0, errFull }
 
 func TestMissing(t *testing.T) {
 	t.Parallel()
-	err := render(t.Context(), typst.Config{EnginesDir: t.TempDir()}, io.Discard, "text")
+	err := render(t.Context(), typst.New(typst.Config{EnginesDir: t.TempDir()}), io.Discard, "text")
 	e, ok := errors.AsType[*typst.Error](err)
 	if !ok || e.Final() || !strings.Contains(e.Public(), "make engines") {
 		t.Errorf("%v", err)

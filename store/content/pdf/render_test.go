@@ -13,11 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/store/content/pdf"
 )
 
+var renderer = typst.New(typst.Config{})
+
 // render makes a PDF with the real renderer.
 func render(t *testing.T, s pdf.Source) *reader.Reader {
 	t.Helper()
 	var out bytes.Buffer
-	err := typst.New(typst.Config{}).Render(t.Context(), func(send func(string, []byte) error) error {
+	err := renderer.Render(t.Context(), func(send func(string, []byte) error) error {
 		for f, err := range pdf.Files(s) {
 			if err != nil {
 				return err
