@@ -49,8 +49,7 @@ type auditRow struct {
 
 func auditRows(h *apitest.Harness, after int64) (rows []auditRow, last int64) {
 	h.T.Helper()
-	conn := h.Connect()
-	found, err := conn.Query(h.T.Context(), `select id, organization_id, operation, actor_type, actor_id, token_id, token_kind, request_id, address,
+	found, err := h.DB.Query(h.T.Context(), `select id, organization_id, operation, actor_type, actor_id, token_id, token_kind, request_id, address,
 		object_type, action, object_id, concat_ws(' ', site_id, space_id, before, after) from audit_log where id > $1 order by id`, after)
 	if err != nil {
 		h.T.Fatal(err)
@@ -232,7 +231,7 @@ func TestAuditLogHasNoSecrets(t *testing.T) {
 	h.Want(200, "PATCH", site+"/publishing/auth", admin, `{"backend":"custom","fallbackURL":"https://login.example.com/"}`)
 	secrets = append(secrets, keysOf(h)...)
 	var text string
-	err := h.Connect().QueryRow(t.Context(), "select string_agg(l::text, E'\\n') from audit_log l").Scan(&text)
+	err := h.DB.QueryRow(t.Context(), "select string_agg(l::text, E'\\n') from audit_log l").Scan(&text)
 	if err != nil || !strings.Contains(text, "planted") {
 		t.Fatal(err, len(text))
 	}
@@ -249,7 +248,7 @@ func TestAuditLogHasNoSecrets(t *testing.T) {
 // keysOf reads every key, hash and sealed secret that the database has, in the forms in which they could be written.
 func keysOf(h *apitest.Harness) (keys []string) {
 	h.T.Helper()
-	rows, err := h.Connect().Query(h.T.Context(), `select key from share_links union all select encode(hash, 'hex') from tokens
+	rows, err := h.DB.Query(h.T.Context(), `select key from share_links union all select encode(hash, 'hex') from tokens
 		union all select encode(value, 'hex') from secrets union all select encode(key, 'hex') from site_visitor_auth
 		union all select encode(key, 'base64') from site_visitor_auth`)
 	if err != nil {

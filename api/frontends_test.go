@@ -126,7 +126,7 @@ func TestFrontEndsHearOfPlaces(t *testing.T) {
 		}
 		last = is
 		var told bool
-		err := h.Connect().QueryRow(t.Context(), "select exists (select from front_end_changes where tag = $1)", schema.SpaceTag(h.Ours.Space.ID)).Scan(&told)
+		err := h.DB.QueryRow(t.Context(), "select exists (select from front_end_changes where tag = $1)", schema.SpaceTag(h.Ours.Space.ID)).Scan(&told)
 		if err != nil || !told {
 			t.Errorf("%s: front ends do not hear that the space is at %s (%v)", step.name, is, err)
 		}

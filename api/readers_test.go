@@ -316,8 +316,7 @@ func TestForgedSiteTokens(t *testing.T) {
 	}
 	// A key of a week that no token of today has is not looked up, let alone made.
 	var keys int
-	conn := h.Connect()
-	if err := conn.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys); err != nil || keys != 1 {
+	if err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys); err != nil || keys != 1 {
 		t.Errorf("%d keys, %v", keys, err)
 	}
 }

@@ -132,7 +132,6 @@ func TestDeleteTeam(t *testing.T) {
 func TestDeleteOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	conn := h.Connect()
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Theirs.Organization.ID, h.Theirs.Tokens[schema.RoleAdmin], `{"title":"Kept"}`)
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin], `{"hostname":"another"}`)
 	before := h.Rows()
@@ -191,7 +190,7 @@ func TestDeleteOrganization(t *testing.T) {
 			t.Errorf("a login: %d %s", a.Status, a.Body)
 		}
 		var keys int
-		err := conn.QueryRow(t.Context(), "select count(*) from tokens where site_id = $1", tenant.Site.ID).Scan(&keys)
+		err := h.DB.QueryRow(t.Context(), "select count(*) from tokens where site_id = $1", tenant.Site.ID).Scan(&keys)
 		if err != nil || keys != 0 {
 			t.Errorf("%d keys of its site are left, %v", keys, err)
 		}
@@ -209,7 +208,7 @@ func TestDeleteOrganization(t *testing.T) {
 	}
 	gone()
 	var told bool // What front ends are to hear of it is left until they have.
-	err := conn.QueryRow(t.Context(), "select exists (select from front_end_changes where organization_id = $1 and tag = $2)",
+	err := h.DB.QueryRow(t.Context(), "select exists (select from front_end_changes where organization_id = $1 and tag = $2)",
 		tenant.Organization.ID, schema.SiteTag(tenant.Site.ID)).Scan(&told)
 	if err != nil || !told {
 		t.Errorf("front ends do not hear that the site is gone: %v", err)

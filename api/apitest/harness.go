@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/api"
@@ -57,13 +57,8 @@ type Harness struct {
 	answers *fakeInsights
 	Log     *capture.Buffer
 	DNS     *txtRecords
-	// counting is the connection of Rows. A new connection for each call would read the catalog of every table again.
-	counting *counting
-}
-
-type counting struct {
-	sync.Mutex
-	conn *pgx.Conn
+	// DB bypasses the store. It keeps its connections, since a new connection reads the catalog of every table again.
+	DB *pgxpool.Pool
 }
 
 type option func(*frame.Config, *api.Deps)
@@ -71,16 +66,15 @@ type option func(*frame.Config, *api.Deps)
 func New(t testing.TB, options ...option) *Harness {
 	t.Helper()
 	url := storetest.URL(t)
-	h := &Harness{
-		T: t, URL: url, Store: storetest.Open(t, url),
-		Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{},
-		DNS: &txtRecords{}, counting: &counting{},
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if h.counting.conn != nil {
-			_ = h.counting.conn.Close(context.WithoutCancel(t.Context()))
-		}
-	})
+	t.Cleanup(pool.Close)
+	h := &Harness{
+		T: t, URL: url, Store: storetest.Open(t, url), DB: pool,
+		Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{},
+	}
 	h.Ours, h.Theirs = storetest.NewTenant(t, h.Store, "ours"), storetest.NewTenant(t, h.Store, "theirs")
 	h.Serve(nil, options...)
 	return h
@@ -273,26 +267,10 @@ func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	return body.Error
 }
 
-// Connect returns a connection to the database that lasts until the test ends.
-func (h *Harness) Connect() *pgx.Conn {
-	h.T.Helper()
-	conn, err := pgx.Connect(h.T.Context(), h.URL)
-	if err != nil {
-		h.T.Fatal(err)
-	}
-	h.T.Cleanup(func() { _ = conn.Close(context.WithoutCancel(h.T.Context())) })
-	return conn
-}
-
 // Exec runs a statement on the harness's database, bypassing the store.
 func (h *Harness) Exec(sql string, args ...any) {
 	h.T.Helper()
-	conn, err := pgx.Connect(h.T.Context(), h.URL)
-	if err != nil {
-		h.T.Fatal(err)
-	}
-	defer func() { _ = conn.Close(h.T.Context()) }()
-	if _, err := conn.Exec(h.T.Context(), sql, args...); err != nil {
+	if _, err := h.DB.Exec(h.T.Context(), sql, args...); err != nil {
 		h.T.Fatal(err)
 	}
 }
@@ -307,16 +285,7 @@ type Rows struct {
 // their last use, which is recorded in the background.
 func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
-	h.counting.Lock()
-	defer h.counting.Unlock()
-	if h.counting.conn == nil {
-		conn, err := pgx.Connect(h.T.Context(), h.URL)
-		if err != nil {
-			h.T.Fatal(err)
-		}
-		h.counting.conn = conn
-	}
-	rows, err := h.counting.conn.Query(h.T.Context(), `select tablename::text,
+	rows, err := h.DB.Query(h.T.Context(), `select tablename::text,
 		(xpath('/row/n/text()', contents))[1]::text::int, (xpath('/row/hash/text()', contents))[1]::text
 		from pg_tables, query_to_xml(format('select count(*) as n,
 			coalesce(sum(hashtextextended((to_jsonb(t) - ''last_used_at'')::text, 0)), 0) as hash

@@ -138,14 +138,13 @@ func (h *Harness) Accept(userID string) {
 func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
-	conn := h.Connect()
-	err := pgx.BeginFunc(h.T.Context(), conn, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(h.T.Context(), h.DB, func(tx pgx.Tx) error {
 		job := schema.IndexSpace{Organization: tenant.Organization.ID, Space: space}
 		return store.Enqueue(h.T.Context(), db.New(tx), job)
 	})
 	var id string
 	if err == nil {
-		err = conn.QueryRow(h.T.Context(), `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,
+		err = h.DB.QueryRow(h.T.Context(), `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,
 			errors = array['{"error":"the tests want it so"}'::jsonb] where metadata ->> 'space' = $1 returning id::text`, space).Scan(&id)
 	}
 	return Created(h.T, id, err)

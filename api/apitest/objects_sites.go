@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,13 +18,9 @@ import (
 // SiteSpace returns the id of a tenant's first site space.
 func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
 	h.T.Helper()
-	conn, err := pgx.Connect(h.T.Context(), h.URL)
-	if err != nil {
-		h.T.Fatal(err)
-	}
-	defer func() { _ = conn.Close(h.T.Context()) }()
+	const first = "select id from site_spaces where site_id = $1 order by id limit 1"
 	var id string
-	err = conn.QueryRow(h.T.Context(), "select id from site_spaces where site_id = $1 order by id limit 1", tenant.Site.ID).Scan(&id)
+	err := h.DB.QueryRow(h.T.Context(), first, tenant.Site.ID).Scan(&id)
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -38,10 +35,11 @@ type writer struct {
 
 func (h *Harness) Begin() writer {
 	h.T.Helper()
-	tx, err := h.Connect().Begin(h.T.Context())
+	tx, err := h.DB.Begin(h.T.Context())
 	if err != nil {
 		h.T.Fatal(err)
 	}
+	h.T.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(h.T.Context())) }) // unless it has ended
 	return writer{tx, h}
 }
 
@@ -59,14 +57,13 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until a request is blocked by this writer. It looks from a separate connection, because the transaction
-// itself would not see connections made later.
+// AwaitWaiting waits until a request is blocked by this writer. It looks from another connection, because the transaction
+// itself does not see connections made later.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
-	look := w.h.Connect()
 	eventually.Succeeds(w.h.T, "the request to wait for a writer", func() error {
 		waiting := 0
-		err := look.QueryRow(w.h.T.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", w.Conn().PgConn().PID()).Scan(&waiting)
+		err := w.h.DB.QueryRow(w.h.T.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", w.Conn().PgConn().PID()).Scan(&waiting)
 		if err == nil && waiting == 0 {
 			err = errors.New("nobody does")
 		}

@@ -259,7 +259,7 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	var ready, behind int
 	const count = `select count(*) filter (where state = 'available'), count(*) filter (where state = 'pending')
 		from river_job where kind = 'send_integration_event'`
-	if err := h.Connect().QueryRow(t.Context(), count).Scan(&ready, &behind); err != nil || ready != 2 || behind != 2 {
+	if err := h.DB.QueryRow(t.Context(), count).Scan(&ready, &behind); err != nil || ready != 2 || behind != 2 {
 		t.Errorf("%d events may be sent now, and %d wait: %v", ready, behind, err)
 	}
 }

@@ -108,7 +108,6 @@ func (m *contentModel) attach(id, parent string, at int) {
 type modelRun struct {
 	*rapid.T
 	h     *apitest.Harness
-	conn  *pgx.Conn
 	model *contentModel
 	org   string
 	users map[string]schema.Role
@@ -278,7 +277,7 @@ func (r *modelRun) rights() map[string]schema.Role {
 // check compares the structure, order and rights in the store with the model.
 func (r *modelRun) check() {
 	ctx := r.h.T.Context()
-	rows, err := r.conn.Query(ctx, `select coalesce(parent_id, ''), id from (
+	rows, err := r.h.DB.Query(ctx, `select coalesce(parent_id, ''), id from (
 		select id, parent_id, position from collections where organization_id = $1
 		union all select id, parent_id, position from spaces where organization_id = $1) k order by position, id`, r.org)
 	r.ok(err)
@@ -422,7 +421,6 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 func TestContentFollowsTheModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	conn := h.Connect()
 	guest, reader, creator := h.Ours.Users[schema.RoleGuest].ID, h.Ours.Users[schema.RoleRead].ID, h.Ours.Users[schema.RoleCreate].ID
 	users := map[string]schema.Role{guest: "", reader: "read", creator: "create", h.Ours.Users[schema.RoleAdmin].ID: "admin"}
 	teams := map[string][]string{h.Team(h.Ours, guest, reader): {guest, reader}, h.Team(h.Ours, guest, creator): {guest, creator}}
@@ -430,7 +428,7 @@ func TestContentFollowsTheModel(t *testing.T) {
 		h.Exec("delete from spaces")
 		h.Exec("delete from collections")
 		r := &modelRun{
-			T: rt, h: h, conn: conn, org: h.Ours.Organization.ID, users: users, teams: teams,
+			T: rt, h: h, org: h.Ours.Organization.ID, users: users, teams: teams,
 			model: &contentModel{nodes: map[string]*contentNode{}, order: map[string][]string{}},
 		}
 		for range rapid.IntRange(3, 10).Draw(rt, "steps") {
@@ -490,7 +488,6 @@ func TestParallelMoves(t *testing.T) {
 		})
 	}
 	group.Wait()
-	conn := h.Connect()
 	for what, query := range map[string]string{
 		"collections that hang from no top": `with recursive tree as (
 			select id, organization_id from collections where parent_id is null
@@ -504,7 +501,7 @@ func TestParallelMoves(t *testing.T) {
 		"collections that are lost": fmt.Sprintf("select %d - count(*) from collections", len(ids)),
 	} {
 		var n int
-		if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil || n != 0 {
+		if err := h.DB.QueryRow(t.Context(), query).Scan(&n); err != nil || n != 0 {
 			t.Errorf("%s: %d, %v", what, n, err)
 		}
 	}

@@ -91,9 +91,8 @@ func TestWebhookResource(t *testing.T) {
 			t.Errorf("%s shows a secret: %s", path, a.Body)
 		}
 	}
-	conn := h.Connect()
 	var stored string
-	if err := conn.QueryRow(t.Context(), "select encode(secret, 'base64') || encode(former_secret, 'base64') from webhooks where id = $1", id).Scan(&stored); err != nil {
+	if err := h.DB.QueryRow(t.Context(), "select encode(secret, 'base64') || encode(former_secret, 'base64') from webhooks where id = $1", id).Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(stored, strings.TrimPrefix(secret, "whsec_")[:20]) || strings.Contains(h.Log.String(), secret) {

@@ -397,7 +397,6 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 // wantWholeStructure checks the invariants of every site in the database, bypassing the API.
 func wantWholeStructure(t testing.TB, h *apitest.Harness, s *apitest.SiteOf) {
 	t.Helper()
-	conn := h.Connect()
 	site := s.Base[strings.LastIndex(s.Base, "/")+1:]
 	for name, query := range map[string]string{
 		"sections without exactly one default": `select count(*) from (select 1 from site_sections where site_id = $1
@@ -417,7 +416,7 @@ func wantWholeStructure(t testing.TB, h *apitest.Harness, s *apitest.SiteOf) {
 			where l.site_id = $1 and l.rank <> coalesce(s.rank, '') || lpad(to_hex(l.position), 16, '0')`,
 	} {
 		var n int
-		if err := conn.QueryRow(t.Context(), query, site).Scan(&n); err != nil {
+		if err := h.DB.QueryRow(t.Context(), query, site).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		if n != 0 {
