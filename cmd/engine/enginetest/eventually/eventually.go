@@ -14,9 +14,14 @@ import (
 // is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
 const Patience = 8 * time.Minute
 
-// maxGap is the longest pause between two polls. The first pauses are shorter, so that a condition that is almost met
-// costs no time.
-const maxGap = 10 * time.Millisecond
+// maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a condition that is almost
+// met costs no time. A pause is at least restPerPoll times as long as the poll took, so that waiting tests leave the
+// machine to what they wait for. slowGap bounds this pause.
+const (
+	maxGap      = 10 * time.Millisecond
+	restPerPoll = 4
+	slowGap     = time.Second
+)
 
 var errNot = errors.New("the condition was not met")
 
@@ -41,6 +46,7 @@ func Succeeds(t testing.TB, what string, ask func() error) {
 	for gap := time.Millisecond; ; gap = min(2*gap, maxGap) {
 		// Check the deadline before polling: then the last poll is always after the limit, however slow the machine is.
 		over := context.Cause(ctx)
+		began := time.Now()
 		err := ask()
 		if err == nil {
 			return
@@ -50,7 +56,7 @@ func Succeeds(t testing.TB, what string, ask func() error) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(gap):
+		case <-time.After(max(gap, min(restPerPoll*time.Since(began), slowGap))):
 		}
 	}
 }
