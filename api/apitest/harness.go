@@ -65,17 +65,16 @@ type option func(*frame.Config, *api.Deps)
 
 func New(t testing.TB, options ...option) *Harness {
 	t.Helper()
-	url := storetest.URL(t)
+	url, ours, theirs := storetest.Tenants(t)
 	pool, err := pgxpool.New(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
 	h := &Harness{
-		T: t, URL: url, Store: storetest.Open(t, url), DB: pool,
+		T: t, URL: url, Store: storetest.Open(t, url), DB: pool, Ours: ours, Theirs: theirs,
 		Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{},
 	}
-	h.Ours, h.Theirs = storetest.NewTenant(t, h.Store, "ours"), storetest.NewTenant(t, h.Store, "theirs")
 	h.Serve(nil, options...)
 	return h
 }

@@ -4,6 +4,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -20,7 +21,8 @@ const InviteLifetime = 30 * 24 * time.Hour
 // URL gives a fresh database with every migration in place.
 func URL(t testing.TB) string {
 	t.Helper()
-	return enginetest.PostgresTemplate(t, "store", migrate)
+	url, _ := enginetest.PostgresTemplate(t, "store", func(url string) (string, error) { return "", migrate(url) })
+	return url
 }
 
 func migrate(url string) error {
@@ -34,6 +36,25 @@ func migrate(url string) error {
 	return err
 }
 
+// Tenants gives a fresh database with two tenants. All tests of a test run have the same tenants.
+func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
+	t.Helper()
+	url, note := enginetest.PostgresTemplate(t, "tenants", func(url string) (string, error) {
+		if err := migrate(url); err != nil {
+			return "", err
+		}
+		st := started(t, url)
+		defer st.Stop()
+		note, err := json.Marshal([]*Tenant{NewTenant(t, st, "ours"), NewTenant(t, st, "theirs")})
+		return string(note), err
+	})
+	var tenants []*Tenant
+	if err := json.Unmarshal([]byte(note), &tenants); err != nil || len(tenants) != 2 {
+		t.Fatalf("the tenants %q: %v", note, err)
+	}
+	return url, tenants[0], tenants[1]
+}
+
 // New gives a started Store on a fresh database; it stops when the test ends.
 func New(t testing.TB) *store.Store {
 	t.Helper()
@@ -43,6 +64,13 @@ func New(t testing.TB) *store.Store {
 // Open gives a started Store on a database that the test already has; it stops when the test ends.
 func Open(t testing.TB, url string) *store.Store {
 	t.Helper()
+	st := started(t, url)
+	t.Cleanup(st.Stop)
+	return st
+}
+
+func started(t testing.TB, url string) *store.Store {
+	t.Helper()
 	st, err := store.New(store.Config{URL: url, MaxConns: 8, InviteLifetime: InviteLifetime, InvitesByMail: true})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +78,6 @@ func Open(t testing.TB, url string) *store.Store {
 	if err := st.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(st.Stop)
 	return st
 }
 

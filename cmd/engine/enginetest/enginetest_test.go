@@ -47,22 +47,27 @@ func TestPostgresSortsByCodePointInUTF8AndUTC(t *testing.T) {
 func TestPostgresTemplateMigratesOnce(t *testing.T) {
 	t.Parallel()
 	var migrated atomic.Int32
-	migrate := func(url string) error {
+	const note = `it's "noted"`
+	migrate := func(url string) (string, error) {
 		migrated.Add(1)
 		ctx := context.Background()
 		conn, err := pgx.Connect(ctx, url)
 		if err != nil {
-			return err
+			return "", err
 		}
 		_, err = conn.Exec(ctx, "CREATE TABLE made (n int); INSERT INTO made VALUES (7)")
-		return errors.Join(err, conn.Close(ctx))
+		return note, errors.Join(err, conn.Close(ctx))
 	}
 	key := t.Name() + time.Now().String()
 	t.Run("clones", func(t *testing.T) {
 		for i := range 4 {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				conn := connect(t, enginetest.PostgresTemplate(t, key, migrate))
+				url, got := enginetest.PostgresTemplate(t, key, migrate)
+				if got != note {
+					t.Errorf("the note is %q", got)
+				}
+				conn := connect(t, url)
 				// A name must be unique in a database, so in a shared one the second test would fail.
 				if _, err := conn.Exec(t.Context(), "CREATE TABLE mine AS SELECT n FROM made"); err != nil {
 					t.Error(err)

@@ -29,16 +29,16 @@ func Postgres(t testing.TB) string {
 
 // PostgresTemplate returns the URL of a new database that migrate has migrated. migrate runs once per test run and key,
 // across all test processes that share a Postgres; each test gets a copy of the result, which takes some tens of
-// milliseconds. migrate must close its connections.
-func PostgresTemplate(t testing.TB, key string, migrate func(url string) error) string {
+// milliseconds. migrate must close its connections. Every test gets the note that migrate returned.
+func PostgresTemplate(t testing.TB, key string, migrate func(url string) (note string, err error)) (url, note string) {
 	t.Helper()
 	base, err := postgresURL()
 	require(t, err)
-	template, err := ensureTemplate(base, key, migrate)
+	template, note, err := ensureTemplate(base, key, migrate)
 	if err != nil {
 		t.Fatalf("cannot prepare the Postgres template %q: %v", key, err)
 	}
-	return cloneDatabase(t, base, template)
+	return cloneDatabase(t, base, template), note
 }
 
 func cloneDatabase(t testing.TB, base, template string) string {
@@ -104,50 +104,55 @@ func execPostgres(url, statement string) error {
 	return err
 }
 
-// templates remembers existing templates, so that only the first test of this process asks Postgres.
+// templates has the notes of existing templates, so that only the first test of this process asks Postgres.
 var templates sync.Map
 
 // ensureTemplate creates the template unless it exists. The template is migrated under a temporary name and then
-// renamed, so that under its final name it is always complete. An advisory lock lets one process at a time do this.
-func ensureTemplate(base, key string, migrate func(url string) error) (string, error) {
-	name, err := templateName(key)
+// renamed, so that under its final name it is always complete. An advisory lock lets one process at a time do this. The
+// template's comment holds the note.
+func ensureTemplate(base, key string, migrate func(url string) (string, error)) (name, note string, err error) {
+	name, err = templateName(key)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if _, known := templates.Load(name); known {
-		return name, nil
+	if note, known := templates.Load(name); known {
+		return name, note.(string), nil
 	}
 	ctx, cancel := step()
 	defer cancel()
 	conn, err := pgx.Connect(ctx, base)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // also releases the lock
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockNumber(name)); err != nil {
-		return "", err
+		return "", "", err
 	}
-	var present bool
-	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&present); err != nil {
-		return "", err
+	const present = "SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = $1"
+	err = conn.QueryRow(ctx, present, name).Scan(&note)
+	if errors.Is(err, pgx.ErrNoRows) {
+		note, err = makeTemplate(ctx, conn, base, name, migrate)
 	}
-	if !present {
-		if err := makeTemplate(ctx, conn, base, name, migrate); err != nil {
-			return "", err
-		}
+	if err != nil {
+		return "", "", err
 	}
-	templates.Store(name, true)
-	return name, nil
+	templates.Store(name, note)
+	return name, note, nil
 }
 
-func makeTemplate(ctx context.Context, conn *pgx.Conn, base, name string, migrate func(url string) error) error {
+func makeTemplate(
+	ctx context.Context, conn *pgx.Conn, base, name string, migrate func(url string) (string, error),
+) (note string, err error) {
 	unfinished := unique("unfinished_")
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+unfinished); err != nil {
-		return err
+		return "", err
 	}
 	url, err := withDatabase(base, unfinished)
 	if err == nil {
-		err = migrate(url)
+		note, err = migrate(url)
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, "COMMENT ON DATABASE "+unfinished+" IS '"+strings.ReplaceAll(note, "'", "''")+"'")
 	}
 	if err == nil {
 		_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
@@ -155,7 +160,7 @@ func makeTemplate(ctx context.Context, conn *pgx.Conn, base, name string, migrat
 	if err != nil {
 		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // report err, not this
 	}
-	return err
+	return note, err
 }
 
 // templateName includes the test run, so that a template of an earlier run with other migrations is not used. Without
