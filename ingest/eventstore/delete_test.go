@@ -134,7 +134,7 @@ func TestDropStates(t *testing.T) {
 	exec("INSERT INTO octavo_states_of_others VALUES ('a')")
 	exec("INSERT INTO " + table + " VALUES ('a'), ('it''s b')")
 	until := now()
-	eventually.True(t, "another second", func() bool { return now().After(until) })
+	eventually.True(t, "the server's clock to reach the next second", func() bool { return now().After(until) })
 	exec("INSERT INTO " + table + " VALUES ('later')")
 	drop(until)
 	var left, others uint64
