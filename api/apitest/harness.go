@@ -57,7 +57,7 @@ type Harness struct {
 	answers *fakeInsights
 	Log     *capture.Buffer
 	DNS     *txtRecords
-	// counting is the connection of Rows. A new connection for each call would read the catalog of every table again.
+	// counting is the connection of Rows. The calls share it, because a new connection reads every table's catalog.
 	counting *counting
 }
 
@@ -134,7 +134,8 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 
 // client shows redirects instead of following them.
 var client = &http.Client{
-	Timeout: eventually.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       eventually.Patience,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 type Answer struct {
