@@ -107,7 +107,9 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 		running = append(running, <-engine.started)
 	}
 	wait.Go(func() { ask("d", "1", "light") })
-	eventually.True(t, "d to wait", func() bool { return testutil.ToFloat64(service.metrics.waiting) == 64 })
+	eventually.True(t, "the query of d to wait", func() bool {
+		return testutil.ToFloat64(service.metrics.waiting) == 64
+	})
 	answer(schema.CodeTooManyRequests) // one of the 64 gave up its place
 	close(running[2])
 	answer(0) // b's

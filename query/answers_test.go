@@ -31,7 +31,7 @@ func askers(s *Service) int {
 
 func wantAskers(t *testing.T, s *Service, n int) {
 	t.Helper()
-	eventually.True(t, fmt.Sprint(n, " to take part"), func() bool { return askers(s) == n })
+	eventually.True(t, fmt.Sprint(n, " callers to share the run"), func() bool { return askers(s) == n })
 }
 
 func wantAnswers(t *testing.T, s *Service, want map[origin]float64) {
@@ -65,7 +65,7 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 	}
 	done := <-engine.started
 	wantAskers(t, service, 40)
-	eventually.True(t, "only one to run or wait for a slot", func() bool {
+	eventually.True(t, "only one query to run or wait for a slot", func() bool {
 		return testutil.ToFloat64(service.metrics.running) == 1 && testutil.ToFloat64(service.metrics.waiting) == 0
 	})
 	ask("20", strings.Replace(byCountry, "{", `{"accuracy":"exact",`, 1))

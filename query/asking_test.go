@@ -29,7 +29,7 @@ func (a *asking) ask(ctx context.Context, who Asker, body string) {
 // waiting waits until so many wait for their turn, with so many rows.
 func (a *asking) waiting(n, rows float64) {
 	a.t.Helper()
-	eventually.True(a.t, fmt.Sprint(n, " to wait"), func() bool {
+	eventually.True(a.t, fmt.Sprint(n, " queries to wait"), func() bool {
 		return testutil.ToFloat64(a.service.metrics.waiting) == n && testutil.ToFloat64(a.service.metrics.waitingRows) == rows
 	})
 }

@@ -47,7 +47,7 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 }
 
 func init() {
-	// In short mode rapid draws a fifth of it, 400. Nearly all of the time is the engine's.
+	// In short mode rapid draws a fifth of this number, 400. The engine takes nearly all of the time.
 	if err := flag.Set("rapid.checks", "2000"); err != nil {
 		panic(err)
 	}

@@ -205,7 +205,7 @@ func TestRunsAgainAreAsOld(t *testing.T) {
 	leave()
 	again := <-engine.started
 	all.ask(t.Context(), Asker{Token: "late"}, byCountry)
-	eventually.True(t, "a run of its own", func() bool { return len(engine.started) == 1 })
+	eventually.True(t, "the late caller's query to run", func() bool { return len(engine.started) == 1 })
 	close(again)
 	close(<-engine.started)
 	all.answered()
@@ -226,7 +226,7 @@ func TestFreshAnswers(t *testing.T) {
 	all.ask(t.Context(), Asker{Token: "3"}, byCountry)
 	wantAskers(t, service, 2)
 	close(fresh)
-	eventually.True(t, "two answers", func() bool {
+	eventually.True(t, "a shared answer", func() bool {
 		return testutil.ToFloat64(service.metrics.answers[Aggregate][fromShared]) == 1
 	})
 	close(older)

@@ -59,8 +59,8 @@ type sourceLimits struct {
 	few uint64
 	// fewer is how many times fewer rows visits must have: theirs have more to read.
 	fewer uint64
-	// many rows take longer than a tenth of a second to count their visitors exactly, on
-	// two cores. Of fewer, a sketch is no faster.
+	// many is the number of rows whose visitors take a tenth of a second to count exactly,
+	// on two cores. A sketch of fewer rows is no faster.
 	many uint64
 	// keep rows take so long to read that states of them are kept.
 	keep uint64

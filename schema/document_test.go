@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// everyKind returns the shared document, as text and decoded.
+// everyKind returns the shared document as text and decoded.
 func everyKind(tb testing.TB) ([]byte, Document) {
 	tb.Helper()
 	var d Document

@@ -2,62 +2,64 @@ package schema
 
 import "time"
 
-// The kinds of jobs. Package store enqueues them in its own transactions; api/jobs has their workers.
+// These variables are the kinds of jobs. Package store enqueues jobs in its own transactions. Package api/jobs has the
+// workers.
 var (
 	indexSpace = JobKind{
-		Name: "index_space", Doc: "Brings the search of a space up to date with its content.",
+		Name: "index_space", Doc: "Updates the search index of a space.",
 		Order: NewestJob, Workers: 2, Attempts: 12, Timeout: 15 * time.Minute,
 	}
 	clusterConversations = JobKind{
-		Name: "cluster_conversations", Doc: "Brings the clusters of an organization's issues up to date with its conversations.",
+		Name: "cluster_conversations", Doc: "Updates the clusters of an organization's issues from its conversations.",
 		Order: NewestJob, Workers: 1, Attempts: 12, Timeout: 2 * time.Minute,
 	}
 	refineClusters = JobKind{
-		Name: "refine_clusters", Doc: "Lets a language model name and sum up clusters of issues, if the operator has named one.",
+		Name: "refine_clusters", Doc: "Names and summarises clusters of issues with a language model, if set.",
 		Order: NewestJob, Workers: 1, Attempts: 6, Timeout: 30 * time.Minute,
 	}
-	// Imports and exports are one kind, so that the operations of a space run one after the other.
+	// Imports and exports are one kind, so that a space's operations run in order.
 	syncGit = JobKind{
-		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to one.",
+		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Workers: 2, Attempts: 6, Timeout: 30 * time.Minute,
 	}
-	// The renderer may take a gigabyte, so a node runs one job at a time.
+	// The renderer may use a gigabyte of memory, so a node runs one job at a time.
 	renderPDF = JobKind{
 		Name: "render_pdf", Doc: "Renders pages of a space or of a change request as a PDF.",
 		Order: JobsInOrder, Workers: 1, Attempts: 3, Timeout: 10 * time.Minute,
 	}
 	revalidateFrontEnds = JobKind{
-		Name: "revalidate_front_ends", Doc: "Tells the front ends of sites what has changed, so that readers see it.",
+		Name: "revalidate_front_ends", Doc: "Notifies the front ends of sites about changes for readers.",
 		Order: NewestJob, Workers: 1, Attempts: 12, Timeout: 5 * time.Minute,
 	}
-	// A run keeps its translated segments, so an attempt that fails or times out loses nothing.
+	// A run stores its translated segments, so the next attempt continues after a failure or time-out.
 	translateSpace = JobKind{
-		Name: "translate_space", Doc: "Brings the translation of a space up to date with the space.",
+		Name: "translate_space", Doc: "Updates the translation of a space.",
 		Order: JobsInOrder, Workers: 2, Attempts: 12, Timeout: time.Hour,
 	}
-	// A tunnel that is away for minutes has ended. Each integration has its own sequence, so the others do not wait.
+	// A tunnel without a connection for minutes has ended. Each integration has its own sequence of jobs, so a slow
+	// tunnel delays only its own integration.
 	sendIntegrationEvent = JobKind{
 		Name: "send_integration_event", Doc: "Sends an event of an integration in development mode to its tunnel.",
 		Order: JobsInOrder, Workers: 2, Attempts: 4, Timeout: time.Minute,
 	}
-	// A specification that cannot be fetched fails no job: it stores its error and its next fetch.
+	// A job succeeds even if a fetch fails: it stores the specification's error and the time of the next fetch.
 	fetchOpenAPI = JobKind{
 		Name: "fetch_openapi", Doc: "Fetches the OpenAPI specifications of an organization from their URLs.",
 		Order: NewestJob, Workers: 2, Attempts: 12, Timeout: 10 * time.Minute,
 	}
-	// A job ends soon and another continues, so that receivers take turns. Workers mostly wait for receivers.
+	// A job ends early and another job continues, so that receivers take turns. Workers mostly wait for receivers.
 	deliverWebhooks = JobKind{
 		Name: "deliver_webhooks", Doc: "Delivers events to a webhook.",
 		Order: NewestJob, Workers: 8, Attempts: 12, Timeout: 2 * time.Minute,
 	}
-	// A mail fails for good before its job does: see store.InviteMailNotSent.
+	// A mail fails permanently before its job does: see store.InviteMailNotSent.
 	sendInvites = JobKind{
 		Name: "send_invites", Doc: "Sends the mails of an organization's invites.",
 		Order: NewestJob, Workers: 2, Attempts: 60, Timeout: 30 * time.Minute,
 	}
 )
 
-// The arguments of the kinds.
+// These types are the arguments of jobs, one type for each kind.
 type (
 	IndexSpace struct {
 		Organization string `json:"organization"`
@@ -108,7 +110,7 @@ type (
 	}
 )
 
-// The names of the kinds.
+// Kind returns the name of an argument type's kind.
 
 func (IndexSpace) Kind() string           { return indexSpace.Name }
 func (ClusterConversations) Kind() string { return clusterConversations.Name }
@@ -122,7 +124,7 @@ func (FetchOpenAPI) Kind() string         { return fetchOpenAPI.Name }
 func (DeliverWebhooks) Kind() string      { return deliverWebhooks.Name }
 func (SendInvites) Kind() string          { return sendInvites.Name }
 
-// The rows of the kinds.
+// JobKind returns the kind of an argument type.
 
 func (IndexSpace) JobKind() JobKind           { return indexSpace }
 func (ClusterConversations) JobKind() JobKind { return clusterConversations }
@@ -136,7 +138,7 @@ func (FetchOpenAPI) JobKind() JobKind         { return fetchOpenAPI }
 func (DeliverWebhooks) JobKind() JobKind      { return deliverWebhooks }
 func (SendInvites) JobKind() JobKind          { return sendInvites }
 
-// The subjects of jobs.
+// Subject returns what a job is about.
 
 func (j IndexSpace) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}

@@ -2,7 +2,7 @@ package schema
 
 import "slices"
 
-// WebhookEventType is a type of events that webhooks hear of: a row of WebhookEventTypes. Triggers of the database note the
+// WebhookEventType is a type of events that webhooks receive: a row of WebhookEventTypes. Database triggers record the
 // events (store/functions/webhooks.sql), each in the transaction of the change.
 type WebhookEventType struct {
 	Name string

@@ -146,7 +146,7 @@ func auditedTables() []auditedTable {
 		exempt(auditEvents, "event_keys", "expiries", "tombstone_version", "tombstones"),
 		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
 		exempt("It is the log.", "audit_log"),
-		exempt("It is the number of the data format.", "octavo_baseline"),
+		exempt("It holds only the number of the data format.", "octavo_baseline"),
 		exempt("It is empty: it is the type of a function's rows.", "content_access"),
 	} {
 		rows = append(rows, part...)

@@ -13,8 +13,8 @@ const auditedRows = 100
 // there to change. That is ten times cheaper than an insert of no entries.
 const unchanged = "not exists (select from "
 
-// auditText is the SQL of the triggers that write the audit log. There are three for each table, once per statement, and one
-// function, which has the expressions of the table's row.
+// auditText returns the SQL of the triggers that write the audit log. Each table has three triggers, which run once per
+// statement, and one function with the expressions of the table's row.
 func auditText() string {
 	var text strings.Builder
 	tables := auditedTables()

@@ -36,9 +36,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		// pgx hides the password in its own text.
 		return nil, fmt.Errorf("cannot read Postgres URL: %w", err)
 	}
-	pool.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0))) // A count of processors fits.
+	pool.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0))) // The number of processors fits.
 	if c.MaxConns > 0 {
-		pool.MaxConns = int32(min(c.MaxConns, 10_000)) // Bounded one word before.
+		pool.MaxConns = int32(min(c.MaxConns, 10_000)) // min bounds the number.
 	}
 	timeout := c.StatementTimeout
 	if timeout <= 0 {

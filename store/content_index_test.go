@@ -242,7 +242,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { done <- st.IndexSpace(ctx, s.space) }()
-	eventually.True(t, "the job to wait", func() bool {
+	eventually.True(t, "the job to wait for the lock", func() bool {
 		return len(collect(t, conn, "select pid::text from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")) > 0
 	})
 	// A merge and a comment pass while the index waits.

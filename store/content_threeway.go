@@ -175,8 +175,8 @@ func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]s
 	return changedPages(ctx, s.queries, found[from], found[to])
 }
 
-// changedPages gives the pages that are not the same in two revisions, and maybe some that are. It reads only changes if
-// both are revisions of the main content or one is based on the other, and all pages otherwise.
+// changedPages returns all pages that differ between two revisions, and perhaps some equal pages. It reads only changes
+// if both are revisions of the main content, or if one is based on the other. Otherwise it reads all pages.
 func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]string, error) {
 	switch {
 	case from.ID == to.ID:

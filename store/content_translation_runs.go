@@ -36,7 +36,9 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	if err != nil || queued == 0 {
 		return interpret(err, "translation")
 	}
-	return Enqueue(ctx, q, schema.TranslateSpace{Organization: organizationID, Space: spaceID, Translation: translationID, Run: run})
+	return Enqueue(ctx, q, schema.TranslateSpace{
+		Organization: organizationID, Space: spaceID, Translation: translationID, Run: run,
+	})
 }
 
 // followSpace asks for a run of each translation that has, or is making, a copy of a locked space, whose content has changed.

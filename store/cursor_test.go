@@ -47,7 +47,7 @@ func TestCursors(t *testing.T) {
 	}
 	for _, key := range []string{"1772600767891234", "-1", "0000-12-31T23:59:59Z", "10000-01-01T00:00:00Z"} {
 		if _, err := store.ParseCursor[time.Time]([]string{key, "a"}); !schema.IsCode(err, schema.CodeBadRequest) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("ParseCursor of %s returns %v, want %v", key, err, schema.CodeBadRequest)
 		}
 	}
 }

@@ -32,9 +32,9 @@ type jobAbout struct {
 	Sequence     string `json:"sequence"`
 }
 
-// Enqueue inserts a job in a transaction: it runs after the commit, and never if the transaction is rolled back. Until then
-// no other transaction can enqueue a job of this kind and subject, so a transaction with several jobs must enqueue them in
-// a fixed order.
+// Enqueue inserts a job in a transaction. The job runs after the commit, and never runs after a rollback. Until the
+// transaction ends, Enqueue blocks other transactions with the same kind and subject. So a transaction with several
+// jobs must enqueue them in a fixed order.
 func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	_, err := enqueueNew(ctx, q, args)
 	return err

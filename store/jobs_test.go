@@ -38,7 +38,10 @@ var errRollback = errors.New("as the test wants it")
 func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
 	t.Helper()
 	for _, a := range args {
-		if err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error { return store.Enqueue(t.Context(), db.New(tx), a) }); err != nil {
+		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			return store.Enqueue(t.Context(), db.New(tx), a)
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

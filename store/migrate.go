@@ -18,7 +18,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// functionFiles have the functions and triggers.
+// functionFiles has the SQL files of functions and triggers.
 //
 //go:embed access/*.sql functions/*.sql
 var functionFiles embed.FS
@@ -26,9 +26,9 @@ var functionFiles embed.FS
 // migrationLock is the key of the advisory lock that lets one node migrate while the others wait.
 const migrationLock = 0x6f637461766f // "octavo"
 
-// Migrate brings the database to this binary's schema and functions. Several nodes may call it at once: the first does the
-// work, the others wait and then find nothing to do. It returns the number of migrations that were applied. It fails
-// without any change if the database has the data of another baseline.
+// Migrate gives the database this binary's schema and functions. Several nodes may call it at once: the first node
+// migrates, and the others wait and then change nothing. It returns the number of applied migrations. It fails and
+// changes nothing if the database has another baseline.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.config.ConnConfig.Copy()
 	// A migration may rightly take longer than any request.
@@ -72,9 +72,10 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	return river + len(results), nil
 }
 
-// applyText gives functions and triggers this binary's text, all at once. A comment on a table stores the text's hash, so
-// a start that changes nothing writes nothing. A database that a newer binary has migrated keeps its text: an older node
-// that restarts during an upgrade must not undo it. A function that is removed from the text takes a migration that drops it.
+// applyText replaces all functions and triggers by this binary's text in one transaction. A comment on the table
+// octavo_baseline stores the text's hash. applyText writes nothing if the hash is equal. It also writes nothing if a
+// newer binary has migrated the database: an older node that restarts during an upgrade must not undo the newer text.
+// Removing a function from the text needs a migration that drops the function.
 func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 	mark := hashOf([]byte(text))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -91,11 +92,12 @@ func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 	})
 }
 
-// createTrigger matches the statements that create triggers. They have no semicolon inside.
+// createTrigger matches a statement that creates a trigger. Such a statement ends at its first semicolon.
 var createTrigger = regexp.MustCompile(`(?m)^create or replace trigger (\w+)\s[^;]*?\son (\w+)\s[^;]*;$`)
 
-// ifTriggerChanged makes a statement run only if its trigger does not exist or was created by another text, because
-// creating a trigger locks its table. A comment on the trigger stores the statement's hash.
+// ifTriggerChanged wraps a statement that creates a trigger, because creating a trigger locks its table. The result
+// runs the statement only if the trigger does not exist or another text created it. A comment on the trigger stores
+// the statement's hash.
 func ifTriggerChanged(statement string) string {
 	names := createTrigger.FindStringSubmatch(statement)
 	trigger, table, mark := names[1], names[2], hashOf([]byte(statement))
@@ -111,7 +113,8 @@ end $if$;
 `, table, trigger, mark, statement)
 }
 
-// functionText gives the files with functions in the order of their names, then the audit log's generated ones.
+// functionText returns the text of functionFiles in the order of the files' names. The generated functions and triggers
+// of the audit log follow.
 func functionText() (string, error) {
 	var text strings.Builder
 	for _, folder := range []string{"access", "functions"} {

@@ -9,11 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checkBaseline fails if the database has the data of another baseline, and changes nothing. The caller holds the
-// migration lock, so no other node creates the tables meanwhile.
+// checkBaseline fails if the database has another baseline. It changes nothing. The caller holds the migration lock, so
+// no other node creates the tables meanwhile.
 func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	var marked, migrated bool
-	err := conn.QueryRow(ctx, "select to_regclass('octavo_baseline') is not null, to_regclass('goose_db_version') is not null").
+	err := conn.QueryRow(ctx, `select
+		to_regclass('octavo_baseline') is not null, to_regclass('goose_db_version') is not null`).
 		Scan(&marked, &migrated)
 	if err != nil {
 		return err
@@ -23,8 +24,8 @@ func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	case marked:
 		err = conn.QueryRow(ctx, "select number from octavo_baseline").Scan(&number)
 	case migrated:
-		// Databases from before the baseline have migrations and no number, so they count as 0. If a first start ended
-		// early, the table has the row of version 0 only: goose creates it before the migrations.
+		// A database from before baselines has migrations and no number, and its baseline counts as 0. After an
+		// interrupted first start, goose's table has only the row of version 0, and the database has no baseline yet.
 		var old bool
 		err = conn.QueryRow(ctx, "select exists (select from goose_db_version where version_id > 0)").Scan(&old)
 		if err == nil && !old {
@@ -38,5 +39,6 @@ func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	}
 	c := conn.Config()
 	return fmt.Errorf("database %q on %s has the data format of baseline %d and this version needs baseline %d: "+
-		"use an empty database, or run the version of Octavo that created this one", c.Database, c.Host, number, schema.Baseline)
+		"use an empty database, or run the version of Octavo that created the database",
+		c.Database, c.Host, number, schema.Baseline)
 }

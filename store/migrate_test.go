@@ -10,8 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFunctionsAreCurrent changes a function and a trigger behind the store's back. The next start restores its own text, and the
-// start after that writes nothing. An older node, which knows fewer migrations than the database has, leaves the text alone.
+// TestFunctionsAreCurrent changes a function and a trigger without the store. The next start restores the store's text,
+// and the start after that writes nothing. An older node has fewer migrations than the database and does not change the
+// text.
 func TestFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -43,7 +44,8 @@ func TestFunctionsAreCurrent(t *testing.T) {
 	const version = "select xmin::text || ' ' || prosrc from pg_proc where proname = 'grants_of'"
 	theirs := `create or replace function grants_of(of_user text, of_organization text) returns setof grants language sql stable as $$
 		select g.* from grants g where false $$; comment on table octavo_baseline is 'another text'`
-	const trigger = "select oid::text || ' ' || pg_get_triggerdef(oid) from pg_trigger where tgname = 'front_ends_hear_update' and tgrelid = 'spaces'::regclass"
+	const trigger = `select oid::text || ' ' || pg_get_triggerdef(oid) from pg_trigger
+		where tgname = 'front_ends_hear_update' and tgrelid = 'spaces'::regclass`
 
 	before, first := query(version), query(trigger)
 	migrate()
@@ -55,9 +57,9 @@ func TestFunctionsAreCurrent(t *testing.T) {
 	if after := query(version); strings.Contains(after, "where false") {
 		t.Errorf("the text of another version was not replaced: %s", after)
 	}
-	// To create a trigger locks its table, so only a trigger of another text is created again.
+	// Creating a trigger locks its table, so Migrate creates only triggers whose text differs.
 	if after := query(trigger); after != first {
-		t.Errorf("an unchanged trigger was created again: %s instead of %s", after, first)
+		t.Errorf("Migrate created an unchanged trigger again: %s instead of %s", after, first)
 	}
 	exec(`drop trigger front_ends_hear_update on spaces; comment on table octavo_baseline is 'another text';
 		create trigger front_ends_hear_update after update on spaces for each row execute function spaces_changed()`)
@@ -68,7 +70,7 @@ func TestFunctionsAreCurrent(t *testing.T) {
 		t.Errorf("triggers without the hash of their statement: %s", found)
 	}
 	if after := query(trigger); !strings.Contains(after, "git_sync") {
-		t.Errorf("the trigger of another text was not replaced: %s", after)
+		t.Errorf("Migrate did not replace the trigger of another text: %s", after)
 	}
 	exec(theirs)
 	exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")

@@ -146,4 +146,4 @@ func (s *Store) SetMember(ctx context.Context, organizationID, userID string, ro
 }
 
 // pageSize asks for one row more than the page, see pageOf.
-func pageSize(size int) int32 { return int32(min(size, schema.MaxLimit)) + 1 } // Bounded here.
+func pageSize(size int) int32 { return int32(min(size, schema.MaxLimit)) + 1 } // min bounds the size.

@@ -115,7 +115,8 @@ func upsertConversations(
 			leave.Replaced = append(leave.Replaced, row.ID)
 		}
 		for n, issue := range c.Issues {
-			leave.Conversations, leave.Positions = append(leave.Conversations, row.ID), append(leave.Positions, int32(n))
+			leave.Conversations = append(leave.Conversations, row.ID)
+			leave.Positions = append(leave.Positions, int32(n))
 			leave.Fingerprints = append(leave.Fingerprints, issue.fingerprint())
 			issues = append(issues, db.UpsertConversationIssuesParams{
 				ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(n),

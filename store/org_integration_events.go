@@ -45,7 +45,9 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 	if err != nil || !sent {
 		return interpret(err, "event")
 	}
-	return Enqueue(ctx, q, schema.SendIntegrationEvent{Organization: to.OrganizationID, Integration: i.Row.Integration, Event: event.ID})
+	return Enqueue(ctx, q, schema.SendIntegrationEvent{
+		Organization: to.OrganizationID, Integration: i.Row.Integration, Event: event.ID,
+	})
 }
 
 // ListIntegrationEvents lists the events of an integration, the newest first; before is the id of the last one that is known, or "".

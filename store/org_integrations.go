@@ -148,7 +148,7 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	hash := sha256.Sum256([]byte(n.Script))
 	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
 		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime, Scopes: notNil(n.Manifest.Scopes),
-		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, // A body is smaller.
+		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, // A body's size fits.
 	})
 	if err == nil {
 		err = q.DeleteOldIntegrationVersions(ctx, db.DeleteOldIntegrationVersionsParams{Integration: n.Name, Newest: version, Kept: keptVersions})
@@ -176,7 +176,7 @@ func (s *Store) ListIntegrationVersions(ctx context.Context, name, before string
 		return Page[IntegrationVersion]{}, interpret(err, "versions")
 	}
 	rows, err := s.queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
-		Integration: name, Before: int32(last), PageSize: pageSize(size), // It has 32 bits.
+		Integration: name, Before: int32(last), PageSize: pageSize(size), // last has 32 bits.
 	})
 	return pageOf(rows, size, total), interpret(err, "versions")
 }

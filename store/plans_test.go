@@ -164,7 +164,8 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 		exec(drop)
 	}
 	tables := collect(t, conn, `
-		select tablename::text from pg_tables where schemaname = 'public' and tablename not in ('goose_db_version', 'octavo_baseline')`)
+		select tablename::text from pg_tables
+		where schemaname = 'public' and tablename not in ('goose_db_version', 'octavo_baseline')`)
 	for _, table := range tables {
 		rows, err := conn.Query(t.Context(), `
 			select a.attname, format_type(a.atttypid, null), not a.attnotnull, exists (

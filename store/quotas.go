@@ -90,7 +90,7 @@ func (s *Store) within(ctx context.Context, q *db.Queries, of quota, subject str
 	if limit <= 0 {
 		return nil
 	}
-	n, err := of.count(ctx, q, subject, int32(min(limit+1, 1<<30))) // Bounded here.
+	n, err := of.count(ctx, q, subject, int32(min(limit+1, 1<<30))) // min bounds the limit.
 	if err != nil {
 		return interpret(err, of.what)
 	}

@@ -16,8 +16,9 @@ import (
 type Erasure = db.Erasure
 
 // A visitor's hash uses all 64 bits; Postgres has signed numbers only.
-func toBigint(hash uint64) int64   { return int64(hash) }  // The same bits.
-func fromBigint(hash int64) uint64 { return uint64(hash) } // The same bits.
+// toBigint and fromBigint convert a hash without changing its bits.
+func toBigint(hash uint64) int64   { return int64(hash) }
+func fromBigint(hash int64) uint64 { return uint64(hash) }
 
 func toInterval(d time.Duration) pgtype.Interval {
 	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
@@ -54,7 +55,9 @@ func (s *Store) BeginErasures(ctx context.Context, most int, window time.Duratio
 		if err != nil {
 			return err
 		}
-		rows, err := q.BeginErasures(ctx, db.BeginErasuresParams{Version: &version, Most: int32(most), WindowTime: toInterval(window)}) // A few hundred.
+		rows, err := q.BeginErasures(ctx, db.BeginErasuresParams{
+			Version: &version, Most: int32(most), WindowTime: toInterval(window), // most is a few hundred.
+		})
 		if err != nil {
 			return err
 		}
@@ -155,7 +158,7 @@ func (s *Store) SetRetention(ctx context.Context, site string, days *int) error 
 	var n *int32
 	if days != nil {
 		n = new(int32)
-		*n = int32(*days) // Checked by the API and by the table.
+		*n = int32(*days) // The API and the table check the range.
 	}
 	return interpret(s.queries.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
 }
@@ -169,7 +172,7 @@ func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
 // BeginRetention says for at most so many sites, whose retention was not carried out today, from when on they keep events. They
 // are among Expiries from now on.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
-	rows, err := s.queries.BeginRetention(ctx, int32(most)) // A few hundred.
+	rows, err := s.queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
 	for _, r := range rows {
 		list = append(list, schema.Expiry{SiteID: r.SiteID, Before: r.Before, Days: r.Days})
 	}

@@ -117,7 +117,7 @@ func TestBeginErasuresFails(t *testing.T) {
 		_, err := st.BeginErasures(ctx, 100, time.Second)
 		ended <- err
 	}()
-	eventually.True(t, "the row to be waited for", func() (waits bool) {
+	eventually.True(t, "a session to wait for the row", func() (waits bool) {
 		const question = "select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')"
 		if err := watch.QueryRow(t.Context(), question).Scan(&waits); err != nil {
 			t.Fatal(err)

@@ -261,7 +261,7 @@ func (w *structure) defaultTo(field, id string, section *string, problem string)
 func (w *structure) defaultSection() (*SiteSection, error) {
 	row, err := w.q.DefaultSection(w.ctx, w.site.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // No section is an answer here.
+		return nil, nil // The site has no sections.
 	}
 	return &row, interpret(err, "site section")
 }

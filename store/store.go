@@ -75,7 +75,7 @@ func (s *Store) Stop() {
 // NewPool opens another pool on the same database, for a library that must not wait for this store's connections.
 func (s *Store) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	config := s.config.Copy()
-	config.MaxConns = int32(connections) // A handful.
+	config.MaxConns = int32(connections) // A pool has few connections.
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open Postgres pool: %w", err)
@@ -93,7 +93,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return interpret(err, "migrations")
 	}
 	if baseline != schema.Baseline {
-		return schema.Unavailable(fmt.Errorf("database has baseline %d instead of %d", baseline, schema.Baseline), 0)
+		return schema.Unavailable(fmt.Errorf("database has baseline %d, want %d", baseline, schema.Baseline), 0)
 	}
 	if want := latestMigration(); version < want {
 		return schema.Unavailable(fmt.Errorf("database is at migration %d of %d", version, want), 0)

@@ -224,11 +224,12 @@ type DeliveryResult struct {
 // RecordDelivery keeps what came of an attempt.
 func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r DeliveryResult) error {
 	params := db.RecordDeliveryParams{
-		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At, DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // Bounded here.
-		Reason: unlessEmpty(r.Reason), Response: unlessEmpty(r.Response), NextAttemptAt: r.NextAttempt,
+		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
+		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min bounds the duration.
+		Reason:     unlessEmpty(r.Reason), Response: unlessEmpty(r.Response), NextAttemptAt: r.NextAttempt,
 	}
 	if r.StatusCode != nil {
-		code := int32(*r.StatusCode) // It has three digits.
+		code := int32(*r.StatusCode) // A status code has three digits.
 		params.StatusCode = &code
 	}
 	if r.Reason != "" {

@@ -86,7 +86,7 @@ func TestLastUseIsRecorded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go auth.Run(ctx)
-	eventually.True(t, "the use to be recorded", func() bool {
+	eventually.True(t, "the session's use to be recorded", func() bool {
 		tokens, err := st.ListTokens(t.Context(), store.TokenFilter{User: *row.UserID})
 		if err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ type Harness struct {
 	answers *fakeInsights
 	Log     *capture.Buffer
 	DNS     *txtRecords
-	// DB bypasses the store. It keeps its connections, since a new connection reads the catalog of every table again.
+	// DB bypasses the store. It keeps its connections, because a new connection reads every table's catalog.
 	DB *pgxpool.Pool
 }
 
@@ -127,7 +127,8 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 
 // client shows redirects instead of following them.
 var client = &http.Client{
-	Timeout: eventually.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       eventually.Patience,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 type Answer struct {

@@ -158,7 +158,7 @@ func TestCommandLine(t *testing.T) {
 	s.development(t, token, "set", tunnel)
 	installed := s.call(t, 201, "POST", name+"/installations", token, map[string]string{"organization": organization})
 	installation := name + "/installations/" + installed["id"].(string)
-	eventually.True(t, "the script to leave its mark", func() bool {
+	eventually.True(t, "the script's output", func() bool {
 		marks := s.call(t, 200, "GET", installation, token, nil)["externalIds"].([]any)
 		return len(marks) == 3 && marks[0] == "seen by version 1" && marks[1] == "one of 1" && marks[2] == "installation_setup"
 	})

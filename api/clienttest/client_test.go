@@ -61,7 +61,7 @@ func TestPublishedClient(t *testing.T) {
 	})
 	t.Run("coverage", func(t *testing.T) {
 		if ran < len(files) {
-			t.Skipf("-run chose %d of the %d scenarios, which together cover the contract. make test has no -run and covers this", ran, len(files))
+			t.Skipf("-run chose %d of %d scenarios. Coverage needs all scenarios: make test runs them", ran, len(files))
 		}
 		noted, err := os.ReadDir(notes)
 		if err != nil {
@@ -86,14 +86,14 @@ func needClient(t *testing.T) {
 	}
 }
 
-// scenario is what run.mjs reads about a scenario.
+// scenario is run.mjs's input for a scenario.
 type scenario struct {
 	Name  string            `json:"name"`
 	Users map[string]string `json:"users"` // tokens by name
 	Notes string            `json:"notes"`
 }
 
-// scenarios is a process of Node that runs one scenario after the other.
+// scenarios is a Node process that runs scenarios one at a time.
 type scenarios struct {
 	input  io.Writer
 	report *bufio.Scanner
@@ -121,18 +121,18 @@ func startScenarios(t *testing.T, server *server) *scenarios {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err = errors.Join(err, write.Close()); err != nil { // Node has it
+	if err = errors.Join(err, write.Close()); err != nil { // Node has its own descriptor.
 		t.Fatal(err)
 	}
 	s.input = input
 	t.Cleanup(func() {
 		_ = input.Close()
-		_ = cmd.Wait() // a step that failed is its exit status, too
+		_ = cmd.Wait() // The report already has the failed steps that set the exit status.
 	})
 	return s
 }
 
-// scenario runs a scenario; each of its steps becomes a subtest.
+// scenario runs a scenario. Each step becomes a subtest.
 func (s *scenarios) scenario(t *testing.T, of scenario) {
 	t.Helper()
 	text, err := json.Marshal(of)
@@ -153,11 +153,11 @@ func (s *scenarios) scenario(t *testing.T, of scenario) {
 		}
 		line.judge(t)
 		if steps == 0 {
-			t.Error("the scenario has no step")
+			t.Error("the scenario has no steps")
 		}
 		return
 	}
-	t.Fatalf("node ended: %v\n%s", s.report.Err(), s.output)
+	t.Fatalf("node exited before the end of the scenario: %v\n%s", s.report.Err(), s.output)
 }
 
 // runNode runs a file of tests; each of them becomes a subtest here.
@@ -199,7 +199,7 @@ func (l reportLine) judge(t *testing.T) {
 func readLine(t *testing.T, text string) (line reportLine) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &line); err != nil {
-		t.Fatalf("report %q: %v", text, err)
+		t.Fatalf("cannot read the line %q of the report: %v", text, err)
 	}
 	return line
 }
@@ -217,7 +217,7 @@ func readReport(t *testing.T, path string) []reportLine {
 	return lines
 }
 
-// users makes the people of one scenario and returns their tokens by name.
+// users creates the users of a scenario and returns their tokens by name.
 func (s *server) users(t *testing.T, scenario string) map[string]string {
 	t.Helper()
 	tokens := map[string]string{}

@@ -1,5 +1,5 @@
-// Runs scenarios. Each line of the standard input is JSON: the scenario's name, its users and its file of notes.
-// A test `NAME/` ends each scenario. It fails if the scenario ended early.
+// This program runs scenarios. Each line of the standard input is JSON: the scenario's name, users and file of notes.
+// A test `NAME/` marks the end of each scenario. The test fails if the scenario ended early.
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { enter } from './lib/scenario.mjs';

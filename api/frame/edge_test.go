@@ -69,7 +69,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 		for range conns {
 			h.Wire().Send(head)
 		}
-		eventually.True(t, "all requests", func() bool { return h.Server.Busy() == conns })
+		eventually.True(t, "the server to be busy with all requests", func() bool { return h.Server.Busy() == conns })
 		h.WantError(h.Do("GET", "/v1/user", "", nil), http.StatusUnauthorized)
 		if grown := (heap() - before) / conns; grown > most {
 			t.Errorf("%s: %d bytes for each connection", name, grown)
@@ -87,7 +87,7 @@ func TestSilentConnectionsTakeLittle(t *testing.T) {
 	for i := range silent {
 		silent[i] = &apitest.Wire{T: t, Conn: h.Wire().Conn}
 	}
-	eventually.True(t, "all connections", func() bool { return h.Server.OpenConnections() == conns })
+	eventually.True(t, "the server to open all connections", func() bool { return h.Server.OpenConnections() == conns })
 	if grown := (heap() - before) / conns; grown > most {
 		t.Errorf("%d bytes for each connection", grown)
 	}
@@ -109,7 +109,7 @@ func TestSilentConnectionsTakeLittle(t *testing.T) {
 	}
 	h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.HeaderTimeout = time.Millisecond })
 	h.Wire().WantClosed()
-	eventually.True(t, "no connection", func() bool { return h.Server.OpenConnections() == 0 })
+	eventually.True(t, "the server to close all connections", func() bool { return h.Server.OpenConnections() == 0 })
 }
 
 func heap() int64 {
@@ -133,7 +133,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 		holders = append(holders, w)
 	}
 	// A large body that asked sooner would take the memory that one of them grows into, and that one would be refused.
-	eventually.True(t, "a full memory", func() bool { return memory.Taken() == int64(most) })
+	eventually.True(t, "the holders to take all memory", func() bool { return memory.Taken() == int64(most) })
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
 	refused := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large)
 	h.WantError(refused, http.StatusServiceUnavailable)
@@ -148,7 +148,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 	for _, w := range holders {
 		_ = w.Close()
 	}
-	eventually.True(t, "the memory's return", func() bool {
+	eventually.True(t, "the server to free the memory", func() bool {
 		return h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large).Status == 204
 	})
 }
@@ -205,7 +205,7 @@ func TestBodyMemoryIsShared(t *testing.T) {
 	if a := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, padded(`{"events":[]}`, insights.EventBodyLimit)); a.Status != 204 {
 		t.Errorf("after the others: %d %s", a.Status, a.Body)
 	}
-	eventually.True(t, "no holders", func() bool { return memory.Holders() == 0 })
+	eventually.True(t, "the memory to have no holders", func() bool { return memory.Holders() == 0 })
 }
 
 // TestContinueIsForThoseWhoMaySend asks with Expect whether a body is welcome.
@@ -475,7 +475,7 @@ func TestRefusalsAreLoggedInSamples(t *testing.T) {
 		}
 		return logged
 	}
-	eventually.True(t, "the counts", func() bool { return count() == sent })
+	eventually.True(t, "the log to count all refused requests", func() bool { return count() == sent })
 }
 
 func TestDocsAreFramedByNobody(t *testing.T) {

@@ -85,7 +85,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		stopped <- err
 	}()
 	// The listener closes before the request ends.
-	eventually.True(t, "the listener's end", func() bool {
+	eventually.True(t, "the listener to close", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 		if err != nil {
 			return true

@@ -396,7 +396,7 @@ func TestSlowReceiver(t *testing.T) {
 		subjects = append(subjects, fmt.Sprint(i))
 	}
 	h.happen("comment.created", subjects...)
-	eventually.True(t, "the fast receiver hears", func() bool { return len(fast.Received()) == 51 })
+	eventually.True(t, "all events at the fast receiver", func() bool { return len(fast.Received()) == 51 })
 	if got := h.states(w); !strings.HasPrefix(got, "pending 0, pending 0") {
 		t.Errorf("the slow one: %s", got)
 	}
@@ -530,7 +530,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	}
 	h.pass(w, time.Hour)
 	h.deliver(0)
-	eventually.True(t, "the event is delivered", func() bool { return h.states(w) == "delivered 1" })
+	eventually.True(t, "the event to be delivered", func() bool { return h.states(w) == "delivered 1" })
 }
 
 // TestWebhookSecretRotation: for a day both secrets are good, then only the newer one is.
@@ -576,7 +576,7 @@ func TestPingGoesFirst(t *testing.T) {
 	if _, err := h.st.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, "the ping comes", func() bool { return len(r.Received()) >= 3 })
+	eventually.True(t, "the ping", func() bool { return len(r.Received()) >= 3 })
 	if got := r.Received()[1]; got.Type != schema.WebhookPing || got.Actor != h.tenant.Users[schema.RoleAdmin].ID {
 		t.Errorf("%+v", got)
 	}
@@ -585,7 +585,7 @@ func TestPingGoesFirst(t *testing.T) {
 	if again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
 		t.Errorf("%+v %v", again, err)
 	}
-	eventually.True(t, "the waiting delivery comes", func() bool {
+	eventually.True(t, "the waiting delivery", func() bool {
 		return strings.HasPrefix(h.states(w), "delivered 2, delivered 1, delivered 1")
 	})
 }
@@ -616,7 +616,7 @@ func TestManyWebhooksManyEvents(t *testing.T) {
 		}
 	}
 	for _, r := range rs {
-		eventually.True(t, "every event comes", func() bool {
+		eventually.True(t, "every event", func() bool {
 			seen := map[any]bool{}
 			for _, m := range r.Received() {
 				seen[m.Data["id"]] = true

@@ -34,9 +34,9 @@
 //
 // # Adding a kind
 //
-//  1. The kind's row and the type of its arguments in schema/job_kinds.go.
-//  2. A file in this package with the function that does the work, and a line in table.go.
-//  3. A call of Enqueue in package store, in the transaction that needs the job.
+//  1. Add the kind's row and the type of its arguments to schema/job_kinds.go.
+//  2. Add a file with the function that does the work to this package, and a line to table.go.
+//  3. Call Enqueue in package store, in the transaction that needs the job.
 //
 // Documents, metrics and alerts then know it (go run ./cmd/gen), and TestKinds checks the row.
 package jobs

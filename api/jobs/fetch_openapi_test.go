@@ -340,7 +340,7 @@ func TestSpecThatPanics(t *testing.T) {
 			b.until(fmt.Sprintf("s%d", i), "fetched", complete)
 		}
 	}
-	eventually.True(t, "the job fails", func() bool {
+	eventually.True(t, "the job to fail", func() bool {
 		all := b.ours()
 		return len(all) > 0 && all[0].Attempt > 1 && all[0].Reason == internalReason
 	})
@@ -352,7 +352,7 @@ func TestSpecsNobodyFetches(t *testing.T) {
 	b := newSpecBench(t)
 	b.set("a", "https://a.example/")
 	b.run(nil, withSpecs(nil, time.Hour))
-	eventually.True(t, "the job fails", func() bool { return b.ours()[0].State == schema.JobFailed })
+	eventually.True(t, "the job to fail", func() bool { return b.ours()[0].State == schema.JobFailed })
 	if job := b.ours()[0]; job.Reason != "the node that ran the job fetches no specifications" {
 		t.Errorf("%+v", job)
 	}

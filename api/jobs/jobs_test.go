@@ -540,7 +540,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestWordsAlone checks that a runner without a model says so in the log and by a metric.
+// TestWordsAlone checks that a runner without a model logs a warning and sets a metric.
 func TestWordsAlone(t *testing.T) {
 	t.Parallel()
 	model := func() (Encoder, error) { return nil, nil }
@@ -550,7 +550,7 @@ func TestWordsAlone(t *testing.T) {
 		b.run(work, func(c *Config) { c.Metrics, c.Deps.Encoder = metrics, encoder })
 		got, logged := testutil.ToFloat64(metrics.wordsAlone), strings.Contains(b.log.String(), "words alone")
 		if got != alone || logged != (alone == 1) {
-			t.Errorf("%v instead of %v: %s", got, alone, b.log.String())
+			t.Errorf("the metric is %v, want %v; the log: %s", got, alone, b.log.String())
 		}
 	}
 }

@@ -144,7 +144,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 				c.Deps = deps
 			})
 			var job schema.Job
-			eventually.Succeeds(t, "the job is done", func() error {
+			eventually.Succeeds(t, "the job to finish", func() error {
 				page, err := b.st.ListAllJobs(t.Context(), nil, &e.kind, "", 10)
 				if err != nil || len(page.Rows) != 1 {
 					return fmt.Errorf("%+v %w", page.Rows, err)

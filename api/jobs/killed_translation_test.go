@@ -201,7 +201,7 @@ func (b *bench) holdTable(table, event, when string) (reached, release func()) {
 		create trigger hold before %s on %s for each row when (%s) execute function hold();
 		select pg_advisory_lock(%[1]d)`, key, event, table, when))
 	reached = func() {
-		eventually.True(b.t, "somebody changes "+table, func() bool {
+		eventually.True(b.t, "a change of "+table+" to wait", func() bool {
 			return b.count("select count(*) from pg_locks where locktype = 'advisory' and objid = $1 and not granted", key) == 1
 		})
 	}

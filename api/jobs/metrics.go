@@ -45,8 +45,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"How long the oldest job that could run has not been taken, or the oldest delivery to a webhook has not been handed to one, by kind; nodes with the role api or jobs show it."),
 		wordsAlone: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "octavo_conversations_words_alone",
-			Help: "1 while this node has no model, so its jobs group issues of conversations by words alone; " +
-				"0 if the node has a model or runs no jobs.",
+			Help: "1 if this node's jobs group conversations without a model.",
 		}),
 	}
 	for _, kind := range Names() {

@@ -61,13 +61,13 @@ func TestFrontEndsAreTold(t *testing.T) {
 	frontEnd := &ears{deaf: 2}
 	b.run(nil, func(c *Config) { c.Kinds, c.Deps.FrontEnds = []Kind{kind(revalidateFrontEnds)}, frontEnd })
 	b.changed("o", "site:a", "space:b", "site:a")
-	eventually.True(t, "front ends are told", func() bool { return b.untold() == 0 })
+	eventually.True(t, "the job to notify the front ends", func() bool { return b.untold() == 0 })
 	heard := frontEnd.calls()
 	if all := slices.Concat(heard...); len(heard) > 2 || !slices.Contains(all, "site:a") || !slices.Contains(all, "space:b") {
 		t.Errorf("heard %q", heard)
 	}
 	b.changed("o", "space:c")
-	eventually.True(t, "front ends are told", func() bool { return b.untold() == 0 })
+	eventually.True(t, "the job to notify the front ends", func() bool { return b.untold() == 0 })
 	if heard := frontEnd.calls(); !slices.Equal(heard[len(heard)-1], []string{"space:c"}) {
 		t.Errorf("heard %q", heard)
 	}

@@ -87,7 +87,7 @@ func New(cfg Config) (*Runner, error) {
 		cfg.Pause = pause
 	}
 	if cfg.Deps.Encoder == nil {
-		cfg.Log.Warn("There is no model, so jobs group issues of conversations by words alone, with worse results. " +
+		cfg.Log.Warn("The node has no model, so its jobs group conversations by words alone, with worse results. " +
 			"`make engines` downloads the model.")
 		if cfg.Metrics != nil {
 			cfg.Metrics.wordsAlone.Set(1)

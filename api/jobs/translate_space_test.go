@@ -241,7 +241,7 @@ func TestLostTranslationRuns(t *testing.T) {
 		}
 	}
 	b.run(func(context.Context, step) error { return nil })
-	eventually.True(t, "the jobs of the node that is gone are rescued", func() bool {
+	eventually.True(t, "the rescue of the killed node's jobs", func() bool {
 		return b.count("select count(*) from river_job where state = 'running'") == 0
 	})
 	check := func() {
@@ -270,5 +270,5 @@ func TestLostTranslationRuns(t *testing.T) {
 	b.run(nil, func(c *Config) {
 		c.Kinds, c.Deps.Translator = kindsNamed(schema.TranslateSpace{}.Kind()), translationtest.Loudly{}
 	})
-	eventually.True(t, "the run is done", func() bool { return b.runOf(translations[0]).State == schema.RunDone })
+	eventually.True(t, "the run to finish", func() bool { return b.runOf(translations[0]).State == schema.RunDone })
 }

@@ -85,5 +85,5 @@ func page(title string, body *template.Template, fill any) (frame.Page, error) {
 	if err := body.Execute(&b, fill); err != nil {
 		return frame.Page{}, schema.Internal(err)
 	}
-	return frame.Page{Title: title, Body: template.HTML(b.String())}, nil // html/template escaped the text.
+	return frame.Page{Title: title, Body: template.HTML(b.String())}, nil // html/template has escaped the text.
 }

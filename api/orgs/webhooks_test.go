@@ -194,7 +194,7 @@ func TestWebhookDeliveries(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		pings = append(pings, ping["id"].(string))
-		eventually.True(t, "the ping is sent", func() bool {
+		eventually.True(t, "the ping to be sent", func() bool {
 			return apitest.Get[schema.WebhookDelivery](s, deliveryShape, one+"/deliveries/"+pings[i]).LastAttempt != nil
 		})
 	}
@@ -219,14 +219,14 @@ func TestWebhookDeliveries(t *testing.T) {
 	if again := shape.Want(t, deliveryShape, a.Body); a.Status != 200 || again["id"] != pings[1] {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	eventually.True(t, "the delivery that failed is sent", func() bool { return len(list("?state=delivered")) == 4 })
+	eventually.True(t, "the failed delivery to be sent", func() bool { return len(list("?state=delivered")) == 4 })
 	// One that was delivered is sent again, as another one.
 	a = h.Do("POST", s.Org+one+"/deliveries/"+pings[0]+"/redeliver", s.Token, nil)
 	again := shape.Want(t, deliveryShape, a.Body)
 	if a.Status != 200 || again["id"] == pings[0] || again["redelivers"] != pings[0] {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	eventually.True(t, "it is sent again", func() bool { return len(list("?state=delivered")) == 5 })
+	eventually.True(t, "the delivery to be sent again", func() bool { return len(list("?state=delivered")) == 5 })
 	all := r.Received()
 	if first, last := all[0], all[len(all)-1]; first.ID != last.ID || string(first.Body) != string(last.Body) {
 		t.Errorf("%s\n%s", first.Body, last.Body)

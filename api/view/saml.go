@@ -27,7 +27,7 @@ func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, te
 		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
 	}
-	// ParseCertificates fails only for an empty text: the store has valid certificates.
+	// ParseCertificates fails only if the text is empty, because the store has only valid certificates.
 	certificates, _ := saml.ParseCertificates(p.Certificate)
 	p.Certificates = make([]schema.SAMLCertificate, len(certificates))
 	for i, c := range certificates {

@@ -29,7 +29,7 @@ type command struct {
 	Kafka    string        `default:"embedded" enum:"embedded,apache" help:"Broker to start. OCTAVO_TEST_KAFKA_BROKERS names a running one instead, which is not killed."`
 	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Addresses of running brokers."`
 	Binary   string        `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
-	Former   string        `help:"Earlier commit, of the same baseline, that nodes switch to and back. Default: none."`
+	Former   string        `help:"Earlier commit of the same baseline, for rolling upgrades. Default: none."`
 	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store the rest after the faults."`
 	Record   bool          `help:"Keep the result in bench/results."`
 	Keep     bool          `help:"Keep data and logs. They are always kept after a failure."`

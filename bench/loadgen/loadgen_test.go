@@ -47,7 +47,8 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 		t.Errorf("%d requests counted and %d in total, but the server answered %d", result.Requests, result.All[204], sent)
 	}
 	if len(result.Latencies) != int(result.Requests) || result.Quantile(0.5) > result.Max() {
-		t.Errorf("%d latencies of %d requests", len(result.Latencies), result.Requests)
+		t.Errorf("%d latencies of %d requests, p50 %v, max %v",
+			len(result.Latencies), result.Requests, result.Quantile(0.5), result.Max())
 	}
 }
 

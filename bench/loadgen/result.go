@@ -18,7 +18,7 @@ type Result struct {
 	// LastError is one of the Errors.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are sorted. They count from the intended time of sending, so a
+	// Latencies are sorted. They count from the intended time of sending. So a
 	// stall of the server shows in every request that should have been sent
 	// meanwhile.
 	Latencies []time.Duration
@@ -56,7 +56,7 @@ func (r *Result) merge(other *Result) {
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
 // Quantile returns the latency that a share q of the requests did not exceed.
-// It returns 0 if there was no request.
+// It returns 0 if the load sent no requests.
 func (r *Result) Quantile(q float64) time.Duration {
 	if len(r.Latencies) == 0 {
 		return 0

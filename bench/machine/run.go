@@ -22,7 +22,7 @@ type Run struct {
 	began time.Time
 }
 
-// Begin describes a run of a command, such as ./bench/chaos, that begins now.
+// Begin returns the description of a run that begins now. command is the package, such as ./bench/chaos.
 func Begin(ctx context.Context, command string) (Run, error) {
 	m, err := This()
 	now := time.Now()
@@ -46,8 +46,8 @@ func (r *Run) Head(title string) string {
 		title, r.Date[:10], r.Commit, r.Command, r.Took, r.Machine.Text())
 }
 
-// Save writes a result's files into dir, or into bench/results if dir is "". files maps the ending of each file to its
-// content, and kind is the last part of the name before the ending. Save returns the path without the ending.
+// Save writes a result's files into dir, or into bench/results if dir is "". files maps each file's extension to its
+// content. kind is the last part of the name before the extension. Save returns the path without the extension.
 func (r *Run) Save(dir, kind string, files map[string][]byte) (string, error) {
 	if dir == "" {
 		root, err := enginetest.ModuleRoot()

@@ -50,7 +50,7 @@ func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Power cuts under load"))
 	fmt.Fprintf(&b, "\nSeed %d. One `octavo serve` with embedded engines on ext4, an open loop of %g events/s "+
-		"in requests of 1 to 20; everything that had not reached the disk is lost. "+
+		"in requests of 1 to 20. A cut loses all data that had not reached the disk. "+
 		"%d installations, %d cuts, %d events acknowledged.\n\n",
 		r.Seed, r.Rate, r.Lives, len(r.Cuts), r.Acknowledged)
 	b.WriteString("| cut | moment | acknowledged so far | rows right after it | stored in the end | spaces | dead letters | ready after | wrong |\n|---|---|---|---|---|---|---|---|---|\n")

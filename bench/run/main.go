@@ -63,8 +63,8 @@ type scale struct {
 	fresh       time.Duration
 	settle      time.Duration // time for the engine's own merges
 	crowd       time.Duration // one load of several dashboards
-	every       int           // one of this many dashboard requests is sent
-	colds       int           // requests that are sent after the whole machine's caches were emptied
+	every       int           // the benchmark sends one of this many dashboard requests
+	colds       int           // requests sent after the machine's caches were emptied
 	bodies      int           // megabytes of prepared requests per size
 	connection  int
 }

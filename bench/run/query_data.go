@@ -90,7 +90,7 @@ const (
 	day          = 24 * time.Hour
 	dataSites    = 20
 	dataSpan     = 396 * day // 13 months
-	uniqueEvents = 1_000_000 // events that are generated; the rest are copies by other visitors
+	uniqueEvents = 1_000_000 // generated events; all others are copies by other visitors
 )
 
 // querySize is a table of one size, in a database of its own.
@@ -171,8 +171,8 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// createWithoutVisits returns the statement that creates the events table without its projection. derive makes the
-// projection and measures how long that takes.
+// createWithoutVisits returns the statement that creates the events table without its projection. derive creates the
+// projection and measures the time.
 func createWithoutVisits() string {
 	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]
 	columns, rest, _ := strings.Cut(create, ",\n    PROJECTION "+insights.VisitsProjection())

@@ -27,8 +27,8 @@ func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Ti
 	return sent, b.rig.awaitEvents(ctx, t, sent, stallLimit)
 }
 
-// siteByZipf returns an expression that gives each visitor (the column other) a site.
-// The nth site gets a share in proportion to 1/n.
+// siteByZipf returns an expression for the site of a visitor (the column other). The nth
+// site gets a share in proportion to 1/n.
 func siteByZipf(sites []string) string {
 	all, sum, list := 0.0, 0.0, "multiIf("
 	for n := range sites {

@@ -188,7 +188,7 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 	}
 }
 
-// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines, and appends nothing.
+// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines. It appends nothing.
 func TestTopicOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)

@@ -118,7 +118,9 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // stop it before its topic is deleted
 	n := &keyNode{Sites: balance.NewSites(registry), keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
 	n.log = &mortalLog{Log: log, keys: n.keys}
-	cfg := intake.Config{Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: eventually.Patience}
+	cfg := intake.Config{
+		Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: eventually.Patience,
+	}
 	if change != nil {
 		change(&cfg)
 	}

@@ -131,12 +131,13 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// TestAnotherBaseline: letters of another baseline are refused in one sentence, and nothing is written beside them.
+// TestAnotherBaseline checks that every operation refuses letters of another baseline. It writes nothing to the topic.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"before baselines": `{"letter":{"topic":"octavo-events","partition":3,"offset":7,"index":-1,"received":"2026-11-20T10:00:00Z","reason":"unreadable","error":"bad","message":"anVuaw==","sum":"0123"}}`,
-		"a later one":      `{"baseline":1000,"replaying":{"partition":0,"from":7}}`,
+		"before baselines": `{"letter":{"topic":"octavo-events","partition":3,"offset":7,"index":-1,` +
+			`"received":"2026-11-20T10:00:00Z","reason":"unreadable","error":"bad","message":"anVuaw==","sum":"0123"}}`,
+		"a later baseline": `{"baseline":1000,"replaying":{"partition":0,"from":7}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,27 +148,27 @@ func TestAnotherBaseline(t *testing.T) {
 			refused := func(what string, err error) {
 				t.Helper()
 				if !errors.Is(err, eventlog.ErrBaseline) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s returns %v, want one line about the baseline", what, err)
 				}
 			}
 			refused("list", d.Each(t.Context(), true, func(*Letter, bool) error { return nil }))
 			refused("replay", d.Replay(t.Context(), &Letter{Partition: 3, Offset: 7, Index: -1, Sum: "0123"}))
 			w := NewWriter(enginetest.Kafka(t), eventlog.Access{}, d.log.Name, "test", 0)
 			t.Cleanup(w.Close)
-			refused("a sink's look", w.CheckBaseline(t.Context()))
+			refused("check", w.CheckBaseline(t.Context()))
 			refused("write", w.Write(t.Context(), []Letter{{Reason: "value"}}))
 			if _, end, err := d.dead.Offsets(t.Context(), 0); err != nil || end != 2 {
-				t.Errorf("%d records, %v; want the 2 that were there", end, err)
+				t.Errorf("the topic has %d records, %v; want 2", end, err)
 			}
 		})
 	}
 	d := open(t)
 	if err := d.writer.CheckBaseline(t.Context()); err != nil {
-		t.Errorf("no topic: %v", err)
+		t.Errorf("CheckBaseline without a topic: %v", err)
 	}
 	writeFirst(t, func(ctx context.Context) error { return d.writer.Write(ctx, []Letter{{Reason: "value"}}) })
 	if err := d.writer.CheckBaseline(t.Context()); err != nil {
-		t.Errorf("our letters: %v", err)
+		t.Errorf("CheckBaseline of this baseline's letters: %v", err)
 	}
 }
 
@@ -183,7 +184,8 @@ func TestNoTopic(t *testing.T) {
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})
-	log, err := eventlog.New(eventlog.Config{Brokers: cluster.Addresses(), Topic: "events", Replicas: 3}, eventlog.NewMetrics(prometheus.NewRegistry()))
+	cfg := eventlog.Config{Brokers: cluster.Addresses(), Topic: "events", Replicas: 3}
+	log, err := eventlog.New(cfg, eventlog.NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,8 +46,8 @@ func NewWriter(brokers []string, access eventlog.Access, log, clientID string, m
 	return w
 }
 
-// CheckBaseline returns an error if the topic's oldest letters have another baseline. A topic that does not exist, or has
-// no letters, is of any baseline.
+// CheckBaseline returns an error if the topic's oldest letters have another baseline. It accepts a topic that does not
+// exist or has no letters.
 func (w *Writer) CheckBaseline(ctx context.Context) error {
 	if _, err := w.topic.Partitions(ctx); err != nil {
 		if errors.Is(err, kafka.UnknownTopicOrPartition) {
@@ -58,6 +58,7 @@ func (w *Writer) CheckBaseline(ctx context.Context) error {
 	return w.checkOldest(ctx, 1)
 }
 
+// checkOldest is CheckBaseline for a topic that exists.
 func (w *Writer) checkOldest(ctx context.Context, _ int) error {
 	return w.topic.Oldest(ctx, 0, func(text []byte) error {
 		_, err := parse(w.topic, text)
@@ -139,7 +140,7 @@ type record struct {
 	value []byte
 }
 
-// value is a record's value; one member is set beside the baseline.
+// value is a record's value: a baseline, and either Letter or Replaying.
 type value struct {
 	Baseline int     `json:"baseline"`
 	Letter   *Letter `json:"letter,omitempty"`
@@ -160,7 +161,8 @@ func marshal(v value) ([]byte, error) {
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 }
 
-// parse reads a record's value. What is none of ours is empty. The error is about a value of another baseline.
+// parse reads a record's value. It returns an empty value if another program wrote the record. It fails if the value
+// has another baseline.
 func parse(topic *eventlog.Topic, text []byte) (*value, error) {
 	v := &value{}
 	ours := json.Unmarshal(text, v) == nil && (v.Letter != nil || v.Replaying != nil)

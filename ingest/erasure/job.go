@@ -60,8 +60,8 @@ type Job struct {
 	left struct{ mutated, at time.Time }
 }
 
-// Exclude takes the locks that keep repairs away, and who makes visits anew. holds returns an error
-// once another process may have them, release gives them back.
+// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. holds
+// returns an error once another process may hold the locks. release releases them.
 type Exclude func(context.Context) (holds func(context.Context) error, release func() error, err error)
 
 // NewJob builds a job. It starts nothing.
@@ -103,7 +103,7 @@ func (j *Job) wait(ctx context.Context) {
 	retry.Sleep(ctx, j.cfg.Poll)
 }
 
-// excluding does something while nobody makes the table's visits anew or repairs it.
+// excluding calls do under the locks of exclude.
 func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func(context.Context) error) error) (err error) {
 	holds, release, err := exclude(ctx)
 	if err != nil {
@@ -113,8 +113,8 @@ func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func
 	return do(holds)
 }
 
-// Erase goes on with the erasures that were begun, and begins those that wait. While it waits
-// for the sinks, the table can be repaired.
+// Erase continues erasures that have begun, and begins pending erasures. It holds no locks while
+// it waits for the sinks, so repairs can run.
 func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	err := j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
 		begun, err := j.cfg.Ledger.BegunErasures(ctx)

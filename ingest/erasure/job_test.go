@@ -117,7 +117,7 @@ func TestEraseKilled(t *testing.T) {
 				if err != nil && !errors.Is(err, killed) && window > time.Second {
 					t.Fatal(err)
 				}
-				eventually.Succeeds(t, "an erasure to get through", func() error {
+				eventually.Succeeds(t, "an erasure to succeed", func() error {
 					j := r.job(func(c *JobConfig) { c.Window = window })
 					pending, err := j.Pending(t.Context())
 					if err == nil && pending.Count > pending.Mutated {
@@ -138,8 +138,8 @@ func TestEraseKilled(t *testing.T) {
 	}
 }
 
-// TestEraseWaits: nothing is deleted before the sinks honour the tombstones, nor while the lock is
-// lost.
+// TestEraseWaits checks that the job deletes no rows before the sinks honour the tombstones. It also
+// deletes no rows after it loses the lock.
 func TestEraseWaits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -36,15 +36,16 @@ func TestKafkaAccess(t *testing.T) {
 			t.Parallel()
 			login := Login{TLS: true, CA: authority.CA, Mechanism: mechanism}
 			server := authority.Server()
-			var asked *brokertest.Login
+			var required *brokertest.Login
 			if mechanism != "" {
 				login.Username, login.Password = secureUser, securePassword
-				asked = &brokertest.Login{Mechanism: strings.ToUpper(mechanism), User: secureUser, Password: securePassword}
+				required = &brokertest.Login{User: secureUser, Password: securePassword}
+				required.Mechanism = strings.ToUpper(mechanism)
 			} else { // log in with a client certificate instead
 				server = authority.Clients(server)
 				login.Cert, login.Key = authority.Issue("client")
 			}
-			broker := brokertest.Start(t, brokertest.Options{TLS: server, Login: asked})
+			broker := brokertest.Start(t, brokertest.Options{TLS: server, Login: required})
 			throughAccess(t, broker.Addresses(), "events", login)
 		})
 	}

@@ -13,29 +13,30 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBaseline is wrapped by the error about a topic of another baseline.
+// ErrBaseline marks the error about a topic of another baseline.
 var ErrBaseline = errors.New("another baseline")
 
-// OtherBaseline is the error about the topic if its messages have another baseline; 0 is none.
+// OtherBaseline returns the error for a topic whose messages have the baseline found. 0 means no baseline.
 func (t *Topic) OtherBaseline(found int) error {
 	has := fmt.Sprint("baseline ", found)
 	if found == 0 {
 		has = "no baseline"
 	}
 	return fmt.Errorf("cannot use the Kafka topic %s of %w: its messages have %s and this version uses baseline %d: "+
-		"name another topic in OCTAVO_KAFKA_TOPIC, or run the version that wrote them", t.Name, ErrBaseline, has, schema.Baseline)
+		"name another topic in OCTAVO_KAFKA_TOPIC, or run the version that wrote them",
+		t.Name, ErrBaseline, has, schema.Baseline)
 }
 
-// lookedAt is how many partitions CheckBaseline looks at. Messages of another baseline in the others are held.
-const lookedAt = 16
+// checkedPartitions is how many partitions CheckBaseline reads. Sinks hold messages of another baseline in the others.
+const checkedPartitions = 16
 
-// CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. Topics without
-// messages are of any baseline. It reads one batch of each partition at most, and skips partitions that do not answer: a
-// log without one of its brokers goes on taking events. It fails if none answers.
+// CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. It accepts a
+// topic without messages. It reads at most one batch of each partition. It skips partitions that do not answer, because
+// a log that lost one broker still takes events. It fails if no partition answers.
 func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	var failed error
 	answers := 0
-	for partition := range min(partitions, lookedAt) {
+	for partition := range min(partitions, checkedPartitions) {
 		err := t.Oldest(ctx, partition, func(value []byte) error {
 			if other, ok := errors.AsType[insights.BaselineError](insights.CheckBaseline(value)); ok {
 				return t.OtherBaseline(other.Found)
@@ -48,7 +49,7 @@ func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 		case errors.Is(err, ErrBaseline):
 			return err
 		case errors.Is(err, kafka.TopicAuthorizationFailed):
-			return nil // a producer without the right to read; the sinks look, too
+			return nil // The producer may lack the right to read. The sinks check the topic too.
 		default:
 			failed = err
 		}
@@ -59,11 +60,11 @@ func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	return failed
 }
 
-// Oldest calls f with the values of a partition's oldest batch, until f returns an error. Tombstones have none.
+// Oldest calls f with the values of a partition's oldest batch, until f returns an error. It skips tombstones.
 func (t *Topic) Oldest(ctx context.Context, partition int, f func(value []byte) error) error {
 	res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{
 		Addr: nil, Topic: t.Name, Partition: partition, Offset: kafka.FirstOffset,
-		// The broker gives one batch, if there is one, and does not wait for it.
+		// The broker returns at most one batch and does not wait for it.
 		MinBytes: 0, MaxBytes: 1, MaxWait: 250 * time.Millisecond, IsolationLevel: kafka.ReadUncommitted,
 	})
 	if err == nil {

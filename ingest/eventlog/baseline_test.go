@@ -34,8 +34,8 @@ func otherMessage() []byte {
 	return m
 }
 
-// madeByHand creates a topic as an operator does, with messages in its last partition.
-func madeByHand(t *testing.T, brokers []string, name string, partitions int, messages ...[]byte) *Topic {
+// createByHand creates a topic as an operator does, with messages in its last partition.
+func createByHand(t *testing.T, brokers []string, name string, partitions int, messages ...[]byte) *Topic {
 	t.Helper()
 	topic := NewTopic(brokers, Access{}, "test", eventually.Patience, name)
 	t.Cleanup(topic.Close)
@@ -63,8 +63,8 @@ func madeByHand(t *testing.T, brokers []string, name string, partitions int, mes
 	return topic
 }
 
-// TestAnotherBaseline: a topic whose oldest messages have another baseline is refused in one sentence, and nothing in
-// it changes. One without messages, or with bytes that are not ours, is used.
+// TestAnotherBaseline checks that a log refuses a topic whose oldest messages have another baseline. The error is one
+// line, and the topic does not change. The log accepts a topic that is empty or has another program's messages.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers := enginetest.Kafka(t)
@@ -74,21 +74,23 @@ func TestAnotherBaseline(t *testing.T) {
 	}{
 		"empty":            {nil, false},
 		"ours":             {[][]byte{message()}, false},
-		"somebody's":       {[][]byte{[]byte("OK, this is a text of somebody else")}, false},
+		"another program":  {[][]byte{[]byte("OK, this is a text of another program")}, false},
 		"before baselines": {[][]byte{otherMessage(), otherMessage()}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const partitions = 3
-			topic := madeByHand(t, brokers, enginetest.Topic(t, 1)+"-hand", partitions, c.messages...)
+			topic := createByHand(t, brokers, enginetest.Topic(t, 1)+"-hand", partitions, c.messages...)
 			t.Cleanup(func() {
-				if _, err := topic.Client.DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{topic.Name}}); err != nil {
+				request := &kafka.DeleteTopicsRequest{Topics: []string{topic.Name}}
+				if _, err := topic.Client.DeleteTopics(context.Background(), request); err != nil {
 					t.Error(err)
 				}
 			})
 			state := func() (ends []int64, settings map[string]string) {
 				t.Helper()
-				eventually.Succeeds(t, "the partitions' leaders", func() (err error) { // a new topic has none for a moment
+				// The partitions of a new topic have no leaders for a moment.
+				eventually.Succeeds(t, "the partitions' leaders", func() (err error) {
 					if ends, err = topic.Ends(t.Context(), partitions); err == nil {
 						settings, err = topic.settings(t.Context(), timestampType, retentionTime)
 					}
@@ -97,7 +99,8 @@ func TestAnotherBaseline(t *testing.T) {
 				return ends, settings
 			}
 			ends, settings := state()
-			l, err := New(Config{Brokers: brokers, Topic: topic.Name, Logger: ingesttest.Logger(t)}, NewMetrics(prometheus.NewRegistry()))
+			cfg := Config{Brokers: brokers, Topic: topic.Name, Logger: ingesttest.Logger(t)}
+			l, err := New(cfg, NewMetrics(prometheus.NewRegistry()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,87 +114,91 @@ func TestAnotherBaseline(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, ErrBaseline) || !isPermanent(err) || !strings.Contains(err.Error(), topic.Name) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("got %v", err)
+			if !errors.Is(err, ErrBaseline) || !isPermanent(err) {
+				t.Fatalf("got %v, want a permanent error about the baseline", err)
+			}
+			if text := err.Error(); !strings.Contains(text, topic.Name) || strings.Contains(text, "\n") {
+				t.Errorf("got %q, want one line that names the topic", text)
 			}
 			if e, s := state(); !slices.Equal(e, ends) || !maps.Equal(s, settings) {
-				t.Errorf("the topic has the ends %v and %v after %v and %v", e, s, ends, settings)
+				t.Errorf("the topic changed: ends %v, settings %v; want ends %v, settings %v", e, s, ends, settings)
 			}
 		})
 	}
 }
 
-// TestBaselineOfAPartIsEnough: a log takes events while some of its partitions cannot be looked at, or it may not read
-// them.
-func TestBaselineOfAPartIsEnough(t *testing.T) {
+// TestBaselineOfSomePartitions checks that CheckBaseline accepts a topic if some partitions do not answer. It also
+// accepts a topic that the log may not read.
+func TestBaselineOfSomePartitions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		code   kafka.Error
 		failed func(partition int32) bool
 	}{
-		"a broker is away":     {kafka.LeaderNotAvailable, func(partition int32) bool { return partition != 1 }},
-		"no right to read":     {kafka.TopicAuthorizationFailed, func(int32) bool { return true }},
-		"all partitions alike": {kafka.LeaderNotAvailable, func(int32) bool { return true }},
+		"a broker is down":   {kafka.LeaderNotAvailable, func(partition int32) bool { return partition != 1 }},
+		"no right to read":   {kafka.TopicAuthorizationFailed, func(int32) bool { return true }},
+		"no partition reads": {kafka.LeaderNotAvailable, func(int32) bool { return true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			broker := brokertest.Start(t, brokertest.Options{})
-			topic := madeByHand(t, broker.Addresses(), "events", 3, message())
+			topic := createByHand(t, broker.Addresses(), "events", 3, message())
 			broker.On(kmsg.Fetch, func(r kmsg.Request) (kmsg.Response, error) {
-				asked := r.(*kmsg.FetchRequest).Topics[0]
-				if !c.failed(asked.Partitions[0].Partition) {
+				requested := r.(*kmsg.FetchRequest).Topics[0]
+				if !c.failed(requested.Partitions[0].Partition) {
 					return nil, nil
 				}
 				res := r.ResponseKind().(*kmsg.FetchResponse)
 				found, partition := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
-				partition.Partition, partition.ErrorCode = asked.Partitions[0].Partition, int16(c.code)
-				found.Topic, found.Partitions = asked.Topic, append(found.Partitions, partition)
+				partition.Partition, partition.ErrorCode = requested.Partitions[0].Partition, int16(c.code)
+				found.Topic, found.Partitions = requested.Topic, append(found.Partitions, partition)
 				res.Topics = append(res.Topics, found)
 				return res, nil
 			})
 			err := topic.CheckBaseline(t.Context(), 3)
-			if want := name == "all partitions alike"; errors.Is(err, c.code) != want || !want && err != nil {
-				t.Errorf("got %v", err)
+			if want := name == "no partition reads"; errors.Is(err, c.code) != want || !want && err != nil {
+				t.Errorf("got %v, want an error: %v", err, want)
 			}
 		})
 	}
 }
 
-// TestAnotherBaselineComesLate: a log that started without brokers does not use a topic of another baseline, says why,
-// and uses the topic once an operator has made it anew.
-func TestAnotherBaselineComesLate(t *testing.T) {
+// TestAnotherBaselineFoundLate starts a log before its brokers, and then a broker with a topic of another baseline. The
+// log does not use the topic and reports why. It uses the topic after an operator creates it again.
+func TestAnotherBaselineFoundLate(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
 	l := newTestLog(t, []string{address}, func(c *Config) {
 		impatient(c)
 		c.Partitions = 2
 	})
-	var there atomic.Bool // the message; until then the log neither makes the topic nor looks at it
-	early := errors.New("too early for the log")
+	var written atomic.Bool // Until the message is written, the log can neither create nor read the topic.
+	early := errors.New("the message is not written yet")
 	broker := brokertest.Start(t, brokertest.Options{Address: address, Answers: map[kmsg.Key]brokertest.Answer{
 		kmsg.CreateTopics: func(r kmsg.Request) (kmsg.Response, error) {
-			if r.(*kmsg.CreateTopicsRequest).Topics[0].NumPartitions == 2 && !there.Load() {
+			if r.(*kmsg.CreateTopicsRequest).Topics[0].NumPartitions == 2 && !written.Load() {
 				return nil, early
 			}
 			return nil, nil
 		},
 		kmsg.Fetch: func(kmsg.Request) (kmsg.Response, error) {
-			if !there.Load() {
+			if !written.Load() {
 				return nil, early
 			}
 			return nil, nil
 		},
 	}})
-	topic := madeByHand(t, broker.Addresses(), "events", 1, otherMessage())
-	there.Store(true)
+	topic := createByHand(t, broker.Addresses(), "events", 1, otherMessage())
+	written.Store(true)
 	eventually.True(t, "the refusal", func() bool { return errors.Is(l.Ready(t.Context()), ErrBaseline) })
 	if err := l.Append(t.Context(), "site", 0, message()); ingesttest.ReasonOf(err) != insights.LogUnavailable {
-		t.Errorf("it takes a message: %v", err)
+		t.Errorf("Append returns %v, want %v", err, insights.LogUnavailable)
 	}
 	if ends, err := topic.Ends(t.Context(), 1); err != nil || ends[0] != 1 {
-		t.Errorf("the topic has %v messages, %v", ends, err)
+		t.Errorf("the partition ends at %v, %v; want 1", ends, err)
 	}
-	if _, err := topic.Client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{"events"}}); err != nil {
+	request := &kafka.DeleteTopicsRequest{Topics: []string{"events"}}
+	if _, err := topic.Client.DeleteTopics(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	eventually.Succeeds(t, "the new topic", func() error { return l.Append(t.Context(), "site", 1, message()) })

@@ -43,5 +43,6 @@ func isPermanent(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return slices.Contains(permanentCodes, code)
 	}
-	return isDistrust(err) || errors.Is(err, errPartitions) || errors.Is(err, errCompacted) || errors.Is(err, ErrBaseline)
+	unusable := errors.Is(err, errPartitions) || errors.Is(err, errCompacted) || errors.Is(err, ErrBaseline)
+	return unusable || isDistrust(err)
 }

@@ -93,8 +93,8 @@ func TestLogFaults(t *testing.T) {
 		reason *insights.Reason
 	}{
 		{"leader moves", kafka.NotLeaderForPartition, 2, nil},
-		{"replicas are away for a while", kafka.NotEnoughReplicas, 3, nil},
-		{"replicas are away for long", kafka.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
+		{"replicas are down briefly", kafka.NotEnoughReplicas, 3, nil},
+		{"replicas stay down", kafka.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
 		{"not allowed", kafka.TopicAuthorizationFailed, 1, insights.LogUnavailable},
 		{"too large", kafka.MessageSizeTooLarge, 1, insights.TooLong},
 		{"full", kafka.PolicyViolation, 1, insights.LogFull},
@@ -153,7 +153,8 @@ func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
 	l := newTestLog(t, broker.Addresses(), func(c *Config) {
-		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience // no third produce because of a time-out
+		// The long time-outs rule out a third produce.
+		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 	})
 	var mu sync.Mutex
 	var sent []string
@@ -205,7 +206,7 @@ func TestLogGathers(t *testing.T) {
 		send(i + 1)
 	}
 	p := l.partitions[0]
-	eventually.True(t, "all to gather", func() bool {
+	eventually.True(t, "all messages to join the batch", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		n := 0

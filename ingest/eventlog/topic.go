@@ -16,7 +16,7 @@ type Topic struct {
 	Name string
 	// Client is for requests that Topic has no method for. Their Addr may be nil.
 	Client *kafka.Client
-	// Check refuses a topic that exists and cannot be used; nil accepts every topic.
+	// Check returns an error if an existing topic cannot be used. nil accepts every topic.
 	Check func(ctx context.Context, partitions int) error
 
 	transport *kafka.Transport
@@ -184,7 +184,7 @@ func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool
 		case ctx.Err() != nil:
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w: %w", t.Name, ctx.Err(), err)
 		case errors.Is(err, ErrBaseline) && giveUp(err):
-			return 0, err // its sentence is complete
+			return 0, err // The error already names the topic.
 		case giveUp(err):
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w", t.Name, err)
 		}

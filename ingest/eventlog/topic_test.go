@@ -76,7 +76,11 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 	if p, err := l.Choose(); p < 0 || p > 1 || err != nil {
 		t.Errorf("the log chose partition %d of 2, %v", p, err)
 	}
-	if stored := len(ingesttest.ReadTopic(t, broker.Addresses(), "events", 0)) + len(ingesttest.ReadTopic(t, broker.Addresses(), "events", 1)); stored != 4 || taken.Load() != 4 {
+	stored := 0
+	for partition := range 2 {
+		stored += len(ingesttest.ReadTopic(t, broker.Addresses(), "events", partition))
+	}
+	if stored != 4 || taken.Load() != 4 {
 		t.Errorf("the log has %d messages and accepted %d, want 4", stored, taken.Load())
 	}
 	if text := said.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "events are taken") != 1 {
@@ -148,7 +152,9 @@ func TestLogStartRefused(t *testing.T) {
 				res.Topics = append(res.Topics, topic)
 				return res, nil
 			})
-			l, err := New(Config{Brokers: broker.Addresses(), Topic: "events", StartWait: time.Millisecond, RetryWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
+			cfg := Config{Brokers: broker.Addresses(), Topic: "events"}
+			cfg.StartWait, cfg.RetryWait = time.Millisecond, time.Millisecond
+			l, err := New(cfg, NewMetrics(prometheus.NewRegistry()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,8 +211,8 @@ func TestLogReadyMissesItsTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	broker.Stop()
-	brokertest.Start(t, brokertest.Options{Address: address}) // a new broker, without the topic
-	eventually.True(t, "the topic to be missed", func() bool {
+	brokertest.Start(t, brokertest.Options{Address: address}) // The new broker does not have the topic.
+	eventually.True(t, "the log to miss the topic", func() bool {
 		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
 	})
 }

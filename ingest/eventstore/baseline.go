@@ -14,18 +14,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBaseline is wrapped by the error about an events table of another baseline.
+// ErrBaseline marks the error about an events table of another baseline.
 var ErrBaseline = errors.New("another baseline")
 
 var baselineMark = regexp.MustCompile(insights.BaselineMark + "([0-9]+)")
 
-// CheckBaseline returns an error if the database has an events table of another baseline, or one without a baseline. It
-// changes nothing. A database without the table is of any baseline.
+// CheckBaseline returns an error if the database's events table has another baseline or no baseline. It accepts a
+// database without the table. It changes nothing.
 func CheckBaseline(ctx context.Context, conn driver.Conn) error {
-	rows, err := conn.Query(ctx, "SELECT currentDatabase(), name, comment FROM system.tables WHERE database = currentDatabase() AND name IN ({table:String}, {local:String}) ORDER BY name",
-		clickhouse.Named("table", insights.Table), clickhouse.Named("local", insights.Topology{Cluster: "any"}.LocalTable()))
+	local := insights.Topology{Cluster: "any"}.LocalTable()
+	rows, err := conn.Query(ctx, `SELECT currentDatabase(), name, comment FROM system.tables
+		WHERE database = currentDatabase() AND name IN ({table:String}, {local:String}) ORDER BY name`,
+		clickhouse.Named("table", insights.Table), clickhouse.Named("local", local))
 	if err != nil {
-		return fmt.Errorf("cannot ask for the baseline of the events table: %w", err)
+		return fmt.Errorf("cannot read the baseline of the events table: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
@@ -40,8 +42,9 @@ func CheckBaseline(ctx context.Context, conn driver.Conn) error {
 			}
 			found = "baseline " + mark[1]
 		}
-		return fmt.Errorf("cannot use the ClickHouse database %s of %w: its table %s has %s and this version uses baseline %d: "+
-			"name another database in OCTAVO_CLICKHOUSE_URL, or run the version that made the table",
+		return fmt.Errorf("cannot use the ClickHouse database %s of %w: "+
+			"its table %s has %s and this version uses baseline %d: "+
+			"name another database in OCTAVO_CLICKHOUSE_URL, or run the version that created the table",
 			database, ErrBaseline, table, found, schema.Baseline)
 	}
 	if err := rows.Err(); err != nil {

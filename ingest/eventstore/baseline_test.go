@@ -9,13 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestAnotherBaseline: an events table of another baseline, or without one, is refused in one sentence. A new table and
-// an empty database are accepted.
+// TestAnotherBaseline checks that CheckBaseline refuses an events table with another baseline or no baseline. The error
+// is one line. CheckBaseline accepts a new table and an empty database.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	_, conn := newTestStore(t)
 	if err := CheckBaseline(t.Context(), conn); err != nil {
-		t.Errorf("a new table: %v", err)
+		t.Errorf("CheckBaseline of a new table: %v", err)
 	}
 	exec := func(statement string) {
 		t.Helper()
@@ -31,19 +31,28 @@ func TestAnotherBaseline(t *testing.T) {
 		t.Run(comment, func(t *testing.T) {
 			exec("ALTER TABLE events MODIFY COMMENT '" + comment + "'")
 			err := CheckBaseline(t.Context(), conn)
-			if want == "" && err != nil || want != "" && (!errors.Is(err, ErrBaseline) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
-				t.Errorf("got %v", err)
+			if want == "" {
+				if err != nil {
+					t.Errorf("got %v, want no error", err)
+				}
+				return
+			}
+			if !errors.Is(err, ErrBaseline) {
+				t.Fatalf("got %v, want an error about the baseline", err)
+			}
+			if text := err.Error(); !strings.Contains(text, want) || strings.Contains(text, "\n") {
+				t.Errorf("got %q, want one line with %q", text, want)
 			}
 		})
 	}
-	// What a cluster that was made by half has.
+	// A cluster whose creation was interrupted has only the local table.
 	exec("RENAME TABLE events TO events_local")
 	exec("ALTER TABLE events_local MODIFY COMMENT ''")
 	if err := CheckBaseline(t.Context(), conn); !errors.Is(err, ErrBaseline) {
-		t.Errorf("a local table: %v", err)
+		t.Errorf("CheckBaseline of a local table without a baseline: %v", err)
 	}
 	exec("DROP TABLE events_local")
 	if err := CheckBaseline(t.Context(), conn); err != nil {
-		t.Errorf("no table: %v", err)
+		t.Errorf("CheckBaseline of an empty database: %v", err)
 	}
 }

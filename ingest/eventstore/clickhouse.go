@@ -95,8 +95,8 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 // Sequential implements [Store].
 func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
-// Settle implements [Store]. A server that has all rows of an insert goes on with
-// it when the client is gone.
+// Settle implements [Store]. A server that has received all rows of an insert
+// continues the insert after the client disconnects.
 func (c *ClickHouse) Settle(ctx context.Context) error {
 	running, err := c.runningInserts(ctx)
 	for err == nil && len(running) > 0 {
@@ -119,8 +119,8 @@ func (c *ClickHouse) Settle(ctx context.Context) error {
 	return nil
 }
 
-// runningInserts are the ids of running inserts into the events table, or into one
-// whose name starts with the same letters.
+// runningInserts returns the query ids of running inserts into the events table. It
+// includes inserts into tables whose names contain the events table's name.
 func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error) {
 	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") +
 		" WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"

@@ -37,8 +37,7 @@ func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
 	return n
 }
 
-// TestInsertIsOneBlock: an insert makes one part, for any number of rows and
-// months.
+// TestInsertIsOneBlock checks that an insert of many rows and months makes one part.
 func TestInsertIsOneBlock(t *testing.T) {
 	t.Parallel()
 	m := eventsOver(t, 9000, 1, 2, 3)
@@ -58,7 +57,7 @@ func TestInsertIsOneBlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if parts != 1 || rows != 90_000 {
-			t.Errorf("%d parts with %d rows, want one with 90000", parts, rows)
+			t.Errorf("%d parts with %d rows, want 1 part with 90000 rows", parts, rows)
 		}
 	}
 }

@@ -60,8 +60,9 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 // removing count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")+
-		ofTable+" AND _state != 'Active' AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
+	parts := onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+parts+ofTable+
+		" AND _state != 'Active' AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
 		" + (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.dropped_tables")+ofTable+")"+
 		" + (SELECT countIf(uptime() < "+fmt.Sprint(oldPartsKnown)+" AND toUnixTimestamp(now()) - uptime() >= {until:UInt32}) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+")",
 		clickhouse.Named("until", until.Unix())).Scan(&n)

@@ -134,8 +134,8 @@ func TestDropStates(t *testing.T) {
 	exec("INSERT INTO octavo_states_of_others VALUES ('a')")
 	exec("INSERT INTO " + table + " VALUES ('a'), ('it''s b')")
 	until := now()
-	// The times of parts come from the kernel's coarse clock, which lags behind now by some milliseconds.
-	eventually.True(t, "another second", func() bool { return now().After(until.Add(time.Second)) })
+	// The dates of parts come from the kernel's coarse clock, which lags behind now() by some milliseconds.
+	eventually.True(t, "the server to be two seconds later", func() bool { return now().After(until.Add(time.Second)) })
 	exec("INSERT INTO " + table + " VALUES ('later')")
 	drop(until)
 	var left, others uint64

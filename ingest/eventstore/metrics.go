@@ -2,7 +2,7 @@ package eventstore
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics are the measurements of Visits. nil measures nothing.
+// Metrics counts the comparisons of Visits. A nil Metrics counts nothing.
 type Metrics struct {
 	visits *prometheus.CounterVec
 }
@@ -10,8 +10,7 @@ type Metrics struct {
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{visits: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "octavo_visits_checked_total",
-		Help: "Comparisons of the projection of visits with the events of a site's day, which this node drew by chance, by result: " +
-			"busy if the events changed meanwhile. If they differ, the projection is made anew."}, []string{"result"})}
+		Help: "Comparisons of the projection of visits with events, by result."}, []string{"result"})}
 	for _, result := range []string{"same", "different", "busy", "failed"} {
 		m.visits.WithLabelValues(result)
 	}
@@ -19,7 +18,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// checked counts a comparison; m may be nil.
+// checked counts a comparison.
 func (m *Metrics) checked(result string) {
 	if m != nil {
 		m.visits.WithLabelValues(result).Inc()

@@ -9,10 +9,10 @@ import (
 // Store is what the sink needs of the events table. [ClickHouse] is the one in
 // production; tests put faults in front of it.
 type Store interface {
-	// Insert stores all rows of a batch, or none; it drops them if rows came
-	// under the same token before. After an error any part of the rows may be
-	// stored, then or later; FaultOf tells whether the rows are at fault or the
-	// store. It does not keep the batch.
+	// Insert stores all rows of a batch. It drops them if an earlier insert had the
+	// same token. After an error, any part of the rows may be stored, even later.
+	// FaultOf reports whether the rows or the store caused the error. The caller may
+	// reuse the batch afterwards.
 	Insert(ctx context.Context, rows *insights.Batch, token string) error
 	// Settle returns once no insert that was running when it was called still
 	// runs: what they have not stored by then, they never will.

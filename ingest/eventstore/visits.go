@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// VisitsConfig says how the projection of visits is kept.
+// VisitsConfig configures Visits.
 type VisitsConfig struct {
 	Conn     driver.Conn // required; the caller closes it
 	Topology insights.Topology
@@ -28,13 +28,14 @@ type VisitsConfig struct {
 	check func() (events, visits string) // insights.VisitsCheck
 }
 
-// Visits keeps the projection of visits of the events table (schema/insights/visits.go). A cluster's table has none.
+// Visits creates, checks and repairs the events table's projection of visits (schema/insights/visits.go). It does
+// nothing on a cluster, because a cluster's table has no projection.
 type Visits struct{ cfg VisitsConfig }
 
-// NewVisits builds a keeper. It starts nothing.
+// NewVisits builds a Visits. It starts nothing.
 func NewVisits(cfg VisitsConfig) (*Visits, error) {
 	if cfg.Holds == nil {
-		return nil, errors.New("cannot keep the projection of visits without knowing who else works on it")
+		return nil, errors.New("cannot maintain the projection of visits: VisitsConfig.Holds is nil")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.check == nil {
@@ -43,35 +44,39 @@ func NewVisits(cfg VisitsConfig) (*Visits, error) {
 	return &Visits{cfg}, nil
 }
 
-// projections is what a table has of visits.
+// projections is the state of the events table's projections of visits.
 type projections struct {
 	rows       uint64
 	names      []string // projections of visits
-	bare       uint64   // parts without the present projection of visits
-	projecting bool     // whether the engine is making it
+	bare       uint64   // parts without the current projection of visits
+	projecting bool     // whether the engine is building the current projection
 }
 
+// projections reads the state from the engine.
 func (v *Visits) projections(ctx context.Context) (p projections, err error) {
 	err = v.cfg.Conn.QueryRow(ctx, `SELECT ifNull(total_rows, 0), `+insights.VisitsOf+`,
-		(SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {name:String} AND active AND rows > 0
+		(SELECT count() FROM system.parts
+			WHERE database = currentDatabase() AND table = {name:String} AND active AND rows > 0
 			AND (NOT has(projections, {visits:String}) OR name IN (SELECT parent_name FROM system.projection_parts
-				WHERE database = currentDatabase() AND table = {name:String} AND name = {visits:String} AND active AND is_broken))),
+				WHERE database = currentDatabase() AND table = {name:String}
+				AND name = {visits:String} AND active AND is_broken))),
 		(SELECT count() FROM system.mutations WHERE database = currentDatabase() AND table = {name:String}
 			AND NOT is_done AND position(command, {visits:String}) > 0) > 0
 		FROM system.tables WHERE database = currentDatabase() AND name = {name:String}`,
 		clickhouse.Named("name", insights.Table), clickhouse.Named("visits", insights.VisitsProjection())).
 		Scan(&p.rows, &p.names, &p.bare, &p.projecting)
 	if err != nil {
-		return p, fmt.Errorf("cannot ask which visits the events table has: %w", err)
+		return p, fmt.Errorf("cannot read the state of the projection of visits: %w", err)
 	}
 	return p, nil
 }
 
+// statements returns the statements that create or build the current projection.
 func (v *Visits) statements(p projections) []string {
 	return insights.VisitsStatements(v.cfg.Topology, p.names, p.bare > 0 && !p.projecting)
 }
 
-// Kept reports whether Keep has nothing to do.
+// Kept reports whether the table needs no statement of Keep.
 func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	if v.cfg.Topology.Cluster != "" {
 		return true, nil
@@ -80,9 +85,9 @@ func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	return err == nil && len(v.statements(p)) == 0, err
 }
 
-// Keep gives the table the present projection of visits. The engine makes it part by
-// part, and queries read events until every part has it. It may be called again after
-// any error.
+// Keep makes the engine create and build the current projection of visits. The engine
+// builds the projection part by part. Queries read events until every part has the
+// projection. The caller may call Keep again after any error.
 func (v *Visits) Keep(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
 		return nil
@@ -96,7 +101,8 @@ func (v *Visits) Keep(ctx context.Context) error {
 		return err
 	}
 	if len(statements) > 0 {
-		v.cfg.Logger.Info("The events table has a new projection of visits: the engine makes it for old rows while inserts and queries go on.", "rows", p.rows)
+		v.cfg.Logger.Info("The events table has a new projection of visits. "+
+			"The engine builds it for old rows while inserts and queries continue.", "rows", p.rows)
 	}
 	return nil
 }
@@ -111,7 +117,7 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 			return err
 		}
 		if err := v.cfg.Conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("cannot keep the projection of visits: %w (statement: %s)", err, statement)
+			return fmt.Errorf("cannot maintain the projection of visits: %w (statement: %s)", err, statement)
 		}
 	}
 	return nil
@@ -120,9 +126,9 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 // visitSums are equal for events and the visits that stand for them.
 type visitSums struct{ events, contents, types uint64 }
 
-// Check compares the projection of visits with the events of one site's day, which it
-// draws by chance, and has the engine make the projection anew if they differ or parts
-// have none. Queries read events until it is made.
+// Check compares the projection of visits with the events of a randomly chosen site
+// and day. It makes the engine build the projection again if the two differ or parts
+// lack the projection. Queries read events until the projection is built.
 func (v *Visits) Check(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
 		return nil
@@ -131,10 +137,10 @@ func (v *Visits) Check(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !slices.Equal(p.names, []string{insights.VisitsProjection()}): // another version's
-		return nil
-	case len(v.statements(p)) > 0: // a power cut may have undone the engine's order
-		return v.Keep(ctx)
+	case !slices.Equal(p.names, []string{insights.VisitsProjection()}):
+		return nil // Another version created the projection.
+	case len(v.statements(p)) > 0:
+		return v.Keep(ctx) // A power cut may have cancelled the engine's mutation.
 	case p.bare > 0 || p.projecting:
 		return nil
 	}
@@ -147,7 +153,8 @@ func (v *Visits) Check(ctx context.Context) error {
 	if result != "different" {
 		return err
 	}
-	v.cfg.Logger.Error("The projection of visits differs from the events: the engine makes it anew, and queries read events until then.",
+	v.cfg.Logger.Error("The projection of visits differs from the events. "+
+		"The engine builds the projection again. Queries read events until it is built.",
 		"site", site, "day", day.Format(time.DateOnly))
 	if err := v.run(ctx, insights.DropVisits(insights.VisitsProjection())); err != nil {
 		return err
@@ -155,8 +162,8 @@ func (v *Visits) Check(ctx context.Context) error {
 	return v.Keep(ctx)
 }
 
-// drawDay draws an event and gives its site and day; site is empty if there is none to
-// draw, or its part was merged meanwhile.
+// drawDay returns the site and day of a randomly chosen event. site is empty if the
+// table is empty, or if the engine merged the event's part meanwhile.
 func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {
 		if errors.Is(err, sql.ErrNoRows) {
@@ -166,13 +173,15 @@ func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err e
 	}
 	var part string
 	var offset uint64
-	err = v.cfg.Conn.QueryRow(ctx, `SELECT name, rand64() % rows FROM system.parts WHERE active AND database = currentDatabase() AND table = 'events' AND rows > 0
+	err = v.cfg.Conn.QueryRow(ctx, `SELECT name, rand64() % rows FROM system.parts
+		WHERE active AND database = currentDatabase() AND table = 'events' AND rows > 0
 		ORDER BY pow(rand(1) / 4294967296, 1 / rows) DESC LIMIT 1`).Scan(&part, &offset)
 	if err != nil {
 		return none(err)
 	}
-	// Constants: of another condition the engine would not know that it names one granule.
-	err = v.cfg.Conn.QueryRow(ctx, "SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events WHERE _part = {part:String} AND _part_offset = {offset:UInt64}",
+	// The condition has constants, so that the engine reads only one granule.
+	err = v.cfg.Conn.QueryRow(ctx, `SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events
+		WHERE _part = {part:String} AND _part_offset = {offset:UInt64}`,
 		clickhouse.Named("part", part), clickhouse.Named("offset", offset)).Scan(&site, &day)
 	if err != nil {
 		return none(err)
@@ -180,15 +189,16 @@ func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err e
 	return site, day, nil
 }
 
-// compare says how a comparison ends: as "same", "different", "busy" if the events
-// changed meanwhile, which says nothing about visits, or "failed".
+// compare returns the result of a comparison: "same", "different", "busy" or "failed".
+// "busy" means that the events changed during the comparison, so it proves nothing.
 func (v *Visits) compare(ctx context.Context, site string, day time.Time) (result string, err error) {
 	events, visits := v.cfg.check()
-	// Events must not be summed up by the projection that they are compared with.
+	// The sums of events must not come from the projection under test.
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"optimize_use_projections": 0}))
 	var sums [3]visitSums
+	ofSite, ofDay := clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))
 	for i, statement := range []string{events, visits, events} {
-		err := v.cfg.Conn.QueryRow(ctx, statement, clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))).
+		err := v.cfg.Conn.QueryRow(ctx, statement, ofSite, ofDay).
 			Scan(&sums[i].events, &sums[i].contents, &sums[i].types)
 		if err != nil {
 			return "failed", fmt.Errorf("cannot compare visits with events: %w", err)

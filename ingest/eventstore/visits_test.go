@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// visitEvents are the events that the projection of visits has.
+// visitEvents returns how many events the projection of visits counts.
 func visitEvents(t testing.TB, conn driver.Conn) (events uint64) {
 	t.Helper()
 	number, _ := insights.Events.OfVisit(nil)
@@ -60,17 +60,17 @@ func newTestVisits(t testing.TB, conn driver.Conn, change func(*VisitsConfig)) *
 	return v
 }
 
-// wantKept checks that the table has the present projection of visits, or is about to.
+// wantKept checks that the engine has the current projection of visits or is building it.
 func wantKept(t testing.TB, conn driver.Conn) {
 	t.Helper()
 	if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); err != nil || !kept {
-		t.Errorf("the visits are kept: %v, %v; want true", kept, err)
+		t.Errorf("Kept returns %v, %v; want true", kept, err)
 	}
 }
 
 var errKilled = errors.New("killed")
 
-// killedConn is the connection of a process that is killed after some statements.
+// killedConn is the connection of a process that is killed after left statements.
 type killedConn struct {
 	driver.Conn
 	left int
@@ -84,7 +84,7 @@ func (c *killedConn) Exec(ctx context.Context, query string, args ...any) error 
 	return c.Conn.Exec(ctx, query, args...)
 }
 
-// insertNumbered inserts the 500 rows of an insert, under its token.
+// insertNumbered inserts the 500 rows of insert i under the insert's token.
 func insertNumbered(t testing.TB, store *ClickHouse, i int) {
 	t.Helper()
 	if err := store.Insert(t.Context(), distinct(t, i, 500), fmt.Sprint("token", i)); err != nil {
@@ -92,17 +92,18 @@ func insertNumbered(t testing.TB, store *ClickHouse, i int) {
 	}
 }
 
-// wantNumbered checks all rows of the inserts, through the primary key and without it.
+// wantNumbered checks all rows of the inserts, with the primary key and without it.
 func wantNumbered(t testing.TB, conn driver.Conn, inserts int) {
 	t.Helper()
-	right := fmt.Sprintf("site = '%s' AND url = concat(toString(visitor), '/', toString(session)) AND log_offset = visitor AND page = '' AND time >= '2020-01-01'", intaketest.Site.ID)
+	right := "site = '" + intaketest.Site.ID + "' AND url = concat(toString(visitor), '/', toString(session))" +
+		" AND log_offset = visitor AND page = '' AND time >= '2020-01-01'"
 	if n, all := countRows(t, conn, right), countRows(t, conn, "1"); n != uint64(inserts)*500 || all != n {
-		t.Errorf("%d rows, %d of them as they were sent, want %d", all, n, inserts*500)
+		t.Errorf("%d rows, %d of them correct, want %d", all, n, inserts*500)
 	}
 }
 
-// compareVisits checks until there were n comparisons: a merge may take the part away
-// that a check has drawn from, which ends it.
+// compareVisits calls Check until n comparisons are counted. A merge can remove the part
+// that Check has chosen, and then Check compares nothing.
 func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64) {
 	t.Helper()
 	eventually.True(t, "comparisons of visits", func() bool {
@@ -116,9 +117,9 @@ func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64)
 	return same, different
 }
 
-// TestVisitsAreKept: a table without the projection of visits, or with another
-// version's, gets the present one for all its rows, whatever moment a node is killed
-// at. Inserts meanwhile have it at once, and deleted rows leave it.
+// TestVisitsAreKept checks that Keep creates and builds the current projection for all
+// rows. The table has no projection, or another version's. The process is killed before
+// each statement in turn. New rows enter the projection at once, and deleted rows leave it.
 func TestVisitsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]string{
@@ -142,9 +143,9 @@ func TestVisitsAreKept(t *testing.T) {
 				insertNumbered(t, store, i)
 			}
 			if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); kept || err != nil {
-				t.Fatalf("kept before: %v, %v", kept, err)
+				t.Fatalf("Kept returns %v, %v before Keep; want false", kept, err)
 			}
-			for step := range 10 { // killed at each step in turn, until one gets through
+			for step := range 10 { // The process is killed at each step in turn, until Keep succeeds.
 				v := newTestVisits(t, &killedConn{Conn: conn, left: step}, nil)
 				err := v.Keep(t.Context())
 				if err == nil {
@@ -158,23 +159,23 @@ func TestVisitsAreKept(t *testing.T) {
 			insertNumbered(t, store, 3)
 			awaitVisits(t, newTestVisits(t, conn, nil))
 			if events := visitEvents(t, conn); events != 2000 {
-				t.Errorf("%d events in visits", events)
+				t.Errorf("visits count %d events, want 2000", events)
 			}
 			wantNumbered(t, conn, 4)
 			exec("ALTER TABLE events DELETE WHERE log_offset = 2 SETTINGS mutations_sync = 2")
 			if events := visitEvents(t, conn); events != 1500 {
-				t.Errorf("%d events in visits after 500 of 2000 are deleted", events)
+				t.Errorf("visits count %d events after 500 of 2000 are deleted, want 1500", events)
 			}
-			var visits []string
-			if err := conn.QueryRow(t.Context(), "SELECT "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&visits); err != nil || fmt.Sprint(visits) != "["+insights.VisitsProjection()+"]" {
-				t.Errorf("projections %v, %v", visits, err)
+			p, err := newTestVisits(t, conn, nil).projections(t.Context())
+			if err != nil || fmt.Sprint(p.names) != "["+insights.VisitsProjection()+"]" {
+				t.Errorf("projections %v, %v; want %s", p.names, err, insights.VisitsProjection())
 			}
 		})
 	}
 }
 
-// TestCheckVisits: what the engine makes is right for events of all sorts. If it were
-// not, the metric says so, and the projection is made anew.
+// TestCheckVisits checks that the engine's projection agrees with events of many kinds.
+// If a comparison finds a difference, Check counts it and the engine builds the projection again.
 func TestCheckVisits(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -191,31 +192,31 @@ func TestCheckVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if same, different := compareVisits(t, v, 5); same != 5 || different != 0 {
-		t.Errorf("%v checks found no difference, %v found one", same, different)
+		t.Errorf("%v comparisons found no difference, %v found a difference; want 5 and 0", same, different)
 	}
 	events, visits := insights.VisitsCheck()
 	for name, wrong := range map[string]string{
-		"an event more":  strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1),
+		"an extra event": strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1),
 		"other contents": strings.Replace(visits, "cityHash64(", "cityHash64(1, ", 1),
-		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // the type that each drawn day has
+		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // Each chosen day has this type.
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newTestVisits(t, conn, func(c *VisitsConfig) {
 				c.check = func() (string, string) { return events, wrong }
 			})
 			if same, different := compareVisits(t, v, 1); wrong == visits || same != 0 || different != 1 {
-				t.Errorf("%v checks found no difference, %v found one", same, different)
+				t.Errorf("%v comparisons found no difference, %v found a difference; want 0 and 1", same, different)
 			}
 			awaitVisits(t, v)
 			if events := visitEvents(t, conn); events != 21500 {
-				t.Errorf("%d events in visits that were made anew", events)
+				t.Errorf("visits count %d events after they are built again, want 21500", events)
 			}
 		})
 	}
 }
 
-// TestVisitsPowerCut: the engine (26.5) does not sync a projection's files. If a power cut
-// takes what was in them, events are all there, and visits are made anew.
+// TestVisitsPowerCut empties a projection's files, as a power cut can: the engine (26.5)
+// does not sync them. All events survive, and the engine builds the projection again.
 func TestVisitsPowerCut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -227,7 +228,8 @@ func TestVisitsPowerCut(t *testing.T) {
 	_ = engine.Stop()
 	cut := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.Contains(path, insights.VisitsProjection()+".proj/") && !strings.Contains(path, "/all_") {
+		inProjection := strings.Contains(path, insights.VisitsProjection()+".proj/") && !strings.Contains(path, "/all_")
+		if err == nil && !d.IsDir() && inProjection {
 			info, err := d.Info()
 			if err != nil {
 				return err
@@ -246,7 +248,7 @@ func TestVisitsPowerCut(t *testing.T) {
 	wantNumbered(t, conn, 3)
 	insertNumbered(t, store, 3)
 	v := newTestVisits(t, conn, nil)
-	eventually.True(t, "visits made anew", func() bool {
+	eventually.True(t, "the engine to build the projection again", func() bool {
 		if err := v.Check(t.Context()); err != nil {
 			t.Log(err)
 		}
@@ -254,7 +256,7 @@ func TestVisitsPowerCut(t *testing.T) {
 		return err == nil && p.bare == 0 && !p.projecting
 	})
 	if events := visitEvents(t, conn); events != 2000 {
-		t.Errorf("%d events in visits", events)
+		t.Errorf("visits count %d events, want 2000", events)
 	}
 	wantNumbered(t, conn, 4)
 }

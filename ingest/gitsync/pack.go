@@ -29,7 +29,7 @@ type pack struct {
 	bases   map[plumbing.Hash]bool // objects that deltas name by their hashes
 }
 
-// goGitFile is a file as go-git wants it. Nothing locks it, since only one goroutine knows it.
+// goGitFile implements go-git's file interface. Lock does nothing, because only one goroutine uses the file.
 type goGitFile struct{ *os.File }
 
 func (goGitFile) Lock() error   { return nil }

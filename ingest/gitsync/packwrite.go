@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1" // It is the checksum of packs.
+	"crypto/sha1" // the checksum of packs
 	"encoding/binary"
 	"errors"
 	"io"
@@ -102,7 +102,7 @@ func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if size >= 0 {
 		from = io.LimitReader(file, size)
 	}
-	sum := sha1.New() // It is the checksum of packs.
+	sum := sha1.New() // the checksum of packs
 	_, err := io.Copy(sum, from)
 	return sum.Sum(nil), err
 }

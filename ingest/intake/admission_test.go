@@ -80,7 +80,9 @@ func (c *crowd) answer(want *insights.Reason) {
 
 func (c *crowd) waiting(n int) {
 	c.t.Helper()
-	eventually.True(c.t, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
+	eventually.True(c.t, fmt.Sprint(n, " requests to wait"), func() bool {
+		return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n)
+	})
 }
 
 // TestHotSiteLeavesRoom: a site with far more requests than there is room for is

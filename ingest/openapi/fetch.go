@@ -120,7 +120,7 @@ func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISource
 // reading is the state of one Fetch.
 type reading struct {
 	fetcher *Fetcher
-	ctx     context.Context // It lives as long as one call of Fetch, whose walk calls back.
+	ctx     context.Context // the context of the call of Fetch, for the walk's callbacks
 	origins []*url.URL
 	left    int64
 	sources []schema.OpenAPISourceState

@@ -73,7 +73,7 @@ func (r *jsonReader) place(offset int) (line, column int32) {
 		r.line, r.start = r.line+n, r.seen+bytes.LastIndexByte(between, '\n')+1
 	}
 	r.seen = offset
-	return int32(r.line), int32(offset - r.start + 1) // Texts are a few MiB.
+	return int32(r.line), int32(offset - r.start + 1) // The numbers fit, because a text is a few MiB at most.
 }
 
 func (r *jsonReader) value(depth int) (*node, error) {

@@ -78,7 +78,7 @@ func (r *yamlReader) value(from *yaml.Node, depth int) (*node, error) {
 	if err := r.step(from, depth); err != nil {
 		return nil, err
 	}
-	n := &node{line: int32(from.Line), column: int32(from.Column)} // Texts are a few MiB.
+	n := &node{line: int32(from.Line), column: int32(from.Column)} // The numbers fit.
 	switch from.Kind {
 	case yaml.AliasNode:
 		return r.value(from.Alias, depth+1)

@@ -232,7 +232,7 @@ func RetryAfter(header http.Header, now time.Time, longest time.Duration) time.D
 	value := header.Get("Retry-After")
 	var wait time.Duration
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second // It has 31 bits.
+		wait = time.Duration(seconds) * time.Second // The product fits, because seconds has 31 bits.
 	} else if at, err := http.ParseTime(value); err == nil {
 		wait = at.Sub(now)
 	}

@@ -18,7 +18,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-var testLimits = Limits{TLS: eventually.Patience, Headers: eventually.Patience, Whole: eventually.Patience, Redirects: 3, WireBytes: 10_000, Bytes: 50_000}
+var testLimits = Limits{
+	TLS: eventually.Patience, Headers: eventually.Patience, Whole: eventually.Patience,
+	Redirects: 3, WireBytes: 10_000, Bytes: 50_000,
+}
 
 // web is a few servers on loopback: open.example is opened by the operator, other.example too, and inner.example, on the same
 // address, is not.

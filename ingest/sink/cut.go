@@ -24,7 +24,7 @@ type cut struct {
 	tail      uint64 // sum of its last message
 	plain     int64  // as in progress, at its end
 	lost      losses
-	newer     error // why it ends before a message that another version wrote
+	newer     error // why this version cannot read the next message; nil if it did not stop the cut
 
 	rows       *insights.Batch
 	messages   []cutMessage
@@ -89,9 +89,9 @@ func (c *cut) reset() {
 // on. The result depends on the log only: on these messages, and on the Window
 // messages before each.
 //
-// It stops before a message of a later version or another baseline. A cut that the previous owner
-// began is read whole or not at all: half of it would have another token, and a
-// previous owner that is only paused could then store that half twice.
+// fill stops before a message of a later version or another baseline. It takes all or
+// nothing of a cut that the previous owner began: half of the cut would have another
+// token, and a paused previous owner could then store that half twice.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)

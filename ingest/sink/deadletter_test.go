@@ -321,7 +321,7 @@ func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	s := r.sink(nil, nil)
-	eventually.True(t, "a partition without messages to show as no stall", func() bool {
+	eventually.True(t, "a partition without messages to show no stall", func() bool {
 		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) == 0
 	})
 	r.accept(numbered(0, 5))

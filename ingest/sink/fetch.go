@@ -83,7 +83,7 @@ type partition struct {
 	// as long as a cut that the previous owner announced has to be repeated. Once set, it
 	// is the writer's.
 	located atomic.Pointer[progress]
-	newer   atomic.Pointer[error] // why the message after the last cut cannot be read, by this version
+	newer   atomic.Pointer[error] // why this version cannot read the message after the last cut
 }
 
 // showLag shows how many messages of a partition are not stored. It is called

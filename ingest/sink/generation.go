@@ -225,8 +225,8 @@ func (p *partition) cutReady() bool {
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent
 }
 
-// cut makes a cut of the queue: as much as one insert takes, up to the first message
-// of a later version or another baseline.
+// cut moves messages from the queue into the cut c. It takes at most as many as one insert
+// holds. It stops before the first message of a later version or another baseline.
 func (g *generation) cut(p *partition, c *cut) *cut {
 	cfg := &g.sink.cfg
 	n, rows, bytes := 0, 0, 0
@@ -246,7 +246,7 @@ func (g *generation) cut(p *partition, c *cut) *cut {
 	p.rows, p.bytes = p.rows-rows, p.bytes-bytes
 	p.next, p.began = c.to, time.Now()
 	if c.newer != nil {
-		why := c.newer // the cut is used again
+		why := c.newer // a copy, because the cut is reused
 		p.newer.Store(&why)
 		p.dropQueue()
 	}

@@ -60,7 +60,9 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		res.Topics = append(res.Topics, topic)
 		return res, nil
 	})
-	s := newTestSink(t, Config{Brokers: broker.Addresses(), Topic: "events", Store: &eventstore.ClickHouse{}, Logger: ingesttest.Logger(t)})
+	s := newTestSink(t, Config{
+		Brokers: broker.Addresses(), Topic: "events", Store: &eventstore.ClickHouse{}, Logger: ingesttest.Logger(t),
+	})
 	t.Cleanup(s.log.Close)
 	had := parseProgress(2, "octavo1 to=4 after=0123 end=7 retention=10 recreated=1")
 	for range 2 { // the first sink dies before it commits
@@ -114,7 +116,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	for i := range 20 {
 		r.accept(numbered(5+i, 1))
 	}
-	eventually.True(t, "the sink to know how far the log goes", func() bool {
+	eventually.True(t, "the sink to read the log's end", func() bool {
 		return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) == 20
 	})
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
@@ -146,7 +148,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 		}
 		return n
 	}
-	eventually.True(t, "all of the new log", func() bool { return pages(">= 100") == 40 })
+	eventually.True(t, "all messages of the new log to be stored", func() bool { return pages(">= 100") == 40 })
 	old := pages("< 100")
 	if lost := lostOf(s); lost != (losses{0, 25 - int64(old)}) || old >= 25 {
 		t.Errorf("%d of 25 messages are stored, and %v are shown as lost", old, lost)
@@ -173,7 +175,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	var lowest atomic.Int64
 	broker.On(kmsg.Fetch, func(q kmsg.Request) (kmsg.Response, error) {
 		if q.(*kmsg.FetchRequest).MinBytes == 0 {
-			return nil, nil // it looks at the oldest message's baseline
+			return nil, nil // The sink checks the baseline of the oldest message.
 		}
 		for _, topic := range q.(*kmsg.FetchRequest).Topics {
 			lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))

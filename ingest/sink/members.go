@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sinkVersion is what a sink announces to its group. Raise it with each change
-// that older sinks cannot work beside.
+// sinkVersion is the version that a sink announces to its group. Raise it with each
+// change that is incompatible with older sinks in the same group.
 const sinkVersion = 1
 
 // announcingBalancer assigns the partitions as sinks have always done, so that

@@ -44,7 +44,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		batchRows:  histogram("octavo_sink_batch_rows", "Rows of one insert.", prometheus.ExponentialBuckets(1, 4, 10)),
 		insertTime: histogram("octavo_sink_insert_seconds", "Duration of a successful insert.", prometheus.ExponentialBuckets(0.0005, 2, 16)),
 		storeErrors: counters("octavo_sink_store_errors_total",
-			"Inserts into the store, and queries to it, that failed because of the store's state, by reason; each is retried until it succeeds. Reason newer: a later version, or one of another baseline, wrote the next message, and the sink waits for a node that can read it.", "reason"),
+			"Failed requests to the store, by reason. All are retried.", "reason"),
 		deadLettered: counters("octavo_sink_events_dead_lettered_total",
 			"Events that cannot be stored and were written to the dead-letter topic, by reason. A message that cannot be read counts as one.", "reason"),
 		freshness: histogram("octavo_sink_freshness_seconds",

@@ -6,20 +6,20 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// newerReason is the reason of a store error that is not the store's: a later
-// version, or one of another baseline, wrote the next message.
+// newerReason counts a message of a later version or another baseline, which blocks
+// its partition as an error of the store does.
 const newerReason = "newer"
 
-// hold keeps a partition whose next message this version cannot read, until the
-// partition is reassigned. Waiting is safe: the events stay in the log, and a sink of
-// the version that wrote them stores them.
+// hold waits until a partition is reassigned, because this version cannot read the
+// partition's next message. Waiting is safe: the events stay in the log, and a sink of
+// the version that wrote them can store them.
 func (s *Sink) hold(ctx context.Context, p *partition, why error) {
 	var pace retry.LogPace
 	for ctx.Err() == nil {
 		s.metrics.storeErrors.WithLabelValues(newerReason).Inc()
 		if pace.Due() {
-			s.cfg.Logger.Error("Another version wrote the partition's next message. The sink holds the partition: run that version on this node.",
-				"partition", p.id, "error", why)
+			s.cfg.Logger.Error("The sink holds the partition, because another version wrote its next message. "+
+				"Run that version on this node.", "partition", p.id, "error", why)
 		}
 		if _, end, err := s.log.Offsets(ctx, p.id); err == nil {
 			p.end.Store(end)

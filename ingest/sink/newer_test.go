@@ -82,7 +82,7 @@ func TestSinkHoldsNewer(t *testing.T) {
 		t.Errorf("the group has %+v of partition 0, want 2 messages stored", p)
 	}
 	if list, _ := r.letters(true); len(list) != 0 {
-		t.Errorf("%q were put aside", keysOf(list))
+		t.Errorf("got dead letters %q, want none", keysOf(list))
 	}
 
 	upgraded := newTestSink(t, Config{
@@ -97,18 +97,19 @@ func TestSinkHoldsNewer(t *testing.T) {
 	r.awaitStored(35)
 	r.awaitCommitted(2)
 	if list, _ := r.letters(true); len(list) != 0 {
-		t.Errorf("%q were put aside", keysOf(list))
+		t.Errorf("got dead letters %q, want none", keysOf(list))
 	}
 }
 
-// otherBaseline turns a message into one that was written before baselines.
+// otherBaseline returns a copy of a message in the form from before baselines.
 func otherBaseline(message []byte) []byte {
 	other := slices.Clone(message)
 	other[1] = 'E'
 	return other
 }
 
-// TestSinkHoldsAnotherBaseline: a message of another baseline behind ours is neither stored nor a dead letter.
+// TestSinkHoldsAnotherBaseline checks a message of another baseline after a current message. The sink neither stores it
+// nor writes a dead letter for it.
 func TestSinkHoldsAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -128,12 +129,12 @@ func TestSinkHoldsAnotherBaseline(t *testing.T) {
 		t.Errorf("the group has %+v, want one message stored", p)
 	}
 	if list, _ := r.letters(true); len(list) != 0 {
-		t.Errorf("%q were put aside", keysOf(list))
+		t.Errorf("got dead letters %q, want none", keysOf(list))
 	}
 }
 
-// TestSinkRefusesAnotherBaseline: a sink whose topic begins with messages of another baseline is not ready, and says why
-// in one sentence. It stores nothing, and commits nothing to the group.
+// TestSinkRefusesAnotherBaseline checks a sink whose topic begins with messages of another baseline. The sink is not
+// ready and returns a one-line error. It stores no rows and commits no offsets.
 func TestSinkRefusesAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -144,20 +145,22 @@ func TestSinkRefusesAnotherBaseline(t *testing.T) {
 		}
 	}
 	s := r.sink(nil, nil)
-	eventually.True(t, "the refusal", func() bool { return errors.Is(s.Ready(t.Context()), eventlog.ErrBaseline) })
+	eventually.True(t, "the sink to refuse its topic", func() bool {
+		return errors.Is(s.Ready(t.Context()), eventlog.ErrBaseline)
+	})
 	if text := s.Ready(t.Context()).Error(); !strings.Contains(text, r.topic) || strings.Contains(text, "\n") {
-		t.Errorf("it says %q", text)
+		t.Errorf("Ready returns %q, want one line that names the topic", text)
 	}
 	r.stop(s)
 	if p := r.progress(s); p.offset >= 0 || p.known {
-		t.Errorf("the group has %+v, want nothing", p)
+		t.Errorf("the group has %+v, want no progress", p)
 	}
 	var rows uint64
 	if err := r.conn.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&rows); err != nil || rows != 0 {
-		t.Errorf("%d rows, %v", rows, err)
+		t.Errorf("%d rows are stored, %v; want 0", rows, err)
 	}
 	if list, _ := r.letters(true); len(list) != 0 {
-		t.Errorf("%q were put aside", keysOf(list))
+		t.Errorf("got dead letters %q, want none", keysOf(list))
 	}
 }
 
@@ -192,8 +195,8 @@ func TestSinkHoldsABegunCut(t *testing.T) {
 func TestOlderMembers(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]bool{
-		"": true, "octavo/0 reads=1": true, "octavo/1 reads=0": true, "octavo/1 reads=1": false, "octavo/2 reads=4 more": false,
-		"rack-a": true, "octavo/x": true,
+		"": true, "octavo/0 reads=1": true, "octavo/1 reads=0": true, "octavo/1 reads=1": false,
+		"octavo/2 reads=4 more": false, "rack-a": true, "octavo/x": true,
 	} {
 		t.Run(data, func(t *testing.T) {
 			if got := isOlder([]byte(data)); got != want {
@@ -219,7 +222,7 @@ func TestOlderMembers(t *testing.T) {
 	r.awaitStored(3)
 	members(0)
 	cfg := s.groupConfig()
-	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // it announces nothing
+	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // This balancer announces no version.
 	old, err := kafka.NewConsumerGroup(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,9 @@ func TestSinkOutages(t *testing.T) {
 			if _, different := r.stored(); different != 50 {
 				t.Errorf("%d events are stored in this state", different)
 			}
-			eventually.True(t, "all messages to be taken", func() bool { return testutil.ToFloat64(s.metrics.taken) == 3 })
+			eventually.True(t, "the sink to read all messages", func() bool {
+				return testutil.ToFloat64(s.metrics.taken) == 3
+			})
 			if all := storeErrors(s); all != count() {
 				t.Errorf("%v errors have other reasons than %s", all-count(), o.reason)
 			}
@@ -177,7 +179,7 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 	r := newRig(t, 1)
 	r.accept(numbered(0, 5))
 	s := r.sink(&faultyStore{Store: r.store, ask: func() error { return &clickhouse.Exception{Code: 241, Message: "no memory"} }}, nil)
-	eventually.True(t, "questions that fail", func() bool {
+	eventually.True(t, "queries that fail", func() bool {
 		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("memory")) > 2
 	})
 	r.kill(s)

@@ -18,8 +18,8 @@ import (
 // stored. The other fields are in the commit's metadata.
 type progress struct {
 	offset int64
-	// known: a sink committed it. An operator who sets offsets by hand, and another
-	// version of the scheme, may leave rows that are stored and not committed.
+	// known is true if a sink committed the progress. Otherwise an operator or another
+	// version of the scheme set the offset, and rows after it may be stored.
 	known bool
 	// intent is the end of the cut that begins at offset and may be stored, in part
 	// or whole; 0 is none.
@@ -41,8 +41,8 @@ type progress struct {
 const unknownPlain = -1
 
 // progressVersion starts the metadata. Change it if the meaning changes: sinks
-// ignore metadata with another version. Members may be added: sinks skip those that
-// they do not know.
+// ignore metadata with another version. Adding members needs no change, because sinks
+// skip unknown members.
 const progressVersion = "octavo1"
 
 func (p progress) metadata() string {

@@ -137,7 +137,7 @@ func TestReconcileUnreadable(t *testing.T) {
 	// The sink skipped both messages and wrote only the second one's letter.
 	letter := deadletter.Letter{Topic: r.topic, Offset: 1, Index: -1, Reason: unreadableReason, Message: capture.Messages[0], Sum: deadletter.Sum(capture.Messages[0])}
 	// A broker may not know yet who leads a topic that it has just made. The sink writes again then, too.
-	eventually.True(t, "letter to be written", func() bool {
+	eventually.True(t, "the letter to be written", func() bool {
 		return s.dead.Write(t.Context(), []deadletter.Letter{letter}) == nil
 	})
 	mustCommit(t, s, member{generation: -1}, map[int]progress{0: {offset: 2, known: true}})

@@ -7,11 +7,11 @@ import (
 )
 
 // repeats finds messages that a partition of the log holds twice. A message is a
-// repeat if one of the size offsets before its own has its id, and at least one of
-// the two is plain: it came without a producer id. (Repeated batches with a producer
-// id are dropped by the broker.) Plain messages come from requests appended again under
-// an Idempotency-Key whose first attempt may still arrive, from replayed dead letters,
-// and from nodes whose brokers give out no producer ids.
+// repeat if a message at most size offsets before it has the same id. At least one of
+// the two must be plain. A plain message has no producer id. The broker itself drops
+// repeated batches with a producer id. Plain messages have three sources: replayed dead
+// letters, nodes whose brokers assign no producer ids, and requests with an
+// Idempotency-Key that are appended again while the first attempt may still arrive.
 //
 // The result depends on the log only: every sink that reads a message again, after
 // recalling size offsets before it, decides the same.

@@ -31,7 +31,7 @@ type Sink struct {
 	dead    *deadletter.Writer
 	parse   parser
 
-	// refused is why the sink does not use its topics, nil if it does.
+	// refused is the reason why the sink does not use its topics. nil means that it uses them.
 	refused atomic.Pointer[error]
 
 	mu    sync.Mutex
@@ -110,9 +110,8 @@ func (s *Sink) Stop(ctx context.Context) error {
 	return err
 }
 
-// Ready returns an error unless the sink has been started and has not ended. A sink
-// that waits for the log or the store is ready, but not one whose topics have another
-// baseline.
+// Ready returns an error if the sink has not started, has ended, or refuses its topics
+// because of their baseline. A sink that waits for the log or the store is ready.
 func (s *Sink) Ready(context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -166,8 +165,8 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 }
 
 // awaitTopic waits until an API node has created the topic: a group cannot watch for
-// a topic that does not exist. While the topic, or the one of dead letters, has another
-// baseline, the sink does not join its group, and nothing is read or committed.
+// a topic that does not exist. It also waits while the topic or the dead-letter topic
+// has another baseline. Until then the sink neither joins its group nor reads or commits.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
 	var pace retry.LogPace
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: time.Second}
@@ -192,6 +191,7 @@ func (s *Sink) awaitTopic(ctx context.Context) bool {
 	}
 }
 
+// checkTopics returns an error if the sink cannot use its topics.
 func (s *Sink) checkTopics(ctx context.Context) error {
 	partitions, err := s.log.Partitions(ctx)
 	if err == nil {
@@ -200,7 +200,7 @@ func (s *Sink) checkTopics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Dead letters that cannot be looked at now need not be written now either.
+	// Other errors of the dead-letter topic do not stop the sink before it has letters to write.
 	if err := s.dead.CheckBaseline(ctx); errors.Is(err, eventlog.ErrBaseline) {
 		return err
 	}

@@ -124,7 +124,9 @@ func newRig(t testing.TB, partitions int) *rig {
 	r := &rig{t: t, brokers: enginetest.Kafka(t), topic: enginetest.Topic(t, partitions)}
 	r.url = enginetest.ClickHouse(t)
 	r.store, r.conn = newStore(t, r.url)
-	r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) { c.Topic, c.ProduceTimeout = r.topic, eventually.Patience })
+	r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) {
+		c.Topic, c.ProduceTimeout = r.topic, eventually.Patience
+	})
 	r.intake = intaketest.New(t, r.log)
 	return r
 }
@@ -392,7 +394,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	fetchedAt := func(stored int64) {
 		t.Helper()
 		failed := storeErrors(s)
-		eventually.True(t, "the sink to find no store", func() bool { return storeErrors(s) > failed })
+		eventually.True(t, "the sink to fail to reach the store", func() bool { return storeErrors(s) > failed })
 		if p := r.progress(s); p.offset > stored {
 			t.Errorf("%d messages are stored, the group has %+v", stored, p)
 		}
@@ -426,7 +428,7 @@ func TestSinksShare(t *testing.T) {
 	}
 	send()
 	second := r.sink(nil, nil)
-	eventually.True(t, "both to have partitions", func() bool {
+	eventually.True(t, "both sinks to have partitions", func() bool {
 		send()
 		return testutil.ToFloat64(second.metrics.stored) > 0 && total > 400
 	})

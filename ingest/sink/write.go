@@ -85,7 +85,7 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return false
 	}
 	if c.to == c.from {
-		return true // this version cannot read its first message
+		return true // The cut is empty, because this version cannot read its first message.
 	}
 	s.metrics.stalled.markPending(c.partition.id)
 	g.honour() // before erase, which then knows no less
@@ -127,8 +127,8 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 			offset: c.from, known: true, tail: p.committed.tail, hasTail: p.committed.hasTail && p.committed.offset == c.from,
 			plain: c.plain, end: c.highWater, lost: c.lost, erased: c.honours,
 		}
-		// An insert that still runs has the token of ours if its cut was announced, so
-		// the engine drops the later of the two.
+		// If a previous owner announced this cut, its running insert has the same token,
+		// and the engine drops the later insert. Otherwise wait for running inserts.
 		if !p.committed.known {
 			if err := g.sink.countStoreError(store.Settle(ctx)); err != nil {
 				return err

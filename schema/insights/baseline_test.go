@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestCheckBaseline: a message of another baseline is told from ours and from other bytes, and is not read.
+// TestCheckBaseline checks that CheckBaseline distinguishes messages of another baseline from current messages and from
+// other bytes. ParseMessage and MessageIDOf read no message of another baseline.
 func TestCheckBaseline(t *testing.T) {
 	t.Parallel()
 	var e Encoder
@@ -22,30 +23,31 @@ func TestCheckBaseline(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		data  []byte
-		found int // -1: none
+		found int // -1 if the data is not a message of another baseline
 	}{
 		"ours":             {ours, -1},
 		"before baselines": {with('E'), 0},
 		"the next":         {with('E' + schema.Baseline + 1), schema.Baseline + 1},
 		"no letter":        {with(0xff), -1},
 		"too short":        {ours[:10], -1},
-		"text":             {[]byte("OK, this is a text of somebody else"), -1},
-		"nothing":          {nil, -1},
+		"text":             {[]byte("OK, this is a text of another program"), -1},
+		"no bytes":         {nil, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := CheckBaseline(c.data)
 			other, ok := errors.AsType[BaselineError](err)
 			if ok != (c.found >= 0) || ok && other.Found != c.found || !ok && err != nil {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want baseline %d", err, c.found)
 			}
 			if !ok {
 				return
 			}
-			if _, err := ParseMessage(c.data); !errors.Is(err, ErrNewer) || errors.Is(err, ErrMessage) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("it is read: %v", err)
+			_, err = ParseMessage(c.data)
+			if !errors.Is(err, ErrNewer) || errors.Is(err, ErrMessage) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("ParseMessage returns %v, want one line that is ErrNewer", err)
 			}
 			if id, ok := MessageIDOf(c.data); ok {
-				t.Errorf("it has the id %x", id)
+				t.Errorf("MessageIDOf returns %x, want no id", id)
 			}
 		})
 	}

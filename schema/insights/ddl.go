@@ -77,7 +77,7 @@ func storedColumns() []storedColumn {
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
 		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
-		// A row that an operator inserts by hand arrives now.
+		// The default is for rows that an operator inserts by hand.
 		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))"},
 	}
 	for _, f := range fields {
@@ -126,9 +126,9 @@ var clusterSettings = []tableSetting{
 	{"min_compressed_bytes_to_fsync_after_fetch", "1"},
 }
 
-// noStatistics: a query reads the statistics of each part before it plans, which took
-// more than half of a small one's time over 14 parts of 300,000 events, and no plan
-// was better for them.
+// noStatistics turns statistics off. A query reads the statistics of each part before
+// planning. For a small query over 14 parts of 300,000 events, that took more than half
+// of the time. The statistics improved no plan.
 var noStatistics = []tableSetting{{StatisticsSetting, "''"}}
 
 func (t Topology) settings() []tableSetting {
@@ -171,25 +171,27 @@ const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULA
 // timeIndex lets a query about a few days skip the parts of other months.
 const timeIndex = "INDEX time time TYPE minmax GRANULARITY 16"
 
-// BaselineMark is followed by the baseline's number in the comment of the events table, and of LocalTable.
+// BaselineMark precedes the baseline's number in the comments of the events table and of LocalTable.
 const BaselineMark = "octavo baseline "
 
 var comment = "\nCOMMENT " + sqltree.Quote(BaselineMark+strconv.Itoa(schema.Baseline))
 
 // CreateStatements create the events table, in this order. Each is safe to repeat.
 func CreateStatements(t Topology) []string {
+	const create = "CREATE TABLE IF NOT EXISTS "
+	body, layout := t.body(), t.layout()+comment
 	if t.Cluster == "" {
-		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + t.body() + "\nENGINE = MergeTree\n" + t.layout() + comment}
+		return []string{create + Table + " " + body + "\nENGINE = MergeTree\n" + layout}
 	}
-	body, layout := t.body(), t.layout()
-	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
+	cluster, local := sqltree.Ident(t.Cluster), t.LocalTable()
+	on := " ON CLUSTER " + cluster
+	path := "/clickhouse/tables/{shard}/{database}/" + local
 	return []string{
-		"CREATE TABLE IF NOT EXISTS " + t.LocalTable() + on + " " + body +
-			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout + comment,
-		// Rows of one log partition stay on one shard. An insert is of one
+		create + local + on + " " + body + "\nENGINE = ReplicatedMergeTree('" + path + "', '{replica}')\n" + layout,
+		// Rows of one log partition stay on one shard. An insert has rows of one
 		// partition, and only the shard that knows its token can drop a repeat.
-		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.LocalTable() +
-			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")" + comment,
+		create + Table + on + " AS " + local + "\nENGINE = Distributed(" + cluster +
+			", currentDatabase(), " + local + ", " + ColumnPartition + ")" + comment,
 	}
 }
 
@@ -217,9 +219,9 @@ func (t Topology) LocalTable() string {
 	return Table + "_local"
 }
 
-// UpgradeStatements bring an older table up to storedColumns. have maps each of
-// its columns to its type, and visits are its projections of visits. Columns are added
-// or widened, never dropped.
+// UpgradeStatements returns the statements that give an older table storedColumns. have
+// maps each of the table's columns to its type. visits are the table's projections of
+// visits. The statements add or widen columns and drop no column.
 func UpgradeStatements(t Topology, have map[string]string, visits []string) []string {
 	var changes, before []string
 	after := ""
@@ -243,7 +245,7 @@ func UpgradeStatements(t Topology, have map[string]string, visits []string) []st
 	return append(before, t.alter(changes)...)
 }
 
-// alter are the statements that make changes to the columns.
+// alter returns the statements that apply changes to the columns.
 func (t Topology) alter(changes []string) []string {
 	if len(changes) == 0 {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Visits are a projection of the events table: a row for each visit, which is a
-// session of a visitor, for each quarter of an hour and for each combination of what
-// else its events agree on, with how many events of each kind it has. That is a fifth
-// as many rows, of which everything that the columns with Visit say can be counted.
+// Visits are a projection of the events table. A visit is a session of a visitor. The
+// projection has a row for each visit, quarter of an hour and combination of values that
+// the row's events share. A row counts its events of each kind. The projection has a fifth
+// as many rows as the table and answers queries about the columns with Visit.
 //
-// The engine makes a part's projection with the part, and makes it anew when rows are
-// deleted. So late, imported and erased events are right in it at once, and there is no
-// job that could fall behind. It takes about 9 B per event.
+// The engine writes a part's projection with the part, and rebuilds the projection when
+// it deletes rows. So the projection is right at once for late, imported and erased
+// events, and no job can fall behind. The projection takes about 9 B per event.
 
 // VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
 // whole quarters, since 1972 at least.
@@ -307,10 +307,11 @@ func VisitsCheck() (events, visits string) {
 	}
 	number, _ := Events.OfVisit(nil)
 	quarter := sqltree.Call("toStartOfFifteenMinutes", TimeExpr())
+	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}
 	ofDay := func(s *sqltree.Select, site, at string) string {
 		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
 	}
 	typ := sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type")))
 	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter, sqltree.Col)}, ColumnSite, ColumnTime),
-		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
+		ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
 }

@@ -12,7 +12,7 @@ import (
 
 // A log message is one request's events of one site:
 //
-//	magic 'O', the baseline as a letter: 'F' is 1; version 1
+//	magic 'O'; the baseline as a letter, 'F' for 1; version 1
 //	message id, 16 bytes: equal only in repeats of one message
 //	received, int64 little endian, milliseconds since 1970 UTC
 //	site id, string
@@ -20,8 +20,8 @@ import (
 //	each event: length in bytes, uvarint; presence mask, uint64 little endian
 //	(bit i = the field with id i follows); the present fields by ascending id
 //
-// A string is its length as uvarint and its bytes. A later version, bits that this
-// one does not know, and another baseline give ErrNewer: the reader waits.
+// A string is its length as uvarint and its bytes. Reading returns ErrNewer for a later
+// version, for unknown bits, and for another baseline, and the sink then waits.
 const (
 	wireMagic   = "O" + string(rune(beforeBaselines+schema.Baseline))
 	wireVersion = 1
@@ -30,7 +30,7 @@ const (
 	MaxMessageEvents = 1 << 16
 )
 
-// beforeBaselines is the letter of messages that were written before baseline 1.
+// beforeBaselines is the letter of messages from before baseline 1.
 const beforeBaselines = 'E'
 
 // MessageID tells repeats of one message from other messages.
@@ -129,15 +129,16 @@ type Message struct {
 // ErrMessage is wrapped by every error about a message's bytes.
 var ErrMessage = errors.New("not a message of the event log")
 
-// ErrNewer is wrapped by errors about a valid message that this version cannot read:
-// of a later version, or of another baseline.
+// ErrNewer marks errors about a valid message that this version cannot read. The message
+// has a later version or another baseline.
 var ErrNewer = errors.New("a later version's message of the event log")
 
 // Reads is the latest version of the log encoding that this program reads. It
 // grows with wireVersion and with every new bit of the presence mask.
 const Reads = 1
 
-// BaselineError is an error about a message of another baseline. It is ErrNewer, too.
+// BaselineError is the error about a message of another baseline. errors.Is reports that
+// it is ErrNewer. Found is 0 if the message has no baseline.
 type BaselineError struct{ Found int }
 
 func (e BaselineError) Error() string {
@@ -147,12 +148,12 @@ func (e BaselineError) Error() string {
 	return fmt.Sprintf("a message of baseline %d: this program reads baseline %d", e.Found, schema.Baseline)
 }
 
-// Is implements the interface of [errors.Is].
+// Is reports whether target is ErrNewer, for [errors.Is].
 func (e BaselineError) Is(target error) bool { return target == ErrNewer }
 
-// CheckBaseline returns a BaselineError for a message of another baseline, and nil for any other bytes.
+// CheckBaseline returns a BaselineError for a message of another baseline, and nil for all other bytes.
 func CheckBaseline(data []byte) error {
-	// The version, which is small, tells messages from text.
+	// A message's version byte is below ' ', so text is not taken for a message.
 	if len(data) < headerSize || data[0] != wireMagic[0] || data[1] == wireMagic[1] || data[2] >= ' ' {
 		return nil
 	}

@@ -68,7 +68,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestCostIsBounded nests loops over as many reviews as there may be: without a limit the expression would run for ever.
+// TestCostIsBounded nests loops over the maximum number of reviews. Without a limit the expression would run for ever.
 func TestCostIsBounded(t *testing.T) {
 	t.Parallel()
 	text := `true`
@@ -82,12 +82,13 @@ func TestCostIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	spent := cputime.Of(func() {
-		if allowed, err := e.Allows(many); err == nil || allowed || !strings.Contains(err.Error(), "cost limit exceeded") {
-			t.Errorf("%t, %v", allowed, err)
+		allowed, err := e.Allows(many)
+		if err == nil || allowed || !strings.Contains(err.Error(), "cost limit exceeded") {
+			t.Errorf("Allows returns %t, %v; want false and the cost limit", allowed, err)
 		}
 	})
-	if spent > 5*time.Second { // It takes milliseconds.
-		t.Errorf("it took %s", spent)
+	if spent > 5*time.Second { // Allows takes milliseconds.
+		t.Errorf("Allows took %s, want at most 5s", spent)
 	}
 	for _, growing := range []string{
 		`[1,2,3,4,5,6,7,8].map(a, [1,2,3,4,5,6,7,8].map(b, [1,2,3,4,5,6,7,8].map(c, [1,2,3,4,5,6,7,8].map(d, [1,2,3,4,5,6,7,8].map(e, [1,2,3,4,5,6,7,8].map(f, "x")))))).size() > 0`,

@@ -3,7 +3,7 @@ package schematest
 
 import _ "embed"
 
-// Document is a rich document, in JSON, with each kind of node. It leaves out every member that may be absent.
+// Document is a JSON document with each kind of node. It leaves out every optional member.
 //
 //go:embed document.json
 var Document []byte

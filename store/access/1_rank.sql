@@ -1,6 +1,7 @@
--- The functions in this folder are the access rule in SQL; api.RightsOf is the same rule in Go, and a model test compares both.
--- They are applied after the migrations at every start (store/migrate.go), before ../functions, so this is their current text. A
--- migration is needed only to change a signature, which takes a drop, or to keep older nodes from putting their own text back.
+-- The functions in this folder are the access rule in SQL. api.RightsOf is the same rule in Go, and a model test
+-- compares both. store/migrate.go applies these files at every start, after the migrations and before ../functions. So
+-- this is the current text. Changing a signature needs a migration that drops the function. A migration also stops
+-- older nodes from restoring their own text.
 --
 -- Postgres inlines most of them into the query that calls them and plans both as one, so they are plain selects.
 

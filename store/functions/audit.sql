@@ -1,10 +1,10 @@
--- The audit log. The triggers that write it are generated: store/audit_triggers.go.
+-- The audit log. store/audit_triggers.go generates the triggers that write the log.
 
 -- audit_actor returns the actor of the transaction. store.By sets octavo.actor in the statement that begins the
--- transaction. Ids come from this service's own tables; the name is the present one. An organization does not learn who
--- a person of another organization is, nor their address: for example, unpublishing an integration ends its
--- installations everywhere. A person who has just created the organization, or leaves it, belongs to it. The log reads
--- the actor once per entry, because reading it per column took a sixth of an entry's time.
+-- transaction. Ids come from this service's own tables, and the name is the current name. The log hides the identity
+-- and address of a person of another organization: for example, unpublishing an integration ends its installations
+-- everywhere. A person who has just created the organization, or leaves it, belongs to it. The log reads the actor once
+-- per entry, because reading it per column took a sixth of an entry's time.
 create or replace function audit_actor(of_organization text, of_object text) returns table (
     type text, id text, name text, token_id text, token_kind text, operation text, request_id text, address text
 ) language sql stable as $$
@@ -24,14 +24,14 @@ create or replace function audit_actor(of_organization text, of_object text) ret
     ) k
 $$;
 
--- Entries never change. This guards against mistakes in this service, not against people with the right to change
--- tables.
+-- audit_log_stays refuses changes of entries. It guards against mistakes in this service. It does not guard against
+-- people with the right to change tables.
 create or replace function audit_log_stays() returns trigger language plpgsql as $$
 begin
     if tg_op = 'DELETE' and current_setting('octavo.forget_audit_entries', true) = 'on' then
         return old;
     end if;
-    raise exception 'entries of the audit log stay as they are';
+    raise exception 'cannot change or delete entries of the audit log';
 end
 $$;
 create or replace trigger audit_log_stays before update or delete on audit_log
@@ -39,8 +39,8 @@ create or replace trigger audit_log_stays before update or delete on audit_log
 create or replace trigger audit_log_is_not_truncated before truncate on audit_log
     for each statement execute function audit_log_stays();
 
--- forget_audit_entries deletes a bounded number of entries: those older than a time, or those of a removed
--- organization. Entries are deleted in no other way.
+-- forget_audit_entries deletes a bounded number of entries: entries older than a time, or entries of a removed
+-- organization. No other function deletes entries.
 create or replace function forget_audit_entries(older_than timestamptz, of_organization text, most integer)
     returns bigint
 language plpgsql as $$

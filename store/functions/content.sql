@@ -1,6 +1,7 @@
 -- Content: collections, pages, change requests, and the specifications that documents name.
 
--- collection_depth sets the depth of a collection; collection_depth_below passes a change on to the collections in it.
+-- collection_depth sets the depth of a collection. collection_depth_below updates the depths of the collections in a
+-- collection whose depth changes.
 create or replace function collection_depth() returns trigger language plpgsql as $$
 begin
     new.depth := coalesce((select p.depth + 1 from collections p where p.id = new.parent_id), 1);
@@ -34,8 +35,7 @@ create or replace function pages_of(of_space text, of_revision text)
         where own.branch = r.branch and own.page_id = p.page_id and own.since <= r.seq and own.until > r.seq)
 $$;
 
--- change_requests_like returns the change requests that a list's filters let through. A null filter lets everything
--- through.
+-- change_requests_like returns the change requests that match a list's filters. A null filter matches every request.
 create or replace function change_requests_like(
     of_statuses text[], of_creator text, of_cluster text, of_contributor text, of_reviewer text
 ) returns setof change_requests language sql stable as $$
@@ -50,8 +50,8 @@ create or replace function change_requests_like(
           select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = of_reviewer))
 $$;
 
--- specs_of_document returns the specifications that a document names. A document that Postgres cannot read as JSON
--- names none: for example, text with NUL, or too many levels.
+-- specs_of_document returns the specifications that a document names. It returns no rows if Postgres cannot read the
+-- document as JSON: for example, if a text has NUL, or the document has too many levels.
 create or replace function specs_of_document(content bytea) returns setof text language plpgsql immutable as $$
 begin
     if position('"openapi"'::bytea in content) > 0 then
@@ -69,7 +69,7 @@ create or replace function documents_stored() returns trigger language plpgsql a
 begin
     insert into document_specs (space_id, hash, slug)
     select d.space_id, d.hash, spec.slug from stored d cross join specs_of_document(d.content) spec (slug)
-    where length(spec.slug) <= 100; -- No specification has a longer one.
+    where length(spec.slug) <= 100; -- A specification's slug is at most 100 characters.
     return null;
 end
 $$;

@@ -1,5 +1,5 @@
--- Changes that front ends must hear of: front_end_changes gets a row in the transaction of the change. Front ends cache
--- spaces with the address where readers find them, so they also hear when a site changes that address.
+-- These triggers record changes for front ends: they insert a row into front_end_changes in the transaction of the
+-- change. Front ends cache spaces with their public addresses, so a change of a space's address is recorded too.
 
 create or replace function front_end_change(of_organization text, changed text) returns void language sql as $$
     insert into front_end_changes (organization_id, tag) values (of_organization, changed)
@@ -16,8 +16,8 @@ end
 $$;
 create or replace trigger front_ends_hear after update or delete on sites for each row execute function sites_changed();
 
--- The parts of a site name it in their column site_id. Parts that are deleted with their site write nothing: the site
--- has written its own row.
+-- The parts of a site name the site in their column site_id. A part that is deleted with its site records nothing,
+-- because the deletion of the site records a row.
 create or replace function site_parts_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'site:' || s.id)
@@ -75,7 +75,7 @@ create or replace trigger front_ends_hear after update on change_requests for ea
     when ((old.revision, old.status, old.subject) is distinct from (new.revision, new.status, new.subject))
     execute function change_requests_changed();
 
--- Front ends show the versions of a specification and their source. A fetch without a new version is no change.
+-- Front ends show the versions of a specification and their source. A fetch without a new version records nothing.
 create or replace function openapi_specs_changed() returns trigger language plpgsql as $$
 declare
     r openapi_specs := coalesce(new, old);
@@ -101,7 +101,7 @@ create or replace trigger front_ends_hear_of_places after update on sites for ea
         is distinct from (new.published, new.visibility, new.hostname, new.hostname_proved_at, new.proxy))
     execute function site_places_changed();
 
--- A deleted space has written its own row.
+-- The deletion of a space records its own row.
 create or replace function site_space_places_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'space:' || s.id)
@@ -116,8 +116,8 @@ create or replace trigger front_ends_hear_of_places_update after update on site_
         is distinct from (new.space_id, new.section_id, new.path, new.is_default, new.condition))
     execute function site_space_places_changed();
 
--- A section also decides how the address of a site space with the same path is written. Site spaces that are deleted
--- with their section write their own rows.
+-- A section also changes the address of a site space with the same path. A site space that is deleted with its section
+-- records its own row.
 create or replace function site_section_places_changed() returns trigger language plpgsql as $$
 declare
     r site_sections := coalesce(new, old);

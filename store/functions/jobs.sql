@@ -1,7 +1,7 @@
--- Jobs are rows of river_job. Their metadata says what they are about:
+-- Jobs are rows of river_job. A job's metadata has these members:
 --   organization  the organization of the job
 --   space         the space, for jobs about a space
---   sequence      jobs with the same sequence run one after the other
+--   sequence      jobs with the same sequence run in order
 
 -- job_state returns the state that users see.
 create or replace function job_state(state river_job_state, attempt smallint)

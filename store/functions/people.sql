@@ -1,6 +1,6 @@
 -- People and integrations.
 
--- Everything that lets a person use an account claims it.
+-- claim_user marks an account as claimed when the account gets a token or a membership.
 create or replace function claim_user() returns trigger language plpgsql as $$
 begin
     update users set unclaimed = false where id = new.user_id and unclaimed;
@@ -11,8 +11,8 @@ create or replace trigger claim_user after insert on tokens
     for each row when (new.user_id is not null) execute function claim_user();
 create or replace trigger claim_user after insert on memberships for each row execute function claim_user();
 
--- A trigger keeps the former script, because the second of two simultaneous publications sees the row only when it
--- holds its lock.
+-- keep_integration_script stores the former script. A trigger does this because the second of two simultaneous
+-- publications can read the row only after it holds the row's lock.
 create or replace function keep_integration_script() returns trigger language plpgsql as $$
 begin
     insert into integration_scripts (integration, version, script) values (old.name, old.version, old.script);

@@ -1,7 +1,7 @@
 -- Sites: every section, and the root of a site without sections, has a default site space.
 
--- promote_site_space makes another site space the default, after the default has left a section or the root: the next
--- in order, or the first after the last.
+-- promote_site_space makes another site space the default after the default has left a section or the root. It chooses
+-- the next site space in order, or the first if the former default was the last.
 create or replace function promote_site_space(site text, section text, after text) returns void language sql as $$
     update site_spaces set is_default = true
     where id = (select l.id from site_spaces l
@@ -11,7 +11,8 @@ create or replace function promote_site_space(site text, section text, after tex
                       where l.site_id = site and l.section_id is not distinct from section and l.is_default)
 $$;
 
--- Site spaces are also deleted with their space. The lock waits for writers that add a site space at the same time.
+-- site_spaces_gone promotes a site space after a deletion, also if a whole space is deleted. Its lock waits for writers
+-- that add a site space at the same time.
 create or replace function site_spaces_gone() returns trigger language plpgsql as $$
 begin
     perform from sites where id in (select site_id from gone where is_default) for no key update;

@@ -1,11 +1,11 @@
--- The baseline: every table of the first version. Its functions and triggers are in access/, functions/ and
--- audit_triggers.go: migrate.go applies their text after the migrations.
+-- The baseline has every table of the first version. The functions and triggers are in access/, functions/ and
+-- audit_triggers.go. migrate.go applies their text after the migrations.
 --
 -- Ids are text in the collation "C", so that their order is the byte order that page tokens rely on.
 
 -- +goose Up
 
--- One row: the number of the data format, schema.Baseline. Migrate refuses a database with another number.
+-- The only row has the number of the data format, schema.Baseline. Migrate refuses a database with another number.
 create table octavo_baseline (number integer not null);
 insert into octavo_baseline values (1);
 
@@ -18,8 +18,8 @@ create table users (
     email        text,
     photo_url    text,
     created_at   timestamptz not null default now(),
-    -- An invite created the account and nobody has used it yet. Following the link in the mail gives the first token of
-    -- such an account, and never a token of another account.
+    -- An invite created the account and nobody has used the account yet. The link in the mail gives the first token of
+    -- an unclaimed account. It gives no token of a claimed account.
     unclaimed    boolean     not null default false
 );
 -- A person has one account, whatever the capitals in the address.
@@ -42,7 +42,8 @@ create table organizations (
     merge_rules   jsonb       not null default '{"type": "none"}',
     sso           boolean     not null default false,
     ai            boolean     not null default false,
-    -- When the organization was deleted. It has no members from then on, which hides it; jobs delete its content later.
+    -- When the organization was deleted. From then on the organization has no members, so nobody sees it. Jobs delete
+    -- its content later.
     deleted_at    timestamptz
 );
 create index organizations_deleted on organizations (deleted_at) where deleted_at is not null;
@@ -166,7 +167,7 @@ create table deleted_spaces (
     deleted_at timestamptz not null default now()
 );
 
--- The role of a member or a team on a space, or on a collection with its content.
+-- The role of a member or a team on a space, or on a collection and its content.
 create table grants (
     organization_id text collate "C" not null,
     collection_id   text collate "C" references collections (id) on delete cascade,
@@ -226,7 +227,7 @@ create index email_invites_user on email_invites (user_id, organization_id);
 create index email_invites_end on email_invites (expires_at);
 create index email_invites_mail on email_invites (organization_id, user_id) where mail_state = 'waiting';
 
--- A link that makes everybody who follows it a member, or gives access to one space or collection.
+-- A link that makes its users members, or gives its users access to one space or collection.
 create table link_invites (
     id              text collate "C" primary key,
     organization_id text collate "C" not null references organizations (id) on delete cascade,
@@ -246,7 +247,7 @@ create index link_invites_collection on link_invites (collection_id) where colle
 -- Quotas count all invites of an organization, including invites to content.
 create index link_invites_quota on link_invites (organization_id);
 
--- Invites sent by mail on a day: those that an organization requested, and those that a person received.
+-- The number of invites by mail on a day, for each requesting organization and each invited person.
 create table mail_counts (
     -- The id of an organization or a user.
     subject text collate "C" not null,
@@ -279,8 +280,8 @@ create index saml_providers_organization on saml_providers (organization_id, id)
 create index saml_providers_team on saml_providers (default_team_id) where default_team_id is not null;
 create index saml_providers_active on saml_providers (organization_id, id) where active;
 
--- The user of a NameID. The same name at another provider is another person. Rows go with the membership, so a removed
--- member starts again, and with the provider.
+-- The user of a NameID. The same name at another provider is another person. Rows are deleted with the membership, so a
+-- removed member starts again. Rows are also deleted with the provider.
 create table saml_identities (
     provider_id     text collate "C" not null references saml_providers (id) on delete cascade,
     name_id         text collate "C" not null,
@@ -293,7 +294,7 @@ create table saml_identities (
 );
 create index saml_identities_member on saml_identities (user_id, organization_id);
 
--- Requests that were answered, until any answer to them is too old. An answer logs in once, across all nodes.
+-- Answered login requests, until any answer to them is too old. An answer logs in once, across all nodes.
 create table saml_answers (
     provider_id text collate "C" not null references saml_providers (id) on delete cascade,
     request_id  text collate "C" not null,
@@ -352,7 +353,7 @@ create table sites (
 );
 create index sites_organization on sites (organization_id, id);
 create unique index sites_basename on sites (basename, organization_id);
--- Several sites may claim a name; the site that proves it gets it.
+-- Several sites may claim a name. The site that proves the name gets it.
 create unique index sites_hostname on sites (hostname) where hostname_proved_at is not null;
 
 alter table organizations add foreign key (default_site) references sites (id) on delete set null;
@@ -360,7 +361,7 @@ alter table organizations add foreign key (default_site) references sites (id) o
 -- Site structure: sections, their groups, and site spaces. `position` counts within the parent, with gaps. `rank`
 -- spells the positions from the root to the row, so ranks sort like the structure from top to bottom. Lists page by
 -- rank. A rank changes only when its row or an ancestor moves, so pages neither skip nor repeat rows that stay. Only
--- writers that hold the lock of the site's row change positions, and they leave every rank right.
+-- writers that hold the lock of the site's row change positions, and they also update every affected rank.
 create table site_section_groups (
     id         text collate "C" primary key,
     site_id    text collate "C" not null references sites (id) on delete cascade,
@@ -418,14 +419,14 @@ create table share_links (
     id         text collate "C" primary key,
     site_id    text collate "C" not null references sites (id) on delete cascade,
     name       text        not null,
-    -- The key lets everybody who has it read the site. It is part of the addresses, so it is stored in clear.
+    -- The key lets its owners read the site. The key is part of addresses, so it is stored in clear.
     key        text collate "C" not null unique,
     active     boolean     not null default true,
     created_at timestamptz not null default now()
 );
 create index share_links_site on share_links (site_id, id);
 
--- The ids are no foreign keys: the target of a redirect may be deleted without it.
+-- The ids are no foreign keys: a redirect remains when its target is deleted.
 create table site_redirects (
     id              text collate "C" primary key,
     site_id         text collate "C" not null references sites (id) on delete cascade,
@@ -442,7 +443,7 @@ create table site_redirects (
 );
 create index site_redirects_site on site_redirects (site_id, id);
 
--- Only the settings that somebody set. Reading adds the defaults and, for site spaces, the site's settings.
+-- Explicitly set settings only. Reading adds the defaults and, for site spaces, the site's settings.
 create table site_customizations (
     site_id    text collate "C" primary key references sites (id) on delete cascade,
     settings   jsonb       not null,
@@ -544,7 +545,7 @@ create table branch_pages (
     primary key (branch, page_id, until)
 );
 create index branch_pages_parent on branch_pages (branch, parent_id, slug, until);
--- A search for a site's visitor asks which spaces have pages with conditions. Few have any.
+-- A search for a site's visitor reads which spaces have pages with conditions. Few spaces have such pages.
 create index branch_pages_conditions on branch_pages (branch)
     where page -> 'condition' is not null and until = 2147483647;
 
@@ -638,7 +639,7 @@ create table change_request_contributors (
     primary key (change_request_id, user_id)
 );
 
--- The users who were asked to review. A request after the review replaces the row.
+-- The users with a review request. A request after the review replaces the row.
 create table change_request_reviewers (
     change_request_id text collate "C" not null references change_requests (id) on delete cascade,
     user_id           text collate "C" not null references users (id) on delete cascade,
@@ -655,16 +656,16 @@ create table change_request_reviews (
     change_request_id text collate "C" not null references change_requests (id) on delete cascade,
     user_id           text collate "C" not null references users (id),
     revision          text        not null,
-    -- The user who requested the review; null if nobody did.
+    -- The user who requested the review; null for a review without a request.
     requested_by      text collate "C" references users (id),
     status            text        not null check (status in ('changes-requested', 'approved')),
-    -- The same user reviewed again, or was asked to.
+    -- Whether the same user reviewed again or got another review request.
     superseded        boolean     not null default false,
     created_at        timestamptz not null default now(),
     updated_at        timestamptz not null default now()
 );
 create index change_request_reviews_request on change_request_reviews (change_request_id, id);
--- At most one review of a user is not superseded.
+-- A user has at most one review that is not superseded.
 create unique index change_request_reviews_newest on change_request_reviews (change_request_id, user_id)
     where not superseded;
 
@@ -728,7 +729,7 @@ create table comments (
     check ((table_record is null) = (table_definition is null))
 );
 create index comments_thread on comments (thread_id, posted_at, id);
--- The lists that people look at: open comments, and comments on one page.
+-- The indexes of the lists that people read: open comments, and comments on one page.
 create index comments_thread_open on comments (thread_id, posted_at, id) where status = 'open';
 create index comments_thread_page on comments (thread_id, page_id, posted_at, id) where page_id is not null;
 -- For cascades from a change request, a space, a comment or a review.
@@ -768,7 +769,7 @@ create table search_spaces (
     revision   text collate "C" not null default '',
     -- How the space is indexed: the version of the words, and the dictionary of the space's language.
     dictionary text collate "C" not null,
-    -- The revision that a job is indexing, '' for none, and the last page that it has finished.
+    -- The revision that a job is indexing, or '', and the last page that the job has finished.
     target     text collate "C" not null default '',
     reached    text collate "C" not null default ''
 );
@@ -787,15 +788,15 @@ create table search_pages (
     words       tsvector    not null,
     primary key (space_id, page_id)
 ) with (toast_tuple_target = 256);
--- Without a pending list, which every search would read: only jobs write, and they can wait.
+-- The index has no pending list, because every search would read it. Only jobs write to the index, and jobs can wait.
 create index search_pages_words on search_pages using gin (words) with (fastupdate = off);
 create index search_pages_top on search_pages using gin (top) with (fastupdate = off);
 alter table search_pages
     alter column title set storage main,
     alter column path set storage main,
     alter column description set storage main;
--- Postgres must not estimate how many pages match a search. If it expects most of them, it reads the whole table with
--- the words of every page, which takes ten times as long as the index. Without statistics it expects few matches.
+-- Postgres must not estimate how many pages match a search. If it expects most pages to match, it reads the whole table
+-- with the words of every page. That takes ten times as long as the index. Without statistics it expects few matches.
 alter table search_pages alter column words set statistics 0, alter column top set statistics 0;
 
 -- The vocabulary of each space, for misspelled words: how many pages have the word, and the keys that it shares with
@@ -840,10 +841,10 @@ create index git_operations_space on git_operations (space_id, "timestamp" desc,
 -- The operations that describe the space's repository.
 create index git_operations_described on git_operations (space_id, "timestamp" desc, id desc)
     where provider is not null or repo_url is not null;
--- Few operations still have credentials to delete.
+-- The job that deletes credentials reads this index. Few operations have credentials.
 create index git_operations_credentials on git_operations (finished_at)
     where credentials is not null and finished_at is not null;
--- Few operations are unfinished, however many are kept.
+-- The table has many finished operations and few unfinished operations.
 create index git_operations_open on git_operations (id) where state in ('queued', 'running');
 
 -- The last synchronization of a space with a branch of a repository. Its id also names the branch (see branch_pages)
@@ -882,14 +883,14 @@ create table git_redirects (
 
 -- === PDFs
 
--- A content is recorded before its first chunk, so that the leftovers of a failed attempt are found.
+-- A content's row is written before its first chunk, so that jobs find the chunks of a failed attempt.
 create table pdf_contents (
     content  text collate "C" primary key,
     begun_at timestamptz not null default now()
 );
 create index pdf_contents_begun on pdf_contents (begun_at);
 
--- The bytes of PDFs. Each attempt writes a content of its own; a content that no PDF names is a leftover.
+-- The bytes of PDFs. Each attempt writes its own content. A content that no PDF names is a leftover.
 create table pdf_chunks (
     content text collate "C" not null,
     number  integer     not null,
@@ -905,7 +906,7 @@ create table pdfs (
     space_id text collate "C" not null references spaces (id) on delete cascade,
     key      text collate "C" not null,
     revision text collate "C" not null,
-    -- The selection: all pages, a page with the pages below it, or that page alone.
+    -- The selection: all pages, a page with the pages below it, or a single page.
     page     text collate "C" not null,
     alone    boolean     not null,
     -- The job that renders it.
@@ -1024,7 +1025,7 @@ create table openapi_specs (
     last_processed_at timestamptz,
     created_at        timestamptz not null default now(),
     updated_at        timestamptz not null default now(),
-    -- Counts the sources that were set, so that a job never stores a document under another source.
+    -- Counts the changes of the source, so that a job never stores a document under another source.
     source_number     integer     not null default 0,
     -- When to fetch the specification, or to request a job again; null if it was sent as text.
     fetch_at          timestamptz,
@@ -1110,9 +1111,9 @@ create table issues_clusters (
     language        text        not null default '',
     -- What its issues are about, for the next analysis; null before the first.
     profile         jsonb,
-    -- The topic that it shares with clusters of other problems; null for none.
+    -- The topic that it shares with clusters of other problems, or null.
     theme           text,
-    -- Whether issues left the cluster since its numbers were counted.
+    -- Whether issues left the cluster after its numbers were counted.
     stale           boolean     not null default true,
     -- The language model's text about the cluster, the number of issues at that time, and whether the model wrote the
     -- label.
@@ -1172,7 +1173,7 @@ create index issues_cluster_events_organization on issues_cluster_events (organi
 
 -- === Integrations
 
--- An integration. Its name belongs to the organization that published it first, for good.
+-- An integration. Its name permanently belongs to the organization that published it first.
 create table integrations (
     name                text collate "C" primary key,
     organization_id     text collate "C" not null references organizations (id) on delete cascade,
@@ -1200,7 +1201,7 @@ create table integrations (
     dev_tunnel          text,
     dev_all             boolean     not null default false
 );
--- Lists show these, and the organization's own, including private ones.
+-- Lists show public integrations, and all integrations of the caller's organization.
 create index integrations_public on integrations (name) where visibility = 'public';
 create index integrations_organization on integrations (organization_id, name);
 
@@ -1251,8 +1252,8 @@ create table integration_installations (
     paused          boolean     not null default false,
     space_selection text        not null default 'all' check (space_selection in ('all', 'selected')),
     site_selection  text        not null default 'all' check (site_selection in ('all', 'selected')),
-    -- The user in whose name its tokens write. The user is in no organization and has no e-mail address. Users who
-    -- wrote something are never deleted.
+    -- The user in whose name its tokens write. The user is in no organization and has no e-mail address. A user who
+    -- wrote content is never deleted.
     user_id         text collate "C" not null references users (id),
     unique (integration, organization_id)
 );
@@ -1260,8 +1261,8 @@ create index integration_installations_user on integration_installations (user_i
 create index integration_installations_organization on integration_installations (organization_id, id);
 create index integration_installations_integration on integration_installations (integration, id);
 
--- The spaces and sites that an installation was put on, with their own configuration. If the selection is `all`, the
--- installation applies to all others as well.
+-- The spaces and sites of an installation, with their own configuration. If the selection is `all`, the installation
+-- also applies to all other spaces or sites.
 create table integration_content_installations (
     installation_id text collate "C" not null references integration_installations (id) on delete cascade,
     space_id        text collate "C" references spaces (id) on delete cascade,
@@ -1290,7 +1291,7 @@ create table integration_tokens (
 create index integration_tokens_integration on integration_tokens (integration, installation_id, id);
 create index integration_tokens_installation on integration_tokens (installation_id);
 
--- What happened to the installations of an integration, including deleted ones.
+-- Events of an integration's installations, including deleted installations.
 create table integration_events (
     id              text collate "C" primary key,
     integration     text collate "C" not null references integrations (name) on delete cascade,
@@ -1305,8 +1306,8 @@ create index integration_events_integration on integration_events (integration, 
 
 -- === Events
 
--- Idempotency keys of event posts, for a day each. They have no foreign key to the site: a key outlives it by a day at
--- most, and posting must not lock the site's row.
+-- Idempotency keys of event posts, for a day each. The table has no foreign key to sites: a key outlives its site by a
+-- day at most, and posting must not lock the site's row.
 create table event_keys (
     site_id       text collate "C" not null,
     key           text collate "C" not null,
@@ -1315,10 +1316,10 @@ create table event_keys (
     -- The log message of the request, the same for every attempt.
     message_id    bytea       not null,
     log_partition integer     not null,
-    -- The message is not in the partition before this offset.
+    -- The message's offset in the partition is this offset or later.
     log_offset    bigint      not null,
     done          boolean     not null default false,
-    -- The last attempt may append until leased_until. The number tells it from the others.
+    -- The last attempt may append until leased_until. The number identifies the attempt.
     attempt       integer     not null default 1,
     leased_until  timestamptz not null,
     created_at    timestamptz not null default now(),
@@ -1326,7 +1327,7 @@ create table event_keys (
 );
 create index event_keys_created on event_keys (created_at);
 
--- Visitors that are erased from the insights. There is no foreign key to the site: an erasure outlives its site.
+-- Visitors that are erased from the insights. The table has no foreign key to sites: an erasure outlives its site.
 create table erasures (
     site_id      text collate "C" not null,
     -- The keyed hash, as in the insights store.
@@ -1338,14 +1339,14 @@ create table erasures (
     version      bigint,
     erased_until timestamptz,
     attempts     integer     not null default 0,
-    -- When no active part of the events table had its rows, by the insights store's clock.
+    -- When the rows had left all active parts of the events table, by the insights store's clock.
     mutated_at   timestamptz,
     done_at      timestamptz,
     primary key (site_id, visitor)
 );
 create index erasures_pending on erasures (asked_at) where done_at is null;
 create index erasures_pending_site on erasures (site_id) where done_at is null;
--- Finished erasures are kept for months. Queries that run every second, or for one site, do not read them.
+-- The table has finished erasures of months. Queries that run every second, or for one site, do not read them.
 create index erasures_done on erasures (log_until) where done_at is not null;
 
 -- Append-only: a sink that repeats the insert of another sink needs the other sink's tombstones.
@@ -1358,7 +1359,7 @@ create table tombstones (
 );
 create index tombstones_visitor on tombstones (site_id, visitor);
 
--- One row. A transaction that adds tombstones locks it, so versions become visible in order.
+-- This table has one row. A transaction that adds tombstones locks the row, so versions become visible in order.
 create table tombstone_version (
     version bigint      not null
 );
@@ -1368,12 +1369,12 @@ insert into tombstone_version values (1);
 create table retentions (
     site_id     text collate "C" primary key,
     days        integer     check (days between 1 and 3650),
-    -- Until when the present days were last applied; null: never.
+    -- The time up to which the current days were last applied, or null.
     carried_out timestamptz
 );
 
--- Which events were deleted because of their age. A site has several rows only if it keeps events for longer than
--- before: a later row with a later time replaces the rows that it covers.
+-- The events that were deleted because of their age. A later row with a later time replaces the rows that it covers. So
+-- a site has several rows only after its retention grew.
 create table expiries (
     site_id     text collate "C" not null,
     -- Events of an earlier time were deleted, if they were received before carried_out.
@@ -1384,8 +1385,8 @@ create table expiries (
 
 -- === Front ends
 
--- Changes that front ends must hear of, so that they read again. Rows stay until a job has told the front ends, and for
--- a week at most.
+-- Changes after which front ends must read again. A job deletes the rows after it notifies the front ends, or after a
+-- week.
 create table front_end_changes (
     id              bigint      generated always as identity primary key,
     -- No foreign key: organizations are deleted together with what changes.
@@ -1424,7 +1425,7 @@ create table webhooks (
     failures        integer     not null default 0,
     failing_since   timestamptz,
     held_until      timestamptz,
-    -- When to request a job; null if nothing waits that no job will see.
+    -- When to request a job; null if no delivery needs another job.
     due_at          timestamptz,
     -- When and why the service disabled the webhook.
     disabled_at     timestamptz,
@@ -1437,7 +1438,7 @@ create index webhooks_organization on webhooks (organization_id, id);
 create index webhooks_active on webhooks (organization_id) where active;
 create index webhooks_due on webhooks (due_at) where active and due_at is not null;
 
--- What happened, once for all webhooks that receive it.
+-- An event, stored once for all webhooks that receive it.
 create table webhook_events (
     id              text collate "C" primary key,
     -- No foreign key: jobs delete the rows of deleted organizations in steps.
@@ -1445,7 +1446,7 @@ create table webhook_events (
     type            text collate "C" not null,
     -- The id of the object.
     subject         text collate "C" not null,
-    -- The user who did it, if known.
+    -- The user who caused the event, if known.
     actor           text collate "C",
     -- The payload's member data, without addresses.
     data            jsonb       not null,
@@ -1464,7 +1465,7 @@ create table webhook_deliveries (
     event_id        text collate "C" not null references webhook_events (id) on delete cascade,
     -- The delivery that a user asked to repeat.
     redelivers      text collate "C",
-    -- A user waits for it, so it goes before the others.
+    -- A user waits for the delivery, so it goes first.
     by_hand         boolean     not null default false,
     state           text        not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
     attempts        integer     not null default 0,
@@ -1502,9 +1503,9 @@ create table audit_log (
     space_id        text collate "C",
     action          text        not null check (action in ('create', 'update', 'delete')),
     object_type     text collate "C" not null,
-    -- Null in the entry that stands for the rest of a statement that changed very many objects.
+    -- Null in an entry that summarises the other changes of a statement with very many changes.
     object_id       text collate "C",
-    -- How many changes that entry stands for.
+    -- How many changes the summarising entry counts.
     further         bigint,
     before          jsonb,
     after           jsonb,
@@ -1521,13 +1522,13 @@ create index audit_log_organization on audit_log (organization_id, at, id);
 create index audit_log_object on audit_log (organization_id, object_id, at, id);
 create index audit_log_actor on audit_log (organization_id, actor_id, at, id);
 create index audit_log_operation on audit_log (organization_id, operation, at, id);
--- Entries are written in the order of their times, so a summary of each range of blocks finds the old ones.
+-- Entries are written in the order of their times, so a summary of each range of blocks finds old entries.
 create index audit_log_at on audit_log using brin (at);
 
 -- === Jobs: river creates the table before this migration runs
 
 create index jobs_organization on river_job ((metadata ->> 'organization'), id);
--- Few jobs are unfinished, however many finished ones are kept.
+-- The table has many finished jobs and few unfinished jobs.
 create index jobs_sequence on river_job ((metadata ->> 'sequence'), id)
     where state in ('available', 'pending', 'retryable', 'running', 'scheduled');
 create index jobs_failed on river_job (id) where state in ('cancelled', 'discarded');

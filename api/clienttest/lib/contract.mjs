@@ -162,7 +162,7 @@ export class Contract {
         const ajv = new Ajv({
             strict: true, strictTypes: false, strictRequired: false,
             allErrors: true, verbose: true, discriminator: true,
-            // A schema judges few answers: optimizing its code takes longer than running the plain code.
+            // A schema checks few responses, so optimizing its code would take longer than running the plain code.
             code: { optimize: false },
         });
         addFormats(ajv, ['uri', 'int32', 'byte']);
@@ -184,7 +184,7 @@ export class Contract {
     }
 }
 
-// Returns the names of the schemas that a schema reaches by references, and by the seed's members.
+// references returns the names of the schemas that a schema reaches by references and by the seed's members.
 function references(schema, schemas, members) {
     const reached = new Set();
     const visit = (value) => {

@@ -1,7 +1,7 @@
 // What every scenario begins with: users with tokens on a live server, and an organization of its own.
 //
-// The server comes from the environment, see ../client_test.go: OCTAVO_URL, and OCTAVO_CLIENTTEST_PROGRAM (the server's
-// program, for operator). The users come from enter.
+// ../client_test.go sets two environment variables: OCTAVO_URL is the server, and OCTAVO_CLIENTTEST_PROGRAM is the
+// server's program for operator. Calls of enter give the users.
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -18,11 +18,11 @@ const setting = (name) => {
 };
 
 const url = setting('OCTAVO_URL').replace(/\/$/, '');
-// Scenarios run one after the other in one process, so that each schema of the contract is compiled once.
+// All scenarios run in one process, so that each schema of the contract is compiled once.
 const contract = new Contract();
 let scenario, tokens, witness;
 
-/** Begins a scenario: users are their tokens by name, notes is the file for a note of every answer. */
+/** Begins a scenario. `users` has the users' tokens by name. `notes` is the file that records every response. */
 export function enter(name, { users, notes }) {
     [scenario, tokens, witness] = [name, users, new Witness(contract, notes)];
 }

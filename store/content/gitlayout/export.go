@@ -1,7 +1,7 @@
 package gitlayout
 
 import (
-	"crypto/sha1" // Git names its objects by it.
+	"crypto/sha1" // Git names its objects by SHA-1.
 	"encoding/hex"
 	"fmt"
 	"maps"

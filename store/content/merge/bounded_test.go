@@ -52,11 +52,11 @@ func TestDocumentsAreBounded(t *testing.T) {
 				keys.Assign(&theirs, &base)
 				merged, _ := merge.Documents(base, ours, theirs, nil)
 				if problems := merged.Problems(""); len(problems) > 0 {
-					t.Errorf("%+v", problems)
+					t.Errorf("the merged document has problems: %+v", problems)
 				}
 			})
 			if took > 30*time.Second {
-				t.Errorf("took %v", took)
+				t.Errorf("the merge took %v of processor time, want at most 30s", took)
 			}
 		})
 	}

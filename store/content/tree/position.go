@@ -81,7 +81,7 @@ func step(number string, by int) (next string, ok bool) {
 	case text[0] == 'z' && by > 0, text[0] == 'A' && by < 0:
 		return "", false
 	default:
-		head = byte(int(text[0]) + by) // Between two letters is a letter.
+		head = byte(int(text[0]) + by) // The result is a letter, because the cases above exclude the ends.
 	}
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
