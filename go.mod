@@ -35,7 +35,6 @@ require (
 	github.com/kyokomi/emoji/v2 v2.2.14 // the names of emoji in Markdown
 	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0 // tests: reads PDFs
 	github.com/mattermost/xml-roundtrip-validator v0.1.0 // SAML: refuses XML that two parsers would read differently
-	github.com/microcosm-cc/bluemonday v1.0.27 // the text of conversations that are HTML
 	github.com/mileusna/useragent v1.3.5 // browsers and devices of visitors
 	github.com/oschwald/maxminddb-golang/v2 v2.9.0 // places of visitors
 	github.com/pierrec/lz4/v4 v4.1.33 // ClickHouse's compression of blocks
@@ -59,7 +58,6 @@ require (
 	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.43.0
 	gonum.org/v1/gonum v0.17.0 // dot products of meanings
-	google.golang.org/protobuf v1.36.12 // the pieces of the model
 	pgregory.net/rapid v1.3.0
 )
 
@@ -67,7 +65,6 @@ require (
 	cel.dev/expr v0.25.1 // indirect
 	github.com/ProtonMail/go-crypto v1.1.6 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
-	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bytedance/gopkg v0.1.3 // indirect
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
@@ -82,7 +79,6 @@ require (
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
 	github.com/golang/groupcache v0.0.0-20241129210726-2c02b8208cf8 // indirect
-	github.com/gorilla/css v1.0.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jbenet/go-context v0.0.0-20150711004518-d14ea06fba99 // indirect
@@ -124,5 +120,6 @@ require (
 	golang.org/x/exp v0.0.0-20261011100332-faecfb24eb49 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20261005182115-fad411399dd8 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261005182115-fad411399dd8 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 )

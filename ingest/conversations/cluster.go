@@ -2,30 +2,23 @@ package conversations
 
 import (
 	"cmp"
-	"container/heap"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 )
 
-// How much more alike than usual issues must be to be one problem: the mean over all pairs of two groups, so that a chain of similar
-// pairs does not join issues that have nothing in common. What is usual is measured for each issue: see usual.go. Two clusters that
-// both have issues which do not move become one only if they are more alike, by mergeMargin.
 const (
-	joinThreshold = 0.05
-	// wordsThreshold is that without a model.
-	wordsThreshold = -0.10
-	mergeMargin    = 0.10
-	// candidateMargin is how much less alike two issues may be than their groups.
-	candidateMargin = 0.10
-)
-
-const (
-	// looseSize is how large a group must be for its mean to count half when issues change their groups: that of few says little.
+	// threshold is how much more alike than usual the issues of two groups must be to be one problem. wordsThreshold
+	// is that without a model.
+	threshold      = 0.05
+	wordsThreshold = -0.1
+	// mergeMargin is added for two clusters that both have issues which do not move.
+	mergeMargin = 0.1
+	// looseSize is the group size at which the fit of an issue counts half.
 	looseSize = 10
-	// settlePasses bounds how often issues may change their groups within an analysis.
+	// settlePasses bounds how often issues may change their groups.
 	settlePasses = 5
-	// maxNeighbors bounds the pairs per issue: many equal issues would otherwise have quadratically many.
-	maxNeighbors = 40
 )
 
 // Item is an issue that may go to any cluster. Key must be unique, and must not depend on when the issue came in.
@@ -33,7 +26,7 @@ type Item struct {
 	Key      string
 	Language string
 	Terms    []string
-	// Meaning is the issue's vector; nil if it has none.
+	// Meaning is nil if it is not known.
 	Meaning Meaning
 	// Cluster is the id of the cluster that it is in; empty for none.
 	Cluster string
@@ -48,223 +41,258 @@ type Known struct {
 	Rests bool
 }
 
-// Group is issues about the same thing. Clusters are indexes of the clusters that they are in from now on: none makes the
-// group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
-type Group struct {
-	Clusters []int
-	Items    []int
-}
+// Group is issues about the same thing. Clusters are indexes of the clusters that they are in from now on: none makes
+// the group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
+type Group struct{ Clusters, Items []int }
 
-// Method finds clusters. It counts the terms that it sees, and weighs them by their counts: one is made for each analysis.
-type Method struct{ words *vocabulary }
+// Method finds clusters. It counts the terms that it sees, and weighs them by their counts: one is made for each
+// analysis.
+type Method struct {
+	// having is how many texts have a term.
+	having map[string]float64
+	texts  float64
+}
 
 // NewMethod makes a method that has seen nothing.
-func NewMethod() *Method { return &Method{newVocabulary()} }
+func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
-// Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and issues of
-// equal terms are in the same one. A cluster whose issues are all among the items goes on as the group that has the most of them.
-// The result depends on the sets only: it is computed in the order of ids and keys.
+// Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and
+// issues of equal terms are in the same one. A cluster whose issues are all among the items goes on as the group that
+// has the most of them. The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
-	a := newAssignment(m.words, known, items)
-	pairs := a.candidates()
-	for _, p := range pairs {
-		a.push(p.a, p.b)
+	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
+	a.addNodes(m)
+	if slices.ContainsFunc(a.nodes, func(n *node) bool { return n.cluster < 0 && len(n.meaning) > 0 }) {
+		a.threshold = threshold
+		a.center()
+		a.share()
+		a.compare()
+		a.smooth()
 	}
-	a.run()
-	a.settle(pairs)
-	return a.groups()
+	a.compare()
+	a.join()
+	a.settle()
+	return a.result()
 }
 
-// assignment is nodes, clusters that rest before issues, that are joined into groups.
+// assignment joins nodes, resting clusters before issues, into groups.
 type assignment struct {
 	known []Known
 	items []Item
-	// order has the nodes: an index into the clusters, or, minus their number, into the issues.
-	order  []int
-	words  *vocabulary
-	single []vector
-	// having has the nodes that have a term, with its weights.
-	having [][]similar
-	// haveMeaning is whether an issue has a meaning, and threshold what is alike enough then.
-	haveMeaning bool
-	threshold   float64
-	tongue      []string
-	parent      []int
-	// sums, sizes and usual are of groups, under their roots; usual is a sum too.
-	sums  []vector
-	sizes []int
-	usual []float64
-	// own is what is usual for a node itself.
-	own     []float64
-	fixed   []bool
-	version []int
-	queue   pairQueue
+	nodes []*node
+	// having has the nodes with a term, and its weights in them.
+	having    map[string][]neighbor
+	threshold float64
 }
 
-func newAssignment(vocabulary *vocabulary, known []Known, items []Item) *assignment {
-	a := &assignment{known: known, items: items, words: vocabulary}
-	for i := range known {
-		if known[i].Rests {
-			a.order = append(a.order, i)
+// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues; those of
+// a single issue have length 1.
+type node struct {
+	words    []entry
+	meaning  []float32
+	language string
+	size     float64
+	// cluster is -1 for issues.
+	cluster int
+	items   []int
+	// usual is the usual similarity of an issue to the nearest neighbors.
+	usual float64
+	near  []neighbor
+	group *group
+}
+
+// group is nodes that are about the same thing. Its values are sums over its issues.
+type group struct {
+	words       map[string]float64
+	meaning     []float32
+	size, usual float64
+	// rests is whether it has a resting cluster.
+	rests bool
+	// language is that of the first node that has one.
+	language string
+	nodes    []*node
+}
+
+// addNodes makes the nodes, after it has counted their terms.
+func (a *assignment) addNodes(m *Method) {
+	var clusters, issues []int
+	for i, k := range a.known {
+		if k.Rests {
+			clusters = append(clusters, i)
+			m.count(slices.Collect(maps.Keys(k.Profile.Terms)))
 		}
 	}
-	slices.SortFunc(a.order, func(i, j int) int { return strings.Compare(known[i].ID, known[j].ID) })
-	var own []int
-	for i := range items {
-		own = append(own, len(known)+i)
+	for i, item := range a.items {
+		issues = append(issues, i)
+		m.count(item.Terms)
 	}
-	slices.SortFunc(own, func(i, j int) int {
-		x, y := items[i-len(known)], items[j-len(known)]
-		return cmp.Or(slices.Compare(x.Terms, y.Terms), strings.Compare(x.Language, y.Language), strings.Compare(x.Key, y.Key))
+	slices.SortFunc(clusters, func(i, j int) int { return strings.Compare(a.known[i].ID, a.known[j].ID) })
+	for _, i := range clusters {
+		p := a.known[i].Profile
+		a.nodes = append(a.nodes, &node{
+			words: sorted(p.Terms), meaning: p.Meaning.vector(p.Length), language: a.known[i].Language,
+			size: float64(p.Issues), cluster: i,
+		})
+	}
+	slices.SortFunc(issues, func(i, j int) int {
+		x, y := a.items[i], a.items[j]
+		return cmp.Or(slices.Compare(x.Terms, y.Terms), strings.Compare(x.Key, y.Key))
 	})
-	a.order = append(a.order, own...)
-	n := len(a.order)
-	a.single, a.tongue, a.sizes = make([]vector, n), make([]string, n), make([]int, n)
-	a.parent, a.fixed, a.version = make([]int, n), make([]bool, n), make([]int, n)
-	counts := make([]map[string]float64, n)
-	for node, i := range a.order {
-		if i < len(known) {
-			counts[node] = known[i].Profile.Terms
-		} else {
-			counts[node] = countTerms(items[i-len(known)].Terms)
-		}
-		a.words.count(counts[node])
-	}
-	for node, i := range a.order {
-		a.parent[node] = node
-		if i < len(known) {
-			a.single[node], a.tongue[node] = known[i].Profile.vector(a.words), known[i].Language
-			a.sizes[node], a.fixed[node] = known[i].Profile.Issues, true
+	for at, i := range issues {
+		item := a.items[i]
+		if at > 0 && slices.Equal(item.Terms, a.items[issues[at-1]].Terms) {
+			last := a.nodes[len(a.nodes)-1]
+			for k, e := range last.words {
+				last.words[k].weight += e.weight / last.size
+			}
+			add(last.meaning, item.Meaning.vector(1), 1)
+			last.size, last.items = last.size+1, append(last.items, i)
 			continue
 		}
-		item := items[i-len(known)]
-		a.single[node] = vector{a.words.vectorOf(counts[node]), item.Meaning.vector()}
-		a.tongue[node], a.sizes[node] = item.Language, 1
-		a.haveMeaning = a.haveMeaning || a.single[node].meaning != nil
+		a.nodes = append(a.nodes, &node{
+			words: m.weigh(item.Terms), meaning: item.Meaning.vector(1), language: item.Language,
+			size: 1, cluster: -1, items: []int{i},
+		})
 	}
-	a.own, a.usual = make([]float64, n), make([]float64, n)
-	a.having = make([][]similar, len(a.words.terms))
-	for node, v := range a.single {
-		for _, e := range v.words {
-			a.having[e.term] = append(a.having[e.term], similar{node, float64(e.weight)})
-		}
-	}
-	a.threshold = wordsThreshold
-	if a.haveMeaning {
-		a.threshold = joinThreshold
-		a.center()
-		a.addShared()
-	}
-	return a
-}
-
-// joinEqual puts equal issues together, whatever their similarity to others.
-func (a *assignment) joinEqual() {
-	for node := 1; node < len(a.order); node++ {
-		if a.fixedNode(node) || a.fixedNode(node-1) {
-			continue
-		}
-		if here, before := a.item(node), a.item(node-1); here.Language == before.Language && slices.Equal(here.Terms, before.Terms) {
-			a.join(a.root(node-1), node)
+	for i, n := range a.nodes {
+		for _, e := range n.words {
+			a.having[e.term] = append(a.having[e.term], neighbor{i, e.weight})
 		}
 	}
 }
 
-func (a *assignment) item(node int) Item { return a.items[a.order[node]-len(a.known)] }
+// Before an organization has many issues, the share of texts that have a term is guessed: as if there were assumedTexts
+// more.
+const (
+	assumedTexts = 100
+	thingShare   = 0.03
+	wordShare    = 0.01
+)
 
-// pair is two nodes, a before b, and how much more alike than usual they are.
+// count notes that there is one more text with these terms.
+func (m *Method) count(terms []string) {
+	m.texts++
+	for term := range countTerms(terms) {
+		m.having[term]++
+	}
+}
+
+// weigh weighs the terms of an issue by how often they are in it, and how few issues have them (TF-IDF).
+func (m *Method) weigh(terms []string) []entry {
+	made, square := sorted(countTerms(terms)), 0.0
+	for i, e := range made {
+		share := wordShare
+		if strings.HasPrefix(e.term, thingMark) {
+			share = thingShare
+		}
+		share = (m.having[e.term] + assumedTexts*share) / (m.texts + assumedTexts)
+		made[i].weight = math.Log(1+1/share) * (1 + math.Log(e.weight))
+		square += made[i].weight * made[i].weight
+	}
+	for i := range made {
+		made[i].weight /= math.Sqrt(square)
+	}
+	return made
+}
+
+// alike is the sum of the similarities of the issues of a node and those of a group.
+func (n *node) alike(g *group) float64 {
+	words := 0.0
+	for _, e := range n.words {
+		words += e.weight * g.words[e.term]
+	}
+	if len(n.meaning) == 0 || len(g.meaning) == 0 {
+		return words
+	}
+	return mixed(words, dot(n.meaning, g.meaning))
+}
+
+// add counts the issues of a node in a group, so many times.
+func (g *group) add(n *node, times float64) {
+	for _, e := range n.words {
+		g.words[e.term] += times * e.weight
+	}
+	// The meaning of a group is known if that of every node is.
+	g.meaning = g.meaning[:min(len(g.meaning), len(n.meaning))]
+	add(g.meaning, n.meaning, times)
+	g.size, g.usual = g.size+times*n.size, g.usual+times*n.size*n.usual
+}
+
+// pair is two nodes, and how much more alike than usual the issues of their groups are.
 type pair struct {
-	a, b               int
-	alike              float64
-	versionA, versionB int
+	i, j   int
+	excess float64
 }
 
-func closest(p, q pair) int {
-	return cmp.Or(cmp.Compare(q.alike, p.alike), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+// leastAlike is the order of pairs in which the last are joined first.
+func leastAlike(p, q pair) int {
+	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
 
-func (a *assignment) root(i int) int {
-	for a.parent[i] != i {
-		a.parent[i] = a.parent[a.parent[i]]
-		i = a.parent[i]
-	}
-	return i
-}
-
-// speakAlike reports whether two groups may be one: what they mean is compared across languages, their words are not.
-func (a *assignment) speakAlike(i, j int) bool {
-	return a.tongue[i] == a.tongue[j] || a.tongue[i] == languageUnknown || a.tongue[j] == languageUnknown ||
-		a.single[i].meaning != nil && a.single[j].meaning != nil
-}
-
-// excess tells how much more alike than usual the issues of two groups are.
-func (a *assignment) excess(i, j int) float64 {
-	x, y := float64(a.sizes[i]), float64(a.sizes[j])
-	return 2*a.sums[i].alike(a.sums[j])/(x*y) - a.usual[i]/x - a.usual[j]/y
-}
-
-// push puts two groups into the queue if they are alike enough.
-func (a *assignment) push(i, j int) {
-	i, j = a.root(i), a.root(j)
-	if i == j || !a.speakAlike(i, j) {
-		return
-	}
-	i, j = min(i, j), max(i, j)
-	s := a.excess(i, j)
-	if s < a.threshold || a.fixed[i] && a.fixed[j] && s < a.threshold+mergeMargin {
-		return
-	}
-	heap.Push(&a.queue, pair{i, j, s, a.version[i], a.version[j]})
-}
-
-// run joins the two groups that are most alike until no two are alike enough. A pair that was queued before one of its groups
-// grew is looked at anew.
-func (a *assignment) run() {
-	for a.queue.Len() > 0 {
-		p := heap.Pop(&a.queue).(pair) // It holds nothing else.
-		i, j := a.root(p.a), a.root(p.b)
-		if i == j {
-			continue
+// join makes every node a group, and joins the two groups that are most alike, until no two are alike enough (average
+// linkage).
+func (a *assignment) join() {
+	for _, n := range a.nodes {
+		n.group = &group{
+			words: map[string]float64{}, meaning: make([]float32, len(n.meaning)), language: n.language,
+			rests: n.cluster >= 0, nodes: []*node{n},
 		}
-		if i != p.a || j != p.b || a.version[i] != p.versionA || a.version[j] != p.versionB {
-			a.push(i, j)
-			continue
+		n.group.add(n, 1)
+	}
+	var pairs []pair
+	for i, n := range a.nodes {
+		for _, other := range n.near {
+			if p := (pair{min(i, other.node), max(i, other.node), 0}); n.cluster < 0 && a.update(&p) {
+				pairs = append(pairs, p)
+			}
 		}
-		a.join(i, j)
+	}
+	slices.SortFunc(pairs, leastAlike)
+	for len(pairs) > 0 {
+		p := pairs[len(pairs)-1]
+		pairs = pairs[:len(pairs)-1]
+		was, g, h := p.excess, a.nodes[p.i].group, a.nodes[p.j].group
+		switch enough := a.update(&p); {
+		case !enough:
+		case p.excess != was: // A group has grown since: the pair gets another place.
+			at, _ := slices.BinarySearchFunc(pairs, p, leastAlike)
+			pairs = slices.Insert(pairs, at, p)
+		default:
+			for _, n := range h.nodes {
+				g.add(n, 1)
+				n.group = g
+			}
+			g.rests, g.nodes = g.rests || h.rests, append(g.nodes, h.nodes...)
+			g.language = cmp.Or(g.language, h.language)
+		}
 	}
 }
 
-// join makes two roots one group. The lower one stays, so that clusters go before issues.
-func (a *assignment) join(i, j int) {
-	i, j = min(i, j), max(i, j)
-	a.parent[j] = i
-	a.sums[i], a.sums[j] = a.sums[i].plus(a.sums[j]), vector{}
-	a.sizes[i] += a.sizes[j]
-	a.usual[i] += a.usual[j]
-	a.fixed[i] = a.fixed[i] || a.fixed[j]
-	if a.tongue[i] == languageUnknown {
-		a.tongue[i] = a.tongue[j]
+// update compares the groups of a pair. It reports whether they are two, and alike enough to be joined.
+func (a *assignment) update(p *pair) bool {
+	g, h, alike, least := a.nodes[p.i].group, a.nodes[p.j].group, 0.0, a.threshold
+	if g == h || !canCompare(g.language, h.language, g.meaning, h.meaning) {
+		return false
 	}
-	a.version[i]++
+	if len(g.nodes) < len(h.nodes) {
+		g, h = h, g
+	}
+	for _, n := range h.nodes {
+		alike += n.alike(g)
+	}
+	if g.rests && h.rests {
+		least += mergeMargin
+	}
+	p.excess = 2*alike/(g.size*h.size) - g.usual/g.size - h.usual/h.size
+	return p.excess >= least
 }
 
-// settle lets each issue go where it fits best, now that the groups are known: an issue that came to a group early may be more
-// like one that grew later.
-func (a *assignment) settle(pairs []pair) {
-	near := make([][]int, len(a.single))
-	for _, p := range pairs {
-		near[p.a], near[p.b] = append(near[p.a], p.b), append(near[p.b], p.a)
-	}
-	for node := range a.parent {
-		a.parent[node] = a.root(node)
-	}
+// settle lets each issue go to the group of a neighbor that it fits better, now that all groups are known.
+func (a *assignment) settle() {
 	for range settlePasses {
 		moved := false
-		for node := range a.parent {
-			if a.fixedNode(node) || a.hasTwin(node) {
-				continue
-			}
-			moved = a.move(node, near[node]) || moved
+		for _, n := range a.nodes {
+			moved = n.cluster < 0 && a.move(n) || moved
 		}
 		if !moved {
 			return
@@ -272,62 +300,85 @@ func (a *assignment) settle(pairs []pair) {
 	}
 }
 
-// fixedNode reports whether a node is a cluster.
-func (a *assignment) fixedNode(node int) bool { return a.order[node] < len(a.known) }
-
-// hasTwin reports whether there is an equal issue, which a move would leave behind.
-func (a *assignment) hasTwin(node int) bool {
-	for _, other := range []int{node - 1, node + 1} {
-		if other >= 0 && other < len(a.order) && !a.fixedNode(other) && slices.Equal(a.item(node).Terms, a.item(other).Terms) {
-			return true
-		}
+// move moves an issue to the group that it fits best. It reports whether that is another one.
+func (a *assignment) move(n *node) bool {
+	// An issue that is alone fits its group with 0.
+	own, best, most := n.group, n.group, 0.0
+	if own.add(n, -1); own.size > 0 {
+		most = a.fit(n, own)
 	}
-	return false
-}
-
-// move puts an issue into the group of a neighbor, if it is more like that one than like its own.
-func (a *assignment) move(node int, near []int) bool {
-	own, v := a.parent[node], a.single[node]
-	best, most := own, 0.0
-	if count := float64(a.sizes[own] - 1); count > 0 {
-		s := 2*(v.alike(a.sums[own])-v.alike(v))/count - a.own[node] - (a.usual[own]-a.own[node])/count
-		most = a.fit(s, count)
-	}
-	seen := map[int]bool{own: true}
-	for _, other := range near {
-		group := a.parent[other]
-		if seen[group] || !a.speakAlike(group, node) {
+	for _, other := range n.near {
+		g := a.nodes[other.node].group
+		if g == own || !canCompare(n.language, g.language, n.meaning, g.meaning) {
 			continue
 		}
-		seen[group] = true
-		size := float64(a.sizes[group])
-		s := 2*v.alike(a.sums[group])/size - a.own[node] - a.usual[group]/size
-		if fit := a.fit(s, size); fit > most && (fit >= 0 || !a.fixed[group]) {
-			best, most = group, fit
+		if fit := a.fit(n, g); fit > most && (fit >= 0 || !g.rests) {
+			best, most = g, fit
 		}
 	}
-	if best == own {
-		return false
+	best.add(n, 1)
+	n.group = best
+	return best != own
+}
+
+// fit is how well an issue fits a group that it is not counted in. That of a small group is noisy, and counts less.
+func (a *assignment) fit(n *node, g *group) float64 {
+	excess := 2*n.alike(g)/(n.size*g.size) - n.usual - g.usual/g.size
+	return (excess - a.threshold) * g.size / (g.size + looseSize)
+}
+
+// result lists the groups. Each cluster goes on in one of them, or is merged into it.
+func (a *assignment) result() []Group {
+	var groups []Group
+	at := map[*group]int{}
+	for _, n := range a.nodes {
+		i, there := at[n.group]
+		if !there {
+			i = len(groups)
+			at[n.group] = i
+			groups = append(groups, Group{})
+		}
+		if n.cluster >= 0 {
+			groups[i].Clusters = append(groups[i].Clusters, n.cluster)
+		}
+		groups[i].Items = append(groups[i].Items, n.items...)
 	}
-	a.sums[own], a.sizes[own], a.usual[own] = a.sums[own].minus(v), a.sizes[own]-1, a.usual[own]-a.own[node]
-	a.sums[best], a.sizes[best], a.usual[best] = a.sums[best].plus(v), a.sizes[best]+1, a.usual[best]+a.own[node]
-	a.parent[node] = best
-	return true
+	a.keep(groups)
+	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
-// fit tells how well an issue fits in a group that it is so much more alike than usual to.
-func (a *assignment) fit(excess, size float64) float64 {
-	return (excess - a.threshold) * size / (size + looseSize)
-}
-
-type pairQueue []pair
-
-func (q pairQueue) Len() int           { return len(q) }
-func (q pairQueue) Less(i, j int) bool { return closest(q[i], q[j]) < 0 }
-func (q pairQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *pairQueue) Push(x any)        { *q = append(*q, x.(pair)) } // Only push does.
-func (q *pairQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+// keep finds the groups in which the clusters go on that do not rest. The largest common parts are settled first.
+func (a *assignment) keep(groups []Group) {
+	index := map[string]int{}
+	for i, k := range a.known {
+		if !k.Rests {
+			index[k.ID] = i
+		}
+	}
+	type part struct{ cluster, group, size int }
+	var parts []part
+	for g, group := range groups {
+		sizes := map[int]int{}
+		for _, i := range group.Items {
+			if cluster, there := index[a.items[i].Cluster]; there {
+				sizes[cluster]++
+			}
+		}
+		for _, cluster := range slices.Sorted(maps.Keys(sizes)) {
+			parts = append(parts, part{cluster, g, sizes[cluster]})
+		}
+	}
+	slices.SortStableFunc(parts, func(p, q part) int {
+		return cmp.Or(cmp.Compare(q.size, p.size), strings.Compare(a.known[p.cluster].ID, a.known[q.cluster].ID))
+	})
+	done := map[int]bool{}
+	// A group without a cluster goes first: a cluster is merged only if none is left for it.
+	for _, merge := range []bool{false, true} {
+		for _, p := range parts {
+			if g := &groups[p.group]; !done[p.cluster] && (merge || len(g.Clusters) == 0) {
+				done[p.cluster] = true
+				g.Clusters = append(g.Clusters, p.cluster)
+			}
+		}
+	}
 }

@@ -2,10 +2,9 @@ package conversations
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
-
-	"github.com/octavo-docs/octavo/schema"
 )
 
 // Sampled is an issue of a cluster that is to be described.
@@ -22,93 +21,99 @@ type Description struct {
 	Theme    string
 	Language string
 	Profile  Profile
-	// Typical are the titles of issues that are most like all the others, the most typical first.
+	// Typical are the titles that fit the cluster best, the best one first.
 	Typical []string
 }
 
-// maxTypical is the number of issues that are named as examples of a cluster.
-const maxTypical = 3
+const (
+	// maxTypical is the number of titles that are examples of a cluster.
+	maxTypical = 3
+	// themeShare is the share of the evidence that the theme of a cluster needs. iconShare is that for its icon.
+	themeShare = 0.3
+	iconShare  = 0.5
+	// defaultIcon is for clusters without a clear theme.
+	defaultIcon = "comments"
+)
 
-// Describe describes a cluster by a sample of its issues. label is the one that it has, and stays with if it is not empty.
+// Describe describes a cluster by a sample of its issues. A label that is not empty stays.
 func (m *Method) Describe(sample []Sampled, label string) Description {
-	items := make([]Item, len(sample))
-	for i, s := range sample {
-		items[i] = s.Item
-	}
-	d := Description{Label: label, Icon: DefaultIcon, Profile: m.words.profileOf(items), Language: commonLanguage(items)}
+	d := Description{Label: label, Icon: defaultIcon, Language: commonLanguage(sample), Profile: m.profileOf(sample)}
 	if subject, share := subjectOf(d.Profile); share >= themeShare {
 		d.Theme = subject.ID
 		if share >= iconShare {
 			d.Icon = subject.Icon
 		}
 	}
-	center := d.Profile.vector(m.words)
-	type titled struct {
-		title         string
-		central, fits float64
-	}
-	titles := make([]titled, 0, len(sample))
+	fits := map[string]float64{}
 	for _, s := range sample {
-		if s.Language != d.Language && s.Language != languageUnknown {
-			continue // Who reads the title of a cluster reads the language that most write in.
+		// Readers may not know the other languages.
+		if s.Language == d.Language || s.Language == "" {
+			fits[s.Title] = 0
+			for _, e := range m.weigh(terms(s.Title, s.Language)) {
+				fits[s.Title] += e.weight * d.Profile.Terms[e.term] * lengthFits(s.Title)
+			}
 		}
-		central := m.words.vectorOf(countTerms(s.Terms)).alike(center.words)
-		fits := m.words.vectorOf(countTerms(terms(s.Title, s.Language))).alike(center.words) * lengthFits(s.Title)
-		titles = append(titles, titled{s.Title, central, fits})
 	}
-	if d.Label == "" {
-		best := slices.MaxFunc(titles, func(a, b titled) int { return cmp.Or(cmp.Compare(a.fits, b.fits), strings.Compare(b.title, a.title)) })
-		d.Label = shorten(best.title, maxLabel)
-	}
-	slices.SortStableFunc(titles, func(a, b titled) int {
-		return cmp.Or(cmp.Compare(b.central, a.central), strings.Compare(a.title, b.title))
+	titles := slices.SortedFunc(maps.Keys(fits), func(a, b string) int {
+		return cmp.Or(cmp.Compare(fits[b], fits[a]), strings.Compare(a, b))
 	})
-	for _, t := range titles {
-		if len(d.Typical) < maxTypical && !slices.Contains(d.Typical, t.title) {
-			d.Typical = append(d.Typical, t.title)
-		}
+	d.Typical = titles[:min(len(titles), maxTypical)]
+	if d.Label == "" {
+		d.Label = titles[0]
 	}
 	return d
 }
 
-// lengthFits prefers titles that say something and can be read at a glance.
+// lengthFits prefers titles of more than two words.
 func lengthFits(title string) float64 {
-	switch n := len(strings.Fields(title)); {
-	case n == 1 && !strings.ContainsFunc(title, withoutBlanks):
-		return 0.6
-	case n == 2 && !strings.ContainsFunc(title, withoutBlanks):
-		return 0.8
-	case n > 12:
-		return 0.85
+	if strings.ContainsFunc(title, withoutBlanks) {
+		return 1
 	}
-	return 1
+	return min(1, 0.4+0.2*float64(len(strings.Fields(title))))
 }
 
 // commonLanguage is the language of the most issues; of equally frequent ones, the first by its code.
-func commonLanguage(items []Item) string {
-	counts := map[string]float64{}
-	for _, item := range items {
-		if item.Language != languageUnknown {
+func commonLanguage(sample []Sampled) string {
+	counts, best := map[string]int{}, ""
+	for _, item := range sample {
+		if item.Language != "" {
 			counts[item.Language]++
 		}
 	}
-	best := languageUnknown
-	for _, language := range sortedKeys(counts) {
-		if best == languageUnknown || counts[language] > counts[best] {
+	for _, language := range slices.Sorted(maps.Keys(counts)) {
+		if counts[language] > counts[best] {
 			best = language
 		}
 	}
 	return best
 }
 
-// ImpactOf is the highest impact that at least half of the issues of a cluster reach. high and medium count the issues with at
-// least that impact.
-func ImpactOf(issues, high, medium int) schema.Impact {
-	switch {
-	case 2*high >= issues && issues > 0:
-		return schema.ImpactHigh
-	case 2*medium >= issues && issues > 0:
-		return schema.ImpactMedium
+// Subject is what clusters of different problems have in common.
+type Subject struct{ ID, Title, Icon string }
+
+// SubjectByID finds a subject of the lexicon; ok is false for an id that none has.
+func SubjectByID(id string) (subject Subject, ok bool) {
+	for _, s := range theLexicon().subjects {
+		if s.ID == id {
+			return s, true
+		}
 	}
-	return schema.ImpactLow
+	return Subject{}, false
+}
+
+// subjectOf finds the subject with the most evidence in a profile, and its share of all evidence.
+func subjectOf(p Profile) (best Subject, share float64) {
+	l, evidence, sum := theLexicon(), map[string]float64{}, 0.0
+	for _, e := range sorted(p.Terms) {
+		if id := l.subjectOf[e.term]; id != "" {
+			evidence[id] += e.weight
+			sum += e.weight
+		}
+	}
+	for _, s := range l.subjects {
+		if evidence[s.ID] > evidence[best.ID] {
+			best = s
+		}
+	}
+	return best, evidence[best.ID] / max(sum, 1e-9)
 }

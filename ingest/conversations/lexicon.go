@@ -2,114 +2,248 @@ package conversations
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/spanish"
 )
 
 //go:embed lexicon.txt
 var lexiconText string
 
-// lexicon holds the words for the same thing, in several languages. lexicon.txt says how its lines are written.
+// lexicon is what lexicon.txt says.
 type lexicon struct {
-	exact, prefix map[string][]string
-	// phrases are under their first word; a word of a phrase may end with a star.
-	phrases map[string][]phrase
-	// inside are words of scripts without blanks.
-	inside []insideWord
-	// subjects are what the things are evidence for.
-	subjects map[string]string
+	// things are by their words.
+	things map[string][]thing
+	// longest is the length in bytes of the longest words of a thing.
+	longest int
+	// small are by language, and polite are those of all languages with some more.
+	small  map[string]map[string]bool
+	polite map[string]bool
+	cues   map[string][]string
+	// subjectOf is by thing.
+	subjectOf map[string]string
+	subjects  []Subject
 }
 
-type phrase struct {
-	words []string
-	thing string
+// thing is what some words stand for. An open one has words that may go on.
+type thing struct {
+	term string
+	open bool
 }
-
-type insideWord struct{ word, thing string }
 
 var theLexicon = sync.OnceValue(func() *lexicon {
-	l := &lexicon{exact: map[string][]string{}, prefix: map[string][]string{}, phrases: map[string][]phrase{}, subjects: map[string]string{}}
+	l := &lexicon{
+		things: map[string][]thing{}, small: map[string]map[string]bool{}, polite: map[string]bool{},
+		cues: map[string][]string{}, subjectOf: map[string]string{},
+	}
 	for line := range strings.Lines(lexiconText) {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-			continue
+		head, list, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		kind, name, _ := strings.Cut(head, " ")
+		switch phrases := strings.Split(list, ", "); {
+		case list == "" || kind == "#":
+		case kind == "subject":
+			id, icon, _ := strings.Cut(name, " ")
+			l.subjects = append(l.subjects, Subject{id, list, icon})
+		case kind == "small":
+			if l.small[name] == nil {
+				l.small[name] = map[string]bool{}
+			}
+			for word := range strings.FieldsSeq(list) {
+				l.small[name][word], l.polite[word] = true, true
+			}
+		case kind == "polite":
+			for word := range strings.FieldsSeq(list) {
+				l.polite[word] = true
+			}
+		case kind == "cue":
+			for i, phrase := range phrases {
+				if first, _ := utf8.DecodeRuneInString(phrase); !withoutBlanks(first) {
+					phrases[i] = " " + phrase + " "
+				}
+			}
+			l.cues[name] = append(l.cues[name], phrases...)
+		default:
+			l.subjectOf[thingMark+kind] = strings.TrimPrefix(name, "@")
+			for _, phrase := range phrases {
+				words, open := strings.CutSuffix(phrase, "*")
+				l.things[words] = append(l.things[words], thing{thingMark + kind, open})
+				l.longest = max(l.longest, len(words))
+			}
 		}
-		head, list, _ := strings.Cut(line, ":")
-		thing, subject, _ := strings.Cut(head, "@")
-		thing = strings.TrimSpace(thing)
-		l.subjects[thing] = strings.TrimSpace(subject)
-		for pattern := range strings.SplitSeq(list, ",") {
-			l.add(strings.TrimSpace(pattern), thing)
-		}
+	}
+	// Phrases are cut out of sentences: the longest first, since one may be a part of another.
+	for _, phrases := range l.cues {
+		slices.SortStableFunc(phrases, func(a, b string) int { return len(b) - len(a) })
 	}
 	return l
 })
 
-func (l *lexicon) add(pattern, thing string) {
-	first, _ := utf8.DecodeRuneInString(pattern)
-	switch root, open := strings.CutSuffix(pattern, "*"); {
-	case pattern == "":
-	case withoutBlanks(first):
-		l.inside = append(l.inside, insideWord{root, thing})
-	case strings.Contains(pattern, " "):
-		words := strings.Fields(pattern)
-		l.phrases[words[0]] = append(l.phrases[words[0]], phrase{words, thing})
-	case open:
-		l.prefix[root] = append(l.prefix[root], thing)
-	default:
-		l.exact[pattern] = append(l.exact[pattern], thing)
-	}
-}
-
-// withoutBlanks reports whether a character is of a script that is written without blanks between words.
-func withoutBlanks(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r == 'ー'
-}
-
-// things adds what the word at a place of a text stands for, alone or with its neighbors. Of the beginnings that the lexicon
-// has, the longest counts.
-func (l *lexicon) things(tokens []string, at int, add func(thing string)) {
-	token := tokens[at]
-	for _, p := range l.phrases[token] {
-		if p.at(tokens[at:]) {
-			add(p.thing)
-		}
-	}
-	if exact, ok := l.exact[token]; ok {
-		for _, thing := range exact {
-			add(thing)
-		}
-		return
-	}
-	for end := len(token); end >= 3; end-- {
-		if found, ok := l.prefix[token[:end]]; ok {
-			for _, thing := range found {
-				add(thing)
+// at calls add with the things that a text begins with: those of several words, and those of the longest single word.
+func (l *lexicon) at(text string, add func(term string)) {
+	first, _ := utf8.DecodeRuneInString(text)
+	for end := min(len(text), l.longest); end > 0; end-- {
+		whole, found := end == len(text) || text[end] == ' ' || withoutBlanks(first), false
+		for _, t := range l.things[text[:end]] {
+			if whole || t.open {
+				add(t.term)
+				found = true
 			}
+		}
+		if found && !strings.Contains(text[:end], " ") {
 			return
 		}
 	}
 }
 
-func (p phrase) at(tokens []string) bool {
-	if len(tokens) < len(p.words) {
-		return false
-	}
-	for i, word := range p.words {
-		root, open := strings.CutSuffix(word, "*")
-		if tokens[i] != root && (!open || !strings.HasPrefix(tokens[i], root)) {
-			return false
-		}
-	}
-	return true
+// Terms are of three kinds: things of the lexicon, stems of words, and, in scripts without blanks, pairs of neighboring
+// characters.
+const (
+	thingMark = "#"
+	pairMark  = "~"
+)
+
+// stemmers cut the endings off words. Words of other languages are cut as English ones are.
+var stemmers = map[string]func(*snowballstem.Env) bool{
+	"de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fr": french.Stem, "it": italian.Stem, "nl": dutch.Stem,
+	"pt": portuguese.Stem,
 }
 
-// thingsInside adds what a run of characters without blanks names.
-func (l *lexicon) thingsInside(run string, add func(thing string)) {
-	for _, w := range l.inside {
-		if strings.Contains(run, w.word) {
-			add(w.thing)
+func stem(word, language string) string {
+	cut, known := stemmers[language]
+	if !known {
+		cut = english.Stem
+	}
+	env := snowballstem.NewEnv(word)
+	cut(env)
+	return env.Current()
+}
+
+// terms gives the terms of a text in their order. A term may be there several times.
+func terms(text, language string) (found []string) {
+	l, words := theLexicon(), tokens(text)
+	small := l.small[language]
+	if small == nil {
+		small = l.small["en"]
+	}
+	addThing := func(term string) {
+		// Neighbors often stand for the same thing: it counts once.
+		if !slices.Contains(found[max(0, len(found)-4):], term) {
+			found = append(found, term)
 		}
 	}
+	rest := strings.Join(words, " ")
+	for _, word := range words {
+		letters := []rune(word)
+		switch {
+		case withoutBlanks(letters[0]):
+			for i := range word {
+				l.at(word[i:], addThing)
+			}
+			for i := range len(letters) - 1 {
+				// Hiragana are endings and particles.
+				if pair := letters[i : i+2]; !slices.ContainsFunc(pair, isHiragana) {
+					found = append(found, pairMark+string(pair))
+				}
+			}
+		default:
+			l.at(rest, addThing)
+			if !small[word] && len(letters) > 1 && !isAmount(word) {
+				found = append(found, stem(word, language))
+			}
+		}
+		rest = strings.TrimPrefix(rest[len(word):], " ")
+	}
+	return found
+}
+
+// isAmount reports whether a word is a number that differs between users. One of three digits may be an error's.
+func isAmount(word string) bool { return len(word) != 3 && strings.Trim(word, "0123456789") == "" }
+
+func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
+
+// withoutBlanks reports whether a character is of a script that has no blanks between words.
+func withoutBlanks(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r == 'ー'
+}
+
+// tokens gives the words of a text in lower case. An apostrophe ends a word, as in l'écran.
+func tokens(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && r != 'ー'
+	})
+}
+
+// languageOf tells the language of a text by its script, or by the language that has the most of its small words. It
+// is empty if two languages have as many.
+func languageOf(text string) string {
+	var kana, han, letters int
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			kana++
+		case unicode.Is(unicode.Han, r):
+			han++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	switch {
+	case kana > 2:
+		return "ja"
+	case han > letters:
+		return "zh"
+	}
+	best, most, words := "", 0, tokens(text)
+	for language, small := range theLexicon().small {
+		count := 0
+		for _, word := range words {
+			if small[word] {
+				count++
+			}
+		}
+		switch {
+		case count > most:
+			best, most = language, count
+		case count == most:
+			best = ""
+		}
+	}
+	return best
+}
+
+// cueText is a sentence as the phrases of cues are written.
+func cueText(sentence string) string {
+	text := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'、", r)
+	}), " ") + " "
+}
+
+// hasCue reports whether a sentence has a phrase of one of the lists.
+func hasCue(sentence string, lists ...string) bool {
+	text := cueText(sentence)
+	return slices.ContainsFunc(lists, func(list string) bool {
+		phrases := theLexicon().cues[list]
+		return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
+	})
+}
+
+// withoutCues is the cue text of a sentence without the phrases of a list.
+func withoutCues(sentence, list string) string {
+	text := cueText(sentence)
+	for _, phrase := range theLexicon().cues[list] {
+		text = strings.ReplaceAll(text, phrase, "  ")
+	}
+	return text
 }

@@ -1,34 +1,31 @@
 package conversations
 
 import (
-	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/microcosm-cc/bluemonday"
+	"golang.org/x/net/html"
 )
-
-// tags removes all tags, and scripts and styles with their contents. It is safe for concurrent use.
-var tags = bluemonday.StrictPolicy().AddSpaceWhenStrippingTag(true)
 
 var (
 	fences   = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|$)")
 	markup   = regexp.MustCompile(`(?i)<(/?[a-z][a-z0-9]*\b[^<>]*|!--.*?--)>`)
-	blockEnd = regexp.MustCompile(`(?i)<(/p|/div|/li|/h[1-6]|/tr|/blockquote|br\s*/?)>`)
-	images   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
-	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	links    = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)`)
 	address  = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\S+@\S+\.\S+`)
 	emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
-	// sentFrom is what mail programs of telephones add.
-	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |(von meinem .* |mit der .* )gesendet|gesendet (von meine|mit )|` +
+	// sentFrom is what mail programs of phones add.
+	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |` +
+		`(von meinem .* |mit der .* )gesendet|gesendet (von meine|mit )|` +
 		`envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |inviato da(l mio)? |verzonden vanaf mijn )|から送信$`)
+	sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|[。！？]`)
 )
 
 // signature is the line before a signature, as mail programs write it.
 const signature = "-- "
 
-// plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies, no signatures.
+// plain gives the words of a user in a body: no markup, code, addresses, quoted replies or signatures.
 func plain(body string) string {
 	// Remove quoted lines first: their > would look like a tag's.
 	var kept []string
@@ -43,44 +40,63 @@ func plain(body string) string {
 	}
 	text := strings.Join(kept, "\n")
 	if markup.MatchString(text) {
-		text = blockEnd.ReplaceAllString(text, "$0\n")
-		text = tags.Sanitize(text)
+		text = withoutTags(text)
+	} else {
+		text = html.UnescapeString(text)
 	}
-	text = html.UnescapeString(text)
-	text = images.ReplaceAllString(text, " ")
-	text = links.ReplaceAllString(text, "$1")
-	text = address.ReplaceAllString(text, " ")
-	return emphasis.Replace(text)
+	return emphasis.Replace(address.ReplaceAllString(links.ReplaceAllString(text, " $1"), " "))
 }
 
-// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name ends nothing.
-func sentences(text string) []string {
-	var found []string
+var (
+	blockTags  = strings.Fields("p div li h1 h2 h3 h4 h5 h6 tr blockquote br")
+	hiddenTags = strings.Fields("script style iframe noembed noframes noscript")
+)
+
+// withoutTags gives the text of HTML. A block ends a line.
+func withoutTags(source string) string {
+	var text strings.Builder
+	hidden, tokenizer := false, html.NewTokenizer(strings.NewReader(source))
+	for {
+		switch kind := tokenizer.Next(); kind {
+		case html.ErrorToken: // The end: a reader of a string has no other error.
+			return text.String()
+		case html.TextToken:
+			if !hidden {
+				text.Write(tokenizer.Text())
+			}
+		default:
+			name, _ := tokenizer.TagName()
+			// What follows a hidden tag is one text, up to its end.
+			hidden = kind != html.EndTagToken && slices.Contains(hiddenTags, string(name))
+			blank := byte(' ')
+			if slices.Contains(blockTags, string(name)) {
+				blank = '\n'
+			}
+			text.WriteByte(blank)
+		}
+	}
+}
+
+// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name ends
+// nothing. Sentences without words are left out.
+func sentences(text string) (found []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#*-•+ \t")
-		runes := []rune(line)
-		start := 0
-		for i, r := range runes {
-			wide := strings.ContainsRune("。！？", r)
-			last := i+1 == len(runes) || unicode.IsSpace(runes[i+1])
-			if wide || (strings.ContainsRune(".!?", r) && last) {
-				found = appendSentence(found, string(runes[start:i+1]))
-				start = i + 1
+		for line != "" {
+			end := len(line)
+			if at := sentenceEnd.FindStringIndex(line); at != nil {
+				end = at[1]
 			}
+			if sentence := strings.Join(strings.Fields(line[:end]), " "); strings.ContainsFunc(sentence, isWord) {
+				found = append(found, sentence)
+			}
+			line = line[end:]
 		}
-		found = appendSentence(found, string(runes[start:]))
 	}
 	return found
 }
 
-// appendSentence skips sentences without words.
-func appendSentence(found []string, sentence string) []string {
-	sentence = strings.Join(strings.Fields(sentence), " ")
-	if !strings.ContainsFunc(sentence, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-		return found
-	}
-	return append(found, sentence)
-}
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // shorten cuts a text to a number of characters, if possible at the end of a word.
 func shorten(text string, most int) string {

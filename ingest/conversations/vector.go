@@ -2,165 +2,88 @@ package conversations
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// entry is one weighted term of a vector.
-type entry struct {
-	term   int32
-	weight float32
-}
+// meaningSize is the number of values of a meaning.
+const meaningSize = 512
 
-// vector says what an issue, or the sum of several, is about: by its words, and by what it means as a whole. Those of an issue have
-// length 1.
-type vector struct {
-	words words
-	// meaning is nil if it is not known of all issues.
-	meaning []float32
-}
+// Meaning is the vector of an issue as it is stored: one signed byte a value, in a scale of its own. It is empty
+// without a model.
+type Meaning []byte
 
-// alike is the sum of the similarities between the issues of two sums: the dot product is linear.
-func (v vector) alike(w vector) float64 {
-	sum := v.words.alike(w.words)
-	if v.meaning == nil || w.meaning == nil {
-		return sum
+// NewMeaning stores a vector.
+func NewMeaning(vector []float32) Meaning {
+	most := float32(0)
+	for _, x := range vector {
+		most = max(most, x, -x)
 	}
-	return mixed(sum, dot(v.meaning, w.meaning))
-}
-
-// mixed is how alike two are whose words and meanings are so much alike. The meaning counts twice.
-func mixed(words, meaning float64) float64 { return (words + 2*meaning) / 3 }
-
-func dot(v, w []float32) float64 {
-	return float64(gonum.Implementation{}.Sdot(len(v), v, 1, w, 1))
-}
-
-func (v vector) plus(w vector) vector {
-	return vector{v.words.plus(w.words), added(v.meaning, w.meaning, 1)}
-}
-
-// minus takes away what plus added. What is left of a term that only w had is nothing, up to rounding.
-func (v vector) minus(w vector) vector {
-	return vector{v.words.minus(w.words), added(v.meaning, w.meaning, -1)}
-}
-
-func added(v, w []float32, times float32) []float32 {
-	if v == nil || w == nil {
+	if most == 0 || len(vector) != meaningSize {
 		return nil
 	}
-	sum := slices.Clone(v)
-	gonum.Implementation{}.Saxpy(len(w), times, w, 1, sum, 1)
-	return sum
+	stored := make(Meaning, len(vector))
+	for i, x := range vector {
+		stored[i] = byte(int8(math.Round(float64(x / most * math.MaxInt8))))
+	}
+	return stored
 }
 
-// words are weighted terms, sorted by their numbers.
-type words []entry
-
-func (v words) alike(w words) float64 {
-	sum := 0.0
-	for i, j := 0, 0; i < len(v) && j < len(w); {
-		switch a, b := v[i], w[j]; {
-		case a.term < b.term:
-			i++
-		case a.term > b.term:
-			j++
-		default:
-			sum += float64(a.weight) * float64(b.weight)
-			i++
-			j++
-		}
+// vector gives the stored direction this length. It is nil if nothing is stored.
+func (m Meaning) vector(length float64) []float32 {
+	if len(m) != meaningSize {
+		return nil
 	}
-	return sum
-}
-
-func (v words) plus(w words) words {
-	sum := make(words, 0, len(v)+len(w))
-	i, j := 0, 0
-	for i < len(v) || j < len(w) {
-		switch {
-		case j == len(w) || i < len(v) && v[i].term < w[j].term:
-			sum = append(sum, v[i])
-			i++
-		case i == len(v) || v[i].term > w[j].term:
-			sum = append(sum, w[j])
-			j++
-		default:
-			sum = append(sum, entry{v[i].term, v[i].weight + w[j].weight})
-			i++
-			j++
-		}
+	made := make([]float32, meaningSize)
+	for i, b := range m {
+		made[i] = float32(int8(b))
 	}
-	return sum
-}
-
-// vocabulary numbers terms, and counts in how many vectors each is.
-type vocabulary struct {
-	numbers map[string]int32
-	terms   []string
-	having  []float64
-	all     float64
-}
-
-func newVocabulary() *vocabulary { return &vocabulary{numbers: map[string]int32{}} }
-
-func (v *vocabulary) number(term string) int32 {
-	n, known := v.numbers[term]
-	if !known {
-		n = int32(len(v.terms)) // Memory ends first.
-		v.numbers[term] = n
-		v.terms, v.having = append(v.terms, term), append(v.having, 0)
-	}
-	return n
-}
-
-// count notes that there is one more text with these terms. They are numbered in one order: sums are made in that of their numbers.
-func (v *vocabulary) count(terms map[string]float64) {
-	v.all++
-	for _, term := range sortedKeys(terms) {
-		v.having[v.number(term)]++
-	}
-}
-
-// Before an organization has many issues, how often terms are in them is guessed: assumedTexts are added, in which a thing and
-// any other term are as frequent as they are in general.
-const (
-	assumedTexts = 100
-	usualThing   = 0.03
-	usualStem    = 0.01
-)
-
-// weight tells how much a term says: the fewer have it, the more.
-func (v *vocabulary) weight(term string) float64 {
-	usual := usualStem
-	if strings.HasPrefix(term, thingMark) {
-		usual = usualThing
-	}
-	share := (v.having[v.number(term)] + assumedTexts*usual) / (v.all + assumedTexts)
-	return math.Log(1 + 1/share)
-}
-
-// vectorOf weighs the terms of an issue by how often they are in it and how much they say.
-func (v *vocabulary) vectorOf(counts map[string]float64) words {
-	var made words
-	sum := 0.0
-	// In one order, so that equal issues have vectors with equal bits.
-	for _, term := range sortedKeys(counts) {
-		weight := v.weight(term) * (1 + math.Log(counts[term]))
-		sum += weight * weight
-		made = append(made, entry{v.number(term), float32(weight)})
-	}
-	length := float32(math.Sqrt(sum))
-	for i := range made {
-		made[i].weight /= length
-	}
-	slices.SortFunc(made, func(a, b entry) int { return cmp.Compare(a.term, b.term) })
+	scale(made, length/max(lengthOf(made), 1))
 	return made
 }
 
+// dot is the dot product of two vectors, up to the end of the shorter one.
+func dot(v, w []float32) float64 {
+	return float64(gonum.Implementation{}.Sdot(min(len(v), len(w)), v, 1, w, 1))
+}
+
+func lengthOf(v []float32) float64 { return math.Sqrt(dot(v, v)) }
+
+func scale(v []float32, times float64) {
+	for i := range v {
+		v[i] *= float32(times)
+	}
+}
+
+// add adds a vector to a sum, so many times. It does nothing if there is no vector or no sum.
+func add(sum, v []float32, times float64) {
+	for i := range min(len(sum), len(v)) {
+		sum[i] += float32(times) * v[i]
+	}
+}
+
+// entry is the weight of a term.
+type entry struct {
+	term   string
+	weight float64
+}
+
+// sorted gives weights in the order of their terms, so that sums of them have the same bits every time.
+func sorted(weights map[string]float64) []entry {
+	made := make([]entry, 0, len(weights))
+	for _, term := range slices.Sorted(maps.Keys(weights)) {
+		made = append(made, entry{term, weights[term]})
+	}
+	return made
+}
+
+// mixed is the similarity of issues whose words and meanings are so much alike. Meanings count twice.
+func mixed(words, meanings float64) float64 { return (words + 2*meanings) / 3 }
+
+// countTerms counts how often each term is there.
 func countTerms(terms []string) map[string]float64 {
 	counts := map[string]float64{}
 	for _, term := range terms {
@@ -169,10 +92,43 @@ func countTerms(terms []string) map[string]float64 {
 	return counts
 }
 
-func (v words) minus(w words) words {
-	negative := slices.Clone(w)
-	for i := range negative {
-		negative[i].weight = -negative[i].weight
-	}
-	return slices.DeleteFunc(v.plus(negative), func(e entry) bool { return e.weight < 1e-6 })
+// maxProfileTerms bounds what is stored of a cluster.
+const maxProfileTerms = 64
+
+// Profile is the sum of the vectors of a cluster's issues, as it is stored between analyses.
+type Profile struct {
+	// Issues is how many issues it was made of.
+	Issues int                `json:"issues"`
+	Terms  map[string]float64 `json:"terms"`
+	// Meaning is the direction of the sum of the issues' meanings, and Length its length.
+	Meaning Meaning `json:"meaning,omitempty"`
+	Length  float64 `json:"length,omitempty"`
 }
+
+// profileOf makes the profile of a cluster of its issues.
+func (m *Method) profileOf(issues []Sampled) Profile {
+	p := Profile{Issues: len(issues), Terms: map[string]float64{}}
+	sum, meant, known := map[string]float64{}, make([]float32, meaningSize), 0.0
+	for _, issue := range issues {
+		for _, e := range m.weigh(issue.Terms) {
+			sum[e.term] += e.weight
+		}
+		if meaning := issue.Meaning.vector(1); meaning != nil {
+			add(meant, meaning, 1)
+			known++
+		}
+	}
+	terms := sorted(sum)
+	slices.SortStableFunc(terms, func(a, b entry) int { return cmp.Compare(b.weight, a.weight) })
+	for _, e := range terms[:min(len(terms), maxProfileTerms)] {
+		p.Terms[e.term] = rounded(e.weight)
+	}
+	if known > 0 {
+		// Issues from before there was a model have no meaning: the others stand for them.
+		p.Meaning, p.Length = NewMeaning(meant), rounded(lengthOf(meant)*float64(len(issues))/known)
+	}
+	return p
+}
+
+// rounded leaves three digits: more would take room in the database and say nothing.
+func rounded(x float64) float64 { return math.Round(1000*x) / 1000 }

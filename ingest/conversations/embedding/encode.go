@@ -2,158 +2,151 @@ package embedding
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
+	"slices"
 )
 
 // Dimensions is the number of a vector's values.
 const Dimensions = width
 
-// MaxPieces bounds what is read of a text: about 150 words. The cost grows with them.
-const MaxPieces = 200
+// maxPieces bounds what is read of a text: about 150 words. The cost grows with them.
+const maxPieces = 200
 
-// convolution is one of the branches: each piece is seen with its neighbors, so many in all, so many of them before it.
-type convolution struct {
+// The sizes of the model, all but that of the tables in multiples of four.
+const (
+	width    = 512
+	tables   = 17
+	rows     = 7530
+	branch   = 256
+	features = width + 3*branch
+	narrow   = 320
+)
+
+// branches are the convolutions: each piece is seen with its neighbors, so many in all, so many of them before it.
+var branches = []struct {
 	name         string
 	span, before int
-}
-
-var branches = []convolution{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
+}{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
 
 // tiny keeps a division from being one by zero, as when the model was trained.
 const tiny = 1e-12
 
+// sizes are those of the weights, by their names.
+func sizes() map[string]int {
+	all := map[string]int{
+		"scale": tables, "lo": tables, "ln_g": features, "ln_b": features, "cnn_W": features * width, "cnn_b": width,
+		"d0": width * narrow, "d1": narrow * narrow, "p1": width * narrow, "d2": narrow * width, "p3": narrow * width,
+		"d3": width * width,
+	}
+	for _, b := range branches {
+		all["proj"+b.name] = width * branch
+		for _, name := range []string{"proj_b", "ln_g", "ln_b", "b1_", "b2_"} {
+			all[name+b.name] = branch
+		}
+		all["w1_"+b.name], all["w2_"+b.name] = b.span*branch*branch, b.span*branch*branch
+	}
+	return all
+}
+
 // Encode gives the vector of a text. It has length 1.
 func (m *Model) Encode(text string) []float32 {
-	cut := m.pieces.cut(text, MaxPieces)
-	n := len(cut)
-	seen := make([]float32, n*features)
-	single := make([]float32, n*width)
+	w, cut := m.weights, m.pieces.cut(text)
+	gain, shift := slices.Concat(w["ln_g2"], w["ln_g3"], w["ln_g5"]), slices.Concat(w["ln_b2"], w["ln_b3"], w["ln_b5"])
+	// A row is the vector of a piece, and what each branch sees of it and its neighbors.
+	seen := make([][]float32, len(cut))
 	for t, piece := range cut {
-		table, row := int(piece)%tables, int(piece)/tables
-		for i, b := range m.table[table][row*width : (row+1)*width] {
-			single[t*width+i] = float32(b)*m.scale[table] + m.lowest[table]
+		table, at := int(piece)%tables, int(piece)/tables*width
+		seen[t] = slices.Concat(make([]float32, width), w["proj_b2"], w["proj_b3"], w["proj_b5"])
+		for i, b := range m.table[table][at : at+width] {
+			seen[t][i] = float32(b)*w["scale"][table] + w["lo"][table]
 		}
-		copy(seen[t*features:], single[t*width:(t+1)*width])
+		for i, b := range branches {
+			multiply(seen[t][width+i*branch:][:branch], seen[t][:width], w["proj"+b.name])
+		}
+		normalize(seen[t][width:], gain, shift)
 	}
-	m.convolve(seen, single, n)
-	for t := range n {
-		normalize(seen[t*features:(t+1)*features], m.weights["ln_g"], m.weights["ln_b"])
-	}
-	sum := make([]float32, features)
-	for t := range n {
-		for i, x := range seen[t*features : (t+1)*features] {
+	m.convolve(seen)
+	sum, mean := make([]float32, features), make([]float32, width)
+	for _, row := range seen {
+		normalize(row, w["ln_g"], w["ln_b"])
+		for i, x := range row {
 			sum[i] += x
 		}
 	}
-	mean := make([]float32, width)
-	for i, b := range m.weights["cnn_b"] {
-		mean[i] = b * float32(n)
+	multiply(mean, sum, w["cnn_W"])
+	for i, b := range w["cnn_b"] {
+		mean[i] = (mean[i] + b*float32(len(cut))) / float32(math.Sqrt(float64(len(cut))))
 	}
-	multiply(mean, sum, m.weights["cnn_W"], 1, features, width, features, width)
-	for i := range mean {
-		mean[i] /= float32(math.Sqrt(float64(n)))
-	}
-	return m.layers(mean)
-}
-
-// convolve writes what the branches see of the pieces' vectors.
-func (m *Model) convolve(seen, single []float32, n int) {
-	const all = 3 * branch
-	projected := make([]float32, n*all)
-	var scale, shift []float32
-	for i, b := range branches {
-		bias := m.weights["proj_b"+b.name]
-		for t := range n {
-			copy(projected[t*all+i*branch:], bias)
-		}
-		multiply(projected[i*branch:], single, m.weights["proj"+b.name], n, width, branch, width, all)
-		scale, shift = append(scale, m.weights["ln_g"+b.name]...), append(shift, m.weights["ln_b"+b.name]...)
-	}
-	for t := range n {
-		normalize(projected[t*all:(t+1)*all], scale, shift)
-	}
-	for i, b := range branches {
-		first := make([]float32, n*branch)
-		for t := range n {
-			copy(first[t*branch:(t+1)*branch], projected[t*all+i*branch:])
-		}
-		second := b.see(first, n, m.weights["w1_"+b.name], m.weights["b1_"+b.name])
-		third := b.see(second, n, m.weights["w2_"+b.name], m.weights["b2_"+b.name])
-		for t := range n {
-			copy(seen[t*features+width+i*branch:], third[t*branch:(t+1)*branch])
-		}
-	}
-}
-
-// see adds to each of n vectors what it means together with its neighbors.
-func (b convolution) see(vectors []float32, n int, weights, bias []float32) []float32 {
-	// Rows of zeros stand for what is before the first and after the last.
-	padded := make([]float32, (n+b.span-1)*branch)
-	copy(padded[b.before*branch:], vectors)
-	made := make([]float32, n*branch)
-	for t := range n {
-		copy(made[t*branch:], bias)
-	}
-	for k := range b.span {
-		multiply(made, padded[k*branch:], weights[k*branch*branch:], n, branch, branch, branch, branch)
-	}
-	for i, x := range made {
-		made[i] = max(x, 0) + vectors[i]
-	}
-	return made
-}
-
-// layers makes the vector of a text of the mean of what was seen.
-func (m *Model) layers(mean []float32) []float32 {
-	w := m.weights
-	first, second, third, made := make([]float32, narrow), make([]float32, narrow), make([]float32, width), make([]float32, width)
-	multiply(first, mean, w["d0"], 1, width, narrow, width, narrow)
-	positive(first)
-	multiply(second, mean, w["p1"], 1, width, narrow, width, narrow)
-	multiply(second, first, w["d1"], 1, narrow, narrow, narrow, narrow)
-	positive(second)
-	multiply(third, second, w["d2"], 1, narrow, width, narrow, width)
-	positive(third)
-	multiply(made, second, w["p3"], 1, narrow, width, narrow, width)
-	multiply(made, third, w["d3"], 1, width, width, width, width)
+	first, second := make([]float32, narrow), make([]float32, narrow)
+	third, made := make([]float32, width), make([]float32, width)
+	multiply(first, mean, w["d0"])
+	multiply(second, mean, w["p1"])
+	multiply(second, positive(first), w["d1"])
+	multiply(made, positive(second), w["p3"])
+	multiply(third, second, w["d2"])
+	multiply(made, positive(third), w["d3"])
 	square := 0.0
 	for i, x := range made {
-		y := math.Tanh(float64(x))
-		made[i] = float32(y)
-		square += y * y
+		made[i] = float32(math.Tanh(float64(x)))
+		square += float64(made[i]) * float64(made[i])
 	}
-	length := float32(math.Sqrt(max(square, tiny)))
 	for i := range made {
-		made[i] /= length
+		made[i] /= float32(math.Sqrt(max(square, tiny)))
 	}
 	return made
 }
 
-// multiply adds to c, of rows of which stepC is the distance, the product of a (n × k, likewise) and b (k × m).
-func multiply(c, a, b []float32, n, k, m, stepA, stepC int) {
-	gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, n, m, k, 1, a, stepA, b, m, 1, c, stepC)
+// convolve adds what the branches see of the pieces' neighbors, in two layers.
+func (m *Model) convolve(seen [][]float32) {
+	for i, b := range branches {
+		part := func(t int) []float32 { return seen[t][width+i*branch:][:branch] }
+		for _, layer := range []string{"1_", "2_"} {
+			made := make([][]float32, len(seen))
+			for t := range seen {
+				made[t] = slices.Clone(m.weights["b"+layer+b.name])
+				for k := range b.span {
+					if near := t + k - b.before; near >= 0 && near < len(seen) {
+						multiply(made[t], part(near), m.weights["w"+layer+b.name][k*branch*branch:][:branch*branch])
+					}
+				}
+			}
+			for t := range seen {
+				for j, x := range positive(made[t]) {
+					part(t)[j] += x
+				}
+			}
+		}
+	}
 }
 
-func positive(values []float32) {
+// multiply adds to a sum the product of a row and a matrix. Four rows of the matrix at a time are faster than one.
+func multiply(sum, row, matrix []float32) {
+	n := len(sum)
+	for i := 0; i < len(row); i += 4 {
+		r0, r1, r2, r3 := row[i], row[i+1], row[i+2], row[i+3]
+		m0, m1, m2, m3 := matrix[i*n:][:n], matrix[(i+1)*n:][:n], matrix[(i+2)*n:][:n], matrix[(i+3)*n:][:n]
+		for j := range sum {
+			sum[j] += r0*m0[j] + r1*m1[j] + r2*m2[j] + r3*m3[j]
+		}
+	}
+}
+
+func positive(values []float32) []float32 {
 	for i, x := range values {
 		values[i] = max(x, 0)
 	}
+	return values
 }
 
-// normalize gives a row mean 0 and variance 1, then the scale and shift that were learned.
-func normalize(row, scale, shift []float32) {
+// normalize gives a row mean 0 and variance 1, then the gain and shift that were learned.
+func normalize(row, gain, shift []float32) {
 	sum, square := 0.0, 0.0
 	for _, x := range row {
 		sum += float64(x)
+		square += float64(x) * float64(x)
 	}
 	mean := sum / float64(len(row))
-	for _, x := range row {
-		square += (float64(x) - mean) * (float64(x) - mean)
-	}
-	factor := 1 / math.Sqrt(square/float64(len(row))+tiny)
+	factor := 1 / math.Sqrt(square/float64(len(row))-mean*mean+tiny)
 	for i, x := range row {
-		row[i] = float32((float64(x)-mean)*factor)*scale[i] + shift[i]
+		row[i] = float32((float64(x)-mean)*factor)*gain[i] + shift[i]
 	}
 }

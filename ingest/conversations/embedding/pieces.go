@@ -1,13 +1,13 @@
 package embedding
 
 import (
-	"errors"
+	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Pieces with a meaning of their own: what no piece is for, and the two ends of a text.
@@ -29,112 +29,91 @@ type pieces struct {
 	unknown float32
 }
 
-var errPieces = errors.New("the list of pieces is broken")
-
-// readPieces reads the pieces of a SentencePiece model: the field 1 of the message, whose fields 1 and 2 are text and score.
-func readPieces(data []byte) (*pieces, error) {
-	p := &pieces{numbers: map[string]int32{}, unknown: math.MaxFloat32}
-	err := fields(data, func(number protowire.Number, value []byte) error {
-		if number != 1 {
-			return nil
+// readPieces reads the pieces of a SentencePiece model: the fields 1 of a message, whose fields 1 and 2 are text and
+// score.
+func readPieces(data []byte) *pieces {
+	p := &pieces{numbers: map[string]int32{}}
+	for len(data) > 0 {
+		var number uint64
+		var message []byte
+		if number, message, data = field(data); number != 1 {
+			continue
 		}
 		text, score := "", float32(0)
-		err := fields(value, func(number protowire.Number, value []byte) error {
-			switch number {
-			case 1:
+		for len(message) > 0 {
+			var value []byte
+			switch number, value, message = field(message); {
+			case number == 1:
 				text = string(value)
-			case 2:
-				bits, n := protowire.ConsumeFixed32(value)
-				if n < 0 {
-					return errPieces
-				}
-				score = math.Float32frombits(bits)
-			default: // What kind of piece it is does not count.
+			case number == 2 && len(value) == 4:
+				score = math.Float32frombits(binary.LittleEndian.Uint32(value))
 			}
-			return nil
-		})
+		}
 		p.numbers[text] = int32(len(p.scores)) // The table bounds them.
 		p.scores = append(p.scores, score)
-		p.longest, p.unknown = max(p.longest, len(text)), min(p.unknown, score)
-		return err
-	})
-	if len(p.scores) <= lastPiece {
-		err = errors.Join(err, errPieces)
+		p.longest, p.unknown = max(p.longest, len(text)), min(p.unknown, score-unknownPenalty)
 	}
-	p.unknown -= unknownPenalty
-	return p, err
+	return p
 }
 
-// fields calls a function for the fields of a message, with the bytes of their values.
-func fields(data []byte, each func(protowire.Number, []byte) error) error {
-	for len(data) > 0 {
-		number, kind, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return errPieces
-		}
-		data = data[n:]
-		if n = protowire.ConsumeFieldValue(number, kind, data); n < 0 {
-			return errPieces
-		}
-		value := data[:n]
-		if kind == protowire.BytesType {
-			value, _ = protowire.ConsumeBytes(value)
-		}
-		if err := each(number, value); err != nil {
-			return err
-		}
-		data = data[n:]
+// field reads the first field of a message of Protocol Buffers. What is broken ends the message.
+func field(data []byte) (number uint64, value, rest []byte) {
+	tag, n := binary.Uvarint(data)
+	size, m := binary.Uvarint(data[max(n, 0):])
+	switch tag & 7 {
+	case 0:
+		size, m = uint64(m), 0
+	case 1:
+		size, m = 8, 0
+	case 5:
+		size, m = 4, 0
 	}
-	return nil
+	if n <= 0 || m < 0 || size > uint64(len(data)-n-m) {
+		return 0, nil, nil
+	}
+	return tag >> 3, data[n+m:][:size], data[n+m:][size:]
 }
 
 // space stands for a blank in pieces.
 const space = "\u2581"
 
-// cut gives the numbers of the pieces of a text between its ends, at most so many.
-func (p *pieces) cut(text string, most int) []int32 {
+// cut gives the numbers of the pieces of a text between its ends, at most maxPieces.
+func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	type step struct {
-		score float32
-		start int
-		piece int32
+	// best has the likeliest last piece of each beginning of the text.
+	type piece struct {
+		score  float32
+		start  int
+		number int32
 	}
-	best := make([]step, len(text)+1)
-	for i := 1; i <= len(text); i++ {
-		best[i].score = -math.MaxFloat32
-	}
-	for i := 0; i < len(text); {
+	best := slices.Repeat([]piece{{score: -math.MaxFloat32}}, len(text)+1)
+	best[0].score = 0
+	for i := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
-		known := false
-		for j := i + size; j <= min(i+p.longest, len(text)); j++ {
-			number, there := p.numbers[text[i:j]]
-			if !there {
-				continue
+		next := i + size
+		for j := next; j <= min(i+p.longest, len(text)); j++ {
+			number, known := p.numbers[text[i:j]]
+			score := best[i].score + p.unknown
+			if known {
+				score = best[i].score + p.scores[number]
 			}
-			known = known || j == i+size
-			if score := best[i].score + p.scores[number]; score > best[j].score {
-				best[j] = step{score, i, number}
+			if (known || j == next) && score > best[j].score {
+				best[j] = piece{score, i, number}
 			}
 		}
-		if score := best[i].score + p.unknown; !known && score > best[i+size].score {
-			best[i+size] = step{score, i, unknownPiece}
-		}
-		i += size
 	}
 	found := []int32{lastPiece}
 	for at := len(text); at > 0; at = best[at].start {
-		found = append(found, best[at].piece)
+		found = append(found, best[at].number)
 	}
 	found = append(found, firstPiece)
-	for i, j := 0, len(found)-1; i < j; i, j = i+1, j-1 {
-		found[i], found[j] = found[j], found[i]
-	}
-	if len(found) > most {
-		found = append(found[:most-1:most-1], lastPiece)
+	slices.Reverse(found)
+	if len(found) > maxPieces {
+		found = append(found[:maxPieces-1], lastPiece)
 	}
 	return found
 }

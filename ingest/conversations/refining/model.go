@@ -1,3 +1,8 @@
+// Package refining has a language model write a title and a summary of a cluster of issues, in the language that most
+// of the issues are written in. The model is told the titles of a few issues and nothing else. Package conversations
+// decides what clusters there are: its results are the same every time.
+//
+// It imports of Octavo packages chat and provider.
 package refining
 
 import (
@@ -50,8 +55,8 @@ You are given a JSON object {"language": "…", "issues": ["…"]}. Answer with 
 // attempts is how often a model is asked for an answer that can be used.
 const attempts = 2
 
-// Refine gives a title and a summary of issues by their titles; empty if the model finds nothing that they have in common. language is a
-// code of ISO 639-1, or empty. Its errors are of type *provider.Error.
+// Refine gives a title and a summary of issues by their titles. Both are empty if the model finds nothing that the
+// issues have in common. language is a code of ISO 639-1, or empty. Errors are of type *provider.Error.
 func (m *Model) Refine(ctx context.Context, language string, titles []string) (title, summary string, err error) {
 	asked, err := json.Marshal(request{language, titles})
 	if err != nil {
@@ -80,7 +85,8 @@ func (a *answer) settle() error {
 		text *string
 		most int
 	}{{"title", &a.Title, MaxTitle}, {"summary", &a.Summary, MaxSummary}} {
-		*text.text = strings.Join(strings.FieldsFunc(*text.text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		words := strings.FieldsFunc(*text.text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+		*text.text = strings.Join(words, " ")
 		if length := utf8.RuneCountInString(*text.text); length > text.most {
 			return fmt.Errorf("the %s has %d characters, and may have %d", text.name, length, text.most)
 		}

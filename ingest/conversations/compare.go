@@ -1,0 +1,180 @@
+package conversations
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// The usual similarity of a node is its mean similarity to its nearest neighbors: a share of all issues, and at least
+// nearLeast. Few issues are of few problems, so that most neighbors are of the same problem: a greater share counts, up
+// to nearSome issues. Before there are many issues, the mean is guessed: as if there were assumedNear more neighbors.
+const (
+	nearShare   = 0.1
+	nearLeast   = 10
+	nearSome    = 20
+	someShare   = 1.0 / 3
+	assumedNear = 2
+	// assumedMeant is the similarity that is assumed with a model, and assumedWords without.
+	assumedMeant = 0.3
+	assumedWords = 0.15
+	// maxNeighbors bounds the pairs of an issue.
+	maxNeighbors = 40
+)
+
+// neighbor is another node, and how alike it is.
+type neighbor struct {
+	node  int
+	alike float64
+}
+
+// mostAlike is the order of neighbors in which the most similar is first.
+func mostAlike(x, y neighbor) int {
+	if x.alike != y.alike { // It is faster to look at the numbers only then.
+		return cmp.Compare(y.alike, x.alike)
+	}
+	return x.node - y.node
+}
+
+// compare finds the nearest neighbors of each node, and its usual similarity.
+func (a *assignment) compare() {
+	words, row := make([]float64, len(a.nodes)), make([]neighbor, 0, len(a.nodes))
+	// products has those of each node's meaning with its own and with those of the nodes after it.
+	products := make([][]float32, len(a.nodes))
+	for i, n := range a.nodes {
+		clear(words)
+		for _, e := range n.words {
+			for _, having := range a.having[e.term] {
+				words[having.node] += e.weight * having.alike
+			}
+		}
+		row, products[i] = row[:0], make([]float32, len(a.nodes)-i)
+		for j, other := range a.nodes {
+			product := &products[min(i, j)][max(i, j)-min(i, j)]
+			if j >= i {
+				*product = float32(dot(n.meaning, other.meaning))
+			}
+			if j == i && n.size == 1 || !canCompare(n.language, other.language, n.meaning, other.meaning) {
+				continue
+			}
+			alike := words[j]
+			if len(n.meaning) > 0 && len(other.meaning) > 0 {
+				alike = mixed(alike, float64(*product))
+			}
+			row = append(row, neighbor{j, alike / (n.size * other.size)})
+		}
+		slices.SortFunc(row, mostAlike)
+		n.usual, n.near = a.usual(row, len(n.meaning) > 0), slices.Clone(row[:min(len(row), maxNeighbors)])
+	}
+}
+
+// canCompare reports whether issues of two languages, with these meanings, can be about one thing. Words of different
+// languages do not tell, meanings do.
+func canCompare(language, other string, v, w []float32) bool {
+	return language == other || language == "" || other == "" || len(v) > 0 && len(w) > 0
+}
+
+// usual is the mean of the greatest similarities of a sorted row. A node counts as its issues do.
+func (a *assignment) usual(row []neighbor, meant bool) float64 {
+	all := 0.0
+	for _, other := range row {
+		all += a.nodes[other.node].size
+	}
+	left, alike := nearShare*all, assumedWords
+	if meant {
+		left, alike = max(left, min(nearSome, someShare*all)), assumedMeant
+	}
+	left = max(math.Floor(left), nearLeast)
+	sum, count := assumedNear*alike, float64(assumedNear)
+	for _, other := range row {
+		take := min(a.nodes[other.node].size, left)
+		sum, count, left = sum+take*other.alike, count+take, left-take
+	}
+	return sum / count
+}
+
+// The vector of a single text is also about how it is written. What an issue means is told better together with others.
+const (
+	// assumedIssues is how many issues of no meaning are assumed before the mean of all is subtracted.
+	assumedIssues = 20
+	// smoothNear is how many neighbors are added to an issue, and smoothLeast how much more alike than usual they are
+	// at least.
+	smoothNear  = 8
+	smoothLeast = -0.1
+)
+
+// center subtracts what all issues mean, so that only what tells them apart is left.
+func (a *assignment) center() {
+	mean, all := make([]float32, meaningSize), float64(assumedIssues)
+	for _, n := range a.nodes {
+		if len(n.meaning) > 0 {
+			add(mean, n.meaning, 1)
+			all += n.size
+		}
+	}
+	for _, n := range a.nodes {
+		add(n.meaning, mean, -n.size/all)
+	}
+	a.even()
+}
+
+// share adds to the meaning of each node that of its words. A word means what the issues that have it mean together.
+func (a *assignment) share() {
+	shared := make([][]float32, len(a.nodes))
+	for i, n := range a.nodes {
+		shared[i] = make([]float32, len(n.meaning))
+	}
+	for _, term := range slices.Sorted(maps.Keys(a.having)) {
+		word := make([]float32, meaningSize)
+		for _, having := range a.having[term] {
+			add(word, a.nodes[having.node].meaning, having.alike/a.nodes[having.node].size)
+		}
+		length := max(lengthOf(word), 1e-9)
+		for _, having := range a.having[term] {
+			add(shared[having.node], word, having.alike/length)
+		}
+	}
+	for i, n := range a.nodes {
+		add(n.meaning, shared[i], n.size/max(lengthOf(shared[i]), 1e-9))
+	}
+	a.even()
+}
+
+// smooth adds to the meaning of each node those of its nearest neighbors. All together count as much as its own.
+func (a *assignment) smooth() {
+	smoothed := make([][]float32, len(a.nodes))
+	for i, n := range a.nodes {
+		smoothed[i] = slices.Clone(n.meaning)
+		var near []neighbor
+		for _, other := range n.near {
+			if excess := 2*other.alike - n.usual - a.nodes[other.node].usual; excess >= smoothLeast {
+				near = append(near, neighbor{other.node, excess})
+			}
+		}
+		slices.SortFunc(near, mostAlike)
+		for _, other := range near[:min(len(near), smoothNear)] {
+			add(smoothed[i], a.nodes[other.node].meaning, n.size/(smoothNear*a.nodes[other.node].size))
+		}
+	}
+	for i, n := range a.nodes {
+		n.meaning = smoothed[i]
+	}
+	a.even()
+}
+
+// even gives the meanings of issues length 1 again. Those of clusters are sums: they change as those of issues do.
+func (a *assignment) even() {
+	sum, count := 0.0, 0.0
+	for _, n := range a.nodes {
+		if length := lengthOf(n.meaning); length > 0 && n.cluster < 0 {
+			scale(n.meaning, n.size/length)
+			sum, count = sum+length/n.size, count+1
+		}
+	}
+	for _, n := range a.nodes {
+		if n.cluster >= 0 && count > 0 {
+			scale(n.meaning, count/sum)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package conversations
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Limits per conversation, so that no single one can flood an organization.
+const (
+	maxSentences  = 1000
+	maxIssues     = 5
+	maxDetails    = 40
+	maxSentence   = 1000
+	maxIssueWords = 200
+	// leastTurn is how many terms a sentence needs to open another issue.
+	leastTurn = 2
+)
+
+// Part is one message of a conversation; Body is Markdown or HTML.
+type Part struct{ Role, Body string }
+
+// Conversation is what Extract finds issues in.
+type Conversation struct {
+	Subject string
+	Parts   []Part
+}
+
+// Issue is one thing that a user struggles with.
+type Issue struct {
+	Title string
+	// Details are the user's sentences about it, in their order.
+	Details []string
+	Impact  schema.Impact
+	// Language is that of the user, empty if it is not known.
+	Language string
+	// Words are the terms of what it is about, for an analysis.
+	Words []string
+}
+
+// Extract finds the issues of a conversation. All that a user tells is one issue, unless a sentence turns to something
+// else and shares nothing with what was said before. Thanks, and news that all is well, are no issue. What others than
+// the user say is not read.
+func Extract(c Conversation) (issues []Issue) {
+	subject := strings.Join(strings.Fields(plain(c.Subject)), " ")
+	if hasCue(subject, "automatic") {
+		return nil
+	}
+	said := userSentences(c)
+	if len(said) == 0 && subject != "" {
+		said = []string{subject}
+	}
+	language := languageOf(subject + "\n" + strings.Join(said, "\n"))
+	current, settled := &draft{known: map[string]bool{}}, false
+	drafts := []*draft{current}
+	for _, sentence := range said {
+		if hasCue(sentence, "settled") && !hasCue(withoutCues(sentence, "aside"), "unsettled") {
+			settled = true
+			continue
+		}
+		about := terms(sentence, language)
+		if len(about) >= leastTurn && len(drafts) < maxIssues && hasCue(sentence, "turn") && !current.shares(about) {
+			current = &draft{known: map[string]bool{}}
+			drafts = append(drafts, current)
+		}
+		current.add(sentence, about)
+	}
+	for i, d := range drafts {
+		meant := slices.DeleteFunc(slices.Clone(d.details), func(s string) bool { return courteous(s, language) })
+		if len(meant) == 0 || settled && !slices.ContainsFunc(meant, statesProblem) {
+			continue
+		}
+		about, title := d.terms, ""
+		if i == 0 {
+			// The subject is what matters most to the user.
+			about, title = append(terms(subject, language), about...), subject
+		}
+		issues = append(issues, Issue{
+			Title: titleOf(d.details, title, language), Details: d.details, Impact: impactOf(d.details, d.known),
+			Language: language, Words: about[:min(len(about), maxIssueWords)],
+		})
+	}
+	return issues
+}
+
+func userSentences(c Conversation) (said []string) {
+	for _, part := range c.Parts {
+		if part.Role != schema.RolePartUser {
+			continue
+		}
+		for _, sentence := range sentences(plain(part.Body)) {
+			said = append(said, shorten(sentence, maxSentence))
+		}
+	}
+	return said[:min(len(said), maxSentences)]
+}
+
+// draft is an issue that sentences are still added to.
+type draft struct {
+	details, terms []string
+	known          map[string]bool
+}
+
+// add adds a sentence, unless it says nothing.
+func (d *draft) add(sentence string, about []string) {
+	if len(about) > 0 && len(d.details) < maxDetails {
+		d.details, d.terms = append(d.details, sentence), append(d.terms, about...)
+	}
+	for _, term := range about {
+		d.known[term] = true
+	}
+}
+
+// shares reports whether more than a third of a sentence's terms are known.
+func (d *draft) shares(about []string) bool {
+	shared := 0
+	for _, term := range about {
+		if d.known[term] {
+			shared++
+		}
+	}
+	return len(d.known) == 0 || shared*3 > len(about)
+}
+
+// courteous reports whether a sentence has only thanks, praise or goodbyes: it states no problem, and names no thing
+// but people. Besides a polite phrase it may have one more word.
+func courteous(sentence, language string) bool {
+	rest := withoutCues(sentence, "courtesy")
+	if statesProblem(rest) {
+		return false
+	}
+	others := map[string]bool{}
+	for _, word := range tokens(rest) {
+		if theLexicon().polite[word] {
+			continue
+		}
+		for _, term := range terms(word, language) {
+			if strings.HasPrefix(term, thingMark) && term != thingMark+"member" {
+				return false
+			}
+			others[term] = true
+		}
+	}
+	delete(others, thingMark+"member")
+	cued, asks := rest != cueText(sentence), strings.ContainsAny(sentence, "?？")
+	return len(others) == 0 && (cued || !asks) || len(others) == 1 && cued && !asks
+}
+
+// statesProblem reports whether a sentence is a complaint or a question.
+func statesProblem(sentence string) bool {
+	return hasCue(sentence, "trouble", "blocking") || strings.ContainsAny(sentence, "?？")
+}
+
+// Things that block people by themselves, and pairs of things that do.
+var (
+	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
+	severeTwo = [][2]string{
+		{"duplicate", "charge"}, {"duplicate", "pay"}, {"private", "guest"}, {"private", "access"}, {"login", "loop"},
+		{"webhook", "outage"},
+	}
+)
+
+// impactOf is high if somebody is blocked and sees no workaround, low for a question or a wish, and else medium.
+func impactOf(details []string, about map[string]bool) schema.Impact {
+	text := strings.Join(details, "\n")
+	has := func(name string) bool { return about[thingMark+name] }
+	hasTwo := func(names [2]string) bool { return has(names[0]) && has(names[1]) }
+	blocked := hasCue(text, "blocking") || slices.ContainsFunc(severe, has) || slices.ContainsFunc(severeTwo, hasTwo)
+	switch {
+	case blocked && !hasCue(text, "workaround"):
+		return schema.ImpactHigh
+	case !blocked && hasCue(text, "wish") && !hasCue(text, "trouble"):
+		return schema.ImpactLow
+	}
+	return schema.ImpactMedium
+}
+
+// ImpactOf is the highest impact that at least half of the issues of a cluster reach. high and medium count the issues
+// with at least that impact.
+func ImpactOf(issues, high, medium int) schema.Impact {
+	switch {
+	case 2*high >= issues && issues > 0:
+		return schema.ImpactHigh
+	case 2*medium >= issues && issues > 0:
+		return schema.ImpactMedium
+	}
+	return schema.ImpactLow
+}
