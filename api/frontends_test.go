@@ -126,7 +126,8 @@ func TestFrontEndsHearOfPlaces(t *testing.T) {
 		}
 		last = is
 		var told bool
-		err := h.DB.QueryRow(t.Context(), "select exists (select from front_end_changes where tag = $1)", schema.SpaceTag(h.Ours.Space.ID)).Scan(&told)
+		const changed = "select exists (select from front_end_changes where tag = $1)"
+		err := h.DB.QueryRow(t.Context(), changed, schema.SpaceTag(h.Ours.Space.ID)).Scan(&told)
 		if err != nil || !told {
 			t.Errorf("%s: front ends do not hear that the space is at %s (%v)", step.name, is, err)
 		}

@@ -316,7 +316,8 @@ func TestForgedSiteTokens(t *testing.T) {
 	}
 	// A key of a week that no token of today has is not looked up, let alone made.
 	var keys int
-	if err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys); err != nil || keys != 1 {
+	err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys)
+	if err != nil || keys != 1 {
 		t.Errorf("%d keys, %v", keys, err)
 	}
 }

@@ -208,7 +208,8 @@ func TestDeleteOrganization(t *testing.T) {
 	}
 	gone()
 	var told bool // What front ends are to hear of it is left until they have.
-	err := h.DB.QueryRow(t.Context(), "select exists (select from front_end_changes where organization_id = $1 and tag = $2)",
+	const hears = "select exists (select from front_end_changes where organization_id = $1 and tag = $2)"
+	err := h.DB.QueryRow(t.Context(), hears,
 		tenant.Organization.ID, schema.SiteTag(tenant.Site.ID)).Scan(&told)
 	if err != nil || !told {
 		t.Errorf("front ends do not hear that the site is gone: %v", err)

@@ -57,13 +57,14 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until a request is blocked by this writer. It looks from another connection, because the transaction
-// itself does not see connections made later.
+// AwaitWaiting waits until this writer blocks a request. It looks from another connection, because the transaction itself
+// does not see connections made later.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
 	eventually.Succeeds(w.h.T, "the request to wait for a writer", func() error {
 		waiting := 0
-		err := w.h.DB.QueryRow(w.h.T.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", w.Conn().PgConn().PID()).Scan(&waiting)
+		const blocked = "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))"
+		err := w.h.DB.QueryRow(w.h.T.Context(), blocked, w.Conn().PgConn().PID()).Scan(&waiting)
 		if err == nil && waiting == 0 {
 			err = errors.New("nobody does")
 		}

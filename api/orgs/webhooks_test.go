@@ -92,7 +92,8 @@ func TestWebhookResource(t *testing.T) {
 		}
 	}
 	var stored string
-	if err := h.DB.QueryRow(t.Context(), "select encode(secret, 'base64') || encode(former_secret, 'base64') from webhooks where id = $1", id).Scan(&stored); err != nil {
+	const secrets = "select encode(secret, 'base64') || encode(former_secret, 'base64') from webhooks where id = $1"
+	if err := h.DB.QueryRow(t.Context(), secrets, id).Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(stored, strings.TrimPrefix(secret, "whsec_")[:20]) || strings.Contains(h.Log.String(), secret) {

@@ -24,7 +24,8 @@ func TestAssign(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		meaning := func() conversations.Meaning {
 			// The length is right for most, as after a change of the model.
-			made := make(conversations.Meaning, rapid.SampledFrom([]int{0, 1, 511, 512, 512, 512, 513}).Draw(rt, "length"))
+			length := rapid.SampledFrom([]int{0, 1, 511, 512, 512, 512, 513}).Draw(rt, "length")
+			made := make(conversations.Meaning, length)
 			for i := range made {
 				made[i] = byte(random.UintN(256))
 			}
@@ -44,7 +45,8 @@ func TestAssign(t *testing.T) {
 		var items []conversations.Item
 		for i := range rapid.IntRange(0, 30).Draw(rt, "items") {
 			items = append(items, conversations.Item{
-				Key: fmt.Sprint(i), Language: languages.Draw(rt, "language"), Terms: rapid.SliceOfN(words, 0, 4).Draw(rt, "terms"),
+				Key: fmt.Sprint(i), Language: languages.Draw(rt, "language"),
+				Terms:   rapid.SliceOfN(words, 0, 4).Draw(rt, "terms"),
 				Meaning: meaning(), Cluster: ids.Draw(rt, "cluster"),
 			})
 		}

@@ -58,8 +58,9 @@ func TestExtract(t *testing.T) {
 		},
 		"a list is no part of a title": {user("2) The invoice has no VAT number."), []string{"The invoice has no VAT number"}, []schema.Impact{schema.ImpactMedium}},
 		"a long title ends with a clause": {
-			user("Our receiver rejects all of your events since we rotated the secret, and all of us wonder what it wants."),
-			[]string{"Our receiver rejects all of your events since we rotated the secret"}, []schema.Impact{schema.ImpactMedium},
+			user("Our receiver rejects all of your events since we rotated the secret, and all of us wonder why."),
+			[]string{"Our receiver rejects all of your events since we rotated the secret"},
+			[]schema.Impact{schema.ImpactMedium},
 		},
 		"signatures are no words": {
 			user("The export is broken.\n-- \nAnna, who cannot log in"), []string{"The export is broken"}, []schema.Impact{schema.ImpactMedium},

@@ -172,7 +172,8 @@ func TestRoundsAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyConversations groups 20,000 conversations, or as many as the environment variable says. Each 1,000 take seconds.
+// TestManyConversations groups 20,000 conversations, or as many as the environment variable says. Each 1,000 take
+// seconds.
 func TestManyConversations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs in the long form: .ci/long")

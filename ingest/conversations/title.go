@@ -23,8 +23,8 @@ var (
 		`actually|just|again|quick question|question|one more thing|und|aber|außerdem|bitte|leider|et|mais|` +
 		`donc|aussi|alors|y|pero|también|además|e|mas|também)\b[,:]?\s+)`)
 	// varying are ids, amounts and dates, which differ between users with the same problem.
-	varying = regexp.MustCompile(`\s*\(?(#\s?\w*\d\w*|\b[A-Z]{1,5}-?\d{3,}[\w-]*|\b\d{4}-\d{2,}(-\d+)*|\b[0-9a-f]{8,}\b|` +
-		`[€$£]\s?\d[\d.,]*|\b\d[\d.,]*\s?(€|\$|£|EUR|USD)|\b\d{5,}\b)\)?`)
+	varying = regexp.MustCompile(`\s*\(?(#\s?\w*\d\w*|\b[A-Z]{1,5}-?\d{3,}[\w-]*|\b\d{4}-\d{2,}(-\d+)*|` +
+		`\b[0-9a-f]{8,}\b|[€$£]\s?\d[\d.,]*|\b\d[\d.,]*\s?(€|\$|£|EUR|USD)|\b\d{5,}\b)\)?`)
 	// clauses end where a title that is too long may end.
 	clauses = regexp.MustCompile(`\s*([,;:–—]|\s-\s|\s\()\s*|。|、`)
 )

@@ -4,10 +4,11 @@ package storetest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
@@ -45,7 +46,9 @@ func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 		}
 		st := started(t, url)
 		defer st.Stop()
-		note, err := json.Marshal([]*Tenant{NewTenant(t, st, "ours"), NewTenant(t, st, "theirs")})
+		// As a key of Tokens and Users, the guest is an empty string instead of null.
+		roles := json.WithMarshalers(json.MarshalFunc(func(r schema.Role) ([]byte, error) { return json.Marshal(string(r)) }))
+		note, err := json.Marshal([]*Tenant{NewTenant(t, st, "ours"), NewTenant(t, st, "theirs")}, roles)
 		return string(note), err
 	})
 	var tenants []*Tenant

@@ -29,7 +29,8 @@ func TestRender(t *testing.T) {
 	t.Parallel()
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := render(t.Context(), renderer, out, "#set document(date: none)\n#json(\"data.json\").a 漢字 العربية"); err != nil {
+		const document = "#set document(date: none)\n#json(\"data.json\").a 漢字 العربية"
+		if err := render(t.Context(), renderer, out, document); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +101,8 @@ func TestContextEndsIt(t *testing.T) {
 func TestErrorsOfTheEnds(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("no input")
-	if err := renderer.Render(t.Context(), func(func(string, []byte) error) error { return failed }, io.Discard); !errors.Is(err, failed) {
+	fail := func(func(string, []byte) error) error { return failed }
+	if err := renderer.Render(t.Context(), fail, io.Discard); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
 	if err := render(t.Context(), renderer, refusing{}, "text"); !errors.Is(err, errFull) {
