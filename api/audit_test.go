@@ -50,7 +50,8 @@ type auditRow struct {
 func auditRows(h *apitest.Harness, after int64) (rows []auditRow, last int64) {
 	h.T.Helper()
 	found, err := h.DB.Query(h.T.Context(), `select id, organization_id, operation, actor_type, actor_id, token_id,
-		token_kind, request_id, address, object_type, action, object_id, concat_ws(' ', site_id, space_id, before, after) from audit_log where id > $1 order by id`, after)
+		token_kind, request_id, address, object_type, action, object_id,
+		concat_ws(' ', site_id, space_id, before, after) from audit_log where id > $1 order by id`, after)
 	if err != nil {
 		h.T.Fatal(err)
 	}

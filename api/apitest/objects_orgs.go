@@ -145,7 +145,8 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	var id string
 	if err == nil {
 		err = h.DB.QueryRow(h.T.Context(), `update river_job set state = 'discarded', finalized_at = now(),
-			attempt = max_attempts, errors = array['{"error":"the tests want it so"}'::jsonb] where metadata ->> 'space' = $1 returning id::text`, space).Scan(&id)
+			attempt = max_attempts,
+			errors = array['{"error":"the tests want it so"}'::jsonb] where metadata ->> 'space' = $1 returning id::text`, space).Scan(&id)
 	}
 	return Created(h.T, id, err)
 }

@@ -57,8 +57,8 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until this writer blocks a request. It looks from another connection, because the transaction itself
-// does not see connections made later.
+// AwaitWaiting waits until this writer blocks a request. It looks from another connection, because the
+// transaction does not see connections that open later.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
 	eventually.Succeeds(w.h.T, "the request to wait for a writer", func() error {

@@ -118,7 +118,8 @@ func TestInvitesInParallel(t *testing.T) {
 	}
 	wait.Wait()
 	rows, err := h.DB.Query(t.Context(), `select
-		concat_ws(' ', u.display_name, u.email, i.email, i.organization_id, i.role, i.sso, i.created_by, i.expires_at > now())
+		concat_ws(' ', u.display_name, u.email, i.email, i.organization_id, i.role, i.sso, i.created_by,
+			i.expires_at > now())
 		from users u left join email_invites i on i.user_id = u.id where u.email ilike 'p_@example.com' order by lower(u.email)`)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 		st := started(t, url)
 		defer st.Stop()
 		// As a key of Tokens and Users, the guest is an empty string instead of null.
-		roles := json.WithMarshalers(json.MarshalFunc(func(r schema.Role) ([]byte, error) { return json.Marshal(string(r)) }))
+		text := func(r schema.Role) ([]byte, error) { return json.Marshal(string(r)) }
+		roles := json.WithMarshalers(json.MarshalFunc(text))
 		note, err := json.Marshal([]*Tenant{NewTenant(t, st, "ours"), NewTenant(t, st, "theirs")}, roles)
 		return string(note), err
 	})
