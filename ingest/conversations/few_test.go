@@ -42,6 +42,9 @@ func (a *analyzed) few(random *rand.Rand, problems, each int) *analyzed {
 func TestFewProblems(t *testing.T) {
 	t.Parallel()
 	const draws = 20
+	if testing.Short() {
+		t.Skip("make test-long draws")
+	}
 	for set, floors := range map[string]map[[2]int]float64{
 		"dev":   {{6, 5}: 0.90, {6, 10}: 0.91, {12, 10}: 0.88},
 		"final": {{6, 5}: 0.87, {6, 10}: 0.89, {12, 10}: 0.81},

@@ -60,9 +60,7 @@ func scale(v []float32, times float64) {
 
 // add adds a vector to a sum, so many times. It does nothing if there is no vector or no sum.
 func add(sum, v []float32, times float64) {
-	for i := range min(len(sum), len(v)) {
-		sum[i] += float32(times) * v[i]
-	}
+	gonum.Implementation{}.Saxpy(min(len(sum), len(v)), float32(times), v, 1, sum, 1)
 }
 
 // entry is the weight of a term.

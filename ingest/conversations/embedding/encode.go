@@ -3,6 +3,8 @@ package embedding
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // Dimensions is the number of a vector's values.
@@ -118,15 +120,10 @@ func (m *Model) convolve(seen [][]float32) {
 	}
 }
 
-// multiply adds to a sum the product of a row and a matrix. Four rows of the matrix at a time are faster than one.
+// multiply adds to a sum the product of a row and a matrix.
 func multiply(sum, row, matrix []float32) {
-	n := len(sum)
-	for i := 0; i < len(row); i += 4 {
-		r0, r1, r2, r3 := row[i], row[i+1], row[i+2], row[i+3]
-		m0, m1, m2, m3 := matrix[i*n:][:n], matrix[(i+1)*n:][:n], matrix[(i+2)*n:][:n], matrix[(i+3)*n:][:n]
-		for j := range sum {
-			sum[j] += r0*m0[j] + r1*m1[j] + r2*m2[j] + r3*m3[j]
-		}
+	for i, r := range row {
+		gonum.Implementation{}.Saxpy(len(sum), r, matrix[i*len(sum):], 1, sum, 1)
 	}
 }
 
