@@ -25,7 +25,6 @@ require (
 	github.com/go-git/go-git/v5 v5.19.3
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/golang-jwt/jwt/v5 v5.3.1
-	github.com/google/cel-go v0.28.1 // the expressions of merge rules
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0 // ids that increase within a process
 	github.com/hashicorp/golang-lru/v2 v2.0.7
@@ -62,6 +61,7 @@ require (
 )
 
 require (
+	cel.dev/cel-go v0.33.2 // the expressions of merge rules
 	cel.dev/expr v0.25.1 // indirect
 	github.com/ProtonMail/go-crypto v1.1.6 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -126,20 +127,7 @@ var mergeRules = []struct {
 		}
 		return ""
 	}},
-	{"custom", takesExpression, func(r MergeRule, f MergeFacts) string {
-		expression, err := mergeexpr.Parse(r.Expression)
-		if err != nil {
-			return "its expression cannot be evaluated: " + err.Error()
-		}
-		allowed, err := expression.Allows(f.facts())
-		switch {
-		case err != nil:
-			return "its expression cannot be evaluated: " + err.Error()
-		case !allowed:
-			return "it is not true that " + r.Expression
-		}
-		return ""
-	}},
+	{"custom", takesExpression, nil},
 }
 
 // facts are those that the expressions of custom rules see.
@@ -190,16 +178,28 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 // Problems lists the rules that keep a change request from being merged. The field of each detail is the name of a rule. All
 // rules must be met, except by users who may bypass them. A rule that cannot be evaluated here, such as the review of an agent, is
 // not met.
-func (m MergeRules) Problems(f MergeFacts) []Detail {
+//
+// The expressions of custom rules share a bound of their cost, and end with ctx. A rule beyond either is not met.
+func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
 	if !m.bind(f.Actor) {
 		return nil
 	}
 	var problems []Detail
+	custom := mergeexpr.Evaluation{Facts: f.facts()}
 	for _, rule := range m.Rules {
 		problem := "it cannot be evaluated here"
 		for i := range mergeRules {
-			if mergeRules[i].name == rule.Rule {
-				problem = mergeRules[i].problem(rule, f)
+			switch row := &mergeRules[i]; {
+			case row.name != rule.Rule:
+			case row.takes == takesExpression:
+				problem = ""
+				if allowed, err := custom.Allows(ctx, rule.Expression); err != nil {
+					problem = "its expression cannot be evaluated: " + err.Error()
+				} else if !allowed {
+					problem = "it is not true that " + rule.Expression
+				}
+			default:
+				problem = row.problem(rule, f)
 			}
 		}
 		if problem != "" {
@@ -207,6 +207,11 @@ func (m MergeRules) Problems(f MergeFacts) []Detail {
 		}
 	}
 	return problems
+}
+
+// Custom reports whether there are rules with expressions.
+func (m MergeRules) Custom() bool {
+	return slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Expression != "" })
 }
 
 // bind reports whether there are rules that a user must follow.

@@ -76,7 +76,7 @@ func TestMergeRules(t *testing.T) {
 	} {
 		rules := schema.MergeRules{Type: "rules", Rules: test.rules}
 		var got []string
-		problems := rules.Problems(test.facts)
+		problems := rules.Problems(t.Context(), test.facts)
 		for _, p := range problems {
 			got = append(got, p.Field)
 		}
@@ -90,7 +90,7 @@ func TestMergeRules(t *testing.T) {
 		}
 		for _, kind := range []string{"none", "inherit"} {
 			rules.Type = kind
-			if problems := rules.Problems(test.facts); problems != nil {
+			if problems := rules.Problems(t.Context(), test.facts); problems != nil {
 				t.Errorf("%s: %v", kind, problems)
 			}
 		}

@@ -170,7 +170,7 @@ func (m *conflictModel) request() store.ChangeRequest {
 }
 
 func (m *conflictModel) merge(request store.ChangeRequest) store.MergeResult {
-	result, err := m.st.MergeChangeRequest(m.t.Context(), request, m.user, func(store.MergeFacts) error { return nil })
+	result, err := m.st.MergeChangeRequest(m.t.Context(), request, m.user, storetest.Allow)
 	m.must(err)
 	return result
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -93,8 +94,7 @@ type MergeResult struct {
 	Conflicts bool
 }
 
-// MergeFacts are what decides whether a change request may be merged. They are read under the locks of the merge, so nothing
-// that they say about the request can change before it is merged.
+// MergeFacts are what decides whether a change request may be merged.
 type MergeFacts struct {
 	ChangeRequestRow
 	// SpaceRules and OrganizationRules are JSON.
@@ -104,9 +104,41 @@ type MergeFacts struct {
 	Reviews []schema.ReviewState
 }
 
-// MergeChangeRequest makes the content of a request that of its space, with a new revision. allow sees the facts, locked, and
-// may refuse. A request without changes is merged too: nothing speaks against it.
+// maxMergeTries bounds how often a merge judges the facts.
+const maxMergeTries = 5
+
+// ErrCostly is what a MergeJudge returns under the lock if it needs more than microseconds.
+var ErrCostly = errors.New("the merge has to be judged without a lock")
+
+// MergeJudge refuses a merge with an error. It may return ErrCostly while the space is locked.
+type MergeJudge func(facts MergeFacts, locked bool) error
+
+// MergeChangeRequest makes the content of a request the content of its space, with a new revision. judge sees the facts
+// while the space is locked. If judge returns ErrCostly, it sees the facts again without a lock. The merge happens if
+// the facts that judge has allowed hold under the next lock. A request without changes is merged, too.
 func (s *Store) MergeChangeRequest(
+	ctx context.Context, request ChangeRequest, userID string, judge MergeJudge,
+) (MergeResult, error) {
+	var judged *MergeFacts
+	for range maxMergeTries {
+		result, err := s.merge(ctx, request, userID, func(facts MergeFacts) error {
+			if judged != nil && judged.same(facts) {
+				return nil
+			}
+			judged = &facts
+			return judge(facts, true)
+		})
+		if !errors.Is(err, ErrCostly) {
+			return result, err
+		}
+		if err := judge(*judged, false); err != nil {
+			return MergeResult{}, err
+		}
+	}
+	return MergeResult{}, schema.Conflict("the change request, its reviews or its space keep changing: try again")
+}
+
+func (s *Store) merge(
 	ctx context.Context, request ChangeRequest, userID string, allow func(MergeFacts) error,
 ) (MergeResult, error) {
 	changed, err := s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
@@ -153,6 +185,14 @@ func (s *Store) MergeChangeRequest(
 		return MergeResult{}, err
 	}
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
+}
+
+// same reports whether rules judge both facts alike. Of the space's head, rules see only that a request is outdated.
+func (f MergeFacts) same(as MergeFacts) bool {
+	if f.Outdated() == as.Outdated() {
+		f.Head = as.Head
+	}
+	return reflect.DeepEqual(f, as)
 }
 
 func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (MergeFacts, error) {

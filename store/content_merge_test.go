@@ -71,7 +71,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 				t.Fatal(err)
 			}
 			conn, late := connect(t, url), make(chan error, 1)
-			_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
+			_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
 				if !change.seen(facts, request) {
 					t.Errorf("the rules were evaluated on %+v", facts)
 				}
@@ -111,7 +111,7 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusal := schema.Conflict("not by these rules")
-	_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
+	_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
 		if string(facts.SpaceRules) != ofSpace || string(facts.OrganizationRules) != `{"type": "rules", "rules": []}` {
 			t.Errorf("evaluated the rules %s and %s", facts.SpaceRules, facts.OrganizationRules)
 		}
@@ -123,6 +123,43 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	after, err := st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
 	if err != nil || after.Status != request.Status {
 		t.Errorf("a refused merge left %s, %v", after.Status, err)
+	}
+}
+
+// TestCostlyMergeIsJudgedWithoutTheLock changes the facts during the judgement, which needs the lock of the space. The
+// judge sees the new facts, too. A request that always changes is not merged.
+func TestCostlyMergeIsJudgedWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	places, users := discussion(t, st)
+	request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge := func(changes int) (seen []string, err error) {
+		_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, locked bool) error {
+			if locked {
+				return store.ErrCostly
+			}
+			seen = append(seen, facts.ChangeRequest.Subject)
+			if len(seen) > changes {
+				return nil
+			}
+			subject := fmt.Sprint("subject ", len(seen))
+			_, err := st.EditChangeRequest(t.Context(), request, store.ChangeRequestEdit{Subject: &subject})
+			return err
+		})
+		return seen, err
+	}
+	if seen, err := merge(100); !schema.IsCode(err, schema.CodeConflict) || len(seen) < 2 {
+		t.Errorf("a request that always changes: %q, %v", seen, err)
+	}
+	after, err := st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
+	if err != nil || after.Status != request.Status {
+		t.Errorf("the request is %s, %v", after.Status, err)
+	}
+	if seen, err := merge(2); err != nil || len(seen) != 3 || seen[2] != "subject 2" {
+		t.Errorf("the judge saw %q, %v", seen, err)
 	}
 }
 
@@ -187,7 +224,8 @@ func TestContentCostsWhatItTouches(t *testing.T) {
 		})
 		var merged store.MergeResult
 		cost("merge", func() {
-			if merged, err = st.MergeChangeRequest(t.Context(), request, s.user, func(store.MergeFacts) error { return nil }); err != nil || merged.Conflicts {
+			merged, err = st.MergeChangeRequest(t.Context(), request, s.user, storetest.Allow)
+			if err != nil || merged.Conflicts {
 				t.Fatal(merged, err)
 			}
 		})

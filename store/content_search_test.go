@@ -67,7 +67,7 @@ func (s *searched) merge() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	merged, err := s.st.MergeChangeRequest(ctx, row.ChangeRequest, s.user, func(store.MergeFacts) error { return nil })
+	merged, err := s.st.MergeChangeRequest(ctx, row.ChangeRequest, s.user, storetest.Allow)
 	if err != nil || merged.Conflicts {
 		s.t.Fatal(merged, err)
 	}

@@ -270,7 +270,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			return err
 		}},
 		{"merge", 16, func() error {
-			_, err := st.MergeChangeRequest(ctx, request, admin, func(store.MergeFacts) error { return nil })
+			_, err := st.MergeChangeRequest(ctx, request, admin, storetest.Allow)
 			return err
 		}},
 	} {

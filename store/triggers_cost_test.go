@@ -127,7 +127,7 @@ func (m *measured) merge(n int) func() {
 	row, err := m.st.ChangeContent(ctx, request, store.ContentChange{UserID: m.user, Pages: s.pending, Names: make([]string, n), Documents: s.documents})
 	m.must(err)
 	return func() {
-		merged, err := m.st.MergeChangeRequest(m.ctx, row.ChangeRequest, m.user, func(store.MergeFacts) error { return nil })
+		merged, err := m.st.MergeChangeRequest(m.ctx, row.ChangeRequest, m.user, storetest.Allow)
 		m.must(err)
 		if merged.Conflicts {
 			m.b.Fatal("conflicts")

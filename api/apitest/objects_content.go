@@ -121,7 +121,8 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 // merge merges a change request as the tenant's admin.
 func (h *Harness) merge(tenant *storetest.Tenant, request store.ChangeRequest) store.MergeResult {
 	h.T.Helper()
-	merged, err := h.Store.MergeChangeRequest(h.T.Context(), request, tenant.Users[schema.RoleAdmin].ID, func(store.MergeFacts) error { return nil })
+	admin := tenant.Users[schema.RoleAdmin].ID
+	merged, err := h.Store.MergeChangeRequest(h.T.Context(), request, admin, storetest.Allow)
 	if err != nil || merged.Conflicts {
 		h.T.Fatal(merged, err)
 	}
@@ -162,7 +163,7 @@ func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeReq
 	}
 	request = titled("One")
 	other := titled("Another")
-	merged, err := h.Store.MergeChangeRequest(h.T.Context(), other, user, func(store.MergeFacts) error { return nil })
+	merged, err := h.Store.MergeChangeRequest(h.T.Context(), other, user, storetest.Allow)
 	if err != nil || merged.Conflicts {
 		h.T.Fatal(merged, err)
 	}

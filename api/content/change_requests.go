@@ -253,9 +253,10 @@ func (h *changeRequests) patch(ctx context.Context, c *access.Caller, r *patchCh
 }
 
 func (h *changeRequests) merge(ctx context.Context, c *access.Caller, _ *struct{}) (schema.MergeResult, error) {
-	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, func(facts store.MergeFacts) error {
-		return checkMergeRules(c.Principal.UserID, facts)
-	})
+	judge := func(facts store.MergeFacts, locked bool) error {
+		return checkMergeRules(ctx, c.Principal.UserID, facts, locked)
+	}
+	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, judge)
 	return mergeResult(result, schema.ResultMerge), err
 }
 

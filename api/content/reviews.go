@@ -230,7 +230,8 @@ func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.Revi
 }
 
 // checkMergeRules rejects a merge that the rules of the space forbid, whether its own or inherited from the organization.
-func checkMergeRules(actor string, f store.MergeFacts) error {
+// Expressions are evaluated without the lock of the space.
+func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {
 		return err
@@ -243,6 +244,9 @@ func checkMergeRules(actor string, f store.MergeFacts) error {
 	if rules.Type != "rules" {
 		return nil
 	}
+	if locked && rules.Custom() {
+		return store.ErrCostly
+	}
 	request := f.ChangeRequest
 	facts := schema.MergeFacts{
 		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
@@ -254,7 +258,7 @@ func checkMergeRules(actor string, f store.MergeFacts) error {
 		}
 		facts.Description = content.Plain(description)
 	}
-	if problems := rules.Problems(facts); problems != nil {
+	if problems := rules.Problems(ctx, facts); problems != nil {
 		return schema.NotMergeable(problems)
 	}
 	return nil

@@ -267,10 +267,11 @@ func TestReviewsAtTheSameTime(t *testing.T) {
 // mergeFacts returns the facts that a merge of the request would be judged on.
 func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.MergeFacts) {
 	h.T.Helper()
-	_, err := h.Store.MergeChangeRequest(h.T.Context(), request, request.CreatedBy, func(f store.MergeFacts) error {
+	refuse := func(f store.MergeFacts, _ bool) error {
 		facts = f
 		return schema.Conflict("judged, not merged")
-	})
+	}
+	_, err := h.Store.MergeChangeRequest(h.T.Context(), request, request.CreatedBy, refuse)
 	if !schema.IsCode(err, schema.CodeConflict) {
 		h.T.Fatal(err)
 	}
@@ -340,7 +341,7 @@ func TestCheckMergeRules(t *testing.T) {
 		if facts.OrganizationRules, err = json.Marshal(organization); err != nil {
 			t.Fatal(err)
 		}
-		return content.CheckMergeRules(actor, facts)
+		return content.CheckMergeRules(t.Context(), actor, facts, false)
 	}
 	for name, err := range map[string]error{
 		"none": check("x", none, rules), "inherited none": check("x", schema.MergeRules{Type: "inherit"}, none), "bypass": check("root", rules, none),

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // TestSearchSite searches a site with two sections, the first of which has two variants. Each of its spaces has a page with the
@@ -35,7 +36,8 @@ func TestSearchSite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.Store.MergeChangeRequest(t.Context(), row.ChangeRequest, h.Ours.Users[schema.RoleAdmin].ID, func(store.MergeFacts) error { return nil })
+		admin := h.Ours.Users[schema.RoleAdmin].ID
+		_, err = h.Store.MergeChangeRequest(t.Context(), row.ChangeRequest, admin, storetest.Allow)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,15 +1,17 @@
 package mergeexpr
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/ext"
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/ext"
 )
 
 // Facts are what an expression sees.
@@ -47,11 +49,15 @@ type Review struct {
 // MaxLength bounds an expression, in characters.
 const MaxLength = 1024
 
-// Bounds of the work that an expression makes. A merge evaluates it while it holds the lock of its space: costLimit is a few
-// milliseconds.
+// Bounds of the work that an expression makes.
 const (
+	// costLimit is a few milliseconds.
 	costLimit = 100_000
-	maxDepth  = 32
+	// memoryLimit bounds each value of an evaluation, in elements of lists and tens of bytes of text: 320 KB of text.
+	memoryLimit = 32 << 10
+	maxDepth    = 32
+	// interruptEvery is how many steps of loops pass between two looks at the context.
+	interruptEvery = 100
 )
 
 // Error says what is wrong with an expression. At counts its characters from 1.
@@ -70,7 +76,9 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	request, review := reflect.TypeFor[ChangeRequest](), reflect.TypeFor[Review]()
 	return cel.NewEnv(
 		ext.NativeTypes(ext.ParseStructTags(true), request, review),
-		ext.Strings(),
+		ext.Strings(ext.StringsVersion(stringsVersion), ext.StringsMaxPrecision(maxPrecision)),
+		boundedFunctions(),
+		cel.RegexProgramSizeLimit(maxPattern),
 		cel.ParserRecursionLimit(maxDepth),
 		cel.Variable("actor", cel.StringType),
 		cel.Variable("changeRequest", cel.ObjectType(request.String())),
@@ -100,7 +108,9 @@ func Parse(text string) (*Expression, error) {
 	if checked.OutputType() != cel.BoolType {
 		return nil, &Error{fmt.Sprintf("must be true or false, not %s", checked.OutputType()), 1}
 	}
-	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.EvalOptions(cel.OptOptimize))
+	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.MemoryLimit(memoryLimit),
+		cel.CustomDecoratorV2(boundedMatches), cel.OptimizeRegex(compiledMatches),
+		cel.InterruptCheckFrequency(interruptEvery))
 	if err != nil {
 		return nil, &Error{err.Error(), 1} // A constant that no evaluation can use, such as a regular expression.
 	}
@@ -119,10 +129,32 @@ func character(text string, line, column int) int {
 	return at
 }
 
-// Allows evaluates the expression. An error says why it has no result: it divides by zero, asks for an entry beyond the end, or
-// costs too much.
-func (e *Expression) Allows(f Facts) (bool, error) {
-	value, _, err := e.program.Eval(map[string]any{"actor": f.Actor, "changeRequest": f.ChangeRequest, "reviews": f.Reviews})
+// Evaluation evaluates the expressions of a merge. Their cost has one bound together.
+type Evaluation struct {
+	Facts Facts
+	cost  uint64
+}
+
+// Allows evaluates an expression. An error says why it has no result: it divides by zero, asks for an entry beyond the
+// end, costs too much, or ctx has ended.
+func (e *Evaluation) Allows(ctx context.Context, expression string) (bool, error) {
+	if e.cost >= costLimit {
+		return false, errors.New("the expressions cost too much together")
+	}
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	parsed, err := Parse(expression)
+	if err != nil {
+		return false, err
+	}
+	facts := map[string]any{"actor": e.Facts.Actor, "changeRequest": e.Facts.ChangeRequest, "reviews": e.Facts.Reviews}
+	value, details, err := parsed.program.ContextEval(ctx, facts)
+	if details == nil || details.ActualCost() == nil {
+		e.cost = costLimit // Without its cost, an expression costs all.
+	} else {
+		e.cost += *details.ActualCost()
+	}
 	if err != nil {
 		return false, err
 	}

@@ -51,13 +51,13 @@ func TestExpressions(t *testing.T) {
 		`"` + strings.Repeat("x", MaxLength) + `" == ""`:             "must have at most 1024 characters, at character 1025",
 	} {
 		var got string
-		e, err := Parse(text)
+		_, err := Parse(text)
 		if err != nil {
 			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Errorf("%q: %T", text, err)
 			}
 			got = err.Error()
-		} else if allowed, err := e.Allows(facts); err != nil {
+		} else if allowed, err := (&Evaluation{Facts: facts}).Allows(t.Context(), text); err != nil {
 			got = "fails: " + err.Error()
 		} else {
 			got = fmt.Sprint(allowed)
@@ -77,12 +77,8 @@ func TestCostIsBounded(t *testing.T) {
 	}
 	many := facts
 	many.Reviews = make([]Review, 200)
-	e, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
 	spent := cputime.Of(func() {
-		allowed, err := e.Allows(many)
+		allowed, err := (&Evaluation{Facts: many}).Allows(t.Context(), text)
 		if err == nil || allowed || !strings.Contains(err.Error(), "cost limit exceeded") {
 			t.Errorf("Allows returns %t, %v; want false and the cost limit", allowed, err)
 		}
@@ -93,11 +89,8 @@ func TestCostIsBounded(t *testing.T) {
 	for _, growing := range []string{
 		`[1,2,3,4,5,6,7,8].map(a, [1,2,3,4,5,6,7,8].map(b, [1,2,3,4,5,6,7,8].map(c, [1,2,3,4,5,6,7,8].map(d, [1,2,3,4,5,6,7,8].map(e, [1,2,3,4,5,6,7,8].map(f, "x")))))).size() > 0`,
 	} {
-		e, err := Parse(growing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Allows(many); err == nil || !strings.Contains(err.Error(), "cost limit exceeded") {
+		_, err := (&Evaluation{Facts: many}).Allows(t.Context(), growing)
+		if err == nil || !strings.Contains(err.Error(), "cost limit exceeded") {
 			t.Errorf("%s: %v", growing, err)
 		}
 	}
@@ -109,9 +102,9 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := Parse(text)
+		_, err := Parse(text)
 		if err == nil {
-			_, _ = e.Allows(facts)
+			_, _ = (&Evaluation{Facts: facts}).Allows(t.Context(), text)
 			return
 		}
 		found, ok := errors.AsType[*Error](err)

@@ -1,0 +1,153 @@
+package mergeexpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
+)
+
+// growth has, for each function of the language, steps that make a larger text of the text a by it.
+var growth = map[string][]string{
+	"_+_": {`a + a`, `(b"x" + bytes(a) + bytes(a)).size() > 0 ? a + a : a`},
+	"format": {
+		`"%s%s%s%s%s%s%s%s%s%s".format([a,a,a,a,a,a,a,a,a,a])`, `"%s".format([[a,a,a,a,a,a,a,a]])`,
+		`"%.20f%.20e".format([1.5,1.5]) + a + a`, `"%s%s".format([{"k": a}, {a: a}])`, `(a + "%s").format([a, a, a])`,
+	},
+	"replace": {
+		`a.replace("", a)`, `a.replace("x", a + a)`, `a.replace("", a, 1000000)`, `a.replace("x", a, -1) + a`,
+	},
+	"join":          {`[a, a, a, a].join(a)`, `a.split("").join(a)`, `[a, a, a, a, a].join()`},
+	"split":         {`a.split("").join("xx")`, `a.split("", 100000).join("xx")`},
+	"strings.quote": {`strings.quote(a + a)`}, "reverse": {`(a + a).reverse()`}, "trim": {`(a + a).trim()`},
+	"lowerAscii": {`(a + a).lowerAscii()`}, "upperAscii": {`(a + a).upperAscii()`},
+	"substring": {`(a + a).substring(0)`}, "charAt": {`a + a + a.charAt(0)`},
+	"indexOf": {`a.indexOf(a) == 0 ? a + a : a`}, "lastIndexOf": {`a.lastIndexOf(a) == 0 ? a + a : a`},
+	"string": {`string(bytes(a + a))`}, "bytes": {`string(bytes(a) + bytes(a))`}, "size": {`a.size() > 0 ? a + a : a`},
+	"contains": {`a.contains(a) ? a + a : a`}, "startsWith": {`a.startsWith(a) ? a + a : a`},
+	"endsWith": {`a.endsWith(a) ? a + a : a`},
+	"matches": {
+		`a.matches("(x+x+)+y") ? a : a + a`, `a.matches(a) ? a + a : a`, `"x".matches(a + "{100}") ? a + a : a + a`,
+		`"x".matches("((((" + a + "{9}){9}){9}){9}") ? a + a : a + a`, `(a + a).matches("(.{1,240})*y") ? a : a + a`,
+	},
+	"_==_": {`a == a ? a + a : a`, `[[a,a],[a,a]] == [[a,a],[a,a]] ? a + a : a`}, "_!=_": {`a != a ? a : a + a`},
+	"_<_": {`a < a ? a : a + a`}, "_<=_": {`a <= a ? a + a : a`}, "_>_": {`a > a ? a : a + a`},
+	"_>=_": {`a >= a ? a + a : a`}, "@in": {`a in [a, a, a] ? a + a : a`, `a in {a: a} ? a + a : a`},
+	"_[_]":  {`[a + a][0]`},
+	"_?_:_": {`true ? a + a : a`}, "_&&_": {`a == a && a == a ? a + a : a`}, "_||_": {`a == a || a == a ? a + a : a`},
+	"!_": {`!(a == a) ? a : a + a`}, "dyn": {`string(dyn(a + a))`}, "type": {`type(a) == string ? a + a : a`},
+}
+
+// small are functions whose results are numbers, times and truths, of arguments of the same kinds.
+var small = strings.Fields(`-_ _-_ _*_ _/_ _%_ int uint double bool duration timestamp
+	@not_strictly_false __not_strictly_false__ in _in_
+	getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours
+	getMilliseconds getMinutes getMonth getSeconds`)
+
+// TestGrowth feeds each function its own output, as often as an expression can. Each call's values live until the next
+// call only: a hundred expressions make at most 384 MB of them, and take at most two seconds of a processor.
+func TestGrowth(t *testing.T) {
+	env, err := environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range env.Functions() {
+		if growth[name] == nil && !slices.Contains(small, name) {
+			t.Errorf("the function %s is not tried", name)
+		}
+	}
+	many := facts
+	many.ChangeRequest.Description = strings.Repeat("Größe ", 20_000)
+	many.Reviews = make([]Review, 200)
+	starts := []string{`changeRequest.description`, `"x"`, `actor + "\\"`}
+	if testing.Short() {
+		starts = starts[:1]
+	}
+	grown := 0
+	for _, steps := range growth {
+		for _, step := range steps {
+			for _, start := range starts {
+				text := "[" + start + "]"
+				for add := ".map(a," + step + ")"; len(text)+len(add) < MaxLength-10; {
+					text += add
+				}
+				text += ".size() > 0"
+				grown += evaluate(t, many, text)
+			}
+		}
+	}
+	lists := []string{
+		`[a,a,a,a]`, `a + a`, `{"k": a, "l": a}`, `[a].map(b, a + a)`, `[a, a].filter(b, b == a)`,
+	}
+	for _, list := range lists {
+		text := "[[1]]"
+		for add := ".map(a," + list + ")"; len(text)+len(add) < MaxLength-10; {
+			text += add
+		}
+		grown += evaluate(t, many, text+".size() > 0")
+	}
+	if grown == 0 {
+		t.Error("no expression came to a limit")
+	}
+}
+
+// evaluate returns 1 if an evaluation came to a limit.
+func evaluate(t *testing.T, facts Facts, text string) int {
+	t.Helper()
+	if _, err := Parse(text); err != nil {
+		return 0 // Some steps do not fit, such as a sum of lists of lists.
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	evaluation := Evaluation{Facts: facts}
+	var err error
+	spent := cputime.Of(func() {
+		for range 100 { // the rules of an organization
+			if _, e := evaluation.Allows(t.Context(), text); e != nil {
+				err = e
+			}
+		}
+	})
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; made > 384<<20 || spent > 2*time.Second {
+		t.Errorf("%s, %d MB: %v: %s", spent, made>>20, err, text)
+	}
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// TestContextEndsEvaluation evaluates a long loop in a context that has ended.
+func TestContextEndsEvaluation(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("the caller is gone")
+	cancel(gone)
+	if _, err := (&Evaluation{Facts: facts}).Allows(ctx, `reviews.all(r, r.user != "")`); !errors.Is(err, gone) {
+		t.Errorf("Allows returns %v", err)
+	}
+}
+
+// TestExpressionsShareTheirCost evaluates an expression that takes half of the bound, three times.
+func TestExpressionsShareTheirCost(t *testing.T) {
+	t.Parallel()
+	many := facts
+	many.Reviews = make([]Review, 80)
+	const loop = `reviews.all(r, reviews.all(s, r.user == s.user))`
+	evaluation := Evaluation{Facts: many}
+	got := make([]string, 3)
+	for i := range got {
+		allowed, err := evaluation.Allows(t.Context(), loop)
+		got[i] = fmt.Sprint(allowed, " ", err)
+	}
+	if got[0] != "true <nil>" || !strings.Contains(got[2], "cost too much together") {
+		t.Errorf("%q", got)
+	}
+}
