@@ -79,6 +79,10 @@ test-race: engines ## test the packages with concurrent code under the race dete
 test-long: engines build ## run the long forms: more random cases, all rows of the bench, a log of 1 GB
 	$(WITH_ENGINES) .ci/long
 
+.PHONY: test-repeat
+test-repeat: engines ## run concurrent packages RUNS times (50), or PACKAGES, and count failures
+	$(WITH_ENGINES) .ci/repeat $(PACKAGES)
+
 KAFKA := deploy/kafka/target/lib
 .PHONY: kafka
 kafka: $(KAFKA) ## fetch Apache Kafka's broker by Maven, for make test-all
