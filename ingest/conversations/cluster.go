@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// threshold is how much more alike than usual the issues of two groups must be to be one problem. wordsThreshold
-	// is that without a model.
+	// threshold is the least excess of two groups that are one problem: how much more alike than usual their issues
+	// are. wordsThreshold is the threshold without a model.
 	threshold      = 0.05
 	wordsThreshold = -0.1
-	// mergeMargin is added for two clusters that both have issues which do not move.
+	// mergeMargin is added to the threshold if both groups have a resting cluster.
 	mergeMargin = 0.1
 	// looseSize is the group size at which the fit of an issue counts half.
 	looseSize = 10
@@ -45,19 +45,19 @@ type Known struct {
 // the group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
 type Group struct{ Clusters, Items []int }
 
-// Method finds clusters. It counts the terms that it sees, and weighs them by their counts: one is made for each
-// analysis.
+// Method finds clusters. It counts the terms that it sees, and weighs them by their counts. Each analysis makes a
+// Method.
 type Method struct {
-	// having is how many texts have a term.
+	// having counts the texts with a term.
 	having map[string]float64
 	texts  float64
 }
 
-// NewMethod makes a method that has seen nothing.
+// NewMethod makes a method whose counts are zero.
 func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
 // Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and
-// issues of equal terms are in the same one. A cluster whose issues are all among the items goes on as the group that
+// issues of equal terms are in the same group. A cluster whose issues are all among the items goes on as the group that
 // has the most of them. The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
@@ -85,8 +85,8 @@ type assignment struct {
 	threshold float64
 }
 
-// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues; those of
-// a single issue have length 1.
+// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues. Of a
+// single issue, both have length 1.
 type node struct {
 	words    []entry
 	meaning  []float32
@@ -108,7 +108,7 @@ type group struct {
 	size, usual float64
 	// rests is whether it has a resting cluster.
 	rests bool
-	// language is that of the first node that has one.
+	// language is the language of the first node that has one.
 	language string
 	nodes    []*node
 }
@@ -161,15 +161,15 @@ func (a *assignment) addNodes(m *Method) {
 	}
 }
 
-// Before an organization has many issues, the share of texts that have a term is guessed: as if there were assumedTexts
-// more.
+// assumedTexts texts are added to the count, so that the first issues of an organization have plausible weights. The
+// other two are the assumed shares of texts with a term.
 const (
 	assumedTexts = 100
 	thingShare   = 0.03
 	wordShare    = 0.01
 )
 
-// count notes that there is one more text with these terms.
+// count counts a text with these terms.
 func (m *Method) count(terms []string) {
 	m.texts++
 	for term := range countTerms(terms) {
@@ -195,7 +195,7 @@ func (m *Method) weigh(terms []string) []entry {
 	return made
 }
 
-// alike is the sum of the similarities of the issues of a node and those of a group.
+// alike is the sum of the similarities between the issues of a node and the issues of a group.
 func (n *node) alike(g *group) float64 {
 	words := 0.0
 	for _, e := range n.words {
@@ -212,19 +212,19 @@ func (g *group) add(n *node, times float64) {
 	for _, e := range n.words {
 		g.words[e.term] += times * e.weight
 	}
-	// The meaning of a group is known if that of every node is.
+	// A group has a meaning if each of its nodes has one.
 	g.meaning = g.meaning[:min(len(g.meaning), len(n.meaning))]
 	add(g.meaning, n.meaning, times)
 	g.size, g.usual = g.size+times*n.size, g.usual+times*n.size*n.usual
 }
 
-// pair is two nodes, and how much more alike than usual the issues of their groups are.
+// pair is two nodes. excess says how much more alike than usual the issues of their groups are.
 type pair struct {
 	i, j   int
 	excess float64
 }
 
-// leastAlike is the order of pairs in which the last are joined first.
+// leastAlike orders pairs. join takes the last pair first.
 func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
@@ -300,7 +300,7 @@ func (a *assignment) settle() {
 	}
 }
 
-// move moves an issue to the group that it fits best. It reports whether that is another one.
+// move moves an issue to the group that it fits best, and reports whether the group is another one.
 func (a *assignment) move(n *node) bool {
 	// An issue that is alone fits its group with 0.
 	own, best, most := n.group, n.group, 0.0
@@ -321,7 +321,7 @@ func (a *assignment) move(n *node) bool {
 	return best != own
 }
 
-// fit is how well an issue fits a group that it is not counted in. That of a small group is noisy, and counts less.
+// fit is how well an issue fits a group that does not count it. The fit with a small group is noisy, and counts less.
 func (a *assignment) fit(n *node, g *group) float64 {
 	excess := 2*n.alike(g)/(n.size*g.size) - n.usual - g.usual/g.size
 	return (excess - a.threshold) * g.size / (g.size + looseSize)
@@ -347,7 +347,7 @@ func (a *assignment) result() []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
-// keep finds the groups in which the clusters go on that do not rest. The largest common parts are settled first.
+// keep finds the group in which each cluster that does not rest goes on. The largest common part goes first.
 func (a *assignment) keep(groups []Group) {
 	index := map[string]int{}
 	for i, k := range a.known {

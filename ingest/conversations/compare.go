@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// The usual similarity of a node is its mean similarity to its nearest neighbors: a share of all issues, and at least
-// nearLeast. Few issues are of few problems, so that most neighbors are of the same problem: a greater share counts, up
-// to nearSome issues. Before there are many issues, the mean is guessed: as if there were assumedNear more neighbors.
+// The usual similarity of a node is its mean similarity to its nearest neighbors. nearShare of all issues are neighbors,
+// at least nearLeast. Few issues have few problems, so most neighbors have the same problem. Therefore someShare of few
+// issues are neighbors, up to nearSome. assumedNear neighbors are added to the mean, for the first issues.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10
@@ -31,7 +31,7 @@ type neighbor struct {
 
 // mostAlike is the order of neighbors in which the most similar is first.
 func mostAlike(x, y neighbor) int {
-	if x.alike != y.alike { // It is faster to look at the numbers only then.
+	if x.alike != y.alike { // cmp.Or would compare the numbers of the nodes each time.
 		return cmp.Compare(y.alike, x.alike)
 	}
 	return x.node - y.node
@@ -40,7 +40,7 @@ func mostAlike(x, y neighbor) int {
 // compare finds the nearest neighbors of each node, and its usual similarity.
 func (a *assignment) compare() {
 	words, row := make([]float64, len(a.nodes)), make([]neighbor, 0, len(a.nodes))
-	// products has those of each node's meaning with its own and with those of the nodes after it.
+	// products has the dot products of each node's meaning with itself and with the meanings of the nodes after it.
 	products := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
 		clear(words)
@@ -70,7 +70,7 @@ func (a *assignment) compare() {
 }
 
 // canCompare reports whether issues of two languages, with these meanings, can be about one thing. Words of different
-// languages do not tell, meanings do.
+// languages cannot be compared. Meanings can.
 func canCompare(language, other string, v, w []float32) bool {
 	return language == other || language == "" || other == "" || len(v) > 0 && len(w) > 0
 }
@@ -94,7 +94,7 @@ func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	return sum / count
 }
 
-// The vector of a single text is also about how it is written. What an issue means is told better together with others.
+// The meaning of a single text depends on its style, too. The meanings of similar issues make it clearer.
 const (
 	// assumedIssues is how many issues of no meaning are assumed before the mean of all is subtracted.
 	assumedIssues = 20
@@ -104,7 +104,7 @@ const (
 	smoothLeast = -0.1
 )
 
-// center subtracts what all issues mean, so that only what tells them apart is left.
+// center subtracts the mean of all meanings, so that the differences are left.
 func (a *assignment) center() {
 	mean, all := make([]float32, meaningSize), float64(assumedIssues)
 	for _, n := range a.nodes {
@@ -119,7 +119,8 @@ func (a *assignment) center() {
 	a.even()
 }
 
-// share adds to the meaning of each node that of its words. A word means what the issues that have it mean together.
+// share adds the meanings of its words to the meaning of each node. The meaning of a word is the sum of the meanings of
+// its issues.
 func (a *assignment) share() {
 	shared := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
@@ -141,7 +142,8 @@ func (a *assignment) share() {
 	a.even()
 }
 
-// smooth adds to the meaning of each node those of its nearest neighbors. All together count as much as its own.
+// smooth adds the meanings of its nearest neighbors to the meaning of each node. The neighbors together count as much as
+// the node.
 func (a *assignment) smooth() {
 	smoothed := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
@@ -163,7 +165,8 @@ func (a *assignment) smooth() {
 	a.even()
 }
 
-// even gives the meanings of issues length 1 again. Those of clusters are sums: they change as those of issues do.
+// even gives the meanings of issues length 1 again. The meaning of a cluster is a sum over its issues. even scales the
+// sum as it scales the meanings of issues.
 func (a *assignment) even() {
 	sum, count := 0.0, 0.0
 	for _, n := range a.nodes {

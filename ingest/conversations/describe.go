@@ -28,7 +28,7 @@ type Description struct {
 const (
 	// maxTypical is the number of titles that are examples of a cluster.
 	maxTypical = 3
-	// themeShare is the share of the evidence that the theme of a cluster needs. iconShare is that for its icon.
+	// themeShare is the share of the evidence that the theme of a cluster needs. iconShare is the share for its icon.
 	themeShare = 0.3
 	iconShare  = 0.5
 	// defaultIcon is for clusters without a clear theme.
@@ -91,7 +91,7 @@ func commonLanguage(sample []Sampled) string {
 // Subject is what clusters of different problems have in common.
 type Subject struct{ ID, Title, Icon string }
 
-// SubjectByID finds a subject of the lexicon; ok is false for an id that none has.
+// SubjectByID finds a subject of the lexicon. ok is false for an unknown id.
 func SubjectByID(id string) (subject Subject, ok bool) {
 	for _, s := range theLexicon().subjects {
 		if s.ID == id {

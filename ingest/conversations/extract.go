@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Limits per conversation, so that no single one can flood an organization.
+// Limits per conversation, so that a single conversation cannot flood an organization.
 const (
 	maxSentences  = 1000
 	maxIssues     = 5
@@ -33,15 +33,15 @@ type Issue struct {
 	// Details are the user's sentences about it, in their order.
 	Details []string
 	Impact  schema.Impact
-	// Language is that of the user, empty if it is not known.
+	// Language is the user's language, empty if it is not known.
 	Language string
 	// Words are the terms of what it is about, for an analysis.
 	Words []string
 }
 
-// Extract finds the issues of a conversation. All that a user tells is one issue, unless a sentence turns to something
-// else and shares nothing with what was said before. Thanks, and news that all is well, are no issue. What others than
-// the user say is not read.
+// Extract finds the issues of a conversation. All sentences of a user are one issue, unless a sentence turns to another
+// topic and shares no terms with the sentences before. Thanks, and news that all is well, are no issue. Extract reads
+// the user's messages only.
 func Extract(c Conversation) (issues []Issue) {
 	subject := strings.Join(strings.Fields(plain(c.Subject)), " ")
 	if hasCue(subject, "automatic") {
@@ -96,7 +96,7 @@ func userSentences(c Conversation) (said []string) {
 	return said[:min(len(said), maxSentences)]
 }
 
-// draft is an issue that sentences are still added to.
+// draft is an issue that takes more sentences.
 type draft struct {
 	details, terms []string
 	known          map[string]bool
@@ -124,7 +124,7 @@ func (d *draft) shares(about []string) bool {
 }
 
 // courteous reports whether a sentence has only thanks, praise or goodbyes: it states no problem, and names no thing
-// but people. Besides a polite phrase it may have one more word.
+// except people. It may have a polite phrase and one more word.
 func courteous(sentence, language string) bool {
 	rest := withoutCues(sentence, "courtesy")
 	if statesProblem(rest) {
@@ -161,7 +161,7 @@ var (
 	}
 )
 
-// impactOf is high if somebody is blocked and sees no workaround, low for a question or a wish, and else medium.
+// impactOf is high if somebody is blocked and sees no workaround, low for a question or a wish, otherwise medium.
 func impactOf(details []string, about map[string]bool) schema.Impact {
 	text := strings.Join(details, "\n")
 	has := func(name string) bool { return about[thingMark+name] }

@@ -21,13 +21,13 @@ import (
 //go:embed lexicon.txt
 var lexiconText string
 
-// lexicon is what lexicon.txt says.
+// lexicon is the content of lexicon.txt.
 type lexicon struct {
 	// things are by their words.
 	things map[string][]thing
 	// longest is the length in bytes of the longest words of a thing.
 	longest int
-	// small are by language, and polite are those of all languages with some more.
+	// small has the small words by language. polite has the small words of all languages and some more words.
 	small  map[string]map[string]bool
 	polite map[string]bool
 	cues   map[string][]string
@@ -36,7 +36,7 @@ type lexicon struct {
 	subjects  []Subject
 }
 
-// thing is what some words stand for. An open one has words that may go on.
+// thing is what some words stand for. The words of an open thing may go on.
 type thing struct {
 	term string
 	open bool
@@ -89,7 +89,7 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// at calls add with the things that a text begins with: those of several words, and those of the longest single word.
+// at calls add with the things at the beginning of a text: all things of several words, and the longest single word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)
 	for end := min(len(text), l.longest); end > 0; end-- {

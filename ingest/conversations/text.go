@@ -66,7 +66,7 @@ func withoutTags(source string) string {
 			}
 		default:
 			name, _ := tokenizer.TagName()
-			// What follows a hidden tag is one text, up to its end.
+			// A hidden tag is followed by one text, up to the end of the tag.
 			hidden = kind != html.EndTagToken && slices.Contains(hiddenTags, string(name))
 			blank := byte(' ')
 			if slices.Contains(blockTags, string(name)) {

@@ -13,7 +13,7 @@ const Dimensions = width
 // maxPieces bounds what is read of a text: about 150 words. The cost grows with them.
 const maxPieces = 200
 
-// The sizes of the model, all but that of the tables in multiples of four.
+// The sizes of the model.
 const (
 	width    = 512
 	tables   = 17
@@ -29,10 +29,10 @@ var branches = []struct {
 	span, before int
 }{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
 
-// tiny keeps a division from being one by zero, as when the model was trained.
+// tiny prevents a division by zero. The model was trained with it.
 const tiny = 1e-12
 
-// sizes are those of the weights, by their names.
+// sizes has the sizes of the weights by name.
 func sizes() map[string]int {
 	all := map[string]int{
 		"scale": tables, "lo": tables, "ln_g": features, "ln_b": features, "cnn_W": features * width, "cnn_b": width,

@@ -56,7 +56,7 @@ func readPieces(data []byte) *pieces {
 	return p
 }
 
-// field reads the first field of a message of Protocol Buffers. What is broken ends the message.
+// field reads the first field of a message of Protocol Buffers. A broken field ends the message.
 func field(data []byte) (number uint64, value, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	size, m := binary.Uvarint(data[max(n, 0):])
