@@ -296,7 +296,7 @@ func TestAnalysisIsCut(t *testing.T) {
 			}
 		}
 	}
-	// analyze waits until Postgres has ended a transaction that was cut. It holds the lock of the analysis for a moment.
+	// analyze waits until Postgres has ended a cut transaction, which holds the lock of the analysis for a moment.
 	analyze := func(ctx context.Context, analysis func() store.Analysis) (err error) {
 		t.Helper()
 		eventually.True(t, "the lock of the analysis", func() bool {
