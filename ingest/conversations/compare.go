@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// The usual similarity of a node is its mean similarity to its nearest neighbors. nearShare of all issues are neighbors,
-// at least nearLeast. Few issues have few problems, so most neighbors have the same problem. Therefore someShare of few
-// issues are neighbors, up to nearSome. assumedNear neighbors are added to the mean, for the first issues.
+// The usual similarity of a node is its mean similarity to its nearest neighbors. nearShare of all issues are
+// neighbors, at least nearLeast. Few issues have few problems, so most neighbors have the same problem. Therefore
+// someShare of few issues are neighbors, up to nearSome. assumedNear neighbors are added to the mean, for the first issues.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10
@@ -142,8 +142,8 @@ func (a *assignment) share() {
 	a.even()
 }
 
-// smooth adds the meanings of its nearest neighbors to the meaning of each node. The neighbors together count as much as
-// the node.
+// smooth adds the meanings of its nearest neighbors to the meaning of each node. The neighbors together count as much
+// as the node.
 func (a *assignment) smooth() {
 	smoothed := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
