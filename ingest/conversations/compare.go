@@ -9,7 +9,8 @@ import (
 
 // The usual similarity of a node is its mean similarity to its nearest neighbors. nearShare of all issues are
 // neighbors, at least nearLeast. Few issues have few problems, so most neighbors have the same problem. Therefore
-// someShare of few issues are neighbors, up to nearSome. assumedNear neighbors are added to the mean, for the first issues.
+// someShare of few issues are neighbors, up to nearSome. assumedNear neighbors are added to the mean, for the first
+// issues.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10
