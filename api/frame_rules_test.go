@@ -13,12 +13,24 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPublicOperationsAreLimited exhausts an address's rate on every row that needs no token.
+// TestPublicOperationsAreLimited exhausts an address's rate on every row that needs no token, and on every page about the
+// API.
 func TestPublicOperationsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
 		c.PublicRateLimit, c.TrustedProxies = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
+	pages := []string{"/v1/openapi.json", "/docs", "/docs/", "/docs/swagger-ui-bundle.js"}
+	for i, path := range pages {
+		client, other := fmt.Sprint("2001:db9::", i), fmt.Sprintf("2001:db9:%d::", i+1)
+		var last apitest.Answer
+		for range 5 {
+			last = h.Do(http.MethodGet, path, "", nil, "X-Forwarded-For", client)
+		}
+		if h.Do(http.MethodGet, path, "", nil, "X-Forwarded-For", other).Status == http.StatusOK {
+			h.WantError(last, http.StatusTooManyRequests)
+		}
+	}
 	found := 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if !op.Scope.Public {

@@ -2,9 +2,11 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -138,6 +140,29 @@ func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 	limit := document.Paths.Value("/orgs").Get.Parameters.GetByInAndName("query", "limit").Schema.Value
 	if *limit.Min != 0 || *limit.Max != 1000 || !strings.Contains(limit.Description, "50") {
 		t.Errorf("limit %+v", limit)
+	}
+}
+
+// TestOpenAPIDocumentIsCompressed compares the two forms of the document.
+func TestOpenAPIDocumentIsCompressed(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	// Naming the encoding keeps the client from decompressing by itself.
+	plain := h.Do(http.MethodGet, "/v1/openapi.json", "", nil, "Accept-Encoding", "identity")
+	packed := h.Do(http.MethodGet, "/v1/openapi.json", "", nil, "Accept-Encoding", "br, gzip")
+	reader, err := gzip.NewReader(bytes.NewReader(packed.Body))
+	if err != nil {
+		t.Fatalf("%v: %v", err, packed.Header)
+	}
+	unpacked, err := io.ReadAll(reader)
+	if err != nil || !bytes.Equal(unpacked, plain.Body) || len(packed.Body) > len(plain.Body)/4 {
+		t.Errorf("%d bytes are compressed to %d, %v", len(plain.Body), len(packed.Body), err)
+	}
+	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
+		t.Errorf("%v and %v", packed.Header, plain.Header)
+	}
+	if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("%v and %v", packed.Header, plain.Header)
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 // docs are the pages that describe the table: the OpenAPI document, and a page to browse it and try operations out.
 // They need no token: everything in them is in the repository.
 type docs struct {
-	document []byte
-	browser  http.Handler
+	// All answers share the bytes of the document: answers that nobody reads must not take memory.
+	document, compressed []byte
+	browser              http.Handler
 }
 
 func newDocs(document []byte, baseURL string) (*docs, error) {
@@ -42,7 +43,10 @@ func newDocs(document []byte, baseURL string) (*docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &docs{document: document, browser: withPolicy(browser, policy)}, nil
+	return &docs{
+		document: document, compressed: fasthttp.AppendGzipBytesLevel(nil, document, fasthttp.CompressBestCompression),
+		browser: withPolicy(browser, policy),
+	}, nil
 }
 
 // inlineScript is a script in the page itself.
@@ -104,5 +108,11 @@ func (d *docs) openAPI(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.Set("Access-Control-Allow-Origin", "*")
 	ctx.Response.Header.Set("Cache-Control", "no-cache")
 	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
-	ctx.SetBody(d.document)
+	ctx.Response.Header.Add("Vary", "Accept-Encoding")
+	if ctx.Request.Header.HasAcceptEncoding("gzip") {
+		ctx.Response.Header.SetContentEncoding("gzip")
+		ctx.Response.SetBodyRaw(d.compressed)
+		return
+	}
+	ctx.Response.SetBodyRaw(d.document)
 }

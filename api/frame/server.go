@@ -99,14 +99,28 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	}
 	if len(routes) > 0 {
 		browser := fasthttpadaptor.NewFastHTTPHandler(s.docs.browser)
-		s.page(r, "/v1/openapi.json", s.docs.openAPI)
+		s.page(r, "/v1/openapi.json", s.counted(s.docs.openAPI))
 		for _, path := range []string{"/docs", "/docs/{asset}"} {
-			s.page(r, path, browser)
+			s.page(r, path, s.counted(browser))
 		}
 	}
 	s.page(r, "/healthz", healthz)
 	s.page(r, "/readyz", s.readyz)
 	return r
+}
+
+// counted counts requests for a page against the caller's address, as requests to public operations.
+func (s *Server) counted(handler fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		c := s.frame.begin(ctx)
+		if err := s.frame.guard.TakePublic(c.IP, c.Now); err != nil {
+			s.frame.refuse(c, noOperation, schema.AsError(err))
+			s.frame.end(c, noOperation)
+			return
+		}
+		s.frame.leave(c)
+		handler(ctx)
+	}
 }
 
 // page serves a page outside of the contract, with the frame's answer to a panic.
