@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPublicOperationsAreLimited exhausts an address's rate on every row that needs no token, and on every page about the
-// API.
+// TestPublicOperationsAreLimited exhausts an address's rate on every row that needs no token, and on every page about
+// the API.
 func TestPublicOperationsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
