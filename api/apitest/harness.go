@@ -58,7 +58,8 @@ type Harness struct {
 	Log     *capture.Buffer
 	DNS     *txtRecords
 	// DB bypasses the store. It keeps its connections, because a new connection reads every table's catalog.
-	DB *pgxpool.Pool
+	DB     *pgxpool.Pool
+	client *http.Client
 }
 
 type option func(*frame.Config, *api.Deps)
@@ -74,6 +75,7 @@ func New(t testing.TB, options ...option) *Harness {
 	h := &Harness{
 		T: t, URL: url, Store: storetest.Open(t, url), DB: pool, Ours: ours, Theirs: theirs,
 		Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{},
+		client: newClient(),
 	}
 	h.Serve(nil, options...)
 	return h
@@ -109,7 +111,7 @@ func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()
-		client.CloseIdleConnections()
+		h.client.CloseIdleConnections()
 		if err := server.Stop(ctx); err != nil {
 			h.T.Errorf("stop: %v", err)
 		}
@@ -125,10 +127,13 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 	return m
 }
 
-// client shows redirects instead of following them.
-var client = &http.Client{
-	Timeout:       eventually.Patience,
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// newClient makes a client that shows redirects instead of following them. Harnesses share no transport: a harness that
+// closes its idle connections can break a request of another harness.
+func newClient() *http.Client {
+	return &http.Client{
+		Timeout: eventually.Patience, Transport: &http.Transport{},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 type Answer struct {
@@ -185,7 +190,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 		}
 		req.Header.Set(header[i], header[i+1])
 	}
-	response, err := client.Do(req)
+	response, err := h.client.Do(req)
 	if err != nil {
 		h.T.Fatalf("%s %s: %v", method, path, err)
 	}

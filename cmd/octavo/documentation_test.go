@@ -282,7 +282,7 @@ func (d *docs) print() {
 	request := d.ask("POST", d.in("/change-requests"), map[string]any{"subject": "Print"}, 201)["id"].(string)
 	address := d.ask("GET", d.in("/change-requests/"+request+"/pdf"), nil, 200)["url"].(string)
 	d.until("a PDF", func() error {
-		res, err := http.Get(address)
+		res, err := testClient.Get(address)
 		if err != nil {
 			return err
 		}

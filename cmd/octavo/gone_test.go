@@ -42,7 +42,7 @@ func TestClientGone(t *testing.T) {
 	req.Header = http.Header{"Authorization": {"Bearer " + i.token}, "Content-Type": {"application/json"}}
 	left := make(chan error, 1)
 	go func() {
-		res, err := http.DefaultClient.Do(req)
+		res, err := testClient.Do(req)
 		if err == nil {
 			_ = res.Body.Close()
 		}

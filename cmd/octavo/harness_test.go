@@ -28,6 +28,10 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
+// testClient has a transport of its own: a server of package httptest that closes also closes connections of the default
+// transport, which can break a request of another test.
+var testClient = &http.Client{Transport: &http.Transport{}}
+
 func TestMain(m *testing.M) {
 	if os.Getenv(neighbourEnv) != "" {
 		os.Exit(neighbourMain())
@@ -225,7 +229,7 @@ func (i *instance) requestAt(url, method, path, token string, body []byte) (int,
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := testClient.Do(req)
 	if err != nil {
 		return 0, []byte(err.Error())
 	}
@@ -276,7 +280,7 @@ func (i *instance) postWithKey(key, body, encoding string) (int, string) {
 	if encoding != "" {
 		req.Header.Set("Content-Encoding", encoding)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := testClient.Do(req)
 	if err != nil {
 		i.t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (i *instance) wantUnavailable(key string) {
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := testClient.Do(req)
 	if err != nil {
 		i.t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func (i *instance) ask(body string) (status int, header http.Header, answer []by
 		i.t.Fatal(err)
 	}
 	req.Header = http.Header{"Authorization": {"Bearer " + i.token}, "Content-Type": {"application/json"}}
-	res, err := http.DefaultClient.Do(req)
+	res, err := testClient.Do(req)
 	if err != nil {
 		i.t.Fatal(err)
 	}
