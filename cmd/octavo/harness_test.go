@@ -28,8 +28,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// testClient has a transport of its own: a server of package httptest that closes also closes connections of the default
-// transport, which can break a request of another test.
+// testClient has a transport of its own. A server of package httptest closes connections of the default transport when
+// it closes, which can break a request of another test.
 var testClient = &http.Client{Transport: &http.Transport{}}
 
 func TestMain(m *testing.M) {
