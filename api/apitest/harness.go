@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
@@ -67,6 +68,7 @@ type option func(*frame.Config, *api.Deps)
 func New(t testing.TB, options ...option) *Harness {
 	t.Helper()
 	url, ours, theirs := storetest.Tenants(t)
+	shape.Since(ours.Organization.CreatedAt)
 	pool, err := pgxpool.New(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
