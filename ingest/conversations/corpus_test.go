@@ -27,14 +27,16 @@ const (
 	themeGoal   = 0.5
 )
 
-// floors are what was measured, rounded down: no change may fall below. They are not the goals: that the test passes does not mean
-// that these are met. Parameters were chosen on one of "dev" and "held" and checked on the other, both ways; the lexicon was written
-// after reading "dev", and what is a courtesy after reading those of both. "final" was written and labelled by others than who tuned, and
-// chose no parameter: it tells what to expect elsewhere. Whoever tunes with it needs a fourth set.
+// floors are measured figures, rounded down. A change may not fall below them. The goals are higher: a test can pass
+// without them. Parameters were chosen on "dev" and checked on "held", and the reverse. The lexicon was written after
+// reading "dev", and the courtesies after reading "dev" and "held". "final" chose no parameter. Other people wrote and
+// labelled "final", so it tells what to expect elsewhere. A change that is tuned with "final" needs a fourth set.
 var floors = map[string]struct {
 	problems, themes float64
-	// fifty and single are of problems when issues come 50 or one at a time; single is not measured if it is 0: it takes long.
+	// fifty and single are of problems when issues come 50 or one at a time. The test measures single unless it is 0.
 	fifty, single float64
+	// impact is the share of issues whose impact is as labelled.
+	impact float64
 	// words is of problems by words only, as without a model.
 	words float64
 	// labels is how far the two persons who labelled agree about problems.
@@ -42,9 +44,18 @@ var floors = map[string]struct {
 	// falseIssues bounds the conversations without a problem, of 20, that have an issue.
 	falseIssues int
 }{
-	"dev":   {problems: 0.76, themes: 0.84, fifty: 0.76, words: 0.63, labels: 0.99, falseIssues: 0},
-	"final": {problems: 0.72, themes: 0.67, fifty: 0.71, single: 0.68, words: 0.60, labels: 0.99, falseIssues: 5},
-	"held":  {problems: 0.66, themes: 0.66, fifty: 0.66, single: 0.64, words: 0.44, labels: 0.99, falseIssues: 0},
+	"dev": {
+		problems: 0.76, themes: 0.84, fifty: 0.76,
+		words: 0.63, labels: 0.99, impact: 0.58, falseIssues: 0,
+	},
+	"final": {
+		problems: 0.72, themes: 0.67, fifty: 0.71, single: 0.68,
+		words: 0.60, labels: 0.99, impact: 0.60, falseIssues: 5,
+	},
+	"held": {
+		problems: 0.66, themes: 0.66, fifty: 0.66, single: 0.64,
+		words: 0.44, labels: 0.99, impact: 0.56, falseIssues: 0,
+	},
 }
 
 // labelled is a conversation of the corpus with its labels.
@@ -151,7 +162,7 @@ func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	return a
 }
 
-// extractions are those of sets with the model, made once: encoding takes longest.
+// extractions has the issues of each set and their meanings. Each set is encoded once, because encoding takes longest.
 var extractions sync.Map
 
 type extraction struct {
@@ -339,14 +350,16 @@ func TestCorpus(t *testing.T) {
 			a.assign(order, len(order), 0)
 			whole, themes, agreed := a.problems(""), a.themed(), a.agreement()
 			partition := a.partition()
-			t.Logf("%d conversations, %d issues, %d clusters, %d of one issue", len(a.corpus), len(a.items), len(a.groups), a.alone())
+			t.Logf("%d conversations, %d issues", len(a.corpus), len(a.items))
+			t.Logf("%d clusters, %d of one issue", len(a.groups), a.alone())
 			t.Logf("problems (goal %.1f): %s", problemGoal, whole)
 			for _, language := range []string{"en", "de", "fr", "es", "pt", "ja"} {
 				t.Logf("  %s: %s", language, a.problems(language))
 			}
 			t.Logf("themes (goal %.1f): %s", themeGoal, themes)
 			t.Logf("the two persons who labelled: %s", agreed)
-			t.Logf("impact as labelled: %.0f %%; conversations without a problem that have an issue: %d of %d", 100*a.impacts(), a.falseIssues(true), a.falseIssues(false))
+			t.Logf("impact as labelled: %.3f", a.impacts())
+			t.Logf("issues of conversations without a problem: %d of %d", a.falseIssues(true), a.falseIssues(false))
 			for i := range min(30, len(a.labels)) {
 				t.Logf("title of %d issues: %q [%s] %s", len(a.groups[i]), a.labels[i].Label, a.labels[i].Icon, a.labels[i].Theme)
 			}
@@ -359,6 +372,7 @@ func TestCorpus(t *testing.T) {
 			atLeast("problems", whole.f1(), floor.problems)
 			atLeast("themes", themes.f1(), floor.themes)
 			atLeast("labels", agreed.f1(), floor.labels)
+			atLeast("impact", a.impacts(), floor.impact)
 			if a.falseIssues(true) > floor.falseIssues {
 				t.Errorf("%d conversations without a problem have an issue, at most %d", a.falseIssues(true), floor.falseIssues)
 			}

@@ -92,17 +92,23 @@ func TestExtract(t *testing.T) {
 func TestCourtesies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		"Thank you so much for the quick and friendly help yesterday, really appreciated!", "You people are great, best support I have had in years.",
-		"Please pass on my thanks to Anna.", "No further questions, thank you.", "no more questions from me, have a great weekend",
-		"Works again, no idea why, thanks anyway", "Works again since about noon, no idea what you did but thx", "Never mind, I had the wrong account open.",
-		"Hello? Anyone there?", "Sorry, wrong window.", "Ok cool, that was it. Bye!", "It was the cache after all. Solved, thanks.",
-		"Your new release is lovely, the team is delighted.", "Problem solved, you can close the ticket.", "Got it, makes sense now. Thanks!",
-		"Ah I see, my fault. Everything is fine.", "Happy birthday to your product, five years already! Cake for everybody :-)",
-		"Vielen Dank für die schnelle und nette Hilfe gestern!", "Ihr seid die Besten, macht weiter so", "Keine weiteren Fragen, danke.",
-		"Frohe Weihnachten und guten Rutsch!", "Alles klar, dann weiß ich Bescheid. Schönen Feierabend!", "Ach, hab's gerade selbst gefunden. Schönen Tag noch!",
-		"Merci beaucoup pour votre aide rapide hier !", "Aucune autre question, bonne journée", "Rien, je me suis trompé de fenêtre, désolé",
-		"Muchas gracias por la ayuda tan rápida de ayer", "No tengo más preguntas, gracias", "Muito obrigado pela ajuda rápida de ontem!",
-		"Sem mais perguntas, obrigado", "Obrigada pelo atendimento, nota 10! Pode encerrar o chamado.", "昨日は迅速なご対応ありがとうございました",
+		"Thank you so much for the quick and friendly help yesterday, really appreciated!",
+		"You people are great, best support I have had in years.", "Please pass on my thanks to Anna.",
+		"No further questions, thank you.", "no more questions from me, have a great weekend",
+		"Works again, no idea why, thanks anyway", "Works again since about noon, no idea what you did but thx",
+		"Never mind, I had the wrong account open.", "Hello? Anyone there?", "Sorry, wrong window.",
+		"Ok cool, that was it. Bye!", "It was the cache after all. Solved, thanks.",
+		"Your new release is lovely, the team is delighted.", "Problem solved, you can close the ticket.",
+		"Got it, makes sense now. Thanks!", "Ah I see, my fault. Everything is fine.",
+		"Happy birthday to your product, five years already! Cake for everybody :-)",
+		"Vielen Dank für die schnelle und nette Hilfe gestern!", "Ihr seid die Besten, macht weiter so",
+		"Keine weiteren Fragen, danke.", "Frohe Weihnachten und guten Rutsch!",
+		"Alles klar, dann weiß ich Bescheid. Schönen Feierabend!",
+		"Ach, hab's gerade selbst gefunden. Schönen Tag noch!", "Merci beaucoup pour votre aide rapide hier !",
+		"Aucune autre question, bonne journée", "Rien, je me suis trompé de fenêtre, désolé",
+		"Muchas gracias por la ayuda tan rápida de ayer", "No tengo más preguntas, gracias",
+		"Muito obrigado pela ajuda rápida de ontem!", "Sem mais perguntas, obrigado",
+		"Obrigada pelo atendimento, nota 10! Pode encerrar o chamado.", "昨日は迅速なご対応ありがとうございました",
 	} {
 		if issues := conversations.Extract(user(body)); len(issues) != 0 {
 			t.Errorf("%q has an issue: %q", body, issues[0].Title)

@@ -28,7 +28,8 @@ func (a *analyzed) few(random *rand.Rand, problems, each int) *analyzed {
 		for _, i := range list[:min(each, len(list))] {
 			for k := range a.of {
 				if a.of[k] == i {
-					drawn.items, drawn.of, drawn.found = append(drawn.items, a.items[k]), append(drawn.of, len(drawn.corpus)), append(drawn.found, a.found[k])
+					drawn.items, drawn.found = append(drawn.items, a.items[k]), append(drawn.found, a.found[k])
+					drawn.of = append(drawn.of, len(drawn.corpus))
 				}
 			}
 			drawn.corpus = append(drawn.corpus, a.corpus[i])
@@ -37,13 +38,14 @@ func (a *analyzed) few(random *rand.Rand, problems, each int) *analyzed {
 	return drawn
 }
 
-// TestFewProblems measures the method where there are fewer conversations than in a set of the corpus: the mean of draws. The floors are
-// what was measured, rounded down, and beyond the goal. They are by problems and the conversations of each.
+// TestFewProblems measures the method on fewer conversations than a set of the corpus has: the mean of draws. The
+// floors are measured figures, rounded down. The key of a floor is the number of problems and of the conversations of
+// each.
 func TestFewProblems(t *testing.T) {
 	t.Parallel()
 	const draws = 20
 	if testing.Short() {
-		t.Skip("make test-long draws")
+		t.Skip("runs only in the long form: CI runs make test-long")
 	}
 	for set, floors := range map[string]map[[2]int]float64{
 		"dev":   {{6, 5}: 0.90, {6, 10}: 0.91, {12, 10}: 0.88},
@@ -53,7 +55,8 @@ func TestFewProblems(t *testing.T) {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			all := extracted(t, set)
-			for _, size := range slices.SortedFunc(maps.Keys(floors), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+			bySize := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
+			for _, size := range slices.SortedFunc(maps.Keys(floors), bySize) {
 				f1, clusters := 0.0, 0.0
 				random := rand.New(rand.NewPCG(3, 4))
 				for range draws {

@@ -147,8 +147,9 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestRoundsAreBounded takes in issues round by round: rounds after 6,000 issues need about as much memory as the first, in which the samples of the clusters fill, and no issue is
-// lost. It is not parallel, since it counts what the process allocates.
+// TestRoundsAreBounded takes in issues round by round, and no issue is lost. Rounds after 6,000 issues need about as
+// much memory as the first rounds, in which the samples of the clusters fill. The test counts what the process
+// allocates, so it is not parallel.
 func TestRoundsAreBounded(t *testing.T) {
 	const size, early, late = 250, 2000, 8000
 	v := variations(t, nil)
@@ -163,7 +164,8 @@ func TestRoundsAreBounded(t *testing.T) {
 	for _, c := range r.clusters {
 		all += c.issues
 	}
-	t.Logf("%d issues in %d clusters: the first %d allocated %d MB, the last %d MB", v.made, len(r.clusters), early, first>>20, last>>20)
+	t.Logf("%d issues in %d clusters", v.made, len(r.clusters))
+	t.Logf("the first %d allocated %d MB, the last %d MB", early, first>>20, last>>20)
 	if all != v.made {
 		t.Errorf("%d issues of %d are in clusters", all, v.made)
 	}
