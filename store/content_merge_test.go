@@ -15,6 +15,17 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
+// discussedRequest returns the change request of a discussion, and its users.
+func discussedRequest(t *testing.T, st *store.Store) (store.ChangeRequest, []string) {
+	t.Helper()
+	places, users := discussion(t, st)
+	request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request, users
+}
+
 // TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. An earlier change
 // counts, even if the caller had already read the change request. A later change waits for the merge and then finds the change
 // request merged.
@@ -62,16 +73,12 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 			t.Parallel()
 			url := storetest.URL(t)
 			st := storetest.Open(t, url)
-			places, users := discussion(t, st)
-			request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			request, users := discussedRequest(t, st)
 			if err := change.do(st, request, users); err != nil {
 				t.Fatal(err)
 			}
 			conn, late := connect(t, url), make(chan error, 1)
-			_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
+			_, err := st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
 				if !change.seen(facts, request) {
 					t.Errorf("the rules were evaluated on %+v", facts)
 				}
@@ -98,11 +105,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	places, users := discussion(t, st)
-	request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request, users := discussedRequest(t, st)
 	const ofSpace, ofOrganization = `{"type": "none"}`, `{"type": "rules", "rules": []}`
 	if _, err := st.UpdateSpace(t.Context(), request.SpaceID, store.SpaceChange{MergeRules: []byte(ofSpace)}); err != nil {
 		t.Fatal(err)
@@ -111,7 +114,7 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusal := schema.Conflict("not by these rules")
-	_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
+	_, err := st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
 		if string(facts.SpaceRules) != ofSpace || string(facts.OrganizationRules) != `{"type": "rules", "rules": []}` {
 			t.Errorf("evaluated the rules %s and %s", facts.SpaceRules, facts.OrganizationRules)
 		}
@@ -131,11 +134,7 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 func TestCostlyMergeIsJudgedWithoutTheLock(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	places, users := discussion(t, st)
-	request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request, users := discussedRequest(t, st)
 	merge := func(changes int) (seen []string, err error) {
 		_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, locked bool) error {
 			if locked {

@@ -275,7 +275,7 @@ func TestMarkdownCost(t *testing.T) {
 // TestWriteCost writes the documents of the difficult texts. Writing reads lines again, as a check.
 func TestWriteCost(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs only in the long form (.ci/long)")
+		t.Skip("runs only in the long form: CI runs make test-long")
 	}
 	for name, markdown := range costly {
 		t.Run(name, func(t *testing.T) {
