@@ -88,7 +88,8 @@ func (r *result) text() string {
 	} {
 		fmt.Fprintf(&b, "| %s | %d |\n", line.what, line.n)
 	}
-	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were repeated %d times; %d were not sent because %d were open. Responses by status: ",
+	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were repeated %d times.\n"+
+		"%d were not sent because %d were open. Responses by status: ",
 		s.Requests, s.Keyed, s.Retries, s.Held, witness.MaxOpen)
 	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		if i > 0 {
@@ -97,7 +98,9 @@ func (r *result) text() string {
 		fmt.Fprintf(&b, "%s × %d", status, s.Statuses[status])
 	}
 	fmt.Fprintf(&b, ".\nAfter the faults the sinks caught up within %s.\n", r.Catchup)
-	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, after %d that were removed to make space, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
+	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, after %d that were "+
+		"removed to make space,\n"+
+		"%d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
 		r.Log.Messages, r.Log.Removed, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
 	for _, line := range slices.Concat(v.Examples, r.Log.FirstLines) {
 		fmt.Fprintf(&b, "\n- %s", line)

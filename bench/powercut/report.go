@@ -49,11 +49,13 @@ func (r *result) problems() (list []string) {
 func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Power cuts under load"))
-	fmt.Fprintf(&b, "\nSeed %d. One `octavo serve` with embedded engines on ext4, an open loop of %g events/s "+
-		"in requests of 1 to 20. A cut loses all data that had not reached the disk. "+
+	fmt.Fprintf(&b, "\nSeed %d. One `octavo serve` with embedded engines on ext4, an open loop of %g events/s\n"+
+		"in requests of 1 to 20. A cut loses all data that had not reached the disk.\n"+
 		"%d installations, %d cuts, %d events acknowledged.\n\n",
 		r.Seed, r.Rate, r.Lives, len(r.Cuts), r.Acknowledged)
-	b.WriteString("| cut | moment | acknowledged so far | rows right after it | stored in the end | spaces | dead letters | ready after | wrong |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| cut | moment | acknowledged | rows right after it | stored in the end | spaces | dead letters | " +
+		"ready after | wrong |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
 	for i, c := range r.Cuts {
 		wrong := "nothing"
 		if len(c.Problems) > 0 {
@@ -61,8 +63,10 @@ func (r *result) text() string {
 		}
 		fmt.Fprintf(&b, "| %d | %s | %d | %d | %d | %d | %d | %s | %s |\n", i+1, c.Moment, c.Acknowledged, c.Kept, c.Stored, c.Spaces, c.DeadLetters, c.ReadyAfter, wrong)
 	}
-	b.WriteString("\nAfter each cut every acknowledged event must be stored once, every request whole or not at all, every acknowledged space readable, every acknowledged event that the table " +
-		"refuses a dead letter; acknowledged requests sent again under their key must store nothing; `octavo reconcile` must find log and table equal.\n")
+	b.WriteString("\nAfter each cut every acknowledged event must be stored once, every request whole or not " +
+		"at all,\nevery acknowledged space readable, every acknowledged event that the table refuses a dead letter. " +
+		"Acknowledged\n" +
+		"requests sent again under their key must store nothing. `octavo reconcile` must find log and table equal.\n")
 	if problems := r.problems(); len(problems) > 0 {
 		fmt.Fprintf(&b, "\n**Broken**:\n\n- %s\n", strings.Join(problems, "\n- "))
 	} else {

@@ -18,7 +18,8 @@ var (
 	// sentFrom is what mail programs of phones add.
 	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |` +
 		`(von meinem .* |mit der .* )gesendet|gesendet (von meine|mit )|` +
-		`envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |inviato da(l mio)? |verzonden vanaf mijn )|から送信$`)
+		`envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |` +
+		`inviato da(l mio)? |verzonden vanaf mijn )|から送信$`)
 	sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|[。！？]`)
 )
 

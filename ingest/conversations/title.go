@@ -17,7 +17,8 @@ var (
 	// greetings open a sentence without saying anything.
 	greetings = regexp.MustCompile(`(?i)^(hi|hello|hey|dear|good (morning|afternoon|evening|day)|` +
 		`hallo|guten (tag|morgen|abend)|moin|lieber?s?|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
-		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b[^,.!:–—-]{0,30}[,.!:–—-]+\s*`)
+		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b` +
+		`[^,.!:–—-]{0,30}[,.!:–—-]+\s*`)
 	// fillers come before what somebody means to say.
 	fillers = regexp.MustCompile(`(?i)^(\d{1,2}[.)]\s+|(and|but|so|also|separately|well|ok|okay|please|` +
 		`actually|just|again|quick question|question|one more thing|und|aber|außerdem|bitte|leider|et|mais|` +

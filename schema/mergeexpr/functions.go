@@ -79,7 +79,8 @@ func join(list, separator ref.Val) ref.Val {
 	return types.String(strings.Join(texts, between))
 }
 
-// boundedMatches takes the place of the library's function matches, which is not one that a declaration can replace.
+// boundedMatches replaces calls of the library's function matches. A declaration cannot replace matches, because all
+// its overloads share a binding.
 func boundedMatches(step interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, ok := step.(interpreter.InterpretableCall)
 	if !ok || call.Function() != overloads.Matches {

@@ -9,5 +9,8 @@
 // A file formulas.json of the input is a list of TeX formulas, which a converter in the child turns into typst's mathematics. They come
 // back as typeset.json: formulas.mjs lets nothing through that is more than mathematics.
 //
+// The first document of a process makes a child describe the fonts. Later children get the descriptions: describing the
+// fonts takes a second.
+//
 // It must not import what is above cmd/engine.
 package typst

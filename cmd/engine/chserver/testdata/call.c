@@ -1,6 +1,6 @@
 /*
-  * call calls the function that its first argument names, with standard input as the file. It prints the result, the
-  * errno, and whether the function belongs to the write guard. The second argument is the number for syscall.
+ * call calls the function that its first argument names, with standard input as the file. It prints the result, the
+ * errno, and whether the function belongs to the write guard. The second argument is the number for syscall.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /*
-  * The functions in this file fail with the error number in the environment variable REFUSE, as libc's functions fail on
-  * a failing disk. The test puts them behind the write guard, in place of libc's functions. They ignore the arguments
-  * that the guard passes.
+ * The functions in this file fail with the error number in the environment variable REFUSE, as libc's functions fail on
+ * a failing disk. The test puts them behind the write guard, in place of libc's functions. They ignore the arguments
+ * that the guard passes.
  */
 #include <errno.h>
 #include <stdlib.h>
