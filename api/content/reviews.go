@@ -258,7 +258,11 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 		}
 		facts.Description = content.Plain(description)
 	}
-	if problems := rules.Problems(ctx, facts); problems != nil {
+	problems := rules.Problems(ctx, facts)
+	if err := context.Cause(ctx); err != nil {
+		return err // The caller is gone or out of time, so expressions without a result are no verdict.
+	}
+	if problems != nil {
 		return schema.NotMergeable(problems)
 	}
 	return nil

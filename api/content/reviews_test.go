@@ -1,7 +1,9 @@
 package content_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -362,6 +364,30 @@ func TestCheckMergeRules(t *testing.T) {
 	h.Send("edit", "POST", path+"/requested-reviewers", description, reviewersShape)
 	if err := check("x", rules, none); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended: that is no verdict of the rule.
+func TestMergeRulesEndWithTheRequest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("the caller is gone")
+	cancel(gone)
+	rules, err := json.Marshal(schema.MergeRules{
+		Type: "rules", Rules: []schema.MergeRule{{Rule: "custom", Expression: "true"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := store.MergeFacts{SpaceRules: rules, OrganizationRules: []byte(`{"type":"none"}`)}
+	if err := content.CheckMergeRules(t.Context(), "x", facts, false); err != nil {
+		t.Error(err)
+	}
+	if err := content.CheckMergeRules(t.Context(), "x", facts, true); !errors.Is(err, store.ErrCostly) {
+		t.Errorf("under the lock: %v", err)
+	}
+	if err := content.CheckMergeRules(ctx, "x", facts, false); !errors.Is(err, gone) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 
