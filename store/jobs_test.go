@@ -26,7 +26,7 @@ type inOrder struct {
 func (inOrder) Kind() string { return "in_order" }
 
 func (j inOrder) JobKind() schema.JobKind {
-	return schema.JobKind{Name: j.Kind(), Order: schema.JobsInOrder, Workers: 1, Attempts: 3, Timeout: time.Minute}
+	return schema.JobKind{Name: j.Kind(), Order: schema.JobsInOrder, Workers: 4, Attempts: 3, Timeout: time.Minute}
 }
 
 func (j inOrder) Subject() schema.JobSubject {
@@ -107,7 +107,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	st := storetest.Open(t, url)
 	promote := func() {
 		t.Helper()
-		if err := st.PromoteJobs(t.Context()); err != nil {
+		if err := st.GiveJobTurns(t.Context(), []schema.JobKind{inOrder{}.JobKind()}); err != nil {
 			t.Fatal(err)
 		}
 	}

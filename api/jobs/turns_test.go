@@ -1,0 +1,228 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// ofKind is a job of any kind of the table. Each is a sequence of its own.
+type ofKind struct {
+	row          schema.JobKind
+	Organization string `json:"organization"`
+	Space        string `json:"space"`
+}
+
+func (j ofKind) Kind() string            { return j.row.Name }
+func (j ofKind) JobKind() schema.JobKind { return j.row }
+func (j ofKind) Subject() schema.JobSubject {
+	return schema.JobSubject{Organization: j.Organization, Part: j.Space}
+}
+
+// askAs asks for a job that a user made.
+func (b *bench) askAs(user string, job ofKind) {
+	b.t.Helper()
+	ctx := store.By(b.t.Context(), store.Actor{Type: schema.ActorUser, ID: user})
+	if err := pgx.BeginFunc(ctx, b.conn, func(tx pgx.Tx) error { return store.Enqueue(ctx, db.New(tx), job) }); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// party is who made a job, and where.
+type party struct{ user, organization string }
+
+// running gives the parties of the jobs of a kind that run.
+func (b *bench) running(kind string) []party {
+	b.t.Helper()
+	rows, err := b.conn.Query(b.t.Context(), `select metadata ->> 'user', metadata ->> 'organization' from river_job
+		where queue = $1 and state = 'running' order by id`, kind)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	parties, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p party, err error) {
+		err = row.Scan(&p.user, &p.organization)
+		return p, err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return parties
+}
+
+// apart tells whether no user and no organization has two of the jobs.
+func apart(parties []party) bool {
+	seen := map[string]bool{}
+	for _, p := range parties {
+		if seen["u "+p.user] || seen["o "+p.organization] {
+			return false
+		}
+		seen["u "+p.user], seen["o "+p.organization] = true, true
+	}
+	return true
+}
+
+// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody else waits: those of a user with many
+// organizations, of an organization with many users, and of as many strangers as there are workers, all slow. Others' jobs are done
+// all the same. While they wait, no user and no organization has two jobs at work, and what gave way has lost no attempt.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	attacks := map[string]func(i int) party{
+		"one user":         func(i int) party { return party{"mallory", fmt.Sprint("m", i)} },
+		"one organization": func(i int) party { return party{fmt.Sprint("member", i), "m"} },
+		"slow strangers":   func(i int) party { return party{fmt.Sprint("stranger", i), fmt.Sprint("s", i)} },
+	}
+	for _, k := range Kinds() {
+		for name, attacker := range attacks {
+			t.Run(k.Name+"/"+name, func(t *testing.T) {
+				b := *b
+				b.t = t
+				slow := name == "slow strangers"
+				k.Slow = time.Hour
+				if slow {
+					k.Slow = time.Nanosecond
+				}
+				if _, err := b.conn.Exec(t.Context(), "truncate river_job, job_turns"); err != nil {
+					t.Fatal(err)
+				}
+				release := make(chan struct{})
+				stop := b.run(nil, func(cfg *Config) {
+					cfg.Kinds = []Kind{k}
+					cfg.instead = func(ctx context.Context, args schema.JobArgs) error {
+						block := release
+						if args.Subject().Organization[0] != 'v' {
+							block = nil // Until it is told to end.
+						}
+						select {
+						case <-block:
+							return nil
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					}
+				})
+				for i := range 3 * k.Workers {
+					p := attacker(i)
+					b.askAs(p.user, ofKind{k.JobKind, p.organization, fmt.Sprint(i)})
+				}
+				eventually.True(t, "all workers are taken", func() bool { return len(b.running(k.Name)) == k.Workers })
+				// As many others as there are workers: all of them cannot run at once with what others have at work.
+				const each = 2
+				for i := range k.Workers * each {
+					b.askAs(fmt.Sprint("victim", i/each), ofKind{k.JobKind, fmt.Sprint("v", i/each), fmt.Sprint("v", i)})
+				}
+				eventually.True(t, "others are at work", func() bool {
+					parties := b.running(k.Name)
+					victims := slices.ContainsFunc(parties, func(p party) bool { return p.organization[0] == 'v' })
+					return len(parties) == k.Workers && victims && (slow || apart(parties))
+				})
+				close(release)
+				var done, tried int
+				eventually.True(t, "the jobs of others are done", func() bool {
+					err := b.conn.QueryRow(t.Context(), `select count(*) filter (where state = 'completed'), max(attempt) from river_job`).Scan(&done, &tried)
+					return err == nil && done == k.Workers*each
+				})
+				if tried > 1 {
+					t.Errorf("a job that gave way has lost an attempt: %d", tried)
+				}
+				stop()
+			})
+		}
+	}
+}
+
+// TestTurnsGoRound has a user with ten organizations and a hundred jobs, and three others with five each, on one worker at a time.
+// In any four jobs in a row each has one.
+func TestTurnsGoRound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	row := Kinds()[0].JobKind
+	for i := range 100 {
+		b.askAs("mallory", ofKind{row, fmt.Sprint("m", i%10), fmt.Sprint(i)})
+	}
+	others := []string{"a", "b", "c"}
+	for i := range 15 {
+		user := others[i/5]
+		b.askAs(user, ofKind{row, "o" + user, fmt.Sprint("v", i)})
+	}
+	var order []string
+	var next string
+	take := `update river_job set state = 'completed', finalized_at = now() where id = (
+		select id from river_job where state = 'available' order by priority, id limit 1) returning metadata ->> 'user'`
+	one := row
+	one.Workers = 1
+	for range 20 {
+		if err := b.st.GiveJobTurns(t.Context(), []schema.JobKind{one}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.conn.QueryRow(t.Context(), take).Scan(&next); err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, next)
+	}
+	// The first ones had their turns when they were asked for.
+	for turn := range slices.Chunk(order[4:], 4) {
+		slices.Sort(turn)
+		if want := append(slices.Clone(others), "mallory"); !slices.Equal(turn, want) {
+			t.Fatalf("the turns are %v", order)
+		}
+	}
+}
+
+// TestTurnsCostTheSame gives turns with 100,000 jobs of a user: all of one space, or of a thousand organizations. A queue of one
+// organization costs the same however long it is; each organization adds at most the first thousand of its jobs.
+func TestTurnsCostTheSame(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	row := Kinds()[0].JobKind
+	for name, tt := range map[string]struct {
+		organizations, spaces, rows int
+	}{
+		"one sequence":           {1, 1, 20_000},
+		"1000 organizations":     {1000, 100, 250_000},
+		"one organization alone": {1, 100_000, 20_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx, err := b.conn.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+			exec := func(sql string, args ...any) {
+				t.Helper()
+				if _, err := tx.Exec(t.Context(), sql, args...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			exec(`insert into river_job (state, args, kind, max_attempts, metadata, queue)
+				select 'pending', '{}', $1, 3, jsonb_build_object('user', 'm', 'organization', 'o' || i % $2::int,
+					'sequence', $1 || ' ' || i % $2::int || ' ' || i % $3::int), $1
+				from generate_series(1, 100000) i`, row.Name, tt.organizations, tt.spaces)
+			exec("analyze river_job")
+			const read = `select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables where relname = 'river_job'`
+			var before, after, given int
+			err = tx.QueryRow(t.Context(), read).Scan(&before)
+			if err == nil {
+				err = tx.QueryRow(t.Context(), "select give_job_turns($1, $2)", []string{row.Name}, []int32{8}).Scan(&given)
+			}
+			if err == nil {
+				err = tx.QueryRow(t.Context(), read).Scan(&after)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if given == 0 || after-before > tt.rows {
+				t.Errorf("%d turns took %d rows", given, after-before)
+			}
+		})
+	}
+}
