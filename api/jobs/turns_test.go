@@ -88,15 +88,12 @@ func TestTurns(t *testing.T) {
 				b.t = t
 				slow := name == "slow strangers"
 				k.Slow = time.Hour
-				if slow {
-					k.Slow = time.Nanosecond
-				}
 				if _, err := b.conn.Exec(t.Context(), "truncate river_job, job_turns"); err != nil {
 					t.Fatal(err)
 				}
 				release := make(chan struct{})
 				stop := b.run(nil, func(cfg *Config) {
-					cfg.Kinds = []Kind{k}
+					cfg.Kinds, cfg.Grace = []Kind{k}, time.Millisecond
 					cfg.instead = func(ctx context.Context, args schema.JobArgs) error {
 						block := release
 						if args.Subject().Organization[0] != 'v' {
@@ -114,6 +111,11 @@ func TestTurns(t *testing.T) {
 					p := attacker(i)
 					b.askAs(p.user, ofKind{k.JobKind, p.organization, fmt.Sprint(i)})
 				}
+				if slow { // All have been found slow; TestSlowJobIsNoted has how.
+					if _, err := b.conn.Exec(t.Context(), `update river_job set metadata = metadata || '{"slow": true}'`); err != nil {
+						t.Fatal(err)
+					}
+				}
 				eventually.True(t, "all workers are taken", func() bool { return len(b.running(k.Name)) == k.Workers })
 				// As many others as there are workers: all of them cannot run at once with what others have at work.
 				const each = 2
@@ -123,7 +125,7 @@ func TestTurns(t *testing.T) {
 				eventually.True(t, "others are at work", func() bool {
 					parties := b.running(k.Name)
 					victims := slices.ContainsFunc(parties, func(p party) bool { return p.organization[0] == 'v' })
-					return len(parties) == k.Workers && victims && (slow || apart(parties))
+					return len(parties) == k.Workers && victims && apart(parties)
 				})
 				close(release)
 				var done, tried int
@@ -138,6 +140,28 @@ func TestTurns(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSlowJobIsNoted runs a job for longer than its kind allows quick ones.
+func TestSlowJobIsNoted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	k := Kinds()[0]
+	k.Slow = time.Nanosecond
+	stop := b.run(nil, func(cfg *Config) {
+		cfg.Kinds, cfg.Grace = []Kind{k}, time.Millisecond
+		cfg.instead = func(ctx context.Context, _ schema.JobArgs) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	})
+	b.askAs("u", ofKind{k.JobKind, "o", "s"})
+	eventually.True(t, "the job is slow", func() bool {
+		var slow bool
+		err := b.conn.QueryRow(t.Context(), "select metadata ? 'slow' from river_job").Scan(&slow)
+		return err == nil && slow
+	})
+	stop()
 }
 
 // TestTurnsGoRound has a user with ten organizations and a hundred jobs, and three others with five each, on one worker at a time.

@@ -27,15 +27,16 @@ create or replace function job_parties(metadata jsonb) returns text[] language s
     ], null)
 $$;
 
--- job_waits makes a job wait for a turn that would run again: after a failure, a pause, or the end of its node.
+-- job_waits makes a job wait for a turn that would run again: after a failure, a pause, or the end of its node. It runs after the
+-- update, whose result tells river what became of the job: river does not expect a pending one.
 create or replace function job_waits() returns trigger language plpgsql as $$
 begin
-    new.state := 'pending';
-    return new;
+    update river_job set state = 'pending' where id = new.id and state = 'available';
+    return null;
 end
 $$;
 
-create or replace trigger job_waits before update of state on river_job for each row
+create or replace trigger job_waits after update of state on river_job for each row
     when (new.state = 'available' and old.state <> 'pending') execute function job_waits();
 
 -- give_job_turns lets jobs start whose turn has come, for each kind up to as many as one node has workers for. The parties whose
