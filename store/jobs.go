@@ -61,20 +61,17 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 		return 0, interpret(err, "jobs")
 	}
-	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence})
+	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{
+		Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence,
+		Kind: kind.Name, Organization: about.Organization, UserID: actingUser(ctx), Workers: int32(kind.Workers),
+	})
 	if err != nil || there.Waiting {
 		// The one that waits starts after this transaction, so it sees what the transaction changes.
 		return 0, interpret(err, "jobs")
 	}
-	turn, err := q.JobTurn(ctx, db.JobTurnParams{
-		Kind: kind.Name, Organization: about.Organization, UserID: actingUser(ctx), Workers: int32(kind.Workers),
-	})
-	if err != nil {
-		return 0, interpret(err, "jobs")
-	}
-	about.User = turn.Maker
+	about.User = there.Maker
 	priority := jobAlone
-	if !turn.Alone {
+	if !there.Alone {
 		priority = jobBesides
 	}
 	metadata, err := json.Marshal(about)
@@ -86,7 +83,7 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 		return 0, schema.Internal(err)
 	}
 	made, err := client.InsertTx(ctx, tx, args, &river.InsertOpts{
-		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Priority: priority, Pending: there.Open || turn.Waits,
+		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Priority: priority, Pending: there.Open || there.Crowded,
 	})
 	if err != nil {
 		return 0, interpret(err, "jobs")

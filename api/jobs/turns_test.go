@@ -87,7 +87,6 @@ func TestTurns(t *testing.T) {
 				b := *b
 				b.t = t
 				slow := name == "slow strangers"
-				k.Slow = time.Hour
 				if _, err := b.conn.Exec(t.Context(), "truncate river_job, job_turns"); err != nil {
 					t.Fatal(err)
 				}
@@ -142,20 +141,27 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// slowStep is a step that is slow at once.
+type slowStep struct{ step }
+
+func (s slowStep) JobKind() schema.JobKind {
+	row := s.step.JobKind()
+	row.Slow = time.Nanosecond
+	return row
+}
+
 // TestSlowJobIsNoted runs a job for longer than its kind allows quick ones.
 func TestSlowJobIsNoted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	k := Kinds()[0]
-	k.Slow = time.Nanosecond
 	stop := b.run(nil, func(cfg *Config) {
-		cfg.Kinds, cfg.Grace = []Kind{k}, time.Millisecond
-		cfg.instead = func(ctx context.Context, _ schema.JobArgs) error {
+		cfg.Grace = time.Millisecond
+		cfg.Kinds = []Kind{kind(func(ctx context.Context, _ Deps, _ slowStep) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}
+		})}
 	})
-	b.askAs("u", ofKind{k.JobKind, "o", "s"})
+	b.ask(step{Space: "s"})
 	eventually.True(t, "the job is slow", func() bool {
 		var slow bool
 		err := b.conn.QueryRow(t.Context(), "select metadata ? 'slow' from river_job").Scan(&slow)

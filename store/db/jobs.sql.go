@@ -180,60 +180,6 @@ func (q *Queries) JobTotals(ctx context.Context) ([]JobTotalsRow, error) {
 	return items, nil
 }
 
-const jobTurn = `-- name: JobTurn :one
-with maker as (
-    select coalesce(nullif($4::text, ''), (
-        select m.user_id from memberships m
-        where m.organization_id = $3::text and m.role = 'admin'
-        order by m.joined_at, m.user_id limit 1
-    ), '')::text as id
-), work as (
-    select count(*) filter (where j.state = 'available') as waiting,
-        count(*) filter (where j.state = 'available' and j.priority = 1) as first,
-        count(*) filter (
-            where job_parties(j.metadata) && array_remove(array[$3::text, nullif(maker.id, '')], null)
-        ) = 0 as alone
-    from maker left join river_job j on j.queue = $2::text and j.state in ('available', 'running')
-)
-select maker.id as maker, work.alone::boolean as alone, (
-    (case when work.alone then work.first else work.waiting end) >= $1::integer
-    or exists (
-        select from river_job j
-        where j.state = 'pending' and j.queue = $2::text and coalesce(j.metadata ->> 'user', '') = maker.id
-          and coalesce(j.metadata ->> 'organization', '') = $3::text
-    )
-)::boolean as waits
-from maker, work
-`
-
-type JobTurnParams struct {
-	Workers      int32
-	Kind         string
-	Organization string
-	UserID       string
-}
-
-type JobTurnRow struct {
-	Maker string
-	Alone bool
-	Waits bool
-}
-
-// Who a new job counts for: the user, or the first administrator of the organization. Whether they have nothing at work, and whether
-// the job must wait for its turn.
-// Index: jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
-func (q *Queries) JobTurn(ctx context.Context, arg JobTurnParams) (JobTurnRow, error) {
-	row := q.db.QueryRow(ctx, jobTurn,
-		arg.Workers,
-		arg.Kind,
-		arg.Organization,
-		arg.UserID,
-	)
-	var i JobTurnRow
-	err := row.Scan(&i.Maker, &i.Alone, &i.Waits)
-	return i, err
-}
-
 const jobsToGiveWay = `-- name: JobsToGiveWay :many
 select distinct on (j.queue) j.id from river_job j
 where j.state = 'running' and j.queue = any($1::text[])
@@ -619,7 +565,7 @@ func (q *Queries) RetryJob(ctx context.Context, id int64) (RetryJobRow, error) {
 const waitingJobs = `-- name: WaitingJobs :one
 with waiting as (
     select id from river_job
-    where $2::boolean and metadata ->> 'sequence' = $1::text
+    where $5::boolean and metadata ->> 'sequence' = $1::text
       and state in ('available', 'pending', 'retryable', 'scheduled')
     limit 1
     for update
@@ -627,31 +573,74 @@ with waiting as (
     update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0),
         errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
+), maker as (
+    select coalesce(nullif($6::text, ''), (
+        select m.user_id from memberships m
+        where m.organization_id = $4::text and m.role = 'admin'
+        order by m.joined_at, m.user_id limit 1
+    ), '')::text as id
+), work as (
+    select count(*) filter (where j.state = 'available') as waiting,
+        count(*) filter (where j.state = 'available' and j.priority = 1) as first,
+        count(*) filter (
+            where job_parties(j.metadata) && array_remove(array[$4::text, nullif(maker.id, '')], null)
+        ) = 0 as alone
+    from maker left join river_job j on j.queue = $3::text and j.state in ('available', 'running')
 )
 select exists (select from waiting)::boolean as waiting, exists (
     select from river_job
     where metadata ->> 'sequence' = $1::text
       and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
-)::boolean as open
+)::boolean as open, maker.id as maker, work.alone::boolean as alone, (
+    (case when work.alone then work.first else work.waiting end) >= $2::integer
+    or exists (
+        select from river_job j
+        where j.state = 'pending' and j.queue = $3::text and coalesce(j.metadata ->> 'user', '') = maker.id
+          and coalesce(j.metadata ->> 'organization', '') = $4::text
+    )
+)::boolean as crowded
+from maker, work
 `
 
 type WaitingJobsParams struct {
-	Sequence string
-	Newest   bool
+	Sequence     string
+	Workers      int32
+	Kind         string
+	Organization string
+	Newest       bool
+	UserID       string
 }
 
 type WaitingJobsRow struct {
 	Waiting bool
 	Open    bool
+	Maker   string
+	Alone   bool
+	Crowded bool
 }
 
 // Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 // over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
 // without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
-// Index: jobs_sequence.
+// And who a new job counts for: the user, or the first administrator of the organization; whether they have nothing else at work; and
+// whether the job has to wait for its turn.
+// Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
-	row := q.db.QueryRow(ctx, waitingJobs, arg.Sequence, arg.Newest)
+	row := q.db.QueryRow(ctx, waitingJobs,
+		arg.Sequence,
+		arg.Workers,
+		arg.Kind,
+		arg.Organization,
+		arg.Newest,
+		arg.UserID,
+	)
 	var i WaitingJobsRow
-	err := row.Scan(&i.Waiting, &i.Open)
+	err := row.Scan(
+		&i.Waiting,
+		&i.Open,
+		&i.Maker,
+		&i.Alone,
+		&i.Crowded,
+	)
 	return i, err
 }

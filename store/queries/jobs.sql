@@ -7,7 +7,9 @@ select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::tex
 -- Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 -- over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
 -- without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
--- Index: jobs_sequence.
+-- And who a new job counts for: the user, or the first administrator of the organization; whether they have nothing else at work; and
+-- whether the job has to wait for its turn.
+-- Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 with waiting as (
     select id from river_job
     where sqlc.arg(newest)::boolean and metadata ->> 'sequence' = sqlc.arg(sequence)::text
@@ -18,25 +20,7 @@ with waiting as (
     update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0),
         errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
-)
-select exists (select from waiting)::boolean as waiting, exists (
-    select from river_job
-    where metadata ->> 'sequence' = sqlc.arg(sequence)::text
-      and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
-)::boolean as open;
-
--- name: LockJobPromotion :one
--- One at a time promotes, and each sees what the one before has done.
-select pg_try_advisory_xact_lock(hashtextextended('promotion of jobs', 0));
-
--- name: GiveJobTurns :one
-select give_job_turns(sqlc.arg(kinds)::text[], sqlc.arg(workers)::integer[]);
-
--- name: JobTurn :one
--- Who a new job counts for: the user, or the first administrator of the organization. Whether they have nothing at work, and whether
--- the job must wait for its turn.
--- Index: jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
-with maker as (
+), maker as (
     select coalesce(nullif(sqlc.arg(user_id)::text, ''), (
         select m.user_id from memberships m
         where m.organization_id = sqlc.arg(organization)::text and m.role = 'admin'
@@ -50,15 +34,26 @@ with maker as (
         ) = 0 as alone
     from maker left join river_job j on j.queue = sqlc.arg(kind)::text and j.state in ('available', 'running')
 )
-select maker.id as maker, work.alone::boolean as alone, (
+select exists (select from waiting)::boolean as waiting, exists (
+    select from river_job
+    where metadata ->> 'sequence' = sqlc.arg(sequence)::text
+      and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+)::boolean as open, maker.id as maker, work.alone::boolean as alone, (
     (case when work.alone then work.first else work.waiting end) >= sqlc.arg(workers)::integer
     or exists (
         select from river_job j
         where j.state = 'pending' and j.queue = sqlc.arg(kind)::text and coalesce(j.metadata ->> 'user', '') = maker.id
           and coalesce(j.metadata ->> 'organization', '') = sqlc.arg(organization)::text
     )
-)::boolean as waits
+)::boolean as crowded
 from maker, work;
+
+-- name: LockJobPromotion :one
+-- One at a time promotes, and each sees what the one before has done.
+select pg_try_advisory_xact_lock(hashtextextended('promotion of jobs', 0));
+
+-- name: GiveJobTurns :one
+select give_job_turns(sqlc.arg(kinds)::text[], sqlc.arg(workers)::integer[]);
 
 -- name: JobIsSlow :exec
 update river_job set metadata = metadata || '{"slow": true}' where id = sqlc.arg(id) and state = 'running';
