@@ -33,7 +33,8 @@ type jobAbout struct {
 	Sequence     string `json:"sequence"`
 }
 
-// These are priorities of jobs whose turn has come: of the only one of its organization and maker, and of one besides others.
+// jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is that of a
+// job that starts because nobody else waits.
 const (
 	jobAlone   = 1
 	jobBesides = 4
@@ -83,7 +84,8 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 		return 0, schema.Internal(err)
 	}
 	made, err := client.InsertTx(ctx, tx, args, &river.InsertOpts{
-		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Priority: priority, Pending: there.Open || there.Crowded,
+		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Priority: priority,
+		Pending: there.Open || there.Crowded,
 	})
 	if err != nil {
 		return 0, interpret(err, "jobs")

@@ -31,7 +31,8 @@ type turn struct {
 	end          context.CancelCauseFunc
 }
 
-// begins notes that a job runs. The context ends when the job is to give way. A transfer that is slow makes the job slow.
+// begins notes that a job runs. The context ends when the job is to give way. A transfer that is slow makes the job
+// slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}
@@ -54,8 +55,9 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 	}
 }
 
-// takeTurns lets jobs start whose turn has come, and ends those that have to give way: while a job has its turn and no worker, no
-// organization and no user has two jobs of its kind on this node, and slow jobs have one worker together.
+// takeTurns lets jobs start whose turn has come, and ends those that have to give way: while a job has its turn and
+// no worker, no organization and no user has two jobs of its kind on this node, and slow jobs have one worker
+// together.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {

@@ -70,9 +70,10 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody else waits: those of a user with many
-// organizations, of an organization with many users, and of as many strangers as there are workers, all slow. Others' jobs are done
-// all the same. While they wait, no user and no organization has two jobs at work, and what gave way has lost no attempt.
+// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody else waits: those of a
+// user with many organizations, of an organization with many users, and of as many strangers as there are workers,
+// all slow. Others' jobs are done all the same. While they wait, no user and no organization has two jobs at work,
+// and what gave way has lost no attempt.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -170,8 +171,8 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTurnsGoRound has a user with ten organizations and a hundred jobs, and three others with five each, on one worker at a time.
-// In any four jobs in a row each has one.
+// TestTurnsGoRound has a user with ten organizations and a hundred jobs, and three others with five each, on one
+// worker at a time. In any four jobs in a row each has one.
 func TestTurnsGoRound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -208,8 +209,9 @@ func TestTurnsGoRound(t *testing.T) {
 	}
 }
 
-// TestTurnsCostTheSame gives turns with 100,000 jobs of a user: all of one space, or of a thousand organizations. A queue of one
-// organization costs the same however long it is; each organization adds at most the first thousand of its jobs.
+// TestTurnsCostTheSame gives turns with 100,000 jobs of a user: all of one space, or of a thousand organizations. A
+// queue of one organization costs the same however long it is; each organization adds at most the first thousand of
+// its jobs.
 func TestTurnsCostTheSame(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -5,8 +5,8 @@
 --   sequence      jobs with the same sequence run in order
 --   slow          the job was found slow; there is no such member otherwise
 --
--- A pending job waits for its turn. An available job has its turn and waits for a worker: with priority 1 as the only job of its
--- parties, with priority 4 because nobody else waited.
+-- A pending job waits for its turn. An available job has its turn and waits for a worker: with priority 1 as the only
+-- job of its parties, with priority 4 because nobody else waited.
 
 -- job_state returns the state that users see.
 create or replace function job_state(state river_job_state, attempt smallint)
@@ -27,8 +27,8 @@ create or replace function job_parties(metadata jsonb) returns text[] language s
     ], null)
 $$;
 
--- job_waits makes a job wait for a turn that would run again: after a failure, a pause, or the end of its node. It runs after the
--- update, whose result tells river what became of the job: river does not expect a pending one.
+-- job_waits makes a job wait for a turn that would run again: after a failure, a pause, or the end of its node. It
+-- runs after the update, whose result tells river what became of the job: river does not expect a pending one.
 create or replace function job_waits() returns trigger language plpgsql as $$
 begin
     update river_job set state = 'pending' where id = new.id and state = 'available';
@@ -39,9 +39,10 @@ $$;
 create or replace trigger job_waits after update of state on river_job for each row
     when (new.state = 'available' and old.state <> 'pending') execute function job_waits();
 
--- give_job_turns lets jobs start whose turn has come, for each kind up to as many as one node has workers for. The parties whose
--- last turn is longest ago come first. A party that has a job at work, or about to be, gets another one only if nobody else waits.
--- Of a sequence, only the first job may start, and only if none is at work. The caller holds the lock of promotions.
+-- give_job_turns lets jobs start whose turn has come, for each kind up to as many as one node has workers for. The
+-- parties whose last turn is longest ago come first. A party that has a job at work, or about to be, gets another one
+-- only if nobody else waits. Of a sequence, only the first job may start, and only if none is at work. The caller
+-- holds the lock of promotions.
 --
 -- The cost is linear in the number of parties that wait. Of each, at most looked_at jobs are read.
 create or replace function give_job_turns(kinds text[], workers integer[]) returns bigint language plpgsql as $$
