@@ -195,6 +195,8 @@ func (c auditColumn) value(row string) string {
 		return "case when " + column + " is not null then '(secret)' end"
 	case c.hashed:
 		return "'sha256:' || encode(sha256(convert_to(" + column + "::text, 'UTF8')), 'hex')"
+	case strings.HasSuffix(c.column, "_at"):
+		return "to_char(" + column + ` at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` // schema.FormatMoment
 	default:
 		return column
 	}

@@ -219,7 +219,7 @@ func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) er
 	}
 	at := out.Now.UTC()
 	state.UpdatedAt = &at
-	encoded, err := toJSON(state)
+	encoded, err := schema.EncodeJSON(state)
 	if err != nil {
 		return err
 	}

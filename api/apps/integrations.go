@@ -20,8 +20,8 @@ type integrations struct {
 	view  view.Presenter
 }
 
-// publishBodyLimit leaves room for a script and four images.
-const publishBodyLimit = 4 << 20
+// publishBodyLimit leaves room for a script of 4 MiB, an icon, and three previews of 1 MiB, which are larger as base64.
+const publishBodyLimit = 10 << 20
 
 func integrationOperations(h *integrations) []frame.Operation {
 	const one = "/integrations/{integrationName}"
@@ -121,7 +121,7 @@ type publishIntegrationRequest struct {
 	Body struct {
 		schema.IntegrationManifest
 		Icon          *string           `json:"icon" rules:"len=..1000000,pattern=image"`
-		PreviewImages []string          `json:"previewImages" rules:"len=..3" each:"len=..1000000,pattern=image"`
+		PreviewImages []string          `json:"previewImages" rules:"len=..3" each:"len=..1398104,pattern=image"` // 1 MiB
 		Script        *string           `json:"script" rules:"required,len=1.."`
 		Organization  *string           `json:"organization" rules:"required,len=1.."`
 		Secrets       map[string]string `json:"secrets" rules:"len=..20" keys:"len=1..255" each:"len=..10000"`

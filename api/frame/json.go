@@ -20,7 +20,7 @@ var contentJSON = []byte("application/json")
 // has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
-	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true)); err != nil {
+	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing()); err != nil {
 		return schema.Internal(err)
 	}
 	return nil

@@ -350,8 +350,6 @@ func TestNewerCustomization(t *testing.T) {
 	actions(`{"pageActions":{"items":null}}`,
 		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
 	for body, field := range map[string]string{
-		`{"favicon":{},"pageActions":{"items":["pdf"]},"pdf":{"enabled":false}}`:                             "pdf.enabled",
-		`{"favicon":{},"pageActions":{"items":["mcp"],"markdown":true}}`:                                     "pageActions.markdown",
 		`{"favicon":{},"pageActions":{"items":["x"]}}`:                                                       "pageActions.items[0]",
 		`{"favicon":{},"pageActions":{"items":["pdf","pdf"]}}`:                                               "pageActions.items",
 		`{"favicon":{},"socialAccounts":[{"platform":"myspace","handle":"a"}]}`:                              "socialAccounts[0].platform",

@@ -58,7 +58,6 @@ var Common = Vocabulary{
 		"title":       {Match: notBlank, Problem: "must not be blank", Regexp: NotBlank},
 		"ascii":       Matching(`^[\x20-\x7e]*$`, "must be of printable ASCII characters"),
 		"oneLine":     Matching(`^[^\n\r]*$`, "must not hold a line break"),
-		"headerText":  Matching(`^[^\x00-\x1f\x7f]*$`, "must be on one line"),
 		"slug":        Matching(`^[a-z0-9]+(?:-[a-z0-9]+)*$`, "must be lowercase words of letters and digits with hyphens between them"),
 		"color":       Matching(`^#(?:[0-9a-fA-F]{3}){1,2}$`, "must be a color such as #0af or #00aaff"),
 		"languageTag": Matching(`^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$`, "must be the code of a language, such as en or pt-BR"),
