@@ -41,6 +41,8 @@ type Scope struct {
 	Nobody bool
 	// OrGone returns success for an object that does not exist.
 	OrGone bool
+	// Widens marks the operations on a site that can let more people read it. See [Scope.WideningReaders].
+	Widens bool
 }
 
 // Public is the scope of operations that need no token.
@@ -108,6 +110,14 @@ func (s Scope) OrAlreadyGone() Scope {
 	return s
 }
 
+// WideningReaders is for operations on a site that can let more people read it, or hand out what lets them in. A site
+// shows a space to its readers without asking for their rights on the space. So the caller needs the right to read
+// every space that the site shows. A request type with a method Widens says which of its requests widen.
+func (s Scope) WideningReaders() Scope {
+	s.Widens = true
+	return s
+}
+
 // String names the scope in documentation.
 func (s Scope) String() string {
 	switch {
@@ -119,6 +129,9 @@ func (s Scope) String() string {
 	name := "user"
 	if s.Object != nil {
 		name = fmt.Sprintf("%s:%s", s.Object.name, rightNames[s.Right])
+	}
+	if s.Widens {
+		name += " (and space:access on all that the site shows, if more people can read the site then)"
 	}
 	for _, other := range []struct {
 		admitted bool
@@ -163,6 +176,8 @@ func (s Scope) Check(path string) error {
 		return errors.New("callers without a token have rights on nothing but the insights of a site")
 	case s.Session && (s.Object != nil || s.Named != nil):
 		return errors.New("sessions reach what is in their organization anyway")
+	case s.Widens && (s.Object != OnSite || s.Readers || s.Installation != ""):
+		return errors.New("users alone let more people read a site")
 	case s.Readers && s.Object != nil && (s.Object.findForReader == nil || !readerRights.Has(s.Right)):
 		return errors.New("a site's readers may only read the site and what it shows")
 	case s.Installation != "" && s.Installation != schema.ScopeInstallation && !slices.Contains(schema.IntegrationScopeNames(), s.Installation):
