@@ -33,6 +33,8 @@ type Scope struct {
 	// Installation is the scope with which the token of an installation is also admitted: for the organization that it is in, and the
 	// spaces and sites that it is for. Empty admits none.
 	Installation string
+	// Members are the members of the body that integrations and installations may send; nil means all.
+	Members []string
 	// Integration also admits the token of an integration, for the integration itself and its installations.
 	Integration bool
 	// Session also admits sessions of single sign-on, which always reach what is in their organization, to an operation on no object.
@@ -81,8 +83,11 @@ func (s Scope) OrReaders() Scope {
 
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
 // schema.ScopeInstallation, all of them for themselves.
-func (s Scope) OrInstallation(scope string) Scope {
-	s.Installation = scope
+//
+// members are those of the body that such a token may send. An operation that changes something that exists names
+// them, because most of its members are for people to decide.
+func (s Scope) OrInstallation(scope string, members ...string) Scope {
+	s.Installation, s.Members = scope, members
 	return s
 }
 
@@ -149,6 +154,9 @@ func (s Scope) String() string {
 	} else if s.Installation != "" {
 		name += " or installation with " + s.Installation
 	}
+	if s.Members != nil {
+		name += ", which may send " + strings.Join(s.Members, ", ") + " only"
+	}
 	return name
 }
 
@@ -184,6 +192,8 @@ func (s Scope) Check(path string) error {
 		return fmt.Errorf("there is no scope %q for installations", s.Installation)
 	case (s.Installation != "" || s.Integration) && (s.Object == nil || s.Object.findForInstallation == nil):
 		return errors.New("integrations and installations have rights on what they are for only")
+	case s.Members != nil && s.Installation == "":
+		return errors.New("members are named for installations, which the scope does not admit")
 	case s.Integration && s.Object != OnIntegration && s.Object != OnInstallation:
 		return errors.New("the token of an integration opens the integration and its installations only")
 	}
