@@ -39,8 +39,9 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
-			Doc:   "Change a space's settings.",
-			Scope: access.Having(access.RightAdmin, access.OnSpace).OrInstallation(schema.ScopeSpaceMetadataWrite), Status: http.StatusOK,
+			Doc: "Change a space's settings.",
+			Scope: access.Having(access.RightAdmin, access.OnSpace).
+				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{

@@ -91,6 +91,11 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 			if err := rt.plan.validate(req, &c.checks); err != nil {
 				return err
 			}
+			if rt.op.Scope.Widens {
+				if err := c.frame.authorizeWidening(ctx, c, req); err != nil {
+					return err
+				}
+			}
 			// Events do not pay for a context that only changes of resources need, nor do reads.
 			if rt.changes {
 				ctx = store.By(ctx, acting{c, rt.op})

@@ -29,7 +29,7 @@ func siteSectionRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{siteSectionId}", ID: "updateSiteSectionById", Tag: "site-sections",
-			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSection),
 		},
 		{
@@ -105,6 +105,9 @@ func (r *updateSectionRequest) Validate() []schema.Detail {
 	checkCondition(&c, "condition", r.Body.Condition)
 	return c.Details
 }
+
+// Widens reports whether the change sets another condition of who sees the section.
+func (r *updateSectionRequest) Widens(store.Site) bool { return r.Body.Condition.Set }
 
 func (h *sites) updateSection(ctx context.Context, c *access.Caller, r *updateSectionRequest) (schema.SiteSection, error) {
 	b := &r.Body

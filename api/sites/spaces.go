@@ -30,7 +30,7 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{siteSpaceId}", ID: "updateSiteSpaceById", Tag: "site-spaces",
-			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSpace),
 		},
 		{
@@ -41,7 +41,7 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: base + "/{siteSpaceId}/move", ID: "moveSiteSpace", Tag: "site-spaces",
 			Doc:   "Move a site space before or after another one, or to the end of its section. Deprecated: use sortSiteStructure.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.moveSpace),
 		},
 	}
@@ -118,6 +118,9 @@ func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
+// Widens reports whether the change sets another condition of who sees the site space.
+func (r *updateSiteSpaceRequest) Widens(store.Site) bool { return r.Body.Condition.Set }
+
 func (h *sites) updateSpace(ctx context.Context, c *access.Caller, r *updateSiteSpaceRequest) (schema.SiteSpace, error) {
 	if r.Body.SpaceID != nil {
 		if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
@@ -149,6 +152,12 @@ type moveSiteSpaceRequest struct {
 			After  *siteSpacePointer `json:"after"`
 		} `json:"position"`
 	} `body:"json,optional"`
+}
+
+// Widens reports whether the site space can go into another section, which may have another condition.
+func (r *moveSiteSpaceRequest) Widens(store.Site) bool {
+	p := r.Body.Position
+	return p != nil && (p.Before != nil || p.After != nil)
 }
 
 type siteSpacePointer struct {

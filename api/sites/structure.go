@@ -26,7 +26,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodPatch, Path: base + "/structure/sort", ID: "sortSiteStructure", Tag: "site-structure",
 			Doc:   "Move a site space, a section or a section group before or after another item of the site, or to the end.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.sort),
 		},
 		{
@@ -198,6 +198,12 @@ type sortRequest struct {
 			After  *itemPointer `json:"after"`
 		} `json:"position"`
 	} `body:"json"`
+}
+
+// Widens reports whether a site space can go into another section, which may have another condition.
+func (r *sortRequest) Widens(store.Site) bool {
+	p := r.Body.Position
+	return r.Body.Item != nil && *r.Body.Item.Type == schema.SiteItemSpace && p != nil && (p.Before != nil || p.After != nil)
 }
 
 type itemPointer struct {
