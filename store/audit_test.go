@@ -241,8 +241,8 @@ func TestAuditIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	exec(`insert into teams (id, organization_id, title) select 't' || g, $1, 'T' from generate_series(1, 250) g
-		union all select 'u' || g, $2, 'T' from generate_series(1, 7) g`, ours.Organization.ID, theirs.Organization.ID)
+	exec(`insert into teams (id, organization_id, title) select 't' || g, $1, 'T' || g from generate_series(1, 250) g
+		union all select 'u' || g, $2, 'T' || g from generate_series(1, 7) g`, ours.Organization.ID, theirs.Organization.ID)
 	exec("update teams set title = title || id")
 	exec("delete from teams")
 	for organization, want := range map[string][]int64{ours.Organization.ID: {101, 150}, theirs.Organization.ID: {7, 0}} {

@@ -53,6 +53,9 @@ func accessExamples() {
 		"getTeamInOrganizationById": {Make: func(h *Harness, tenant *storetest.Tenant) made {
 			return made{"teamId": h.Team(tenant)}
 		}},
+		"listTeamMembersInOrganizationById": {Make: func(h *Harness, tenant *storetest.Tenant) made {
+			return made{"teamId": h.Team(tenant, tenant.Users[schema.RoleEdit].ID)}
+		}},
 		"updateMembersInOrganizationTeam": {
 			body: `{"add":["{userId}"],"memberships":{"{userId}":{"role":"owner"}},"remove":[]}`, Needs: access.RightAdmin,
 			Make: func(h *Harness, tenant *storetest.Tenant) made {
