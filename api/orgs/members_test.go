@@ -159,8 +159,8 @@ func TestTeams(t *testing.T) {
 	}
 	for field, body := range map[string]map[string]any{
 		"add[0]": {"add": []string{h.Theirs.Users[schema.RoleEdit].ID}}, "add[1]": {"add": []string{edit, "theirs-edit@example.com"}},
-		"memberships.nobody":   {"memberships": map[string]any{"nobody": map[string]any{"role": "owner"}}},
-		"memberships." + mail:  {"memberships": map[string]any{mail: map[string]any{"role": "owner"}, guest: map[string]any{"role": "member"}}},
+		"memberships.nobody":            {"memberships": map[string]any{"nobody": map[string]any{"role": "owner"}}},
+		"memberships." + mail:           {"memberships": map[string]any{mail: map[string]any{"role": "owner"}, guest: map[string]any{"role": "member"}}},
 		"memberships." + edit + ".role": {"memberships": map[string]any{edit: map[string]any{"role": "boss"}}},
 	} {
 		e := h.WantError(h.Do("PUT", path, admin, body), http.StatusBadRequest)
