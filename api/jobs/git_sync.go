@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode"
@@ -69,6 +70,11 @@ type gitRun struct {
 }
 
 func (g *gitRun) run(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // Another attempt would only meet it again.
+			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
 	o := g.operation
 	if g.parameters, err = schema.DecodeJSON[schema.GitParameters](o.Parameters); err != nil {
 		return err
@@ -117,7 +123,9 @@ func explainGit(err error) error {
 			return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: plainLine(err.Error())})
 		}
 	}
-	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code < schema.CodeInternal {
+	// Package store calls trouble that passes unavailable. A refused statement stays refused, and would only hold up
+	// the operations that follow it.
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code <= schema.CodeInternal {
 		return GiveUp(public)
 	}
 	return err
