@@ -191,6 +191,9 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 			continue
 		}
 		req.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			req.Host = header[i+1] // Requests take it from nowhere else.
+		}
 	}
 	response, err := h.client.Do(req)
 	if err != nil {
@@ -229,7 +232,7 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 		pairs = append(pairs, "{"+name+"}", value)
 	}
 	fill := strings.NewReplacer(pairs...)
-	path = "/v1" + fill.Replace(op.Path+ex.query)
+	path = fill.Replace(op.Route() + ex.query)
 	if tenant.Tokens != nil && frame.PathParam.MatchString(path) {
 		h.T.Fatalf("examples makes no object for the path of %s: %s", op.ID, path)
 	}

@@ -74,7 +74,7 @@ func openPaths(routes []*route) openOperations {
 	open := openOperations{}
 	for _, rt := range routes {
 		if rt.op.Scope.Nobody || rt.op.Scope.Public && rt.op.BodyLimit > 0 {
-			path := PathParam.ReplaceAllString("v1"+rt.op.Path, "")
+			path := PathParam.ReplaceAllString(strings.TrimPrefix(rt.op.Route(), "/"), "")
 			open[rt.op.Method] = append(open[rt.op.Method], strings.Split(path, "/"))
 		}
 	}

@@ -20,6 +20,8 @@ type Operation struct {
 	// Method and Path identify the route; Path is below /v1 and holds `{name}` for its parameters.
 	Method string
 	Path   string
+	// Root puts Path at the root instead, for what browsers of front ends call there.
+	Root bool
 	// ID is the operationId: unique, and the operation's label in metrics and logs.
 	ID string
 	// Tag groups operations in documents.
@@ -54,6 +56,14 @@ type Operation struct {
 	Conditional bool
 	// Handler is the function with its request and response types.
 	Handler Handler
+}
+
+// Route is the path at which the server has the operation.
+func (op *Operation) Route() string {
+	if op.Root {
+		return op.Path
+	}
+	return "/v1" + op.Path
 }
 
 // Unbounded is the Timeout of an operation that bounds its own waits; it saves the timer on the hot path.

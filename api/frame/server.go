@@ -84,7 +84,7 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
 	r.NotFound, r.MethodNotAllowed, r.GlobalOPTIONS = s.frame.notFound, s.frame.methodNotAllowed, s.frame.options
 	for _, rt := range routes {
-		path := "/v1" + rt.op.Path
+		path := rt.op.Route()
 		if rt.op.Tail {
 			path = strings.TrimSuffix(path, "}") + ":*}"
 		}

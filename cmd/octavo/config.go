@@ -76,7 +76,7 @@ type Settings struct {
 	OpenAPIVersions int32         `name:"openapi-versions" env:"OCTAVO_OPENAPI_VERSIONS" default:"100" help:"Versions of an OpenAPI specification that are kept; the oldest are deleted when one is added. 0: all are kept."`
 	OpenAPIPoll     time.Duration `name:"openapi-poll" env:"OCTAVO_OPENAPI_POLL" default:"1h" help:"How often OpenAPI specifications are fetched again from their URLs. 0: only when a URL is set."`
 
-	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds. Their hosts may be on a private network."`
+	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds, and their pages get one id for each visitor. Their hosts may be on a private network."`
 	FrontEndSecret string   `env:"OCTAVO_FRONT_END_SECRET" secret:"" help:"Secret that the front ends know (their GITBOOK_SECRET), with which they are told of changes. Without one, they are told without a signature."`
 
 	Translator      string `env:"OCTAVO_TRANSLATOR" enum:",libretranslate,chat" default:"" help:"What translates spaces: libretranslate, or chat for a server of chat completions (a language model). Default: nothing; runs of translations fail with that reason."`

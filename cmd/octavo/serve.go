@@ -218,6 +218,9 @@ func (n *node) startServer(ctx context.Context) error {
 		if deps.Outbound, err = n.settings.outbound(); err != nil {
 			return err
 		}
+		if deps.FrontEnds, _, err = openedByName("OCTAVO_FRONT_ENDS", n.settings.FrontEnds); err != nil {
+			return err
+		}
 		if deps.SSO, err = n.settings.sso(); err != nil {
 			return err
 		}
