@@ -24,7 +24,7 @@ export const exceptions = {
             name: 'page-tags', reason: later,
             patch: (schemas) => schemas.RevisionPageDocument.allOf.filter((s) => s.required).forEach((s) => without(s, 'tags')),
         },
-        { name: 'redirect-of-0.146', reason: later, patch: (schemas) => without(schemas.SiteRedirect, 'draft', 'captureWildcard', 'permanent', 'createdAt') },
+        { name: 'redirect-of-0.146', reason: later, patch: (schemas) => without(schemas.SiteRedirect, 'captureWildcard', 'permanent', 'createdAt') },
         { name: 'layout-of-0.146', reason: later, patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'tags', 'actions') },
     ],
 };
