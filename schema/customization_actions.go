@@ -76,13 +76,19 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// SettleActions keeps both forms of page actions in step in c, which has what a request sent merged into it. before has the
-// effective settings until now. The form that the request changed decides: a client that reads the settings, changes a
-// switch or the list, and sends all of it back means its change, whichever form it does not know.
-func (c *Customization) SettleActions(before, sent Customization) {
+// SettleActions keeps both forms of page actions in step in c, which is old with what a request sent merged into it. above has
+// the effective settings of what is above. The form that the request changed decides: a client that reads the settings,
+// changes a switch or the list, and sends all of it back means its change, whichever form it does not know. An action whose
+// switch the request removes is again what it is above.
+func (c *Customization) SettleActions(above, old, sent Customization) {
+	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))
 	for _, s := range actionSwitches {
 		on, has := s.of(&sent), slices.Contains(was, s.action)
+		if listed == nil && s.of(&old) != nil && s.of(c) == nil {
+			inherited := Some(slices.Contains(actionsOf(&above), s.action))
+			on = &inherited
+		}
 		if on == nil && listed == nil {
 			continue
 		}

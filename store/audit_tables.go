@@ -111,7 +111,7 @@ func auditedTables() []auditedTable {
 		ownID("site_sections", "site-section", inSite, "group_id title #description path condition icon is_default position"),
 		ownID("site_section_groups", "site-section-group", inSite, "parent_id title icon position"),
 		ownID("share_links", "share-link", inSite, "name active !key"),
-		ownID("site_redirects", "site-redirect", inSite, "source kind site_section_id site_space_id page_id url"),
+		ownID("site_redirects", "site-redirect", inSite, "source kind site_section_id site_space_id page_id url draft"),
 		keyed("site_customizations", "site-customization", inSite, "r.site_id", "site_id", "#settings"),
 		keyed("site_space_customizations", "site-space-customization",
 			auditPlace{"join site_spaces l on l.id = r.site_space_id join sites s on s.id = l.site_id", "s.organization_id", "s.id", "l.space_id"},

@@ -159,9 +159,9 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectID: &made.ID})
 	want := []string{
-		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "source": "/a"} by user acme-admin`,
+		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "draft": false, "source": "/a"} by user acme-admin`,
 		`update site-redirect changeRedirect {"source": "/a"}>{"source": "/b"} by user acme-admin`,
-		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "source": "/b"}>null by user acme-admin`,
+		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "draft": false, "source": "/b"}>null by user acme-admin`,
 	}
 	if len(entries) != len(want) {
 		t.Fatalf("%d entries: %+v", len(entries), entries)

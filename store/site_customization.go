@@ -39,7 +39,7 @@ func (s *Store) SetSiteCustomization(
 		if err != nil {
 			return err
 		}
-		settings.SettleActions(schema.Overlay(schema.DefaultCustomization(), before), settings)
+		settings.SettleActions(schema.DefaultCustomization(), before, settings)
 		stored, err := toJSON(settings)
 		if err != nil {
 			return err
@@ -107,9 +107,9 @@ func (s *Store) OverrideSiteSpaceCustomization(
 		if err != nil {
 			return err
 		}
-		before := schema.Overlay(schema.Overlay(schema.DefaultCustomization(), settings), overrides)
-		overrides = schema.Merge(overrides, patch)
-		overrides.SettleActions(before, patch)
+		before := overrides
+		overrides = schema.Merge(before, patch)
+		overrides.SettleActions(schema.Overlay(schema.DefaultCustomization(), settings), before, patch)
 		stored, err := toJSON(overrides)
 		if err != nil {
 			return err

@@ -299,10 +299,14 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		row.SourceUrl = nil // A query may hold a key, which is not for readers of a site.
 	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
+	file := schema.OpenAPISpecFile{
+		Dir: "./", Filename: "openapi.json", IsEntrypoint: true, References: []string{}, Specification: document,
+	}
+	files := schema.OpenAPISpecFiles{ByName: map[string]schema.OpenAPISpecFile{file.Filename: file}}
+	if c.Reader != nil {
+		files = schema.OpenAPISpecFiles{Listed: []schema.OpenAPISpecFile{file}}
+	}
 	return schema.OpenAPISpecContent{
-		Filesystem: []schema.OpenAPISpecFile{{
-			Dir: "./", Filename: "openapi.json", IsEntrypoint: true, References: []string{}, Specification: document,
-		}},
-		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
+		Filesystem: files, URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
 	}, err
 }

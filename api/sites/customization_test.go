@@ -349,6 +349,15 @@ func TestNewerCustomization(t *testing.T) {
 		`[{"externalAI":true,"items":["assistant","external-ai"],"markdown":false,"mcp":false},{"showEditLink":false},{"enabled":false}]`)
 	actions(`{"pageActions":{"items":null}}`,
 		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
+	// A switch that is removed leaves the list with what the site says, also where all has been sent.
+	actions(`{"pageActions":{"items":["mcp","markdown"],"markdown":true,"mcp":true,"externalAI":false},"pdf":{"enabled":false},"git":{"showEditLink":false}}`,
+		`[{"externalAI":false,"items":["mcp","markdown"],"markdown":true,"mcp":true},{"showEditLink":false},{"enabled":false}]`)
+	actions(`{"pdf":{"enabled":null}}`,
+		`[{"externalAI":false,"items":["mcp","markdown","pdf"],"markdown":true,"mcp":true},{"showEditLink":false},{"enabled":true}]`)
+	actions(`{"git":null,"pageActions":{"markdown":null}}`,
+		`[{"externalAI":false,"items":["mcp","pdf","git"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
+	actions(`{"pageActions":null}`,
+		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
 	for body, field := range map[string]string{
 		`{"favicon":{},"pageActions":{"items":["x"]}}`:                                                       "pageActions.items[0]",
 		`{"favicon":{},"pageActions":{"items":["pdf","pdf"]}}`:                                               "pageActions.items",

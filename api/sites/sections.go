@@ -72,6 +72,8 @@ type addSectionRequest struct {
 		SpaceID *string `json:"spaceId" rules:"required"`
 		Title   *string `json:"title" rules:"len=2..128"`
 		Icon    *string `json:"icon" rules:"len=..50"`
+
+		Draft *rules.Unoffered `json:"draft"`
 	} `body:"json"`
 }
 
@@ -97,6 +99,7 @@ type updateSectionRequest struct {
 		Condition        schema.Opt[string] `json:"condition" rules:"len=..1024"`
 		Icon             schema.Opt[string] `json:"icon" rules:"len=..50"`
 		Description      schema.Opt[string] `json:"description" rules:"len=..256"`
+		Draft            *rules.Unoffered   `json:"draft"`
 	} `body:"json"`
 }
 

@@ -75,6 +75,8 @@ type addSiteSpaceRequest struct {
 	Body struct {
 		SpaceID   *string `json:"spaceId" rules:"required"`
 		SectionID *string `json:"sectionId"`
+
+		Draft *rules.Unoffered `json:"draft"`
 	} `body:"json"`
 }
 
@@ -109,6 +111,7 @@ type updateSiteSpaceRequest struct {
 		Condition schema.Opt[string] `json:"condition" rules:"len=..1024"`
 		SpaceID   *string            `json:"spaceId"`
 		Hidden    *bool              `json:"hidden"`
+		Draft     *rules.Unoffered   `json:"draft"`
 	} `body:"json"`
 }
 

@@ -270,6 +270,8 @@ type addGroupRequest struct {
 		Icon     *string  `json:"icon" rules:"len=..50"`
 		Sections []string `json:"sections" rules:"len=..1000"`
 		Parent   *string  `json:"parent"`
+
+		Draft *rules.Unoffered `json:"draft"`
 	} `body:"json"`
 }
 
@@ -299,6 +301,7 @@ type updateGroupRequest struct {
 	Body    struct {
 		Title *string            `json:"title" rules:"len=1..100"`
 		Icon  schema.Opt[string] `json:"icon" rules:"len=..50"`
+		Draft *rules.Unoffered   `json:"draft"`
 	} `body:"json"`
 }
 

@@ -581,6 +581,7 @@ type SiteRedirect struct {
 	PageID        *string
 	Url           *string
 	CreatedAt     time.Time
+	Draft         bool
 }
 
 type SiteSection struct {

@@ -28,3 +28,6 @@ end
 $$;
 -- +goose StatementEnd
 create unique index teams_title on teams (title, organization_id);
+
+-- A draft of a redirect leads nowhere until it is published.
+alter table site_redirects add column draft boolean not null default false;
