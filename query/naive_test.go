@@ -103,7 +103,7 @@ func naiveBucket(t time.Time, interval string) time.Time {
 			return u.Format("2006-01-02 15") == t.Format("2006-01-02 15") && other == offset
 		}
 	case "week":
-		monday := func(t time.Time) string { return t.AddDate(0, 0, 1-naiveWeekday(t)).Format("2006-01-02") }
+		monday := func(t time.Time) civil { return civilOf(t).daysBefore(naiveWeekday(t) - 1) }
 		same = func(u time.Time) bool { return monday(u) == monday(t) }
 	case "month":
 		same = func(u time.Time) bool { return u.Format("2006-01") == t.Format("2006-01") }
