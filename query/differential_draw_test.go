@@ -30,7 +30,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			TimeMillis: testNow.UnixMilli() - r.Int64N(int64(21*24*time.Hour/time.Millisecond)),
 			Type:       enum(insights.EventTypes, 1), Visitor: 1 + r.Uint64N(9), Session: 1 + r.Uint64N(20),
 			URL: pick("https://a.example/", "https://a.example", "https://a.example/x?q=1#f", "https://a.example/x/%20y", "https://a.example/b",
-				"https://a.example/x#/y?z", "https://a.example/ü"),
+				"https://a.example/x#/y?z", "https://a.example/ü", "https://a.example?q=/x/y", "https://a.example:8443", "https://a.example#/b"),
 			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
 			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
