@@ -22,7 +22,7 @@ func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zo
 	bounds := rapid.SampledFrom([][2]time.Time{
 		{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
 		{time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC), testNow},
-		{testNow.AddDate(0, 0, -21), testNow}, {testNow.AddDate(0, 0, -21), testNow}, {testNow.AddDate(0, 0, -15), testNow},
+		{daysBefore(21)(testNow), testNow}, {daysBefore(21)(testNow), testNow}, {daysBefore(15)(testNow), testNow},
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
 	}).Draw(t, "range")
 	if rapid.IntRange(0, 3).Draw(t, "filtered") == 0 {

@@ -170,7 +170,7 @@ type arrival struct {
 // month has a large and a small part.
 func arrivals(events []insights.Event) (list []arrival) {
 	for back := range 4 {
-		list = append(list, arrival{month: testNow.AddDate(0, -back, 0)})
+		list = append(list, arrival{month: monthsBefore(back)(testNow)})
 	}
 	if len(events) > 100 {
 		list = append(list, arrival{testNow, events[:2]})

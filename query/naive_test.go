@@ -103,7 +103,7 @@ func naiveBucket(t time.Time, interval string) time.Time {
 			return u.Format("2006-01-02 15") == t.Format("2006-01-02 15") && other == offset
 		}
 	case "week":
-		monday := func(t time.Time) string { return t.AddDate(0, 0, 1-naiveWeekday(t)).Format("2006-01-02") }
+		monday := func(t time.Time) civil { return civilOf(t).daysBefore(naiveWeekday(t) - 1) }
 		same = func(u time.Time) bool { return monday(u) == monday(t) }
 	case "month":
 		same = func(u time.Time) bool { return u.Format("2006-01") == t.Format("2006-01") }
@@ -155,14 +155,22 @@ var naiveColumns = map[string]naiveColumn{
 		},
 	},
 	"url": textColumn(false, "", func(e *insights.Event) string { return e.URL }),
-	"urlPath": textColumn(false, "", func(e *insights.Event) string {
-		_, rest, _ := strings.Cut(e.URL, "://")
-		rest = rest[:strings.IndexAny(rest+"?", "?#")]
-		if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-			return rest[slash:] // as it was sent, escaped or not
-		}
-		return ""
-	}),
+	"urlPath": {
+		match: func(v any) []any {
+			if v == "" {
+				v = "/"
+			}
+			return []any{v}
+		},
+		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+			_, rest, _ := strings.Cut(e.URL, "://")
+			rest = rest[:strings.IndexAny(rest+"?", "?#")]
+			if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+				return text(rest[slash:]) // as it was sent, escaped or not
+			}
+			return text("/")
+		},
+	},
 	"eventType":      wordColumn(false, "", insights.EventTypes, func(e *insights.Event) insights.Code { return e.Type }),
 	"siteSection":    textColumn(false, nil, func(e *insights.Event) string { return e.Section }),
 	"siteSpace":      textColumn(false, nil, func(e *insights.Event) string { return e.SiteSpace }),

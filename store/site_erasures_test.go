@@ -40,7 +40,7 @@ func TestRetentionDays(t *testing.T) {
 	begin := func(days int) []schema.Expiry {
 		t.Helper()
 		list, err := st.BeginRetention(ctx, 100)
-		if err != nil || len(list) != 1 || int(list[0].Days) != days || !list[0].Before.Equal(today.AddDate(0, 0, -days)) {
+		if err != nil || len(list) != 1 || int(list[0].Days) != days || !list[0].Before.Equal(today.Add(-time.Duration(days)*24*time.Hour)) {
 			t.Fatalf("with %d days: %+v, %v", days, list, err)
 		}
 		return list

@@ -157,7 +157,7 @@ func TestEraseVisitor(t *testing.T) {
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK position(url, 'poison') = 0"); err != nil {
 		t.Fatal(err)
 	}
-	old := time.Now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339)
+	old := time.Now().Add(-365 * 24 * time.Hour).UTC().Format(time.RFC3339)
 	mallorys := 0
 	for n := range 40 {
 		if status, body := i.post(i.token, pageView(fmt.Sprint("v", n)), event(fmt.Sprint(n), ""), event("import", `,"timestamp":"`+old+`"`), pageView("w")); status != 204 {
@@ -346,7 +346,7 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	day := func(ago int) string {
-		return strings.Replace(pageView(fmt.Sprint("d", ago)), `"type"`, `"timestamp":"`+time.Now().AddDate(0, 0, -ago).UTC().Format(time.RFC3339)+`","type"`, 1)
+		return strings.Replace(pageView(fmt.Sprint("d", ago)), `"type"`, `"timestamp":"`+time.Now().Add(-time.Duration(ago)*24*time.Hour).UTC().Format(time.RFC3339)+`","type"`, 1)
 	}
 	if status, body := i.post(i.token, day(0), day(5), day(29), day(40), day(400)); status != 204 {
 		t.Fatalf("%d %s", status, body)

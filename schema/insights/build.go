@@ -61,6 +61,15 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 	return c
 }
 
+// urlPath reads a URL's path: without a path it is "/" (RFC 3986 §6.2.3), if the URL has a host.
+func urlPath(url sqltree.Expr) sqltree.Expr {
+	// The engine takes a slash of the query for the path's first, and cuts a fragment at its question mark.
+	address := sqltree.Call("cutFragment", sqltree.Call("cutQueryStringAndFragment", url))
+	path := sqltree.Call("path", address)
+	hasHost := sqltree.Bin(sqltree.Gt, sqltree.Call("position", address, sqltree.Str("://")), sqltree.Int(0))
+	return sqltree.Call("if", sqltree.Bin(sqltree.And, sqltree.Call("empty", path), hasHost), sqltree.Str("/"), path)
+}
+
 // sectionDimension is a dimension of ids of site sections, which answers show in another form than they are stored in.
 func sectionDimension(name string, f Field, doc string) Column {
 	c := stringDimension(name, AsNull, f, Content, doc)

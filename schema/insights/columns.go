@@ -19,9 +19,9 @@ var columns = []Column{
 	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
 		"The page's address as sent, with its query."),
 	{
-		Name: "urlPath", Roles: Filter | Group, Value: textValue{}, Operators: textual, Privacy: Content,
-		Doc:  "The path of url.",
-		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("path", sqltree.Col("url")) },
+		Name: "urlPath", Roles: Filter | Group, Value: pathValue{}, Operators: textual, Privacy: Content,
+		Doc:  `The path of url, without query and fragment; "/" for a host alone.`,
+		Expr: func(Arguments, Env) sqltree.Expr { return urlPath(sqltree.Col("url")) },
 	},
 	enumDimension("eventType", NeverNull, EventTypes, enumField(2, "type", EventTypes, func(e *Event) Code { return e.Type }), Content,
 		"What happened."),
