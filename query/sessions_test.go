@@ -43,11 +43,53 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 	}
 }
 
+// TestEventsOfOneMoment: events of one moment are in the order in which they were sent, also
+// in another message.
+func TestEventsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	var sent []insights.Event
+	for _, page := range []string{"p2", "p3", "p1"} {
+		e := fixture()[0]
+		e.Page, e.TimeMillis = page, testNow.UnixMilli()-1000
+		sent = append(sent, e)
+	}
+	insert(t, conn, testSite, sent[:2])
+	insert(t, conn, testSite, sent[2:])
+	service := newService(conn)
+	body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last24Hours","select":[{"column":"entryPage"},{"column":"exitPage"}]}`), testNow)
+	if want := `{"columns":[{"values":[{"page":"p2","space":"sp1"}]},{"values":[{"page":"p1","space":"sp1"}]}]}`; err != nil || !equalColumns(t, body, want) {
+		t.Errorf("%s, %v", body, err)
+	}
+	step := func(page string) string {
+		return `{"where":[{"column":"page","values":[{"page":"` + page + `","space":"sp1"}]}]}`
+	}
+	for _, c := range []struct {
+		steps, strict string
+		last          uint64
+	}{
+		{step("p2") + "," + step("p3") + "," + step("p1"), "", 0},
+		{step("p2") + "," + step("p3") + "," + step("p1"), `,"strictIncrease":true`, 0},
+		{step("p2") + "," + step("p3") + "," + step("p1"), `,"strictIncrease":false`, 1},
+		{step("p2") + "," + step("p1") + "," + step("p3"), `,"strictIncrease":false`, 0},
+		{`{},{},{}`, `,"strictIncrease":false`, 1},
+		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event is two steps
+	} {
+		body, _, err := service.Answer(t.Context(), Asker{}, Funnel, testSite, []byte(`{"range":"last24Hours","window":1,"steps":[`+c.steps+`]`+c.strict+`}`), testNow)
+		var answer struct{ Steps []struct{ Count uint64 } }
+		if err != nil || json.Unmarshal(body, &answer) != nil || answer.Steps[len(answer.Steps)-1].Count != c.last {
+			t.Errorf("%s%s: %s, %v", c.steps, c.strict, body, err)
+		}
+	}
+}
+
 // equalColumns compares the columns' values of two answers.
 func equalColumns(t *testing.T, got []byte, want string) bool {
 	t.Helper()
 	values := func(b []byte) string {
-		var answer struct{ Columns []struct{ Values json.RawMessage } }
+		var answer struct {
+			Columns []struct{ Values json.RawMessage }
+		}
 		if err := json.Unmarshal(b, &answer); err != nil {
 			t.Fatalf("%s: %v", b, err)
 		}

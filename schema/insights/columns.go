@@ -141,9 +141,9 @@ var columns = []Column{
 		sessionDuration, sessionMillis),
 	sessionMetric("pagesPerSession", "Mean number of page views of the sessions that have at least one; null if there are none.",
 		pagesPerSession, sessionViews),
-	sessionPage("entryPage", "The page of the session's first page view in the range, with its space; null outside any space, and in sessions without page views.",
+	sessionPage("entryPage", "The page of the session's first page view in the range, with its space; null outside any space, and in sessions without page views. Page views of one moment are in the order in which they were sent.",
 		sessionEntry),
-	sessionPage("exitPage", "The page of the session's last page view in the range, with its space; null outside any space, and in sessions without page views.",
+	sessionPage("exitPage", "The page of the session's last page view in the range, with its space; null outside any space, and in sessions without page views. Page views of one moment are in the order in which they were sent.",
 		sessionExit),
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
