@@ -75,6 +75,9 @@ func TestDifferentialReports(t *testing.T) {
 		if rapid.Bool().Draw(t, "funnel") {
 			f := naiveFunnel{Range: in, Zone: zone, Where: where, By: rapid.SampledFrom([]string{"", "visitor", "session"}).Draw(t, "by")}
 			f.Window = rapid.SampledFrom([]int{0, 1, 3600, 86400, 5 * 86400, 366 * 86400}).Draw(t, "window")
+			if strict := rapid.IntRange(0, 2).Draw(t, "strict"); strict > 0 {
+				f.Strict = new(strict > 1)
+			}
 			for i := range rapid.IntRange(2, 5).Draw(t, "steps") {
 				f.Steps = append(f.Steps, drawStep(t, data["site1"], n))
 				if refusal == "" {

@@ -10,12 +10,13 @@ import (
 
 // naiveSession is all that happened in a session in a range.
 type naiveSession struct {
-	views       []*insights.Event // by time, then by page
+	views       []*insights.Event // by time, then as sent
 	first, last int64             // event, in milliseconds
 }
 
 type naiveVisit struct{ visitor, session uint64 }
 
+// sessionsOf are the sessions of events that are in the order in which they were sent.
 func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit]*naiveSession {
 	sessions := map[naiveVisit]*naiveSession{}
 	for i := range events {
@@ -35,9 +36,7 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 		}
 	}
 	for _, s := range sessions {
-		slices.SortFunc(s.views, func(a, b *insights.Event) int {
-			return cmp.Or(cmp.Compare(a.TimeMillis, b.TimeMillis), compareKeys(naivePage(a)[0].key, naivePage(b)[0].key))
-		})
+		slices.SortStableFunc(s.views, func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) })
 	}
 	return sessions
 }

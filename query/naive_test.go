@@ -304,19 +304,18 @@ func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {
 
 // naiveGroup is the events of one combination of values.
 type naiveGroup struct {
-	values             []naiveValue
-	events             int64
-	sessions, visitors map[uint64]bool
-	people             map[uint64]bool
-	feedback           [3]int64 // ok, good, bad
-	ask                [2]int64 // positive, negative
-	whole              map[naiveVisit]*naiveSession
+	values           []naiveValue
+	events           int64
+	visitors, people map[uint64]bool
+	feedback         [3]int64 // ok, good, bad
+	ask              [2]int64 // positive, negative
+	whole            map[naiveVisit]*naiveSession
 }
 
 // naiveMetrics give the value as JSON and what it is ordered by, which is NaN of null.
 var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
-	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.sessions))), float64(len(g.sessions)) },
+	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.whole))), float64(len(g.whole)) },
 	"visitorsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.visitors))), float64(len(g.visitors)) },
 	"peopleCount":   func(g *naiveGroup) (any, float64) { return count(int64(len(g.people))), float64(len(g.people)) },
 	"pageFeedbackRating": func(g *naiveGroup) (any, float64) {
@@ -342,7 +341,7 @@ func (g *naiveGroup) add(n *naive, e *insights.Event) {
 	g.events++
 	v := naiveVisit{e.Visitor, e.Session}
 	g.whole[v] = n.sessions[v]
-	g.sessions[e.Session], g.visitors[e.Visitor] = true, true
+	g.visitors[e.Visitor] = true
 	switch insights.EventTypes.Word(e.Type) {
 	case "page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request":
 	default:

@@ -36,14 +36,20 @@ func isPageView() sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_view"))))
 }
 
-// pageView is a moment and a page: of several page views at the same moment the first is
-// the first by space and page, and the last is the last.
+// SentOrder reads the numbers that events are in order by: the moment, and the place in the
+// log for events of one moment. So the events of a request are in the order in which they
+// were sent.
+func SentOrder() []sqltree.Expr {
+	return []sqltree.Expr{UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex)}
+}
+
+// pageView is a page, after all that its view is in order by.
 func pageView() sqltree.Expr {
-	return sqltree.Call("tuple", UnixMillis(), pageOfSpace(Arguments{}, Env{}))
+	return sqltree.Call("tuple", append(SentOrder(), pageOfSpace(Arguments{}, Env{}))...)
 }
 
 func viewedPage(view sqltree.Expr) sqltree.Expr {
-	return sqltree.Call("tupleElement", view, sqltree.Int(2))
+	return sqltree.Call("tupleElement", view, sqltree.Int(int64(len(SentOrder()))+1))
 }
 
 // SessionKey are the columns that tell a site's sessions apart.
