@@ -60,7 +60,7 @@ func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) er
 	for {
 		name, err := d.ReadToken()
 		if err != nil || name.Kind() != jsontext.KindString {
-			return nil
+			break
 		}
 		// The token is valid until the next read.
 		member := name.String()
@@ -68,7 +68,8 @@ func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) er
 			return err
 		}
 		if d.SkipValue() != nil {
-			return nil
+			break
 		}
 	}
+	return nil
 }
