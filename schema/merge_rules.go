@@ -181,7 +181,7 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 //
 // The expressions of custom rules share a bound of their cost, and end with ctx. A rule beyond either is not met.
 func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
-	if !m.bind(f.Actor) {
+	if !m.Bind(f.Actor) {
 		return nil
 	}
 	var problems []Detail
@@ -214,9 +214,12 @@ func (m MergeRules) Custom() bool {
 	return slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Expression != "" })
 }
 
-// bind reports whether there are rules that a user must follow.
-func (m MergeRules) bind(actor string) bool {
-	return m.Type == "rules" && !slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
+// Bind reports whether there are rules that a user must follow.
+func (m MergeRules) Bind(actor string) bool { return m.Type == "rules" && !m.Bypass(actor) }
+
+// Bypass reports whether there are rules from which a user is exempt.
+func (m MergeRules) Bypass(actor string) bool {
+	return m.Type == "rules" && slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)
 	})
 }

@@ -85,7 +85,7 @@ func auditedTables() []auditedTable {
 
 		ownID("collections", "collection", inOrganization, "organization_id parent_id title #description default_level position"),
 		ownID("spaces", "space", inOrganization.with("null", "r.id"), "organization_id parent_id position title emoji icon visibility "+
-			"edit_mode language default_level merge_rules revision git_sync"),
+			"edit_mode language default_level merge_rules revision git_sync git_trusted"),
 		ownID("change_requests", "change-request", inSpace, "number status subject #description created_by revision revision_merged cluster_id"),
 		keyed("change_request_reviewers", "requested-reviewer", inChangeRequest, "r.user_id", "change_request_id user_id",
 			"change_request_id user_id requested_by revision"),
@@ -98,7 +98,7 @@ func auditedTables() []auditedTable {
 			auditPlace{"join comments c on c.id = r.comment_id join spaces p on p.id = c.space_id", "p.organization_id", "null", "p.id"},
 			"r.comment_id", "comment_id user_id emoji", "user_id emoji"),
 		ownID("git_operations", "git-operation", inSpace,
-			"kind state reason #url ref provider repo_url revision commit_hash !credentials"),
+			"kind state reason #url ref provider repo_url revision commit_hash change_request_id allowed_by !credentials"),
 		ownID("translations", "translation", inOrganization.with("null", "r.source_space_id"),
 			"source_space_id source_language language #instructions runs result_space_id"),
 		keyed("translation_runs", "translation-run", auditPlace{"join translations t on t.id = r.translation_id", "t.organization_id", "null", "t.source_space_id"},

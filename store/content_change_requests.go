@@ -139,7 +139,7 @@ type ChangeRequestEdit struct {
 
 // EditChangeRequest changes the subject, the description or the status of a change request. A merged one keeps its status.
 func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, edit ChangeRequestEdit) (ChangeRequestRow, error) {
-	return s.changeRequest(ctx, request, func(q *db.Queries, _ Space, row *ChangeRequest) error {
+	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if edit.Subject == nil && !edit.Description.Set && edit.Status == nil {
 			return errUnchanged
 		}
@@ -147,7 +147,11 @@ func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, ed
 			if row.Status == schema.ChangeRequestMerged {
 				return schema.Conflict("the change request is merged: its status cannot change")
 			}
+			was := row.Status
 			if err := setStatus(ctx, q, row, *edit.Status); err != nil {
+				return err
+			}
+			if err := settleGit(ctx, q, space, *row, was); err != nil {
 				return err
 			}
 		}

@@ -172,7 +172,10 @@ func (s *Store) merge(
 		if err := setHead(ctx, q, space, id); err != nil {
 			return err
 		}
-		row.RevisionMerged = &id
+		row.RevisionMerged, after.ID = &id, id
+		if err := confirmGit(ctx, q, space, *row, after); err != nil {
+			return err
+		}
 		if err := m.forget(ctx, q, row.ID); err != nil {
 			return err
 		}

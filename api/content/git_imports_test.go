@@ -36,8 +36,8 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 	mainFiles := map[string]string{"README.md": "# Home\n\nOf both.\n", "main.md": "# Main\n\nOf main.\n", "guides/README.md": "# Guides\n\nAll.\n", "guides/one.md": "# One\n\nFirst.\n"}
 	otherFiles := map[string]string{"README.md": "# Home\n\nOf both.\n", "other.md": "# Other\n\nOf the other.\n"}
 	titles := map[string][]string{"main": {"Guides", "Home", "Main", "One"}, "other": {"Home", "Other"}, "guides": {"Guides", "One"}}
-	// A step is a branch, or a folder of the branch main. Without force, one with a star is refused: both sides have the
-	// page with the path "readme", and no common state tells which of them changed it.
+	// A step is a branch, or a folder of the branch main. Without force, one with a star is refused: both sides have
+	// the page with the path "readme", and no common state tells which of them changed it.
 	for name, steps := range map[string]string{
 		"a branch":                "main",
 		"another branch":          "main other main other",
@@ -91,7 +91,8 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestGitFinalFailure breaks the database and the import of a page: the failure is final, and the next operation runs at once.
+// TestGitFinalFailure breaks the database and the import of a page: the failure is final, and the next operation runs
+// at once.
 func TestGitFinalFailure(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

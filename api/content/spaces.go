@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
@@ -39,7 +41,8 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
-			Doc: "Change a space's settings.",
+			Doc: "Change a space's settings. gitTrusted, an addition to the published contract, lists the branches whose imports pass by " +
+				"the merge rules.",
 			Scope: access.Having(access.RightAdmin, access.OnSpace).
 				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
@@ -134,7 +137,16 @@ type updateSpaceRequest struct {
 		Language     *string                     `json:"language" rules:"enum=language"`
 		DefaultLevel schema.Opt[string]          `json:"defaultLevel" rules:"enum=level"`
 		MergeRules   *mergerules.SpaceMergeRules `json:"mergeRules"`
+		// GitTrusted replaces the whole list.
+		GitTrusted []trustedGitBranch `json:"gitTrusted" rules:"len=..20"`
 	} `body:"json"`
+}
+
+// trustedGitBranch is a branch whose imports pass by the merge rules, with all folders unless one is named.
+type trustedGitBranch struct {
+	URL                  *string `json:"url" rules:"required,len=..2048,pattern=plainURL"`
+	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
+	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
 }
 
 func (r *updateSpaceRequest) Validate() []schema.Detail {
@@ -167,6 +179,17 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 			return schema.Space{}, err
 		}
 		change.MergeRules = encoded
+	}
+	if r.Body.GitTrusted != nil {
+		trusted := make([]schema.GitBranch, len(r.Body.GitTrusted))
+		for i, b := range r.Body.GitTrusted {
+			trusted[i] = schema.GitBranch{URL: *b.URL, Ref: *b.Ref, RepoProjectDirectory: b.RepoProjectDirectory}
+		}
+		encoded, err := json.Marshal(trusted)
+		if err != nil {
+			return schema.Space{}, schema.Internal(err)
+		}
+		change.GitTrusted = encoded
 	}
 	if _, err := h.store.UpdateSpace(ctx, c.Space.Space.ID, change); err != nil {
 		return schema.Space{}, err

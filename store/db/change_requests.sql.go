@@ -403,7 +403,7 @@ func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeReque
 }
 
 const lockSpace = `-- name: LockSpace :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for no key update
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted from spaces where id = $1 for no key update
 `
 
 // The space is locked before any of its change requests, so that writers do not deadlock.
@@ -433,6 +433,7 @@ func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
 		&i.GitSync,
+		&i.GitTrusted,
 	)
 	return i, err
 }

@@ -255,33 +255,37 @@ type Expiry struct {
 }
 
 type GitOperation struct {
-	ID          string
-	SpaceID     string
-	Kind        string
-	State       string
-	Reason      string
-	Url         string
-	Credentials []byte
-	Ref         string
-	Parameters  []byte
-	Provider    *string
-	RepoUrl     *string
-	Timestamp   time.Time
-	CreatedBy   *string
-	CreatedAt   time.Time
-	CommitHash  *string
-	Revision    *string
-	Notes       []byte
-	FinishedAt  *time.Time
+	ID              string
+	SpaceID         string
+	Kind            string
+	State           string
+	Reason          string
+	Url             string
+	Credentials     []byte
+	Ref             string
+	Parameters      []byte
+	Provider        *string
+	RepoUrl         *string
+	Timestamp       time.Time
+	CreatedBy       *string
+	CreatedAt       time.Time
+	CommitHash      *string
+	Revision        *string
+	Notes           []byte
+	FinishedAt      *time.Time
+	ChangeRequestID *string
+	AllowedBy       *string
 }
 
 type GitSync struct {
-	ID         string
-	SpaceID    string
-	Remote     string
-	CommitHash string
-	Revision   string
-	SyncedAt   time.Time
+	ID              string
+	SpaceID         string
+	Remote          string
+	CommitHash      string
+	Revision        string
+	SyncedAt        time.Time
+	ChangeRequestID *string
+	Redirects       []byte
 }
 
 type GlossaryEntry struct {
@@ -654,6 +658,7 @@ type Space struct {
 	ChangeRequestNumber int32
 	ResolvedComments    int64
 	GitSync             []byte
+	GitTrusted          []byte
 }
 
 type Team struct {

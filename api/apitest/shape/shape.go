@@ -78,9 +78,10 @@ func Either(checks ...func(any) error) func(any) error {
 
 var (
 	GitOperationShape = Of{
-		"object": One("git-operation"), "id": ID, "kind": One("import", "export"), "state": One("queued", "running", "done", "failed", "skipped"),
+		"object": One("git-operation"), "id": ID, "kind": One("import", "export"), "state": One("queued", "running", "waiting", "done", "failed", "skipped"),
 		"reason?": Text(1, 5000), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp, "finishedAt?": Timestamp,
 		"commit?": String, "commitURL?": String, "revision?": ID, "notes?": List(Object(Of{"path": String, "text": String})),
+		"changeRequest?": ID, "waitsFor?": ID, "allowedBy?": One("bypass", "trusted"),
 	}
 	GitSync = Of{
 		"repoName?": String, "installationProvider?": One("github", "gitlab", "github-legacy"), "integration?": String, "url?": String,
@@ -273,6 +274,7 @@ var (
 		"mergeRules":   Object(Of{"type": One("inherit", "rules", "none"), "rules?": List(Object(mergeRuleShape))}),
 		"urls":         Object(Of{"location": URI, "app": URI, "published?": URI, "public?": URI, "icon?": Text(1, 2048)}),
 		"organization": ID, "parent?": ID, "language?": Text(2, 5), "gitSync?": Object(GitSync), "revision": ID,
+		"gitTrusted?":  List(Object(Of{"url": String, "ref": String, "repoProjectDirectory?": String})),
 		"defaultLevel": One(append(Role, nil, "inherit")...),
 		"comments":     Count, "changeRequests": Count, "changeRequestsOpen": Count, "changeRequestsDraft": Count,
 		"permissions": Booleans("view access admin viewInviteLinks edit triggerGitSync comment merge review installIntegration"),
