@@ -9,8 +9,8 @@ import (
 // pieceWait bounds the wait for a piece. A client may take much longer for all of them.
 const pieceWait = 10 * time.Second
 
-// Pieces are stored bytes that are read piece by piece. They hold neither memory nor a connection between two reads, so a
-// client that does not take them costs nothing.
+// Pieces are stored bytes that are read piece by piece. They hold neither memory nor a connection between two reads, so
+// a client that does not take them costs nothing.
 type Pieces struct {
 	// ctx outlives the request: the bytes are read while they are sent.
 	ctx      context.Context

@@ -37,8 +37,8 @@ func (c *edgeConn) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and gives back what the
-// kernel does not take, so that a client who does not read takes no memory here. fasthttp's buffered writer calls it.
+// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and gives back what
+// the kernel does not take, so that a client who does not read takes no memory here. fasthttp's buffered writer calls it.
 func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	body, ok := r.(pieces)
 	if !ok {
@@ -90,8 +90,8 @@ func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
 	return max(n, 0), errors.Join(failed, err)
 }
 
-// send repeats a step that sends bytes, or waits until it can, when its time is over and the client has taken some bytes
-// meanwhile. What the client's side has taken is what has left the kernel's queue.
+// send repeats a step that sends bytes, or waits until it can, when its time is over and the client has taken some
+// bytes meanwhile. What the client's side has taken is what has left the kernel's queue.
 func (c *edgeConn) send(step func() (n int, err error)) error {
 	for queued := -1; ; {
 		if err := c.SetWriteDeadline(time.Now().Add(c.listener.connections.stall)); err != nil {
@@ -118,8 +118,8 @@ func (c *edgeConn) queued() (bytes int) {
 	return bytes
 }
 
-// awaitRoom waits until the kernel takes bytes, and returns about how many. The kernel calls a socket writable when a third
-// of its buffer is free, of which bookkeeping takes a part.
+// awaitRoom waits until the kernel takes bytes, and returns about how many. The kernel calls a socket writable when a
+// third of its buffer is free, of which bookkeeping takes a part.
 func awaitRoom(raw syscall.RawConn) (bytes int, err error) {
 	err = raw.Write(func(fd uintptr) bool {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}

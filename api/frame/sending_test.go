@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestSlowReadersGoOn lets the time of an answer be over again and again: the connection goes on while its client reads a
-// little, and ends once the client reads nothing.
+// TestSlowReadersGoOn lets the time of an answer be over again and again: the connection goes on while its client reads
+// a little, and ends once the client reads nothing.
 func TestSlowReadersGoOn(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

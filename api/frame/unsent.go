@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// freeAnswer is the size of the answers that are not counted: they fit into the buffer that their connection has anyway.
+	// freeAnswer is the size of the answers that are not counted: they fit into the buffer that each connection has.
 	freeAnswer = writeBuffer
 	// streamedAnswer is what an answer counts for that is read piece by piece while it is sent: see edgeConn.ReadFrom.
 	streamedAnswer = leastPiece
@@ -22,8 +22,8 @@ const (
 	unsentRetry = time.Second
 )
 
-// unsent bounds the memory of the answers that clients have not taken yet, in all and by address. The answers to trusted
-// proxies, which carry many clients, have the bound in all only.
+// unsent bounds the memory of the answers that clients have not taken yet, in all and by address. Trusted proxies carry
+// many clients: their answers have the bound in all only.
 type unsent struct {
 	most    int64
 	trusted []netip.Prefix
@@ -80,8 +80,8 @@ func (l *ledger) remove(a *unsentAnswer) {
 	l.bytes -= a.bytes
 }
 
-// take counts an answer, or says why it must not be sent. An answer to a change is counted and sent in any case: a caller
-// who was told to try again would change twice. See admit.
+// take counts an answer, or says why it must not be sent. An answer to a change is counted and sent in any case: a
+// caller who was told to try again would change twice. See admit.
 func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

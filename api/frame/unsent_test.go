@@ -31,7 +31,9 @@ import (
 func unreader(h *apitest.Harness, request string) (net.Conn, string) {
 	h.T.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
+		return raw.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048)
+		})
 	}}
 	conn, err := dialer.DialContext(h.T.Context(), "tcp", strings.TrimPrefix(h.Base, "http://"))
 	if err != nil {
@@ -73,7 +75,8 @@ func downloads(h *apitest.Harness, content []byte) map[string]string {
 	h.Exec("update branch_files set size = $1", len(content))
 	h.Exec("delete from pdf_chunks")
 	for at := 0; at < len(content); at += 1 << 20 {
-		h.Exec("insert into pdf_chunks select content, $1, $2 from pdf_contents", at>>20, content[at:min(at+1<<20, len(content))])
+		chunk := content[at:min(at+1<<20, len(content))]
+		h.Exec("insert into pdf_chunks select content, $1, $2 from pdf_contents", at>>20, chunk)
 	}
 	h.Exec("update pdfs set size = $1", len(content))
 	admin, specs := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID+"/openapi/large"
@@ -114,8 +117,8 @@ func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestLargeAnswersAreWhole compares what is sent piece by piece with what is stored, also the end of a stored piece, and
-// answers for which the connection goes on.
+// TestLargeAnswersAreWhole compares what is sent piece by piece with what is stored, also the end of a stored piece,
+// and answers for which the connection goes on.
 func TestLargeAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -146,7 +149,9 @@ func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMe
 	t.Helper()
 	changes = new(atomic.Int64)
 	answer := func() frame.Encoded { return frame.Encoded{Body: bytes.Repeat([]byte(" "), large)} }
-	read := probe("GET", "/probe", func(context.Context, *access.Caller, *struct{}) (frame.Encoded, error) { return answer(), nil })
+	read := probe("GET", "/probe", func(context.Context, *access.Caller, *struct{}) (frame.Encoded, error) {
+		return answer(), nil
+	})
 	small := probe("GET", "/small", func(context.Context, *access.Caller, *struct{}) (frame.Encoded, error) {
 		return frame.Encoded{Body: []byte("{}")}, nil
 	})
@@ -165,7 +170,7 @@ func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMe
 	return h, metrics, changes
 }
 
-// TestUnreadAnswersAreBounded fills the share of an address, and then all memory for answers, with answers that nobody reads.
+// TestUnreadAnswersAreBounded fills the share of an address, and then all memory, with answers that nobody reads.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	h, metrics, changes := unsentProbes(t)
@@ -210,7 +215,8 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		t.Errorf("a change: %d", a.Status)
 	}
 	for range 4 {
-		unreader(h, "POST /v1/change HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nAuthorization: Bearer "+token+"\r\nX-Forwarded-For: 192.0.2.3\r\n\r\n")
+		change := strings.Replace(get("/v1/change", "Content-Length: 0", "X-Forwarded-For: 192.0.2.3"), "GET", "POST", 1)
+		unreader(h, change)
 		if changes.Load() == 4 {
 			refused("POST", "/v1/change", "192.0.2.3", http.StatusTooManyRequests)
 			break
@@ -226,7 +232,9 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	for _, conn := range first {
 		_ = conn.Close()
 	}
-	eventually.True(t, "the room to be given back", func() bool { return ask("GET", "/v1/probe", "192.0.2.1").Status == http.StatusOK })
+	eventually.True(t, "the room to be given back", func() bool {
+		return ask("GET", "/v1/probe", "192.0.2.1").Status == http.StatusOK
+	})
 }
 
 // TestUnreadAnswersAreGivenBack: what was counted is not, once answers are read or their connections are over.
