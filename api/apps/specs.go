@@ -213,8 +213,14 @@ func (h *specs) published(ctx context.Context, _ *access.Caller, r *publishedOpe
 	if !schema.ValidID(r.OrganizationID) || !schema.ValidID(r.Slug) {
 		return frame.Encoded{}, schema.NotFound("OpenAPI specification")
 	}
-	document, err := h.store.PublishedOpenAPISpec(ctx, r.OrganizationID, r.Slug)
-	return frame.Encoded{Body: document}, err
+	version, err := h.store.PublishedOpenAPISpec(ctx, r.OrganizationID, r.Slug)
+	if err != nil {
+		return frame.Encoded{}, err
+	}
+	return frame.Encoded{Shared: &frame.Shared{Name: "OpenAPI " + version, Load: func(ctx context.Context) (frame.Encoded, error) {
+		document, err := h.store.OpenAPISpecDocument(ctx, version)
+		return frame.Encoded{Body: document}, err
+	}}}, nil
 }
 
 func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {

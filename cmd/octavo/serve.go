@@ -209,6 +209,7 @@ func (n *node) startServer(ctx context.Context) error {
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
 		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: n.settings.BodyMemory,
+		AnswerMemory: n.settings.AnswerMemory,
 	}
 	deps := api.Deps{Store: n.store, Metrics: n.metrics.API, Log: n.log}
 	deps.Checks = n.checks
