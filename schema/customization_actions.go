@@ -76,10 +76,10 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// SettleActions keeps both forms of page actions in step in c, which is old with what a request sent merged into it. above has
-// the effective settings of what is above. The form that the request changed decides: a client that reads the settings,
-// changes a switch or the list, and sends all of it back means its change, whichever form it does not know. An action whose
-// switch the request removes is again what it is above.
+// SettleActions keeps both forms of page actions in step in c, which is old with what a request sent merged into it.
+// above has the effective settings of what is above. The form that the request changed decides: a client that reads
+// the settings, changes a switch or the list, and sends all of it back means its change, whichever form it does not
+// know. An action whose switch the request removes is again what it is above.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))

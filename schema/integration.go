@@ -117,9 +117,9 @@ type IntegrationProperty struct {
 	ButtonText    *string  `json:"button_text,omitempty"`
 }
 
-// ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive. Manifests write the texts over
-// several lines, and answers have them as they were sent. Octavo itself sends no policy of an integration as a header: code
-// that does must replace the line breaks by spaces.
+// ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive. Manifests write the
+// texts over several lines, and answers have them as they were sent. Octavo itself sends no policy of an integration
+// as a header: code that does must replace the line breaks by spaces.
 type ContentSecurityPolicy struct {
 	Header     *string           `rules:"len=..10000,pattern=cspText"`
 	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=cspText"`

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMoments encodes moments wherever a value can hold one: they have one form, of one length, and sort like the moments.
+// TestMoments encodes moments wherever a value can hold one: they have one form, of one length, and sort like the
+// moments.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60+30*60)

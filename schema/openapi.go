@@ -89,8 +89,8 @@ type OpenAPISpecVersionURLs struct {
 	Location string `json:"location"`
 }
 
-// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification. There is only one, because a
-// specification is sent as one document. URL is the older name of urls.source.
+// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification. There is only one,
+// because a specification is sent as one document. URL is the older name of urls.source.
 type OpenAPISpecContent struct {
 	Filesystem OpenAPISpecFiles       `json:"filesystem"`
 	URL        string                 `json:"url"`

@@ -179,15 +179,20 @@ type TeamMemberRow struct {
 }
 
 // ListTeamMembers lists the members of a team in the order of their ids, after the id `after`.
-func (s *Store) ListTeamMembers(ctx context.Context, organizationID, id, after string, size int) (Page[TeamMemberRow], error) {
-	if _, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: id, OrganizationID: organizationID}); err != nil {
+func (s *Store) ListTeamMembers(
+	ctx context.Context, organizationID, id, after string, size int,
+) (Page[TeamMemberRow], error) {
+	_, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: id, OrganizationID: organizationID})
+	if err != nil {
 		return Page[TeamMemberRow]{}, interpret(err, "team")
 	}
 	total, err := s.queries.CountTeamMembers(ctx, id)
 	if err != nil {
 		return Page[TeamMemberRow]{}, interpret(err, "team members")
 	}
-	found, err := s.queries.ListTeamMembers(ctx, db.ListTeamMembersParams{TeamID: id, After: after, PageSize: pageSize(size)})
+	found, err := s.queries.ListTeamMembers(ctx, db.ListTeamMembersParams{
+		TeamID: id, After: after, PageSize: pageSize(size),
+	})
 	if err != nil {
 		return Page[TeamMemberRow]{}, interpret(err, "team members")
 	}
@@ -205,8 +210,9 @@ func (s *Store) ListTeamMembers(ctx context.Context, organizationID, id, after s
 	return pageOf(rows, size, total), nil
 }
 
-// TeamChange says who comes into a team, who goes, and what the members named in Roles become. Requests name members by their
-// ids or by their e-mail addresses. Whom Roles names need not be in the team before, and whom Remove names need not exist.
+// TeamChange says who comes into a team, who goes, and what the members named in Roles become. Requests name members
+// by their ids or by their e-mail addresses. Whom Roles names need not be in the team before, and whom Remove names
+// need not exist.
 type TeamChange struct {
 	Add    []string
 	Remove []string

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share theirs: the oldest keeps the
-// title, also beside teams that have such numbers already.
+// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share theirs: the oldest
+// keeps the title, also beside teams that have such numbers already.
 func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	t.Parallel()
 	url, ours, theirs := storetest.Tenants(t)

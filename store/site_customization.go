@@ -26,8 +26,9 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schem
 	return fromJSON[schema.Customization](stored)
 }
 
-// SetSiteCustomization replaces what a site sets, and returns it with both forms of page actions in step. The settings hold
-// no nulls. The lock of the site makes concurrent requests compare themselves with what is stored, one after the other.
+// SetSiteCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
+// settings hold no nulls. The lock of the site makes concurrent requests compare themselves with what is stored, one
+// after the other.
 func (s *Store) SetSiteCustomization(
 	ctx context.Context, siteID string, settings schema.Customization,
 ) (schema.Customization, error) {

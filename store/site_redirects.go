@@ -56,7 +56,8 @@ func (s *Store) CreateSiteRedirect(ctx context.Context, siteID string, redirect 
 	to := redirect.Destination
 	row, err := s.queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
 		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
-		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL, Draft: redirect.Draft,
+		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
+		Draft: redirect.Draft,
 	})
 	return row, interpret(err, "redirect with this source")
 }

@@ -204,7 +204,8 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	if err != nil {
 		h.T.Fatalf("%s %s: %v", method, path, err)
 	}
-	if others := shape.OtherMoments(read); len(others) > 0 && response.Header.Get("Content-Type") == "application/json" {
+	others := shape.OtherMoments(read)
+	if len(others) > 0 && response.Header.Get("Content-Type") == "application/json" {
 		h.T.Errorf("%s %s answers moments of another form than 2006-01-02T15:04:05.000Z: %q", method, path, others)
 	}
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}

@@ -25,7 +25,8 @@ var (
 		"permissions": shape.Booleans("admin view"),
 	}
 	TeamMemberShape = shape.Of{
-		"organization": shape.Object(MemberShape), "team": shape.Object(shape.Of{"role": shape.One("owner", "member")}), "permissions": shape.Booleans("view"),
+		"organization": shape.Object(MemberShape), "team": shape.Object(shape.Of{"role": shape.One("owner", "member")}),
+		"permissions": shape.Booleans("view"),
 	}
 	MemberShape = shape.Of{
 		"object": shape.One("member"), "id": shape.ID, "role": shape.One(append(shape.Role, nil)...), "user": shape.Object(shape.User), "disabled": shape.One(false),

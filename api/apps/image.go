@@ -17,8 +17,8 @@ import (
 // versions stored as they were sent.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// maxPixels bounds an image before it is decoded: a few bytes can announce a picture that takes gigabytes. It is the number of
-// pixels of a 4K screen, whose screenshots publishers send.
+// maxPixels bounds an image before it is decoded: a few bytes can announce a picture that takes gigabytes. It is the
+// number of pixels of a 4K screen, whose screenshots publishers send.
 const maxPixels = 8 << 20
 
 // decoding lets one image at a time be decoded, because an image of maxPixels takes up to 64 MiB.

@@ -200,8 +200,8 @@ func encoded(t *testing.T, width, height int) map[string]string {
 	return all
 }
 
-// TestOfficialManifests publishes what the official integrations have in their manifests, as the published command line sends
-// it: policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+// TestOfficialManifests publishes what the official integrations have in their manifests, as the published command
+// line sends it: policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
 func TestOfficialManifests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -313,6 +313,7 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		files = schema.OpenAPISpecFiles{Listed: []schema.OpenAPISpecFile{file}}
 	}
 	return schema.OpenAPISpecContent{
-		Filesystem: files, URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
+		Filesystem: files, URL: source,
+		URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
 	}, err
 }

@@ -20,7 +20,8 @@ var contentJSON = []byte("application/json")
 // has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
-	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing()); err != nil {
+	err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
+	if err != nil {
 		return schema.Internal(err)
 	}
 	return nil

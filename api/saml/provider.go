@@ -82,9 +82,9 @@ func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 	return target.String(), nil
 }
 
-// entityDescriptor is the root of the metadata. The library's own root always writes validUntil: without a time of its own, that of
-// the year 1, and identity providers refuse expired metadata. Ours has no end, because its addresses are good until an
-// administrator removes the provider.
+// entityDescriptor is the root of the metadata. The library's own root always writes validUntil: without a time of
+// its own, that of the year 1, and identity providers refuse expired metadata. Ours has no end, because its addresses
+// are good until an administrator removes the provider.
 type entityDescriptor struct {
 	XMLName         xml.Name                `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
 	EntityID        string                  `xml:"entityID,attr"`
@@ -100,7 +100,9 @@ func Metadata(s Service) ([]byte, error) {
 			NameIDFormats:  []crewjam.NameIDFormat{crewjam.PersistentNameIDFormat, crewjam.EmailAddressNameIDFormat},
 		},
 		AuthnRequestsSigned: &no, WantAssertionsSigned: &yes,
-		AssertionConsumerServices: []crewjam.IndexedEndpoint{{Binding: crewjam.HTTPPostBinding, Location: s.ACSURL, Index: 0, IsDefault: &yes}},
+		AssertionConsumerServices: []crewjam.IndexedEndpoint{
+			{Binding: crewjam.HTTPPostBinding, Location: s.ACSURL, Index: 0, IsDefault: &yes},
+		},
 	}}
 	text, err := xml.Marshal(&descriptor)
 	if err != nil {

@@ -59,7 +59,8 @@ type leaf struct {
 	other any
 }
 
-// leaves lists everything in a value that can be changed by itself. The kind of a reference says which other members it has.
+// leaves lists everything in a value that can be changed by itself. The kind of a reference says which other members
+// it has.
 func (d describer) leaves(described, value any, path []any) (found []leaf) {
 	node := d.resolve(described, value)
 	at := func(step any) []any { return append(slices.Clone(path), step) }
@@ -154,8 +155,9 @@ func settled(settings map[string]any, path []any) map[string]any {
 	return with(settings, []any{"pageActions", "items"}, items).(map[string]any)
 }
 
-// TestEveryLeafOfACustomization reads the settings, changes one member, and writes all of it back: the change is there, and nothing
-// else has changed. Clients of both generations do so, and send only the form of the page actions that they know, or both.
+// TestEveryLeafOfACustomization reads the settings, changes one member, and writes all of it back: the change is
+// there, and nothing else has changed. Clients of both generations do so, and send only the form of the page actions
+// that they know, or both.
 func TestEveryLeafOfACustomization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

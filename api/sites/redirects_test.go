@@ -227,8 +227,8 @@ func TestRedirects(t *testing.T) {
 	s.Refused("GET", "/redirect?source=/away", nil, 404, "")
 }
 
-// TestDraftsStayBack makes drafts: a draft of a redirect leads nowhere until it is published, and where there are no drafts, they are
-// refused by name.
+// TestDraftsStayBack makes drafts: a draft of a redirect leads nowhere until it is published, and where there are no
+// drafts, they are refused by name.
 func TestDraftsStayBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

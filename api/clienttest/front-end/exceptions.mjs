@@ -6,8 +6,9 @@ const without = (schema, ...members) => { schema.required = schema.required.filt
 const asIn0146 = (name) => ofEvery.find((e) => e.name === name);
 const later = 'the contract is that of 0.146.0, which does not have the members; the front end renders without them';
 const files = {
-    name: 'openapi-filesystem', reason: 'readers get the list of files that the front end parses; all other callers get the object of the document',
-    patch: (schemas) => { schemas.OpenAPISpecContent.properties.filesystem = { type: 'array', items: { type: 'object' } }; },
+    name: 'openapi-filesystem',
+    reason: 'readers get the list of files that the front end parses; all other callers get the object of the document',
+    patch: ({ OpenAPISpecContent: { properties } }) => { properties.filesystem = { type: 'array', items: { type: 'object' } }; },
 };
 
 export const exceptions = {
@@ -24,7 +25,10 @@ export const exceptions = {
             name: 'page-tags', reason: later,
             patch: (schemas) => schemas.RevisionPageDocument.allOf.filter((s) => s.required).forEach((s) => without(s, 'tags')),
         },
-        { name: 'redirect-of-0.146', reason: later, patch: (schemas) => without(schemas.SiteRedirect, 'captureWildcard', 'permanent', 'createdAt') },
+        {
+            name: 'redirect-of-0.146', reason: later,
+            patch: (schemas) => without(schemas.SiteRedirect, 'captureWildcard', 'permanent', 'createdAt'),
+        },
         { name: 'layout-of-0.146', reason: later, patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'tags', 'actions') },
     ],
 };
