@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -238,7 +240,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 			return err
 		}
 	}
-	err = readJSON(body, field.Addr().Interface())
+	err = readJSON(body, field.Addr().Interface(), json.RejectUnknownMembers(p.op.Strict))
 	if err == nil && p.body.lasting != nil {
 		err = rules.RefuseNulls(body, p.body.lasting)
 	}
