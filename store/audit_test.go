@@ -444,7 +444,7 @@ func TestAuditOfErasures(t *testing.T) {
 	tenant := storetest.NewTenant(t, st, "acme")
 	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor"})
 	for range 2 { // The second asks for the same.
-		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Hour); err != nil {
+		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}

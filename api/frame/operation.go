@@ -36,6 +36,9 @@ type Operation struct {
 	BodyLimit int
 	// Accepts are the accepted media types of the body. A request that names none is taken to send the first.
 	Accepts []string
+	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other
+	// versions send them. Settings of our own that protect people's data must not seem to be set when they are not.
+	Strict bool
 	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded means that the function bounds
 	// itself.
 	Timeout time.Duration

@@ -242,8 +242,7 @@ type Erasure struct {
 	AskedAt     time.Time
 	LogUntil    *time.Time
 	Version     *int64
-	ErasedUntil *time.Time
-	Attempts    int32
+	ErasedUntil time.Time
 	MutatedAt   *time.Time
 	DoneAt      *time.Time
 }
