@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -11,7 +12,17 @@ import (
 )
 
 // A session is what a visitor did under one session id. Columns of sessions are about all
-// of the session's events in a question's range, whatever the question's conditions select.
+// of the session's events, whatever the question's conditions select: also about those
+// within SessionReach of its range.
+
+// SessionReach is how long before and after a range events are of sessions that have an
+// event in the range. So the sessions of a day that last no longer are the same for a
+// question about the day and for one about the month. A working day of a reader's open tab
+// is shorter. Twice the reach is what a statement reads beside its range.
+const SessionReach = 12 * time.Hour
+
+// sessionReachDoc ends what documents say about a column of sessions.
+const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 hours before and after the range."
 
 // SessionPart is something about a session that statements read as a column.
 type SessionPart struct {
@@ -72,7 +83,7 @@ func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
 // sessionMetric is a mean over sessions.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
-	c := metric(name, meanValue{}, comparison, doc, func(Env) sqltree.Expr { return mean() })
+	c := metric(name, meanValue{}, comparison, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() })
 	c.Session = parts
 	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
 	// No mean sorts like an absent value, before all others. The bits of numbers that are
@@ -108,7 +119,7 @@ func sessionDuration() sqltree.Expr {
 func sessionPage(name, doc string, part *SessionPart) Column {
 	return Column{
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
-		Session: []*SessionPart{part}, Doc: doc, Expr: reads(part.Name),
+		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc, Expr: reads(part.Name),
 	}
 }
 
