@@ -36,8 +36,12 @@ var (
 	sessionMillis = &SessionPart{"session_millis", func() sqltree.Expr {
 		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
 	}}
-	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr { return viewedPage(sqltree.Call("minIf", pageView(), isPageView())) }}
-	sessionExit  = &SessionPart{"session_exit", func() sqltree.Expr { return viewedPage(sqltree.Call("maxIf", pageView(), isPageView())) }}
+	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr {
+		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr { return sqltree.Call("argMinIf", page, number, is) })
+	}}
+	sessionExit = &SessionPart{"session_exit", func() sqltree.Expr {
+		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr { return sqltree.Call("argMaxIf", page, number, is) })
+	}}
 )
 
 // UnixMillis reads an event's time as a number.
@@ -54,13 +58,21 @@ func SentOrder() []sqltree.Expr {
 	return []sqltree.Expr{UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex)}
 }
 
-// pageView is a page, after all that its view is in order by.
-func pageView() sqltree.Expr {
-	return sqltree.Call("tuple", append(SentOrder(), pageOfSpace(Arguments{}, Env{}))...)
-}
-
-func viewedPage(view sqltree.Expr) sqltree.Expr {
-	return sqltree.Call("tupleElement", view, sqltree.Int(int64(len(SentOrder()))+1))
+// viewedPage is the page of the first or last page view: that with the least or greatest
+// number. The number has all of SentOrder, so that states are small: 42 bits of the moment,
+// 16 of the partition, 54 of the offset and 16 of the index.
+func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
+	var number sqltree.Expr
+	order := SentOrder()
+	for i, left := range []int64{86, 70, 16, 0} {
+		part := sqltree.Call("bitShiftLeft", sqltree.Call("toUInt128", order[i]), sqltree.Int(left))
+		if number == nil {
+			number = part
+		} else {
+			number = sqltree.Call("bitOr", number, part)
+		}
+	}
+	return aggregate(pageOfSpace(Arguments{}, Env{}), number, isPageView())
 }
 
 // SessionKey are the columns that tell a site's sessions apart.
