@@ -52,6 +52,9 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		if i > 0 && r.IntN(8) == 0 { // at once with another
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis, list[i-1].Visitor, list[i-1].Session
 		}
+		if i > 0 && r.IntN(4) == 0 { // some hours later in a session, at most
+			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis+r.Int64N(int64(14*time.Hour/time.Millisecond)), list[i-1].Visitor, list[i-1].Session
+		}
 		if r.IntN(3) > 0 {
 			p := places[r.IntN(len(places))]
 			e.Latitude, e.Longitude, e.HasPoint = p[0], p[1], true
@@ -129,6 +132,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		{testNow.Add(-24 * time.Hour), testNow},
 		{time.UnixMilli(events[0].TimeMillis), time.UnixMilli(events[0].TimeMillis + 1)},
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
+		drawCut(t, events), drawCut(t, events),
 	}).Draw(t, "range")
 	r.Range = naiveRange{bounds[0], bounds[1]}
 	r.Zone = rapid.SampledFrom(zones).Draw(t, "zone")
@@ -183,6 +187,18 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		r.Order = &naiveOrder{rapid.SampledFrom(candidates).Draw(t, "by"), rapid.SampledFrom([]string{"asc", "desc"}).Draw(t, "direction")}
 	}
 	return r
+}
+
+// drawCut draws a range that cuts a session, or ends where one is no longer seen.
+func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
+	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "cut")].TimeMillis)
+	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour, 12 * time.Hour}).Draw(t, "off")).
+		Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "ms")) * time.Millisecond)
+	length := rapid.SampledFrom([]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}).Draw(t, "length")
+	if rapid.Bool().Draw(t, "last") {
+		return [2]time.Time{border.Add(-length), border}
+	}
+	return [2]time.Time{border, border.Add(length)}
 }
 
 func isTimeRef(r naiveRef) bool { return r.Column == "datetime" }

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveSession is all that happened in a session in a range.
+// naiveSession is all that happened in a session in a range, and 12 hours around it.
 type naiveSession struct {
 	views       []*insights.Event // by time, then as sent
 	first, last int64             // event, in milliseconds
@@ -21,7 +22,7 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 	sessions := map[naiveVisit]*naiveSession{}
 	for i := range events {
 		e := &events[i]
-		if t := n.time(e); t.Before(r.From) || !t.Before(r.To) {
+		if t := n.time(e); t.Before(r.From.Add(-12*time.Hour)) || !t.Before(r.To.Add(12*time.Hour)) {
 			continue
 		}
 		v := naiveVisit{e.Visitor, e.Session}
