@@ -13,8 +13,9 @@ import (
 const (
 	// writeBuffer is the buffer that each connection has for its answers.
 	writeBuffer = 4 << 10
-	// leastPiece and mostPiece bound the pieces in which a stream is read.
-	leastPiece, mostPiece = 16 << 10, 256 << 10
+	// leastPiece and mostPiece bound the pieces in which a stream is read. The first is small: most files are, and a client
+	// who does not read should cost no large one.
+	leastPiece, firstPiece, mostPiece = 16 << 10, 32 << 10, 256 << 10
 	// leastTaken is what a client takes in Config.WriteStall if it reads at all.
 	leastTaken = 8 << 10
 )
@@ -48,7 +49,7 @@ func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for size := mostPiece; ; {
+	for size := firstPiece; ; {
 		room := 0
 		if err := c.send(func() (int, error) {
 			room, err = awaitRoom(raw)
