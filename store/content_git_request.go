@@ -158,6 +158,7 @@ func (i *gitImporter) open() error {
 	row, err := q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
 		ID: schema.NewID(), SpaceID: i.space.ID, OrganizationID: i.space.OrganizationID,
 		Number: numbered.ChangeRequestNumber, Subject: gitSubject(in.Operation, in.Commit), CreatedBy: *in.Operation.CreatedBy, Revision: base.ID,
+		GitImport: true,
 	})
 	if err != nil {
 		return interpret(err, "change request")

@@ -15,6 +15,9 @@ import (
 // confirmGit makes what a merged change request has of a repository the last synchronization. head is the revision of
 // the merge.
 func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, head Revision) error {
+	if !row.GitImport {
+		return nil
+	}
 	proposed, err := q.GitSyncOfRequest(ctx, &row.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -74,6 +77,8 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 // has replaced stays archived: both would bring the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {
+	case !row.GitImport:
+		return nil
 	case row.Status == schema.ChangeRequestArchived:
 		return wakeGitExports(ctx, q, space, row.ID)
 	case was != schema.ChangeRequestArchived:
@@ -81,13 +86,6 @@ func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeReques
 	}
 	if _, err := q.GitSyncOfRequest(ctx, &row.ID); !errors.Is(err, pgx.ErrNoRows) {
 		return interpret(err, "git synchronization")
-	}
-	_, err := q.LastGitImportOf(ctx, &row.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return interpret(err, "git operation")
 	}
 	return schema.Conflict("the branch that the change request imported was imported or exported again since: " +
 		"its status cannot change. Import the branch to have a change request with its current content")

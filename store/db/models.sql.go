@@ -100,6 +100,7 @@ type ChangeRequest struct {
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 	ResolvedComments       int64
+	GitImport              bool
 }
 
 type ChangeRequestReview struct {

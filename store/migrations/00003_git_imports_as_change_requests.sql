@@ -11,6 +11,8 @@ alter table git_operations
     add column change_request_id text collate "C",
     -- Why an import changed the space although merge rules hold there.
     add column allowed_by text check (allowed_by in ('bypass', 'trusted'));
+-- An import opened the change request.
+alter table change_requests add column git_import boolean not null default false;
 create index git_operations_request on git_operations (change_request_id, "timestamp" desc, id desc)
     where change_request_id is not null;
 
