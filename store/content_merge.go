@@ -227,10 +227,10 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name.
+// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name, if there are rules.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
-	if err != nil {
+	if err != nil || rules.Type != "rules" {
 		return nil, err
 	}
 	ids := rules.People()

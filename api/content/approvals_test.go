@@ -112,7 +112,9 @@ func TestReviewsAreOfTheRevisionSeen(t *testing.T) {
 	at := func() string { return h.Want(http.StatusOK, "GET", path, admin, nil)["revision"].(string) }
 	h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"insert_page","title":"Good"}`)
 	seen := at()
-	body := func(revision string) map[string]string { return map[string]string{"status": "approved", "revision": revision} }
+	body := func(revision string) map[string]string {
+		return map[string]string{"status": "approved", "revision": revision}
+	}
 	if got := h.Want(http.StatusCreated, "POST", path+"/reviews", review, body(seen)); got["revision"] != seen {
 		t.Errorf("%v", got)
 	}

@@ -123,7 +123,7 @@ func TestVisitorsEnd(t *testing.T) {
 			found := h.Want(http.StatusOK, "POST", "/v1/urls/published", token, map[string]any{"url": address, "visitor": map[string]any{"jwtToken": visitor}})
 			reader = found["apiToken"].(string)
 			end := payload(t, reader)["exp"].(float64)
-			midnight := float64(time.Now().UTC().Truncate(24*time.Hour).Add(48*time.Hour + 5*time.Minute).Unix())
+			midnight := float64(time.Now().UTC().Truncate(24 * time.Hour).Add(48*time.Hour + 5*time.Minute).Unix())
 			if end > exp+300 || end < min(exp, float64(time.Now().Unix())) || end > midnight {
 				t.Errorf("a visitor until %.1f has a token until %.1f", exp, end)
 			}
