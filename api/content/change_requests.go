@@ -51,7 +51,7 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/merge", ID: "mergeChangeRequest", Tag: tag,
-			Doc:   "Make the content of a change request that of its space; with open conflicts nothing changes and the answer says so.",
+			Doc:   "Make the content of a change request that of its space; with open conflicts nothing changes and the answer says so. If `revision`, an addition to the published contract, is not the current one any more, the answer is 409.",
 			Scope: access.Having(access.RightMerge, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK, Handler: frame.Handle(h.merge),
 		},
 		{
@@ -253,8 +253,15 @@ func (h *changeRequests) patch(ctx context.Context, c *access.Caller, r *patchCh
 	return h.resource(ctx, row)
 }
 
-func (h *changeRequests) merge(ctx context.Context, c *access.Caller, _ *struct{}) (schema.MergeResult, error) {
+type mergeRequest struct {
+	Revision *string `query:"revision" rules:"len=1..64"`
+}
+
+func (h *changeRequests) merge(ctx context.Context, c *access.Caller, r *mergeRequest) (schema.MergeResult, error) {
 	judge := func(facts store.MergeFacts, locked bool) error {
+		if err := store.StillAt(facts.ChangeRequest, r.Revision); err != nil {
+			return err
+		}
 		return checkMergeRules(ctx, c.Principal.UserID, facts, locked)
 	}
 	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, judge)
