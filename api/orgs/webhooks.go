@@ -31,7 +31,7 @@ func webhookOperations(h *webhooks) []frame.Operation {
 			Doc: "List the webhooks of an organization.", Scope: scope, Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
-			Method: http.MethodPost, Path: many, ID: "createWebhook", Tag: "webhooks", Strict: true,
+			Method: http.MethodPost, Path: many, ID: "createWebhook", Tag: "webhooks",
 			Doc:   "Create a webhook: an address that hears of what happens in the organization. The answer has its secret, which is not shown again.",
 			Scope: scope, Status: http.StatusCreated, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
@@ -40,7 +40,7 @@ func webhookOperations(h *webhooks) []frame.Operation {
 			Scope: scope, Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
-			Method: http.MethodPatch, Path: one, ID: "updateWebhook", Tag: "webhooks", Strict: true,
+			Method: http.MethodPatch, Path: one, ID: "updateWebhook", Tag: "webhooks",
 			Doc:   "Change a webhook. One that becomes active again is sent what waits for it.",
 			Scope: scope, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
