@@ -67,7 +67,7 @@ type GitRequest struct {
 	Force                *bool   `json:"force" rules:"default=false"`
 	GitInfo              *struct {
 		Provider *string `json:"provider" rules:"enum=gitProvider"`
-		URL      *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+		URL      *string `json:"url" rules:"len=..2048,pattern=uri"`
 	} `json:"gitInfo"`
 }
 

@@ -272,6 +272,9 @@ func TestBadCustomization(t *testing.T) {
 		{`{"favicon":{},"ai":{"suggestions":["abc","abc","abc","abc","abc","abc"]}}`, "ai.suggestions"},
 		{`{"favicon":{},"pdf":{"enabled":"yes"}}`, "pdf.enabled"},
 		{`{"favicon":{},"privacyPolicy":{"url":"javascript:alert(1)"}}`, "privacyPolicy.url"},
+		{`{"favicon":{},"privacyPolicy":{"url":"http://a:b@evil.example/"}}`, "privacyPolicy.url"},
+		{`{"favicon":{"icon":{"light":"http://a:b@evil.example/","dark":"https://evil.example/"}}}`, "favicon.icon.light"},
+		{`{"favicon":{},"header":{"logo":{"light":"https://evil.example/","dark":"https://a@evil.example/"}}}`, "header.logo.dark"},
 		{`{"favicon":{},"title":"a\u0000b"}`, "title"},
 		{`{"favicon":{},"header":{"primaryLink":{"kind":"url","url":"a\u0000"}}}`, "header.primaryLink.url"},
 	} {

@@ -66,7 +66,7 @@ type redirectDestination struct {
 	SiteSectionID *string `json:"siteSectionId"`
 	SiteSpaceID   *string `json:"siteSpaceId"`
 	PageID        *string `json:"pageId"`
-	URL           *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+	URL           *string `json:"url" rules:"len=..2048,pattern=uri"`
 }
 
 // problems finds the missing members that the kind requires.

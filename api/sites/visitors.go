@@ -55,7 +55,7 @@ func (h *visitorAuth) get(ctx context.Context, c *access.Caller, _ *struct{}) (s
 type updatePublishingAuthRequest struct {
 	Body struct {
 		Backend     *string            `json:"backend" rules:"enum=visitorAuthBackend"`
-		FallbackURL schema.Opt[string] `json:"fallbackURL" rules:"len=..2048,pattern=plainURL"`
+		FallbackURL schema.Opt[string] `json:"fallbackURL" rules:"len=..2048,pattern=uri"`
 	} `body:"json"`
 }
 

@@ -64,8 +64,7 @@ var Common = Vocabulary{
 		"dateTime":    {Match: isDateTime, Problem: "must be a time such as 2026-01-31T12:00:00Z", Format: "date-time"},
 		"mediaType": Matching(`^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+(?:; ?charset=[a-zA-Z0-9-]+)?$`,
 			"must be a media type such as image/png"),
-		"uri": {Match: schema.AbsoluteURL, Problem: "must be an absolute http or https URL", Regexp: HTTPURL, Format: "uri"},
-		"plainURL": {
+		"uri": {
 			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password", Regexp: HTTPURL, Format: "uri",
 		},
 		"link": {Match: schema.LinkAllowed, Problem: schema.ProblemLink, Regexp: schema.LinkPattern},
