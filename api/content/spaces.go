@@ -144,7 +144,7 @@ type updateSpaceRequest struct {
 
 // trustedGitBranch is a branch whose imports pass by the merge rules, with all folders unless one is named.
 type trustedGitBranch struct {
-	URL                  *string `json:"url" rules:"required,len=..2048,pattern=plainURL"`
+	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
 	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
 }
