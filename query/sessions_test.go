@@ -187,9 +187,10 @@ func TestDayAloneIsDayInChart(t *testing.T) {
 				}
 				return all
 			}
-			chart, alone := rows(ask(first, first.AddDate(0, 0, days), `{"column":"datetime","interval":"day"},`)), map[string]bool{}
+			const byDay = `{"column":"datetime","interval":"day"},`
+			chart, alone := rows(ask(first, daysBefore(-days)(first), byDay)), map[string]bool{}
 			for d := range days {
-				day := ask(first.AddDate(0, 0, d), first.AddDate(0, 0, d+1), `{"column":"datetime","interval":"day"},`)
+				day := ask(daysBefore(-d)(first), daysBefore(-d-1)(first), byDay)
 				maps.Copy(alone, rows(day))
 			}
 			if !maps.Equal(chart, alone) || len(chart) < days {

@@ -111,10 +111,10 @@ func openGitRequest(ctx context.Context, q *db.Queries, proposed db.GitSync) (*C
 	if err != nil {
 		return nil, interpret(err, "change request")
 	}
-	if stillOpen(row) != nil {
-		return nil, nil
+	if stillOpen(row) == nil {
+		return &row, nil
 	}
-	return &row, nil
+	return nil, nil
 }
 
 // propose brings the pages of the repository into a change request.

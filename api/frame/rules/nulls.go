@@ -57,18 +57,18 @@ func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) er
 	if start, err := d.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {
 		return schema.Invalid("", "must be an object, got null")
 	}
-	for {
+	for d.PeekKind() == jsontext.KindString {
 		name, err := d.ReadToken()
-		if err != nil || name.Kind() != jsontext.KindString {
-			break
+		if err != nil {
+			return schema.Internal(err)
 		}
 		// The token is valid until the next read.
 		member := name.String()
 		if err := see(member, d.PeekKind()); err != nil {
 			return err
 		}
-		if d.SkipValue() != nil {
-			break
+		if err := d.SkipValue(); err != nil {
+			return schema.Internal(err)
 		}
 	}
 	return nil
