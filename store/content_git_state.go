@@ -69,8 +69,8 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
 }
 
-// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now. An import that updates a
-// change request starts from what the request has of the branch, and from the pages of the request.
+// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now. An import
+// that updates a change request starts from what the request has of the branch, and from the pages of the request.
 type GitBase struct {
 	gitlayout.Base
 	// Commit is the one that was synchronized; "" before the first time.

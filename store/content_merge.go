@@ -230,7 +230,8 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name, if there are rules.
+// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name, if there are
+// rules.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
 	if err != nil || rules.Type != "rules" {

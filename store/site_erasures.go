@@ -27,8 +27,8 @@ func toInterval(d time.Duration) pgtype.Interval {
 // MaxErasures bounds the erasures of a site that are not done.
 const MaxErasures = 10_000
 
-// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log and the
-// dead letters keep events; 0 is for ever.
+// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log
+// and the dead letters keep events; 0 is for ever.
 func (s *Store) AskErasure(ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration) (Erasure, error) {
 	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site, Visitor: toBigint(visitor), Until: until}); {
 	case err != nil:
@@ -48,8 +48,8 @@ func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasu
 	return e, interpret(err, "erasure of this visitor")
 }
 
-// BeginErasures gives at most so many visitors, those who have waited longest, tombstones of a new version. Version is 0 if
-// nobody waits.
+// BeginErasures gives at most so many visitors, those who have waited longest, tombstones of a new version. Version
+// is 0 if nobody waits.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)

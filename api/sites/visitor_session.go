@@ -17,7 +17,8 @@ import (
 
 const (
 	visitorSessionPath = "/__session/2/"
-	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts, and ours is on ours.
+	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts, and ours is on
+	// ours.
 	visitorCookie = "__session"
 	// visitorCookieSeconds is a year: browsers allow little more.
 	visitorCookieSeconds = 365 * 24 * 60 * 60
@@ -45,8 +46,8 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 		base = &url.URL{} // NewURLs has parsed it, and the table of the documents has none.
 	}
 	v.origins = append(v.origins, originOf(base))
-	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a cookie of
-	// its own, so that the id does not follow a reader from site to site.
+	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a
+	// cookie of its own, so that the id does not follow a reader from site to site.
 	secure := base.Scheme == "https"
 	v.cookie = http.Cookie{
 		Name: visitorCookie, Path: strings.TrimRight(base.Path, "/") + visitorSessionPath, MaxAge: visitorCookieSeconds,
@@ -85,7 +86,8 @@ func (*visitorSessionRequest) OpenAPIAnswer() jsonschema.Dict {
 }
 
 // get answers with the id. A browser sends the page's origin with a request to another one, and says so itself if the
-// page is ours. A caller that says neither gets an answer, and no cookie: a page elsewhere could choose its readers' id.
+// page is ours. A caller that says neither gets an answer, and no cookie: a page elsewhere could choose its readers'
+// id.
 func (v *visitorSessions) get(
 	ctx context.Context, _ *access.Caller, r *visitorSessionRequest,
 ) (encoded frame.Encoded, err error) {

@@ -61,7 +61,8 @@ func arrange(l *Layout, siblings []tree.Node, entries []*Entry, was map[string]t
 	}
 }
 
-// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids count.
+// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids
+// count.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {
 		if positions[i] == "" {
