@@ -176,7 +176,8 @@ func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision stri
 
 // putGitSync stores what is synchronized, or what a change request proposes: the files that are not as they were.
 func putGitSync(
-	ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, put db.PutGitSyncParams, files map[string]gitlayout.Synced,
+	ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, put db.PutGitSyncParams,
+	files map[string]gitlayout.Synced,
 ) error {
 	put.ID, put.SpaceID, put.Remote, put.CommitHash = b.id, out.Operation.SpaceID, b.remote, out.Commit
 	if err := q.PutGitSync(ctx, put); err != nil {

@@ -206,7 +206,8 @@ func (i *gitImporter) merge() error {
 		return err
 	}
 	after := Revision{
-		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits, Parents: []string{i.head.ID, theirs.ID}, CreatedBy: in.Operation.CreatedBy,
+		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits,
+		Parents: []string{i.head.ID, theirs.ID}, CreatedBy: in.Operation.CreatedBy,
 	}
 	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
 	if merged.None() && len(in.Assets) == 0 {

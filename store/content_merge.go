@@ -257,7 +257,9 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 		return nil, interpret(err, "space")
 	}
 	for _, row := range members {
-		people[row.UserID] = MergePerson{Name: people[row.UserID].Name, Member: true, Access: contentAccess(row.Role, row.Level, row.GrantRank)}
+		people[row.UserID] = MergePerson{
+			Name: people[row.UserID].Name, Member: true, Access: contentAccess(row.Role, row.Level, row.GrantRank),
+		}
 	}
 	return people, nil
 }

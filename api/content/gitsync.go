@@ -161,7 +161,8 @@ func gitOperationResource(o store.GitOperation, work *store.GitOperation) (schem
 		ChangeRequest: schema.Or(o.ChangeRequestID, ""), AllowedBy: schema.Or(o.AllowedBy, ""),
 	}
 	if o.State == schema.GitQueued && work != nil && work.ID != o.ID {
-		r.WaitsFor, r.Reason = work.ID, fmt.Sprintf("waits for the %s %s, which was asked for before", work.Kind, work.ID)
+		r.WaitsFor = work.ID
+		r.Reason = fmt.Sprintf("waits for the %s %s, which was asked for before", work.Kind, work.ID)
 		if work.State == schema.GitFailed {
 			r.Reason += ", failed and is tried again"
 		}

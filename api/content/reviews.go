@@ -179,7 +179,9 @@ type submitReviewRequest struct {
 }
 
 func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (schema.Review, error) {
-	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision}
+	review := store.NewReview{
+		Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision,
+	}
 	// An empty comment adds nothing to the discussion.
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
 		comment, err := r.Body.Comment.said(ctx, "comment")
@@ -246,7 +248,8 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	}
 	request := f.ChangeRequest
 	facts := schema.MergeFacts{
-		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status, Subject: request.Subject, Outdated: f.Outdated(),
+		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status,
+		Subject: request.Subject, Outdated: f.Outdated(),
 	}
 	judgePeople(f, rules, &facts)
 	if request.Description != nil {

@@ -174,7 +174,8 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		change.Emoji = &usual
 	}
 	if rules := r.Body.MergeRules; rules != nil {
-		encoded, err := mergerules.Encode(ctx, h.store, c.Space.Space.OrganizationID, c.Space.Space.MergeRules, *rules.Type, rules.Rules)
+		encoded, err := mergerules.Encode(
+			ctx, h.store, c.Space.Space.OrganizationID, c.Space.Space.MergeRules, *rules.Type, rules.Rules)
 		if err != nil {
 			return schema.Space{}, err
 		}

@@ -73,7 +73,9 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY bounds it.",
 		}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent} {
+	for _, c := range []prometheus.Collector{
+		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent,
+	} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
 		}

@@ -130,7 +130,8 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 		return errOrigin // Anybody on the way could have written the page.
 	}
 	known := slices.ContainsFunc(v.origins, func(ours string) bool {
-		return ours == originOf(origin) || origin.Scheme == "" && strings.HasSuffix(ours, "://"+strings.ToLower(origin.Host))
+		return ours == originOf(origin) ||
+			origin.Scheme == "" && strings.HasSuffix(ours, "://"+strings.ToLower(origin.Host))
 	})
 	found, err := v.store.PublishedSite(ctx, store.PublishedRef{Hostname: strings.ToLower(origin.Hostname())})
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !found.Site.Published {

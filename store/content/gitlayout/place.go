@@ -68,7 +68,9 @@ func ordered(siblings []tree.Node, positions []string) bool {
 		if positions[i] == "" {
 			return false
 		}
-		if i > 0 && cmp.Or(strings.Compare(positions[i-1], positions[i]), strings.Compare(siblings[i-1].ID, siblings[i].ID)) >= 0 {
+		if i > 0 && cmp.Or(
+			strings.Compare(positions[i-1], positions[i]), strings.Compare(siblings[i-1].ID, siblings[i].ID),
+		) >= 0 {
 			return false
 		}
 	}
