@@ -404,7 +404,8 @@ func (i *gitImporter) conflict(who, after string, open []merge.Conflict) error {
 		pages, more = pages[:namedConflicts], fmt.Sprintf(" and %d more", n)
 	}
 	return schema.Conflict(who + " and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
-		": nothing was imported. Make them alike on either side and " + after + " with force to have them as they are in the repository")
+		": nothing was imported. Make them alike on either side and " + after + " with force to have them as " +
+		"they are in the repository")
 }
 
 // GitExport is what an export wrote.

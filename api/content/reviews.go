@@ -46,7 +46,9 @@ func reviewOperations(h *reviews) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/reviews", ID: "submitChangeRequestReview", Tag: "change-requests",
-			Doc:   "Review a change request, with a comment or without. `revision`, an addition to the published contract, is what the reviewer saw: if it is not the current one any more, the answer is 409.",
+			Doc: "Review a change request, with a comment or without. `revision`, an addition to the " +
+				"published contract, is what the reviewer saw: if it is not the current one any more, the " +
+				"answer is 409.",
 			Scope: access.Having(access.RightReview, access.OnChangeRequest), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.submit),
 		},

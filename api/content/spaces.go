@@ -41,7 +41,8 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
-			Doc: "Change a space's settings. gitTrusted, an addition to the published contract, lists the branches whose imports pass by " +
+			Doc: "Change a space's settings. gitTrusted, an addition to the published contract, lists the " +
+				"branches whose imports pass by " +
 				"the merge rules.",
 			Scope: access.Having(access.RightAdmin, access.OnSpace).
 				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"), Status: http.StatusOK,

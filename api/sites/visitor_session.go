@@ -62,7 +62,8 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 func visitorSessionRows(v *visitorSessions) []frame.Operation {
 	return []frame.Operation{{
 		Method: http.MethodGet, Path: visitorSessionPath, Root: true, ID: "getVisitorSession", Tag: "sites",
-		Doc: "Tell a reader's browser the id that counts it as one visitor: its cookie's, or the id that it proposes and then keeps. " +
+		Doc: "Tell a reader's browser the id that counts it as one visitor: its cookie's, or the id that it " +
+			"proposes and then keeps. " +
 			"Front ends call this from their readers' pages. An addition to the published contract.",
 		Scope: access.Public(), Status: http.StatusOK, Handler: frame.Handle(v.get),
 	}}

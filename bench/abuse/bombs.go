@@ -45,7 +45,7 @@ func (o options) bombs(ctx context.Context, node *node) error {
 		rules := map[string]any{"mergeRules": map[string]any{"type": "rules", "rules": []any{
 			map[string]any{"rule": "custom", "expression": expression},
 		}}}
-		err := node.Client.Call(ctx, http.MethodPatch, "/v1/orgs/"+organization, rules, http.StatusOK, nil)
+		err = node.Client.Call(ctx, http.MethodPatch, "/v1/orgs/"+organization, rules, http.StatusOK, nil)
 		if err != nil {
 			fmt.Printf("%-44s %s\n", name, "is refused")
 			continue
