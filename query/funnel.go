@@ -135,7 +135,8 @@ func (f funnel) lower() sqltree.Statement {
 		Columns: []sqltree.Aliased{{Expr: sqltree.Col("reached")}, {Expr: sqltree.Call("count")}},
 		Sub: &sqltree.Select{
 			Columns: []sqltree.Aliased{{
-				Expr: sqltree.Parametric("windowFunnel", []sqltree.Expr{sqltree.Param(sqltree.T("UInt64"), window)}, chain...), As: "reached",
+				Expr: sqltree.Parametric("windowFunnel", []sqltree.Expr{sqltree.Param(sqltree.T("UInt64"), window)}, chain...),
+				As:   "reached",
 			}},
 			Sub: rows(key, sqltree.Call("arrayJoin", matched)), GroupBy: f.by.Key,
 		},
@@ -146,7 +147,8 @@ func (f funnel) lower() sqltree.Statement {
 // moments reads the rows with numbers in which the later steps of a moment come first: no
 // step follows another one of its moment.
 func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
-	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)), sqltree.Int(int64(len(f.steps))))
+	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
+		sqltree.Int(int64(len(f.steps))))
 	return f.read(append(slices.Clone(key), sqltree.Aliased{Expr: step, As: "step"},
 		sqltree.Aliased{Expr: sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, moment, sqltree.Col("step"))), As: "at"}))
 }
@@ -165,15 +167,22 @@ func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	}
 	later := sqltree.Bin(sqltree.Sub, sqltree.Int(int64(len(f.steps))), step) // is less for later steps
 	list := f.read(append(slices.Clone(key), sqltree.Aliased{
-		Expr: sqltree.Call("arraySort", sqltree.Call("groupArray", sqltree.Call("tuple", append(order, later)...))), As: "list",
+		Expr: sqltree.Call("arraySort", sqltree.Call("groupArray", sqltree.Call("tuple", append(order, later)...))),
+		As:   "list",
 	}))
 	list.GroupBy = f.by.Key
-	number := sqltree.Call("plus", sqltree.Bin(sqltree.Mul, of(1), sqltree.Int(momentRows)), sqltree.Call("least", sqltree.Col("place"), sqltree.Int(momentRows/2-1)))
+	number := sqltree.Call("plus", sqltree.Bin(sqltree.Mul, of(1), sqltree.Int(momentRows)),
+		sqltree.Call("least", sqltree.Col("place"), sqltree.Int(momentRows/2-1)))
 	numbered := sqltree.Lambda([]string{"row", "place"}, sqltree.Call("tuple",
 		sqltree.Bin(sqltree.Sub, sqltree.Int(int64(len(f.steps))), of(len(order)+1)), sqltree.Call("toUInt64", number)))
-	each := sqltree.Call("arrayJoin", sqltree.Call("arrayMap", numbered, sqltree.Col("list"), sqltree.Call("arrayEnumerate", sqltree.Col("list"))))
+	each := sqltree.Call("arrayJoin", sqltree.Call("arrayMap", numbered, sqltree.Col("list"),
+		sqltree.Call("arrayEnumerate", sqltree.Col("list"))))
 	rows := &sqltree.Select{Columns: append(slices.Clone(key), sqltree.Aliased{Expr: each, As: "row"}), Sub: list}
-	return &sqltree.Select{Columns: append(slices.Clone(key), sqltree.Aliased{Expr: of(1), As: "step"}, sqltree.Aliased{Expr: of(2), As: "at"}), Sub: rows}
+	return &sqltree.Select{
+		Columns: append(slices.Clone(key),
+			sqltree.Aliased{Expr: of(1), As: "step"}, sqltree.Aliased{Expr: of(2), As: "at"}),
+		Sub: rows,
+	}
 }
 
 // answer counts who reached each step.

@@ -34,7 +34,9 @@ func (s scope) around() scope {
 // sessionRows reads the sessions of the scope's range: each whole, whatever the scope's
 // conditions are. Sessions without an event in the range are joined with none.
 func (s scope) sessionRows() *sqltree.Select {
-	rows := &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...), GroupBy: insights.SessionKey()}
+	rows := &sqltree.Select{
+		Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...), GroupBy: insights.SessionKey(),
+	}
 	for _, key := range rows.GroupBy {
 		rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: key})
 	}

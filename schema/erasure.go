@@ -10,8 +10,8 @@ type VisitorErasure struct {
 	// State is ErasurePending or ErasureDone.
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
-	// ErasedUntil is the second that ended when the erasure was asked for last: events that were received before it are erased
-	// and never stored again. Later events are new.
+	// ErasedUntil is the second that ended when the erasure was asked for last: events that were received before it
+	// are erased and never stored again. Later events are new.
 	ErasedUntil time.Time `json:"erasedUntil"`
 	// DoneAt is when the last bytes had left the events table.
 	DoneAt *time.Time `json:"doneAt,omitzero"`

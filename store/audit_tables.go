@@ -98,7 +98,8 @@ func auditedTables() []auditedTable {
 			auditPlace{"join comments c on c.id = r.comment_id join spaces p on p.id = c.space_id", "p.organization_id", "null", "p.id"},
 			"r.comment_id", "comment_id user_id emoji", "user_id emoji"),
 		ownID("git_operations", "git-operation", inSpace,
-			"kind state reason #url ref provider repo_url revision commit_hash change_request_id allowed_by !credentials"),
+			"kind state reason #url ref provider repo_url revision commit_hash change_request_id allowed_by "+
+				"!credentials"),
 		ownID("translations", "translation", inOrganization.with("null", "r.source_space_id"),
 			"source_space_id source_language language #instructions runs result_space_id"),
 		keyed("translation_runs", "translation-run", auditPlace{"join translations t on t.id = r.translation_id", "t.organization_id", "null", "t.source_space_id"},

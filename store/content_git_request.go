@@ -157,7 +157,8 @@ func (i *gitImporter) open() error {
 	}
 	row, err := q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
 		ID: schema.NewID(), SpaceID: i.space.ID, OrganizationID: i.space.OrganizationID,
-		Number: numbered.ChangeRequestNumber, Subject: gitSubject(in.Operation, in.Commit), CreatedBy: *in.Operation.CreatedBy, Revision: base.ID,
+		Number: numbered.ChangeRequestNumber, Subject: gitSubject(in.Operation, in.Commit),
+		CreatedBy: *in.Operation.CreatedBy, Revision: base.ID,
 		GitImport: true,
 	})
 	if err != nil {

@@ -69,8 +69,8 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
 }
 
-// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now. An import that updates a
-// change request starts from what the request has of the branch, and from the pages of the request.
+// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now. An import
+// that updates a change request starts from what the request has of the branch, and from the pages of the request.
 type GitBase struct {
 	gitlayout.Base
 	// Commit is the one that was synchronized; "" before the first time.
@@ -176,7 +176,8 @@ func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision stri
 
 // putGitSync stores what is synchronized, or what a change request proposes: the files that are not as they were.
 func putGitSync(
-	ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, put db.PutGitSyncParams, files map[string]gitlayout.Synced,
+	ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, put db.PutGitSyncParams,
+	files map[string]gitlayout.Synced,
 ) error {
 	put.ID, put.SpaceID, put.Remote, put.CommitHash = b.id, out.Operation.SpaceID, b.remote, out.Commit
 	if err := q.PutGitSync(ctx, put); err != nil {

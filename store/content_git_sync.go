@@ -45,8 +45,9 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 	return insertDocuments(ctx, s.queries, spaceID, documents)
 }
 
-// ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request: see gitWay. If the space has not changed since the last synchronization, or
-// the import is forced, its pages are those of the repository. Otherwise both are merged, and conflicts refuse the import.
+// ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
+// see gitWay. If the space has not changed since the last synchronization, or the import is forced, its pages are
+// those of the repository. Otherwise both are merged, and conflicts refuse the import.
 //
 // Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
 // import: they are read again only if the space has changed since.
@@ -205,7 +206,8 @@ func (i *gitImporter) merge() error {
 		return err
 	}
 	after := Revision{
-		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits, Parents: []string{i.head.ID, theirs.ID}, CreatedBy: in.Operation.CreatedBy,
+		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits,
+		Parents: []string{i.head.ID, theirs.ID}, CreatedBy: in.Operation.CreatedBy,
 	}
 	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
 	if merged.None() && len(in.Assets) == 0 {
@@ -227,8 +229,8 @@ func (i *gitImporter) merge() error {
 	return i.finish(head, theirs.ID)
 }
 
-// state makes the pages of the repository a revision of the synchronization's branch, after the base. The branch has the differences
-// from a base in the main content, or else from the head.
+// state makes the pages of the repository a revision of the synchronization's branch, after the base. The branch has
+// the differences from a base in the main content, or else from the head.
 func (i *gitImporter) state(base Revision) (Revision, error) {
 	ctx, q, branch := i.ctx, i.q, i.in.Base.id
 	before := base
@@ -402,7 +404,8 @@ func (i *gitImporter) conflict(who, after string, open []merge.Conflict) error {
 		pages, more = pages[:namedConflicts], fmt.Sprintf(" and %d more", n)
 	}
 	return schema.Conflict(who + " and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
-		": nothing was imported. Make them alike on either side and " + after + " with force to have them as they are in the repository")
+		": nothing was imported. Make them alike on either side and " + after + " with force to have them as " +
+		"they are in the repository")
 }
 
 // GitExport is what an export wrote.

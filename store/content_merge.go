@@ -230,7 +230,8 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name, if there are rules.
+// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name, if there are
+// rules.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
 	if err != nil || rules.Type != "rules" {
@@ -256,7 +257,9 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 		return nil, interpret(err, "space")
 	}
 	for _, row := range members {
-		people[row.UserID] = MergePerson{Name: people[row.UserID].Name, Member: true, Access: contentAccess(row.Role, row.Level, row.GrantRank)}
+		people[row.UserID] = MergePerson{
+			Name: people[row.UserID].Name, Member: true, Access: contentAccess(row.Role, row.Level, row.GrantRank),
+		}
 	}
 	return people, nil
 }

@@ -164,7 +164,8 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
 			ID: id, Title: change.Title, Emoji: change.Emoji, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
 			EditMode: change.EditMode, Language: change.Language,
-			SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value, MergeRules: change.MergeRules, GitTrusted: change.GitTrusted,
+			SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value,
+			MergeRules: change.MergeRules, GitTrusted: change.GitTrusted,
 		})
 		return row, interpret(err, "space")
 	}

@@ -184,6 +184,8 @@ func (s *Store) SetOpenAPISpecVisibility(ctx context.Context, organizationID, sl
 
 // PublishedOpenAPISpec finds the newest version of a specification that everybody may read. Others are not found.
 func (s *Store) PublishedOpenAPISpec(ctx context.Context, organizationID, slug string) (versionID string, err error) {
-	versionID, err = s.queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+	versionID, err = s.queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
+		OrganizationID: organizationID, Slug: slug,
+	})
 	return versionID, interpret(err, "OpenAPI specification")
 }

@@ -27,9 +27,11 @@ func toInterval(d time.Duration) pgtype.Interval {
 // MaxErasures bounds the erasures of a site that are not done.
 const MaxErasures = 10_000
 
-// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log and the
-// dead letters keep events; 0 is for ever.
-func (s *Store) AskErasure(ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration) (Erasure, error) {
+// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log
+// and the dead letters keep events; 0 is for ever.
+func (s *Store) AskErasure(
+	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
+) (Erasure, error) {
 	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site, Visitor: toBigint(visitor), Until: until}); {
 	case err != nil:
 		return Erasure{}, interpret(err, "erasure of a visitor")
@@ -38,7 +40,9 @@ func (s *Store) AskErasure(ctx context.Context, site string, visitor uint64, unt
 	}
 	interval := toInterval(keep)
 	interval.Valid = keep > 0
-	e, err := s.queries.AskErasure(ctx, db.AskErasureParams{SiteID: site, Visitor: toBigint(visitor), Until: until, Keep: interval})
+	e, err := s.queries.AskErasure(ctx, db.AskErasureParams{
+		SiteID: site, Visitor: toBigint(visitor), Until: until, Keep: interval,
+	})
 	return e, interpret(err, "erasure of a visitor")
 }
 
@@ -48,8 +52,8 @@ func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasu
 	return e, interpret(err, "erasure of this visitor")
 }
 
-// BeginErasures gives at most so many visitors, those who have waited longest, tombstones of a new version. Version is 0 if
-// nobody waits.
+// BeginErasures gives at most so many visitors, those who have waited longest, tombstones of a new version. Version
+// is 0 if nobody waits.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)
@@ -65,7 +69,9 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 		}
 		b.Version = version
 		for _, r := range rows {
-			b.Visitors = append(b.Visitors, schema.Tombstone{Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil})
+			b.Visitors = append(b.Visitors, schema.Tombstone{
+				Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil,
+			})
 		}
 		return q.AddTombstones(ctx, &version)
 	})

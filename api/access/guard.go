@@ -124,7 +124,8 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	if c.Rights.Has(RightAdmin) {
 		return nil // Admins of the organization read all of its spaces.
 	}
-	spaces, err := g.store.AccessToSiteSpaces(ctx, store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}, c.Site.Site.ID)
+	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	spaces, err := g.store.AccessToSiteSpaces(ctx, viewer, c.Site.Site.ID)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ func (s Scope) AdmitMember(p *store.Principal, member string) error {
 	if s.Members == nil || p.Integration == "" || slices.Contains(s.Members, member) {
 		return nil
 	}
-	return schema.Forbidden("an integration may not send " + member + ": it may send " + strings.Join(s.Members, ", ") + " only")
+	return schema.Forbidden("an integration may not send " + member + ": it may send " +
+		strings.Join(s.Members, ", ") + " only")
 }
 
 // The functions below find what an installation is for. It has no role anywhere: the row of the operation says which right the scope

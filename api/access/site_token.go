@@ -36,8 +36,8 @@ type SiteClaims struct {
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
-	// VisitorKey names the key with which the site's service vouched for the visitor: see VisitorKeyID. The token ends when
-	// the site gets another key.
+	// VisitorKey names the key with which the site's service vouched for the visitor: see VisitorKeyID. The token
+	// ends when the site gets another key.
 	VisitorKey string `json:"visitorKey,omitempty"`
 	// Claims are what is known about the visitor.
 	Claims map[string]any `json:"claims,omitempty"`
@@ -99,8 +99,8 @@ func NewSiteTokens(st *store.Store) *SiteTokens {
 // keyName names the key that signs at a time.
 func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
 
-// Make signs claims, until five minutes past the next midnight (UTC), or until the claims expire if that is earlier. The
-// claims' end is rounded up to visitorGrain. The same claims make the same text all day.
+// Make signs claims, until five minutes past the next midnight (UTC), or until the claims expire if that is earlier.
+// The claims' end is rounded up to visitorGrain. The same claims make the same text all day.
 func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time) (string, error) {
 	name := keyName(now)
 	key, err := t.key(ctx, name, now)

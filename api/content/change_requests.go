@@ -51,7 +51,9 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/merge", ID: "mergeChangeRequest", Tag: tag,
-			Doc:   "Make the content of a change request that of its space; with open conflicts nothing changes and the answer says so. If `revision`, an addition to the published contract, is not the current one any more, the answer is 409.",
+			Doc: "Make the content of a change request that of its space; with open conflicts nothing changes " +
+				"and the answer says so. If `revision`, an addition to the published contract, is not the " +
+				"current one any more, the answer is 409.",
 			Scope: access.Having(access.RightMerge, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK, Handler: frame.Handle(h.merge),
 		},
 		{

@@ -24,21 +24,24 @@ func gitOperations(h *gitSync) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
-			Doc: "Queue an import of a repository's branch into a space: a job, whose state listGitOperations shows. Where merge rules bind the " +
+			Doc: "Queue an import of a repository's branch into a space: a job, whose state listGitOperations " +
+				"shows. Where merge rules bind the " +
 				"caller, or the space is locked, it makes or updates a change request instead of changing the space.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/export", ID: "exportToGitRepository", Tag: "git",
-			Doc: "Queue an export of a space's content to a repository's branch: a job, whose state listGitOperations shows. It waits while " +
+			Doc: "Queue an export of a space's content to a repository's branch: a job, whose state " +
+				"listGitOperations shows. It waits while " +
 				"a change request with an import of the branch is open.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.exportToRepository),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
-			Doc: "List a space's imports and exports with their states and reasons, the last first: which change request an import made or " +
+			Doc: "List a space's imports and exports with their states and reasons, the last first: which " +
+				"change request an import made or " +
 				"updated, and what an operation waits for. An addition to the published contract.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
@@ -161,7 +164,8 @@ func gitOperationResource(o store.GitOperation, work *store.GitOperation) (schem
 		ChangeRequest: schema.Or(o.ChangeRequestID, ""), AllowedBy: schema.Or(o.AllowedBy, ""),
 	}
 	if o.State == schema.GitQueued && work != nil && work.ID != o.ID {
-		r.WaitsFor, r.Reason = work.ID, fmt.Sprintf("waits for the %s %s, which was asked for before", work.Kind, work.ID)
+		r.WaitsFor = work.ID
+		r.Reason = fmt.Sprintf("waits for the %s %s, which was asked for before", work.Kind, work.ID)
 		if work.State == schema.GitFailed {
 			r.Reason += ", failed and is tried again"
 		}

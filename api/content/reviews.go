@@ -46,7 +46,9 @@ func reviewOperations(h *reviews) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/reviews", ID: "submitChangeRequestReview", Tag: "change-requests",
-			Doc:   "Review a change request, with a comment or without. `revision`, an addition to the published contract, is what the reviewer saw: if it is not the current one any more, the answer is 409.",
+			Doc: "Review a change request, with a comment or without. `revision`, an addition to the " +
+				"published contract, is what the reviewer saw: if it is not the current one any more, the " +
+				"answer is 409.",
 			Scope: access.Having(access.RightReview, access.OnChangeRequest), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.submit),
 		},
@@ -179,7 +181,9 @@ type submitReviewRequest struct {
 }
 
 func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (schema.Review, error) {
-	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision}
+	review := store.NewReview{
+		Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision,
+	}
 	// An empty comment adds nothing to the discussion.
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
 		comment, err := r.Body.Comment.said(ctx, "comment")
@@ -246,7 +250,8 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	}
 	request := f.ChangeRequest
 	facts := schema.MergeFacts{
-		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status, Subject: request.Subject, Outdated: f.Outdated(),
+		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status,
+		Subject: request.Subject, Outdated: f.Outdated(),
 	}
 	judgePeople(f, rules, &facts)
 	if request.Description != nil {
@@ -266,7 +271,8 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople tells the rules whose reviews count: those of people who may review now. Others neither approve nor block.
+// judgePeople tells the rules whose reviews count: those of people who may review now. Others neither approve nor
+// block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {
 		if person := f.People[user]; person.Member {

@@ -41,7 +41,8 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
-			Doc: "Change a space's settings. gitTrusted, an addition to the published contract, lists the branches whose imports pass by " +
+			Doc: "Change a space's settings. gitTrusted, an addition to the published contract, lists the " +
+				"branches whose imports pass by " +
 				"the merge rules.",
 			Scope: access.Having(access.RightAdmin, access.OnSpace).
 				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"), Status: http.StatusOK,
@@ -174,7 +175,8 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		change.Emoji = &usual
 	}
 	if rules := r.Body.MergeRules; rules != nil {
-		encoded, err := mergerules.Encode(ctx, h.store, c.Space.Space.OrganizationID, c.Space.Space.MergeRules, *rules.Type, rules.Rules)
+		encoded, err := mergerules.Encode(
+			ctx, h.store, c.Space.Space.OrganizationID, c.Space.Space.MergeRules, *rules.Type, rules.Rules)
 		if err != nil {
 			return schema.Space{}, err
 		}

@@ -243,7 +243,9 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	}
 	err = readJSON(body, field.Addr().Interface(), json.RejectUnknownMembers(p.op.Strict))
 	if err == nil && p.op.Scope.Members != nil && c.Principal.Integration != "" {
-		err = rules.EachMember(body, func(name string, _ jsontext.Kind) error { return p.op.Scope.AdmitMember(c.Principal, name) })
+		err = rules.EachMember(body, func(name string, _ jsontext.Kind) error {
+			return p.op.Scope.AdmitMember(c.Principal, name)
+		})
 	}
 	if err == nil && p.body.lasting != nil {
 		err = rules.RefuseNulls(body, p.body.lasting)

@@ -157,8 +157,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends what is encoded. A shared answer has the tag of its name, so that a client who has it costs no look at
-// the bytes.
+// writeEncoded sends what is encoded. A shared answer has the tag of its name, so that a client who has it costs no
+// look at the bytes.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {

@@ -43,7 +43,8 @@ type connections struct {
 
 func newConnections(cfg Config, ended func(reason string), sent func(conn *edgeConn)) *connections {
 	return &connections{
-		most: cfg.MaxConns, mostOfAddress: cfg.MaxConnsPerIP, trusted: cfg.TrustedProxies, ended: ended, sent: sent, stall: cfg.WriteStall,
+		most: cfg.MaxConns, mostOfAddress: cfg.MaxConnsPerIP, trusted: cfg.TrustedProxies,
+		ended: ended, sent: sent, stall: cfg.WriteStall,
 		open: map[*edgeConn]struct{}{}, ofAddress: map[netip.Addr]int{},
 	}
 }

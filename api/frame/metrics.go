@@ -66,14 +66,17 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 		}, []string{"operation"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_http_connections_ended_total",
-			Help: "Connections refused (address: too many of one address, all: too many), closed to make room for others (idle), or closed because the client did not read its answer (stalled).",
+			Help: "Connections refused (address: too many of one address, all: too many), closed to make room " +
+				"for others (idle), or closed because the client did not read its answer (stalled).",
 		}, []string{"reason"}),
 		unsent: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "octavo_http_unsent_bytes",
 			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY bounds it.",
 		}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent} {
+	for _, c := range []prometheus.Collector{
+		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent,
+	} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 const (
 	// writeBuffer is the buffer that each connection has for its answers.
 	writeBuffer = 4 << 10
-	// leastPiece and mostPiece bound the pieces in which a stream is read. The first is small: most files are, and a client
-	// who does not read should cost no large one.
+	// leastPiece and mostPiece bound the pieces in which a stream is read. The first is small: most files are, and a
+	// client who does not read should cost no large one.
 	leastPiece, firstPiece, mostPiece = 16 << 10, 32 << 10, 256 << 10
 	// leastTaken is what a client takes in Config.WriteStall if it reads at all.
 	leastTaken = 8 << 10
@@ -38,8 +38,9 @@ func (c *edgeConn) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and gives back what
-// the kernel does not take, so that a client who does not read takes no memory here. fasthttp's buffered writer calls it.
+// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and gives back
+// what the kernel does not take, so that a client who does not read takes no memory here. fasthttp's buffered writer
+// calls it.
 func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	body, ok := r.(pieces)
 	if !ok {

@@ -34,7 +34,9 @@ func erasureOperations(h *siteErasures) []frame.Operation {
 		{
 			Method: http.MethodDelete, Path: visitor, ID: "eraseSiteVisitor", Tag: "insights",
 			Doc: "Erase a visitor: all events with this session.visitorId that were received before the answer's erasedUntil, from the events table and all that is derived from it. " +
-				"The event log and the dead letters lose them by their retention, at logUntil; until then nothing brings them back. Events that are received after the answer are new; asking again erases them.",
+				"The event log and the dead letters lose them by their retention, at logUntil; until then " +
+				"nothing brings them back. Events that are received after the answer are new; asking again " +
+				"erases them.",
 			Scope: admin, Status: http.StatusAccepted, Handler: frame.Handle(h.erase),
 		},
 		{

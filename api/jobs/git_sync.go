@@ -27,8 +27,8 @@ import (
 //   - an export is refused, naming the files of the branch that were not imported; with force they are overwritten or deleted,
 //     as far as they are pages or files of the space. The commit builds on the branch's newest one in any case.
 //
-// Where merge rules bind the user, an import does so in a change request, whose merge is the synchronization. An export waits
-// for the end of that request.
+// Where merge rules bind the user, an import does so in a change request, whose merge is the synchronization. An
+// export waits for the end of that request.
 //
 // A branch that was pushed by force is compared like any other: histories do not matter. Operations run in the order in which
 // they were asked for; one whose timestamp is before that of a later one that is done is skipped. An import that stands alone

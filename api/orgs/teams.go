@@ -27,7 +27,8 @@ func teamOperations(h *teams) []frame.Operation {
 		},
 		{
 			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams", ID: "createOrganizationTeam", Tag: "teams",
-			Doc: "Create a team. Its title is unique in the organization, and members are named by their ids or by their " +
+			Doc: "Create a team. Its title is unique in the organization, and members are named by their ids or " +
+				"by their " +
 				"e-mail addresses.",
 			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
@@ -43,14 +44,16 @@ func teamOperations(h *teams) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/teams/{teamId}/members",
-			ID: "listTeamMembersInOrganizationById", Tag: "teams", Doc: "List the members of a team, with their roles in it.",
+			ID: "listTeamMembersInOrganizationById", Tag: "teams", Doc: "List the members of a team, with their " +
+				"roles in it.",
 			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK,
 			Handler: frame.Handle(h.listMembers),
 		},
 		{
 			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams/{teamId}/members", ID: "updateMembersInOrganizationTeam",
 			Tag: "teams",
-			Doc: "Change who is in a team, and who owns it. Members are named by their ids or by their e-mail addresses.",
+			Doc: "Change who is in a team, and who owns it. Members are named by their ids or by their e-mail " +
+				"addresses.",
 			// The team's owners may do this, as well as the organization's admins.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateMembers),

@@ -24,7 +24,8 @@ func siteRedirectRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "createSiteRedirect", Tag: "site-redirects",
-			Doc: "Make a path of a site lead to a section, a site space, a page or another address. A draft leads nowhere " +
+			Doc: "Make a path of a site lead to a section, a site space, a page or another address. A draft " +
+				"leads nowhere " +
 				"until draft is false.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.createRedirect),

@@ -157,7 +157,8 @@ var openness = map[string]int{"public": 0, "unlisted": 1, schema.VisibilityShare
 // conditions of the site's parts are met.
 func (r *updateSiteRequest) Widens(site store.Site) bool {
 	b := &r.Body
-	return b.Visibility != nil && *b.Visibility != site.Visibility && openness[*b.Visibility] <= openness[site.Visibility] ||
+	return b.Visibility != nil && *b.Visibility != site.Visibility &&
+		openness[*b.Visibility] <= openness[site.Visibility] ||
 		b.AdaptiveContent != nil && *b.AdaptiveContent.Enabled != schema.Or(site.AdaptiveContent, false) ||
 		leadsElsewhere(b.Hostname, site.Hostname) || leadsElsewhere(b.Proxy, site.Proxy)
 }

@@ -203,7 +203,8 @@ type sortRequest struct {
 // Widens reports whether a site space can go into another section, which may have another condition.
 func (r *sortRequest) Widens(store.Site) bool {
 	p := r.Body.Position
-	return r.Body.Item != nil && *r.Body.Item.Type == schema.SiteItemSpace && p != nil && (p.Before != nil || p.After != nil)
+	return r.Body.Item != nil && *r.Body.Item.Type == schema.SiteItemSpace &&
+		p != nil && (p.Before != nil || p.After != nil)
 }
 
 type itemPointer struct {

@@ -17,7 +17,8 @@ import (
 
 const (
 	visitorSessionPath = "/__session/2/"
-	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts, and ours is on ours.
+	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts, and ours is on
+	// ours.
 	visitorCookie = "__session"
 	// visitorCookieSeconds is a year: browsers allow little more.
 	visitorCookieSeconds = 365 * 24 * 60 * 60
@@ -45,8 +46,8 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 		base = &url.URL{} // NewURLs has parsed it, and the table of the documents has none.
 	}
 	v.origins = append(v.origins, originOf(base))
-	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a cookie of
-	// its own, so that the id does not follow a reader from site to site.
+	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a
+	// cookie of its own, so that the id does not follow a reader from site to site.
 	secure := base.Scheme == "https"
 	v.cookie = http.Cookie{
 		Name: visitorCookie, Path: strings.TrimRight(base.Path, "/") + visitorSessionPath, MaxAge: visitorCookieSeconds,
@@ -61,7 +62,8 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 func visitorSessionRows(v *visitorSessions) []frame.Operation {
 	return []frame.Operation{{
 		Method: http.MethodGet, Path: visitorSessionPath, Root: true, ID: "getVisitorSession", Tag: "sites",
-		Doc: "Tell a reader's browser the id that counts it as one visitor: its cookie's, or the id that it proposes and then keeps. " +
+		Doc: "Tell a reader's browser the id that counts it as one visitor: its cookie's, or the id that it " +
+			"proposes and then keeps. " +
 			"Front ends call this from their readers' pages. An addition to the published contract.",
 		Scope: access.Public(), Status: http.StatusOK, Handler: frame.Handle(v.get),
 	}}
@@ -85,7 +87,8 @@ func (*visitorSessionRequest) OpenAPIAnswer() jsonschema.Dict {
 }
 
 // get answers with the id. A browser sends the page's origin with a request to another one, and says so itself if the
-// page is ours. A caller that says neither gets an answer, and no cookie: a page elsewhere could choose its readers' id.
+// page is ours. A caller that says neither gets an answer, and no cookie: a page elsewhere could choose its readers'
+// id.
 func (v *visitorSessions) get(
 	ctx context.Context, _ *access.Caller, r *visitorSessionRequest,
 ) (encoded frame.Encoded, err error) {
@@ -128,7 +131,8 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 		return errOrigin // Anybody on the way could have written the page.
 	}
 	known := slices.ContainsFunc(v.origins, func(ours string) bool {
-		return ours == originOf(origin) || origin.Scheme == "" && strings.HasSuffix(ours, "://"+strings.ToLower(origin.Host))
+		return ours == originOf(origin) ||
+			origin.Scheme == "" && strings.HasSuffix(ours, "://"+strings.ToLower(origin.Host))
 	})
 	found, err := v.store.PublishedSite(ctx, store.PublishedRef{Hostname: strings.ToLower(origin.Hostname())})
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !found.Site.Published {

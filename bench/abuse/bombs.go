@@ -45,7 +45,8 @@ func (o options) bombs(ctx context.Context, node *node) error {
 		rules := map[string]any{"mergeRules": map[string]any{"type": "rules", "rules": []any{
 			map[string]any{"rule": "custom", "expression": expression},
 		}}}
-		if err := node.Client.Call(ctx, http.MethodPatch, "/v1/orgs/"+organization, rules, http.StatusOK, nil); err != nil {
+		err = node.Client.Call(ctx, http.MethodPatch, "/v1/orgs/"+organization, rules, http.StatusOK, nil)
+		if err != nil {
 			fmt.Printf("%-44s %s\n", name, "is refused")
 			continue
 		}
@@ -67,7 +68,8 @@ func watchedMerge(ctx context.Context, node *node, space string) (peak int, took
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		page := map[string]any{"operation": "insert_page", "title": "Hello", "document": map[string]any{"markdown": "# Hi"}}
+		page := map[string]any{"operation": "insert_page", "title": "Hello",
+			"document": map[string]any{"markdown": "# Hi"}}
 		took, err = changed(ctx, node, space, page)
 	}()
 	for {

@@ -40,7 +40,8 @@ func (o options) unread(ctx context.Context, node *node) error {
 	fmt.Printf("%-44s %8s %8s %8s %8s\n", "1,500 connections that do not read", "MB", "peak MB", "200", "refused")
 	var failed []error
 	for _, row := range []struct{ name, path string }{
-		{"the API's document", "/v1/openapi.json"}, {"a signed file of 5 MiB", paths[0]}, {"a public specification of 3.5 MB", paths[1]},
+		{"the API's document", "/v1/openapi.json"}, {"a signed file of 5 MiB", paths[0]},
+		{"a public specification of 3.5 MB", paths[1]},
 	} {
 		before := int(machine.Process(node.PID()).Memory("VmRSS"))
 		peak, served, refused := holdUnread(ctx, node, row.path)

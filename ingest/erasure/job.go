@@ -211,7 +211,8 @@ func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d"
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
-		list[i] = fmt.Sprintf("site = %s AND visitor = %d AND toUnixTimestamp(%s) < %d", sqltree.Quote(v.SiteID), v.Visitor, insights.ColumnReceived, v.Before.Unix())
+		list[i] = fmt.Sprintf("site = %s AND visitor = %d AND toUnixTimestamp(%s) < %d",
+			sqltree.Quote(v.SiteID), v.Visitor, insights.ColumnReceived, v.Before.Unix())
 	}
 	return "(" + strings.Join(list, ") OR (") + ")"
 }

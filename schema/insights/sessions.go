@@ -37,10 +37,14 @@ var (
 		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
 	}}
 	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr {
-		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr { return sqltree.Call("argMinIf", page, number, is) })
+		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
+			return sqltree.Call("argMinIf", page, number, is)
+		})
 	}}
 	sessionExit = &SessionPart{"session_exit", func() sqltree.Expr {
-		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr { return sqltree.Call("argMaxIf", page, number, is) })
+		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
+			return sqltree.Call("argMaxIf", page, number, is)
+		})
 	}}
 )
 
@@ -55,7 +59,9 @@ func isPageView() sqltree.Expr {
 // log for events of one moment. So the events of a request are in the order in which they
 // were sent.
 func SentOrder() []sqltree.Expr {
-	return []sqltree.Expr{UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex)}
+	return []sqltree.Expr{
+		UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex),
+	}
 }
 
 // viewedPage is the page of the first or last page view: that with the least or greatest

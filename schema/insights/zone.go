@@ -79,7 +79,9 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 		return UTC
 	}
 	z := Zone{location: location, spans: spansOf(location, from.Add(-BucketReach), to.Add(BucketReach))}
-	z.events = slices.DeleteFunc(slices.Clone(z.spans), func(s span) bool { return !s.to.After(from) || !s.from.Before(to) })
+	z.events = slices.DeleteFunc(slices.Clone(z.spans), func(s span) bool {
+		return !s.to.After(from) || !s.from.Before(to)
+	})
 	if len(z.events) == 0 { // the range is empty
 		z.events = z.spans[:1]
 	}

@@ -61,13 +61,16 @@ func arrange(l *Layout, siblings []tree.Node, entries []*Entry, was map[string]t
 	}
 }
 
-// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids count.
+// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids
+// count.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {
 		if positions[i] == "" {
 			return false
 		}
-		if i > 0 && cmp.Or(strings.Compare(positions[i-1], positions[i]), strings.Compare(siblings[i-1].ID, siblings[i].ID)) >= 0 {
+		if i > 0 && cmp.Or(
+			strings.Compare(positions[i-1], positions[i]), strings.Compare(siblings[i-1].ID, siblings[i].ID),
+		) >= 0 {
 			return false
 		}
 	}

@@ -20,9 +20,10 @@ import (
 // safePasses bounds how often Safe reads a text: a change can turn what follows it into something else.
 const safePasses = 4
 
-// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#". HTML keeps
-// only passiveElements with passiveAttributes; any other tag is shown as text. Text without such links and tags keeps its
-// bytes, and so does code. GitBook's dialect and plain CommonMark must both find the result safe: readers may have either.
+// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#". HTML
+// keeps only passiveElements with passiveAttributes; any other tag is shown as text. Text without such links and tags
+// keeps its bytes, and so does code. GitBook's dialect and plain CommonMark must both find the result safe: readers
+// may have either.
 func Safe(markdown string) string {
 	if !strings.ContainsAny(markdown, "<]{") {
 		return markdown
@@ -94,7 +95,8 @@ type safeScan struct {
 	found  bool
 }
 
-// unsafeParts returns the changes that a text needs. found is true without changes if a part has no place in the source.
+// unsafeParts returns the changes that a text needs. found is true without changes if a part has no place in the
+// source.
 func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 	edits = map[int]edit{}
 	var inert []map[int]bool
@@ -250,8 +252,8 @@ func setOf(names string) map[string]bool {
 // beginsTag matches what HTML could take for the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
-// passiveTag reports whether a "<" begins no tag, a comment, or a tag that runs nothing and leads nowhere unlisted. A tag
-// ends at the next ">", because a tag whose attributes have one is refused.
+// passiveTag reports whether a "<" begins no tag, a comment, or a tag that runs nothing and leads nowhere unlisted. A
+// tag ends at the next ">", because a tag whose attributes have one is refused.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true
