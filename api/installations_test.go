@@ -108,13 +108,19 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 	}
 }
 
-// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes what exists: its token
+// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects: its token
 // and its integration's token send the members that the row names, and no other member of the body.
 func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
-	h.Want(200, "PATCH", space, admin, `{"mergeRules":{"type":"rules","rules":[{"rule":"require_at_least_one_approved_review"}]}}`)
+	h.Want(
+		200,
+		"PATCH",
+		space,
+		admin,
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"require_at_least_one_approved_review"}]}}`,
+	)
 	var scopes []string
 	for _, scope := range schema.IntegrationScopes() {
 		scopes = append(scopes, scope.Name)
@@ -146,7 +152,10 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 				token := everything
 				if op.Scope.Installation == schema.ScopeInstallation { // The example makes its own installation.
 					parts := strings.Split(path, "/")
-					token = h.InstallationToken(h.Ours, map[string]string{"integrationName": parts[3], "installationId": parts[5]})
+					token = h.InstallationToken(
+						h.Ours,
+						map[string]string{"integrationName": parts[3], "installationId": parts[5]},
+					)
 				}
 				a := h.Do(op.Method, path, token, map[string]any{member: value})
 				if a.Status == http.StatusBadRequest && value != nil { // Of another type.
@@ -160,7 +169,8 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	})
 	before := h.Want(200, "GET", space, admin, nil)
 	for member, value := range map[string]any{
-		"mergeRules": map[string]string{"type": "none"}, "defaultLevel": "admin", "editMode": "locked", "visibility": "public",
+		"mergeRules": map[string]string{"type": "none"}, "defaultLevel": "admin", "editMode": "locked",
+		"visibility": "public",
 	} {
 		a := h.Do("PATCH", space, everything, map[string]any{"title": "Taken over", member: value})
 		if h.WantError(a, http.StatusForbidden); !strings.Contains(string(a.Body), member) {
@@ -170,7 +180,9 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	if after := h.Want(200, "GET", space, admin, nil); !reflect.DeepEqual(before, after) {
 		t.Errorf("%v, before %v", after, before)
 	}
-	for _, body := range []string{`{"title":"Renamed","emoji":"1f600"}`, `{"icon":"https://example.com/icon.png"}`, `{"language":"de"}`} {
+	for _, body := range []string{
+		`{"title":"Renamed","emoji":"1f600"}`, `{"icon":"https://example.com/icon.png"}`, `{"language":"de"}`,
+	} {
 		h.Want(200, "PATCH", space, everything, body)
 	}
 }

@@ -174,7 +174,8 @@ func TestPermissionMatrix(t *testing.T) {
 	})
 }
 
-// TestUnknownMembers loops over the operations with a body of JSON: strict ones name an unknown member, and others ignore it.
+// TestUnknownMembers loops over the operations with a body of JSON. Strict operations name an unknown member, and
+// others ignore it.
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -185,7 +186,8 @@ func TestUnknownMembers(t *testing.T) {
 			return
 		}
 		a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], `{"nobodyKnows":1,`+body[1:])
-		if e := string(a.Body); op.Strict && (a.Status != http.StatusBadRequest || !strings.Contains(e, "nobodyKnows is not a known member")) {
+		if e := string(a.Body); op.Strict &&
+			(a.Status != http.StatusBadRequest || !strings.Contains(e, "nobodyKnows is not a known member")) {
 			t.Errorf("%s: %d %s", op.ID, a.Status, e)
 		} else if !op.Strict && strings.Contains(e, "nobodyKnows") {
 			t.Errorf("%s: %d %s", op.ID, a.Status, e)

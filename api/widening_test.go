@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// requests are bodies of an operation: those that let more people read the site, and those that do not.
+// requests are bodies of an operation. The bodies of widen let more people read the site; the bodies of keep do not.
 type requests struct{ widen, keep []string }
 
 // widening has a row for each operation that lets more people read a site. The site is for authenticated visitors. The
@@ -23,24 +23,45 @@ type requests struct{ widen, keep []string }
 var widening = map[string]requests{
 	"updateSiteById": {
 		widen: []string{
-			`{"visibility":"public"}`, `{"visibility":"unlisted"}`, `{"visibility":"share-link"}`, `{"title":"Open","visibility":"public"}`,
-			`{"adaptiveContent":{"enabled":true}}`, `{"hostname":"open.example.com"}`, `{"proxy":"open.example.com/docs"}`,
+			`{"visibility":"public"}`, `{"visibility":"unlisted"}`, `{"visibility":"share-link"}`,
+			`{"title":"Open","visibility":"public"}`,
+			`{"adaptiveContent":{"enabled":true}}`, `{"hostname":"open.example.com"}`,
+			`{"proxy":"open.example.com/docs"}`,
 		},
-		keep: []string{`{"visibility":"visitor-auth"}`, `{"title":"Closed"}`, `{"hostname":null,"proxy":null}`, `{"adaptiveContent":{"enabled":false}}`},
+		keep: []string{
+			`{"visibility":"visitor-auth"}`,
+			`{"title":"Closed"}`,
+			`{"hostname":null,"proxy":null}`,
+			`{"adaptiveContent":{"enabled":false}}`,
+		},
 	},
-	"publishSite":             {widen: []string{""}},
-	"listSiteShareLinks":      {widen: []string{""}},
-	"createSiteShareLink":     {widen: []string{`{"name":"Partners"}`}},
-	"updateSiteShareLinkById": {widen: []string{`{"name":"Friends"}`, `{"active":true}`}, keep: []string{`{"active":false}`}},
-	"updateSiteSpaceById":     {widen: []string{`{"condition":"visitor.claims.x"}`, `{"condition":null}`}, keep: []string{`{"hidden":true}`}},
-	"updateSiteSectionById":   {widen: []string{`{"condition":"visitor.claims.x"}`, `{"condition":null}`}, keep: []string{`{"icon":"book"}`}},
+	"publishSite":         {widen: []string{""}},
+	"listSiteShareLinks":  {widen: []string{""}},
+	"createSiteShareLink": {widen: []string{`{"name":"Partners"}`}},
+	"updateSiteShareLinkById": {
+		widen: []string{`{"name":"Friends"}`, `{"active":true}`},
+		keep:  []string{`{"active":false}`},
+	},
+	"updateSiteSpaceById": {
+		widen: []string{`{"condition":"visitor.claims.x"}`, `{"condition":null}`},
+		keep:  []string{`{"hidden":true}`},
+	},
+	"updateSiteSectionById": {
+		widen: []string{`{"condition":"visitor.claims.x"}`, `{"condition":null}`},
+		keep:  []string{`{"icon":"book"}`},
+	},
 	"moveSiteSpace": {
-		widen: []string{`{"position":{"before":{"siteSpace":"{first}"}}}`, `{"position":{"after":{"siteSpace":"{first}"}}}`},
-		keep:  []string{`{}`, `{"position":{}}`},
+		widen: []string{
+			`{"position":{"before":{"siteSpace":"{first}"}}}`,
+			`{"position":{"after":{"siteSpace":"{first}"}}}`,
+		},
+		keep: []string{`{}`, `{"position":{}}`},
 	},
 	"sortSiteStructure": {
-		widen: []string{`{"item":{"type":"site-space","id":"{second}"},"position":{"before":{"type":"site-space","id":"{first}"}}}`},
-		keep:  []string{`{"item":{"type":"site-space","id":"{second}"},"position":{}}`},
+		widen: []string{
+			`{"item":{"type":"site-space","id":"{second}"},"position":{"before":{"type":"site-space","id":"{first}"}}}`,
+		},
+		keep: []string{`{"item":{"type":"site-space","id":"{second}"},"position":{}}`},
 	},
 }
 
@@ -51,7 +72,8 @@ func closeSite(h *apitest.Harness, tenant *storetest.Tenant) (first, second, hid
 	admin, site := tenant.Tokens[schema.RoleAdmin], "/v1/orgs/"+tenant.Organization.ID+"/sites/"+tenant.Site.ID
 	hidden = h.FreshSpace(tenant, "Layoffs").ID
 	first = h.SiteSpace(tenant)
-	second = h.Want(http.StatusCreated, "POST", site+"/site-spaces", admin, map[string]string{"spaceId": hidden})["id"].(string)
+	second = h.Want(http.StatusCreated, "POST", site+"/site-spaces", admin,
+		map[string]string{"spaceId": hidden})["id"].(string)
 	h.Want(http.StatusOK, "PATCH", site, admin, `{"visibility":"visitor-auth"}`)
 	h.Want(http.StatusOK, "PATCH", "/v1/spaces/"+hidden, admin, `{"defaultLevel":null}`)
 	return first, second, hidden
@@ -106,7 +128,9 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 			}
 			a := h.Do(op.Method, path, create, sent)
 			h.WantError(a, http.StatusForbidden)
-			if text := string(a.Body); !strings.Contains(text, "read every space that the site shows") || strings.Contains(text, hidden) || strings.Contains(text, "Layoffs") {
+			if text := string(a.Body); !strings.Contains(text, "read every space that the site shows") ||
+				strings.Contains(text, hidden) ||
+				strings.Contains(text, "Layoffs") {
 				t.Errorf("%s: %s", body, text)
 			}
 			if after := whoReads(h, h.Ours); after != before {
@@ -118,7 +142,13 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 					t.Errorf("%s as %s who may read the spaces: %d %s", body, who, a.Status, a.Body)
 				}
 			}
-			h.Want(http.StatusOK, "PATCH", site, admin, `{"visibility":"visitor-auth","adaptiveContent":{"enabled":false},"hostname":null,"proxy":null}`)
+			h.Want(
+				http.StatusOK,
+				"PATCH",
+				site,
+				admin,
+				`{"visibility":"visitor-auth","adaptiveContent":{"enabled":false},"hostname":null,"proxy":null}`,
+			)
 		}
 		h.Want(http.StatusOK, "PATCH", "/v1/spaces/"+hidden, admin, `{"defaultLevel":null}`)
 		for _, body := range rows.keep {
@@ -140,9 +170,16 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	h := apitest.New(t)
 	create := h.Ours.Tokens[schema.RoleCreate]
 	_, _, hidden := closeSite(h, h.Ours)
-	narrows := []string{"deleteSiteById", "deleteSiteShareLinkById", "deleteSiteSpaceById", "deleteSiteSectionById", "unpublishSite"}
+	narrows := []string{
+		"deleteSiteById",
+		"deleteSiteShareLinkById",
+		"deleteSiteSpaceById",
+		"deleteSiteSectionById",
+		"unpublishSite",
+	}
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Scope.Object != access.OnSite || op.Scope.Widens || op.Method == http.MethodGet || slices.Contains(narrows, op.ID) {
+		if op.Scope.Object != access.OnSite || op.Scope.Widens || op.Method == http.MethodGet ||
+			slices.Contains(narrows, op.ID) {
 			return
 		}
 		path, body := h.Example(op, h.Ours)
@@ -150,7 +187,7 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 		h.Do(op.Method, path, create, body)
 		after := whoReads(h, h.Ours)
 		if op.Scope.Right == access.RightCreate && (op.ID == "addSpaceToSite" || op.ID == "addSectionToSite") {
-			// They show another space, one that the caller may read; the others stay as they were.
+			// Both operations add a space that the caller may read. The other spaces stay as they were.
 			a := h.Do(op.Method, path, create, map[string]string{"spaceId": hidden})
 			if h.WantError(a, http.StatusBadRequest); whoReads(h, h.Ours) != after {
 				t.Errorf("shows the hidden space once more: %s", whoReads(h, h.Ours))
@@ -163,7 +200,7 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	})
 }
 
-// TestNarrowingDoesNotWiden: a change that lets nobody in when it is asked for does not let anybody in when it is stored.
+// TestNarrowingDoesNotWiden: a change that lets nobody in when it is requested lets nobody in when it is stored.
 func TestNarrowingDoesNotWiden(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

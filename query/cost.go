@@ -81,7 +81,7 @@ func (f funnel) weigh(q *question) {
 func (p retention) weigh(q *question) { q.weigh(p.refs(), insights.CountExact, p.scope) }
 
 // weigh gives the question the cost of reading the scopes, of which the first is the
-// request's. Events that are joined with their sessions are read twice, and those around
+// request's. Events that are joined with their sessions are read twice, and events around
 // the range once.
 func (q *question) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.cost, q.known = 0, true

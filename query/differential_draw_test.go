@@ -29,8 +29,18 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		*e = insights.Event{
 			TimeMillis: testNow.UnixMilli() - r.Int64N(int64(21*24*time.Hour/time.Millisecond)),
 			Type:       enum(insights.EventTypes, 1), Visitor: 1 + r.Uint64N(9), Session: 1 + r.Uint64N(20),
-			URL: pick("https://a.example/", "https://a.example", "https://a.example/x?q=1#f", "https://a.example/x/%20y", "https://a.example/b",
-				"https://a.example/x#/y?z", "https://a.example/ü", "https://a.example?q=/x/y", "https://a.example:8443", "https://a.example#/b"),
+			URL: pick(
+				"https://a.example/",
+				"https://a.example",
+				"https://a.example/x?q=1#f",
+				"https://a.example/x/%20y",
+				"https://a.example/b",
+				"https://a.example/x#/y?z",
+				"https://a.example/ü",
+				"https://a.example?q=/x/y",
+				"https://a.example:8443",
+				"https://a.example#/b",
+			),
 			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
 			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
@@ -53,7 +63,9 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis, list[i-1].Visitor, list[i-1].Session
 		}
 		if i > 0 && r.IntN(4) == 0 { // some hours later in a session, at most
-			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis+r.Int64N(int64(14*time.Hour/time.Millisecond)), list[i-1].Visitor, list[i-1].Session
+			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis+r.Int64N(
+				int64(14*time.Hour/time.Millisecond),
+			), list[i-1].Visitor, list[i-1].Session
 		}
 		if r.IntN(3) > 0 {
 			p := places[r.IntN(len(places))]
@@ -192,9 +204,11 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 // drawCut draws a range that cuts a session, or ends where one is no longer seen.
 func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "cut")].TimeMillis)
-	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour, 12 * time.Hour}).Draw(t, "off")).
+	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour,
+		12 * time.Hour}).Draw(t, "off")).
 		Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "ms")) * time.Millisecond)
-	length := rapid.SampledFrom([]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}).Draw(t, "length")
+	length := rapid.SampledFrom([]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}).
+		Draw(t, "length")
 	if rapid.Bool().Draw(t, "last") {
 		return [2]time.Time{border.Add(-length), border}
 	}

@@ -110,7 +110,7 @@ func (f funnel) String() string {
 // lower turns the funnel into SQL that gives the number of actors by how far they came.
 //
 // Each event is a row for each step that it matches. The engine's windowFunnel goes
-// through an actor's rows by a number, and takes those of equal numbers as they come, so
+// through an actor's rows by a number, and takes rows of equal numbers in any order, so
 // each row of a moment gets another number. The later step of an event comes first, and
 // cannot follow the earlier one.
 func (f funnel) lower() sqltree.Statement {
@@ -135,8 +135,9 @@ func (f funnel) lower() sqltree.Statement {
 		Columns: []sqltree.Aliased{{Expr: sqltree.Col("reached")}, {Expr: sqltree.Call("count")}},
 		Sub: &sqltree.Select{
 			Columns: []sqltree.Aliased{{
-				Expr: sqltree.Parametric("windowFunnel", []sqltree.Expr{sqltree.Param(sqltree.T("UInt64"), window)}, chain...),
-				As:   "reached",
+				Expr: sqltree.Parametric("windowFunnel", []sqltree.Expr{sqltree.Param(sqltree.T("UInt64"), window)},
+					chain...),
+				As: "reached",
 			}},
 			Sub: rows(key, sqltree.Call("arrayJoin", matched)), GroupBy: f.by.Key,
 		},
@@ -149,8 +150,14 @@ func (f funnel) lower() sqltree.Statement {
 func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
 		sqltree.Int(int64(len(f.steps))))
-	return f.read(append(slices.Clone(key), sqltree.Aliased{Expr: step, As: "step"},
-		sqltree.Aliased{Expr: sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, moment, sqltree.Col("step"))), As: "at"}))
+	return f.read(append(
+		slices.Clone(key),
+		sqltree.Aliased{Expr: step, As: "step"},
+		sqltree.Aliased{
+			Expr: sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, moment, sqltree.Col("step"))),
+			As:   "at",
+		},
+	))
 }
 
 // momentRows is the distance of the numbers of two moments. An actor's rows have half as

@@ -51,9 +51,20 @@ var injections = []string{
 
 var (
 	// literals of this program: all that may stand between quotes.
-	literals = map[string]bool{"UTC": true, "": true, `\\types`: true, "s": true, "[": true, "Array(String)": true, "openapi": true, "tag": true, "/": true, "://": true}
-	quoted   = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
-	plain    = regexp.MustCompile(`^[A-Za-z0-9_(),.{}: \n=<>!+*-]*$`)
+	literals = map[string]bool{
+		"UTC":           true,
+		"":              true,
+		`\\types`:       true,
+		"s":             true,
+		"[":             true,
+		"Array(String)": true,
+		"openapi":       true,
+		"tag":           true,
+		"/":             true,
+		"://":           true,
+	}
+	quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
+	plain  = regexp.MustCompile(`^[A-Za-z0-9_(),.{}: \n=<>!+*-]*$`)
 )
 
 func checkSQL(t testing.TB, sql string) {

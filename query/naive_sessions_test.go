@@ -37,7 +37,10 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 		}
 	}
 	for _, s := range sessions {
-		slices.SortStableFunc(s.views, func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) })
+		slices.SortStableFunc(
+			s.views,
+			func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) },
+		)
 	}
 	return sessions
 }

@@ -123,9 +123,11 @@ func modelCompared(name, preset string, from, to time.Time) (time.Time, time.Tim
 
 // calendarZones skip or double midnights, set their clocks at other times, or left a day out.
 var calendarZones = []string{
-	"America/Santiago", "Atlantic/Azores", "America/Havana", "America/Sao_Paulo", "America/Asuncion", "America/Scoresbysund",
+	"America/Santiago", "Atlantic/Azores", "America/Havana", "America/Sao_Paulo", "America/Asuncion",
+	"America/Scoresbysund",
 	"Africa/Cairo", "Asia/Beirut", "Asia/Amman", "Asia/Damascus", "Asia/Gaza", "Asia/Tehran", "America/St_Johns",
-	"Pacific/Apia", "Pacific/Kwajalein", "Pacific/Kiritimati", "Africa/Monrovia", "Australia/Lord_Howe", "Antarctica/Troll",
+	"Pacific/Apia", "Pacific/Kwajalein", "Pacific/Kiritimati", "Africa/Monrovia", "Australia/Lord_Howe",
+	"Antarctica/Troll",
 	"Europe/Berlin", "America/New_York", "Australia/Sydney", "Africa/Casablanca", "Asia/Kathmandu", "UTC",
 }
 
@@ -140,10 +142,13 @@ func TestCalendar(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Unix(rapid.Int64Range(2*366*24*60*2, 60*366*24*60*2).Draw(t, "half minute")*30, 0)
-		if _, change := at.In(zone).ZoneBounds(); !change.IsZero() && rapid.IntRange(0, 4).Draw(t, "near a change") > 0 {
+		if _, change := at.In(zone).ZoneBounds(); !change.IsZero() &&
+			rapid.IntRange(0, 4).Draw(t, "near a change") > 0 {
 			days := []int{-2, -1, 0, 1, 2, 7, 14, 30, 60, 89, 90, 91, 92, 180, 181, 364, 365, 366, 730, 731}
 			after := 24 * 60 * 2 * rapid.SampledFrom(days).Draw(t, "days after")
-			at = change.Add(time.Duration(after+rapid.IntRange(-200, 200).Draw(t, "half minutes after")) * 30 * time.Second)
+			at = change.Add(
+				time.Duration(after+rapid.IntRange(-200, 200).Draw(t, "half minutes after")) * 30 * time.Second,
+			)
 		}
 		aligned := func(t2 time.Time, what string) time.Time {
 			switch rapid.SampledFrom([]string{"day", "day", "day", "clock", "any"}).Draw(t, what) {
@@ -156,7 +161,14 @@ func TestCalendar(t *testing.T) {
 			return t2
 		}
 		from := aligned(at, "from").In(zone)
-		to := aligned(from.Add(time.Duration(rapid.SampledFrom([]int{1, 5, 20, 25, 26, 49, 7 * 24, 30 * 24, 365 * 24}).Draw(t, "hours"))*time.Hour), "to").In(zone)
+		to := aligned(
+			from.Add(
+				time.Duration(
+					rapid.SampledFrom([]int{1, 5, 20, 25, 26, 49, 7 * 24, 30 * 24, 365 * 24}).Draw(t, "hours"),
+				)*time.Hour,
+			),
+			"to",
+		).In(zone)
 		if !from.Before(to) {
 			to = from.Add(time.Hour)
 		}
@@ -170,14 +182,34 @@ func TestCalendar(t *testing.T) {
 			}
 			gotFirst, gotLast, err := resolveRange(r, last)
 			if err != nil || !gotFirst.Equal(first) || !gotLast.Equal(last) {
-				t.Fatalf("%s: %q at %v: from %v to %v, %v; want %v", name, preset, last, gotFirst.In(zone), gotLast.In(zone), err, first.In(zone))
+				t.Fatalf(
+					"%s: %q at %v: from %v to %v, %v; want %v",
+					name,
+					preset,
+					last,
+					gotFirst.In(zone),
+					gotLast.In(zone),
+					err,
+					first.In(zone),
+				)
 			}
 			for _, compare := range Comparisons() {
 				wantFirst, wantLast := modelCompared(compare, preset, first.In(zone), last.In(zone))
 				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, first, last, zone)
 				if err != nil || !gotFirst.Equal(wantFirst) || !gotLast.Equal(wantLast) {
-					t.Fatalf("%s: %q, %v to %v, %s: %v to %v, %v; want %v to %v", name, preset, first.In(zone), last.In(zone), compare,
-						gotFirst.In(zone), gotLast.In(zone), err, wantFirst.In(zone), wantLast.In(zone))
+					t.Fatalf(
+						"%s: %q, %v to %v, %s: %v to %v, %v; want %v to %v",
+						name,
+						preset,
+						first.In(zone),
+						last.In(zone),
+						compare,
+						gotFirst.In(zone),
+						gotLast.In(zone),
+						err,
+						wantFirst.In(zone),
+						wantLast.In(zone),
+					)
 				}
 			}
 		}

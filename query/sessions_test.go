@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,11 @@ func sharedSession() []insights.Event {
 	list := make([]insights.Event, 3)
 	for i := range list {
 		list[i] = fixture()[0]
-		list[i].TimeMillis, list[i].Visitor, list[i].Session = testNow.UnixMilli()-int64(3-i)*3_600_000, uint64(1+i/2), 7
+		list[i].TimeMillis, list[i].Visitor, list[i].Session = testNow.UnixMilli()-int64(
+			3-i,
+		)*3_600_000, uint64(
+			1+i/2,
+		), 7
 	}
 	return list
 }
@@ -31,18 +36,36 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 	raw, visits := newService(conn), newService(conn)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64}
 	for name, s := range map[string]*Service{"raw": raw, "visits": visits} {
-		body, headers, err := s.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"visitorsCount"}]}`), testNow)
-		if want := `{"columns":[{"values":[2]},{"values":[2]}]}`; err != nil || headers[headerSource] != name || !equalColumns(t, body, want) {
+		body, headers, err := s.Aggregate(
+			t.Context(),
+			Asker{},
+			testSite,
+			[]byte(`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"visitorsCount"}]}`),
+			testNow,
+		)
+		if want := `{"columns":[{"values":[2]},{"values":[2]}]}`; err != nil || headers[headerSource] != name ||
+			!equalColumns(t, body, want) {
 			t.Errorf("%s of %s: %s, %v", name, headers[headerSource], body, err)
 		}
 	}
-	body, _, err := raw.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"pagesPerSession"},{"column":"bounceRate"}]}`), testNow)
-	if want := `{"columns":[{"values":[2]},{"values":[1.5]},{"values":[0.5]}]}`; err != nil || !equalColumns(t, body, want) {
+	body, _, err := raw.Aggregate(
+		t.Context(),
+		Asker{},
+		testSite,
+		[]byte(
+			`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"pagesPerSession"},`+
+				`{"column":"bounceRate"}]}`,
+		),
+		testNow,
+	)
+	if want := `{"columns":[{"values":[2]},{"values":[1.5]},{"values":[0.5]}]}`; err != nil ||
+		!equalColumns(t, body, want) {
 		t.Errorf("with columns of sessions: %s, %v", body, err)
 	}
 	body, _, err = raw.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{}, testNow)
 	var segments struct{ Items []Segment }
-	if err != nil || json.Unmarshal(body, &segments) != nil || len(segments.Items) != 1 || segments.Items[0].Sessions != 2 {
+	if err != nil || json.Unmarshal(body, &segments) != nil || len(segments.Items) != 1 ||
+		segments.Items[0].Sessions != 2 {
 		t.Errorf("segments: %s, %v", body, err)
 	}
 }
@@ -61,8 +84,16 @@ func TestEventsOfOneMoment(t *testing.T) {
 	insert(t, conn, testSite, sent[:2])
 	insert(t, conn, testSite, sent[2:])
 	service := newService(conn)
-	body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last24Hours","select":[{"column":"entryPage"},{"column":"exitPage"}]}`), testNow)
-	if want := `{"columns":[{"values":[{"page":"p2","space":"sp1"}]},{"values":[{"page":"p1","space":"sp1"}]}]}`; err != nil || !equalColumns(t, body, want) {
+	body, _, err := service.Aggregate(
+		t.Context(),
+		Asker{},
+		testSite,
+		[]byte(`{"range":"last24Hours","select":[{"column":"entryPage"},{"column":"exitPage"}]}`),
+		testNow,
+	)
+	if want := `{"columns":[{"values":[{"page":"p2","space":"sp1"}]},{"values":[{"page":"p1",` +
+		`"space":"sp1"}]}]}`; err != nil ||
+		!equalColumns(t, body, want) {
 		t.Errorf("%s, %v", body, err)
 	}
 	step := func(page string) string {
@@ -79,7 +110,14 @@ func TestEventsOfOneMoment(t *testing.T) {
 		{`{},{},{}`, `,"strictIncrease":false`, 1},
 		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event is two steps
 	} {
-		body, _, err := service.Answer(t.Context(), Asker{}, Funnel, testSite, []byte(`{"range":"last24Hours","window":1,"steps":[`+c.steps+`]`+c.strict+`}`), testNow)
+		body, _, err := service.Answer(
+			t.Context(),
+			Asker{},
+			Funnel,
+			testSite,
+			[]byte(`{"range":"last24Hours","window":1,"steps":[`+c.steps+`]`+c.strict+`}`),
+			testNow,
+		)
 		var answer struct{ Steps []struct{ Count uint64 } }
 		if err != nil || json.Unmarshal(body, &answer) != nil || answer.Steps[len(answer.Steps)-1].Count != c.last {
 			t.Errorf("%s%s: %s, %v", c.steps, c.strict, body, err)
@@ -88,7 +126,7 @@ func TestEventsOfOneMoment(t *testing.T) {
 }
 
 // TestSessionsAtBorders: a session whose first page view is before the range, or whose last
-// one is after it, is no bounce; nor does it begin or end at the border.
+// page view is after it, is no bounce, and does not begin or end at the border.
 func TestSessionsAtBorders(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -108,23 +146,46 @@ func TestSessionsAtBorders(t *testing.T) {
 	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // beyond both
 	view(4, day.Add(time.Hour), "p8")
 	view(4, day.Add(36*time.Hour), "p9")
-	view(5, day.Add(-time.Millisecond), "p10") // beside the range
+	view(5, day.Add(-time.Millisecond), "p10") // before the range
 	view(5, day.Add(24*time.Hour), "p11")
 	insert(t, conn, testSite, sent)
 	service := newService(conn)
+	pages := func(ids ...string) string {
+		var values []string
+		for _, id := range ids {
+			values = append(values, `{"page":"`+id+`","space":"sp1"}`)
+		}
+		return `{"values":[` + strings.Join(values, ",") + `]}`
+	}
 	for request, want := range map[string]string{
-		`"select":[{"column":"sessionsCount"},{"column":"bounceRate"},{"column":"pagesPerSession"},{"column":"sessionDuration"}]`: `{"values":[4]},{"values":[0.5]},{"values":[1.75]},{"values":[43204.99975]}`,
-		`"select":[{"column":"entryPage"},{"column":"exitPage"}],"order":{"by":{"column":"entryPage"},"direction":"asc"}`: `{"values":[{"page":"p1","space":"sp1"},{"page":"p3","space":"sp1"},{"page":"p4","space":"sp1"},{"page":"p8","space":"sp1"}]},
-			{"values":[{"page":"p2","space":"sp1"},{"page":"p3","space":"sp1"},{"page":"p6","space":"sp1"},{"page":"p8","space":"sp1"}]}`,
-		`"where":[{"column":"entryPage","values":[{"page":"p1","space":"sp1"}]}],"select":[{"column":"eventsCount"}]`: `{"values":[1]}`,
+		`"select":[{"column":"sessionsCount"},{"column":"bounceRate"},{"column":"pagesPerSession"},` +
+			`{"column":"sessionDuration"}]`: `{"values":[4]},{"values":[0.5]},{"values":[1.75]},` +
+			`{"values":[43204.99975]}`,
+		`"select":[{"column":"entryPage"},{"column":"exitPage"}],` +
+			`"order":{"by":{"column":"entryPage"},"direction":"asc"}`: pages("p1", "p3", "p4", "p8") + "," +
+			pages("p2", "p3", "p6", "p8"),
+		`"where":[{"column":"entryPage","values":[{"page":"p1","space":"sp1"}]}],` +
+			`"select":[{"column":"eventsCount"}]`: `{"values":[1]}`,
 	} {
-		body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":{"from":"2026-03-10T00:00:00Z","to":"2026-03-11T00:00:00Z"},`+request+`}`), testNow)
+		body, _, err := service.Aggregate(
+			t.Context(),
+			Asker{},
+			testSite,
+			[]byte(`{"range":{"from":"2026-03-10T00:00:00Z","to":"2026-03-11T00:00:00Z"},`+request+`}`),
+			testNow,
+		)
 		if err != nil || !equalColumns(t, body, `{"columns":[`+want+`]}`) {
 			t.Errorf("%s: %s, %v, want %s", request, body, err, want)
 		}
 	}
 	// A live board sees how a session began.
-	body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last24Hours","select":[{"column":"bounceRate"}]}`), day.Add(24*time.Hour))
+	body, _, err := service.Aggregate(
+		t.Context(),
+		Asker{},
+		testSite,
+		[]byte(`{"range":"last24Hours","select":[{"column":"bounceRate"}]}`),
+		day.Add(24*time.Hour),
+	)
 	if err != nil || !equalColumns(t, body, `{"columns":[{"values":[0.5]}]}`) {
 		t.Errorf("last24Hours: %s, %v", body, err)
 	}
@@ -143,7 +204,11 @@ func TestDayAloneIsDayInChart(t *testing.T) {
 		e := &events[i]
 		session := r.Int64N(100)
 		e.Visitor, e.Session = uint64(1+session%7), uint64(1+session)
-		e.TimeMillis = from.Add(time.Duration(session)*days*24*time.Hour/100).UnixMilli() + r.Int64N(insights.SessionReach.Milliseconds())
+		e.TimeMillis = from.Add(time.Duration(session)*days*24*time.Hour/100).
+			UnixMilli() +
+			r.Int64N(
+				insights.SessionReach.Milliseconds(),
+			)
 		if r.IntN(2) == 0 {
 			e.Type = code(insights.EventTypes, "page_view")
 		}
@@ -157,10 +222,12 @@ func TestDayAloneIsDayInChart(t *testing.T) {
 	}
 	for _, zone := range []string{"UTC", "Asia/Kathmandu"} {
 		for _, by := range []string{"visitorDevice", "entryPage", "exitPage"} {
-			where := `"timezone":"` + zone + `","where":[{"column":"visitorOS","operator":"notIn","values":["windows"]}],`
+			where := `"timezone":"` + zone +
+				`","where":[{"column":"visitorOS","operator":"notIn","values":["windows"]}],`
 			ask := func(from, to time.Time, groups string) (columns [][]any) {
 				span := `{"from":"` + from.Format(time.RFC3339) + `","to":"` + to.Format(time.RFC3339) + `"}`
-				request := `{"range":` + span + `,` + where + `"select":[` + groups + `{"column":"` + by + `"}` + selected + `]}`
+				request := `{"range":` + span + `,` + where + `"select":[` + groups + `{"column":"` + by + `"}` +
+					selected + `]}`
 				body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(request), testNow)
 				var answer struct{ Columns []struct{ Values []any } }
 				if err != nil || json.Unmarshal(body, &answer) != nil {

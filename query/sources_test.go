@@ -118,7 +118,9 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("raw")
 	clear(service.sources.sites)
 	ask("raw") // and its events are counted, for admission
-	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil, insights.CountExact); rows != 8 || !known {
+	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil,
+		insights.CountExact); rows != 8 ||
+		!known {
 		t.Errorf("30 days have %d events, known %v", rows, known)
 	}
 	add := insights.VisitsStatements(insights.Topology{}, nil, true)
@@ -241,7 +243,9 @@ func TestDaysOfDecades(t *testing.T) {
 		t.Errorf("%v, %v; want visits", headers, err)
 	}
 	// The first and the last day have an hour with events, which may be in the range.
-	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil, insights.CountExact); rows != 31 || !known {
+	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil,
+		insights.CountExact); rows != 31 ||
+		!known {
 		t.Errorf("30 days have %d rows, known %v", rows, known)
 	}
 }

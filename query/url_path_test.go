@@ -20,23 +20,47 @@ func TestURLPath(t *testing.T) {
 			events = append(events, e)
 		}
 	}
-	add("https://docs.example.com", "https://docs.example.com/", "https://docs.example.com?utm_source=x", "https://docs.example.com#f",
-		"https://docs.example.com:8443", "https://docs.example.com/?q=/a", "https://docs.example.com?next=/guide/a", "https://docs.example.com#/route?x",
-		"https://docs.example.com?a#b/c", "https://[::1]:80?x", "http://user@localhost", "https://docs.example.com?at=https://other.example/x")
+	add(
+		"https://docs.example.com",
+		"https://docs.example.com/",
+		"https://docs.example.com?utm_source=x",
+		"https://docs.example.com#f",
+		"https://docs.example.com:8443",
+		"https://docs.example.com/?q=/a",
+		"https://docs.example.com?next=/guide/a",
+		"https://docs.example.com#/route?x",
+		"https://docs.example.com?a#b/c",
+		"https://[::1]:80?x",
+		"http://user@localhost",
+		"https://docs.example.com?at=https://other.example/x",
+	)
 	home := len(events)
-	add("https://docs.example.com/guide?next=/b", "https://docs.example.com/guide#/b", "https://docs.example.com//", "about:blank", "about:blank?x=://y")
+	add(
+		"https://docs.example.com/guide?next=/b",
+		"https://docs.example.com/guide#/b",
+		"https://docs.example.com//",
+		"about:blank",
+		"about:blank?x=://y",
+	)
 	insert(t, conn, testSite, events)
 	service := newService(conn)
 	answer := func(body string) string {
 		t.Helper()
-		answer, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"lastYear",`+body+`}`), testNow)
+		answer, _, err := service.Aggregate(
+			t.Context(),
+			Asker{},
+			testSite,
+			[]byte(`{"range":"lastYear",`+body+`}`),
+			testNow,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return rowsText(t, answer)
 	}
 	group := `"groupBy":[{"column":"urlPath"}]`
-	if got, want := answer(group), "urlPath: [\"/\",\"\",\"/guide\",\"//\"]\neventsCount: [12,2,2,1]"; got != want || home != 12 {
+	if got, want := answer(group), "urlPath: [\"/\",\"\",\"/guide\",\"//\"]\neventsCount: [12,2,2,1]"; got != want ||
+		home != 12 {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, c := range []struct{ name, filter, want string }{
@@ -57,7 +81,8 @@ func TestURLPath(t *testing.T) {
 		})
 	}
 	funnel, _, err := service.Answer(t.Context(), Asker{}, Funnel, testSite, []byte(`{"range":"lastYear","steps":[`+
-		`{"where":[{"column":"urlPath","values":["/"]}]},{"where":[{"column":"urlPath","values":["/guide"]}]}]}`), testNow)
+		`{"where":[{"column":"urlPath","values":["/"]}]},{"where":[{"column":"urlPath",`+
+		`"values":["/guide"]}]}]}`), testNow)
 	if err != nil || !strings.Contains(string(funnel), `"count":1`) || strings.Contains(string(funnel), `"count":0`) {
 		t.Errorf("%s, %v", funnel, err)
 	}

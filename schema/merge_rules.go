@@ -82,7 +82,10 @@ var mergeRules = []struct {
 			return f.replaced(r.Users)
 		}
 		if missing := slices.DeleteFunc(left, f.approvedBy); len(missing) > 0 {
-			return "not everybody whose approval it takes has approved the current content: " + f.named(missing, " and ") +
+			return "not everybody whose approval it takes has approved the current content: " + f.named(
+				missing,
+				" and ",
+			) +
 				" must approve it; whoever wrote part of it cannot"
 		}
 		return ""
@@ -199,7 +202,10 @@ func (f MergeFacts) replaced(users []string) string {
 	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
 		return ""
 	}
-	return f.named(users, " and ") + " may not review any more, so an admin of the space must approve the current content; " +
+	return f.named(
+		users,
+		" and ",
+	) + " may not review any more, so an admin of the space must approve the current content; " +
 		"whoever wrote part of it cannot"
 }
 

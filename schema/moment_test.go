@@ -36,11 +36,14 @@ func TestMoments(t *testing.T) {
 			At *time.Time `json:"at,omitempty"`
 		}
 		for name, value := range map[string]any{
-			"plain": test.at, "pointer": &test.at, "list": []time.Time{test.at}, "map": map[string]time.Time{"at": test.at}, "any": map[string]any{"at": test.at},
-			"member": inner{&test.at}, "members": []any{inner{&test.at}}, "opt": schema.Some(test.at), "list of objects": schema.List[inner]{Items: []inner{{&test.at}}},
+			"plain": test.at, "pointer": &test.at, "list": []time.Time{test.at},
+			"map": map[string]time.Time{"at": test.at}, "any": map[string]any{"at": test.at},
+			"member": inner{&test.at}, "members": []any{inner{&test.at}}, "opt": schema.Some(test.at),
+			"list of objects": schema.List[inner]{Items: []inner{{&test.at}}},
 		} {
 			want := map[string]string{
-				"plain": `"M"`, "pointer": `"M"`, "list": `["M"]`, "map": `{"at":"M"}`, "any": `{"at":"M"}`, "member": `{"at":"M"}`, "members": `[{"at":"M"}]`,
+				"plain": `"M"`, "pointer": `"M"`, "list": `["M"]`, "map": `{"at":"M"}`, "any": `{"at":"M"}`,
+				"member": `{"at":"M"}`, "members": `[{"at":"M"}]`,
 				"opt": `"M"`, "list of objects": `{"items":[{"at":"M"}],"count":0}`,
 			}[name]
 			got, err := schema.EncodeJSON(value)

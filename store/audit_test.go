@@ -159,9 +159,11 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectID: &made.ID})
 	want := []string{
-		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "draft": false, "source": "/a"} by user acme-admin`,
+		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "draft": ` +
+			`false, "source": "/a"} by user acme-admin`,
 		`update site-redirect changeRedirect {"source": "/a"}>{"source": "/b"} by user acme-admin`,
-		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "draft": false, "source": "/b"}>null by user acme-admin`,
+		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "draft": false, ` +
+			`"source": "/b"}>null by user acme-admin`,
 	}
 	if len(entries) != len(want) {
 		t.Fatalf("%d entries: %+v", len(entries), entries)
@@ -242,7 +244,8 @@ func TestAuditIsBounded(t *testing.T) {
 		}
 	}
 	exec(`insert into teams (id, organization_id, title) select 't' || g, $1, 'T' || g from generate_series(1, 250) g
-		union all select 'u' || g, $2, 'T' || g from generate_series(1, 7) g`, ours.Organization.ID, theirs.Organization.ID)
+		union all select 'u' || g, $2, 'T' || g from generate_series(1, 7) g`,
+		ours.Organization.ID, theirs.Organization.ID)
 	exec("update teams set title = title || id")
 	exec("delete from teams")
 	for organization, want := range map[string][]int64{ours.Organization.ID: {101, 150}, theirs.Organization.ID: {7, 0}} {

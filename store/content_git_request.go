@@ -140,11 +140,7 @@ func (i *gitImporter) open() error {
 	if err != nil {
 		return err
 	}
-	m, err := between(ctx, q, [3]Revision{base, i.head, theirs})
-	if err != nil {
-		return err
-	}
-	result, _, err := m.with(ctx, q, nil)
+	result, _, err := mergeAll(ctx, q, [3]Revision{base, i.head, theirs})
 	if err != nil {
 		return err
 	}
@@ -245,11 +241,7 @@ func (i *gitImporter) update() error {
 
 func (i *gitImporter) mergeInto(row *ChangeRequest, of [3]Revision) error {
 	ctx, q := i.ctx, i.q
-	m, err := between(ctx, q, of)
-	if err != nil {
-		return err
-	}
-	result, made, err := m.with(ctx, q, nil)
+	result, made, err := mergeAll(ctx, q, of)
 	if err != nil {
 		return err
 	}
@@ -288,7 +280,7 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // That of an archived request.
+	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // An archived request has it.
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return interpret(err, "git synchronization")
 		}
@@ -339,8 +331,10 @@ func (i *gitImporter) supersede() error {
 		return err
 	}
 	if len(edits) > 0 && !in.Force {
-		return schema.Conflict(fmt.Sprintf("the change request %d has an earlier import of the branch, and was edited or "+
-			"updated since: nothing was imported. Merge or archive it and retry, or import with force", row.Number))
+		return schema.Conflict(
+			fmt.Sprintf("the change request %d has an earlier import of the branch, and was edited or "+
+				"updated since: nothing was imported. Merge or archive it and retry, or import with force", row.Number),
+		)
 	}
 	if err := setStatus(ctx, q, &row, schema.ChangeRequestArchived); err != nil {
 		return err

@@ -128,8 +128,11 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 		held = true
 		return setGitOperation(ctx, q, db.SetGitOperationParams{
 			ID: o.ID, State: schema.GitWaiting, ChangeRequestID: &request.ID,
-			Reason: fmt.Sprintf("waits for the change request %d, which has an import of the branch: the export runs once "+
-				"it is merged or archived", request.Number),
+			Reason: fmt.Sprintf(
+				"waits for the change request %d, which has an import of the branch: the export runs once "+
+					"it is merged or archived",
+				request.Number,
+			),
 		})
 	})
 	return held, err

@@ -191,11 +191,7 @@ func (i *gitImporter) merge() error {
 	if err != nil {
 		return err
 	}
-	m, err := between(ctx, q, [3]Revision{base, i.head, theirs})
-	if err != nil {
-		return err
-	}
-	result, made, err := m.with(ctx, q, nil)
+	result, made, err := mergeAll(ctx, q, [3]Revision{base, i.head, theirs})
 	if err != nil {
 		return err
 	}
@@ -230,7 +226,7 @@ func (i *gitImporter) merge() error {
 }
 
 // state makes the pages of the repository a revision of the synchronization's branch, after the base. The branch has
-// the differences from a base in the main content, or else from the head.
+// the differences from a base in the main content, and without such a base from the head.
 func (i *gitImporter) state(base Revision) (Revision, error) {
 	ctx, q, branch := i.ctx, i.q, i.in.Base.id
 	before := base
@@ -241,7 +237,7 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	if before.Branch != branch { // What the branch has is about an older base.
+	if before.Branch != branch { // The branch is about an older base.
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
 			return Revision{}, interpret(err, "pages")
 		}
@@ -403,9 +399,11 @@ func (i *gitImporter) conflict(who, after string, open []merge.Conflict) error {
 	if n := len(pages) - namedConflicts; n > 0 {
 		pages, more = pages[:namedConflicts], fmt.Sprintf(" and %d more", n)
 	}
-	return schema.Conflict(who + " and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
-		": nothing was imported. Make them alike on either side and " + after + " with force to have them as " +
-		"they are in the repository")
+	return schema.Conflict(
+		who + " and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
+			": nothing was imported. Make them alike on either side and " + after + " with force to have them as " +
+			"they are in the repository",
+	)
 }
 
 // GitExport is what an export wrote.

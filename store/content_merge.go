@@ -102,7 +102,7 @@ type MergeFacts struct {
 	OrganizationRules []byte
 	// Reviews has everybody who is asked to review the request or has reviewed it.
 	Reviews []schema.ReviewState
-	// People are those of Reviews and those whom the rules name, by id.
+	// People are the users of Reviews and the users whom the rules name, by id.
 	People map[string]MergePerson
 }
 
@@ -220,7 +220,7 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// Rules are the rules that decide: those of the space, or those of its organization if the space inherits them.
+// Rules returns the rules that decide: the space's, or its organization's if the space inherits them.
 func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {
@@ -230,8 +230,7 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads what decides now about the access of reviewers, and of those whom the rules name, if there are
-// rules.
+// mergePeople reads the current access of reviewers, and of users whom the rules name. It reads nothing without rules.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
 	if err != nil || rules.Type != "rules" {

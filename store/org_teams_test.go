@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share theirs: the oldest
-// keeps the title, also beside teams that have such numbers already.
+// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share a title: the oldest
+// team keeps the title, also if other teams have such numbers already.
 func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	t.Parallel()
 	url, ours, theirs := storetest.Tenants(t)
@@ -35,11 +35,19 @@ func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	}
 	exec("drop index teams_title")
 	for _, team := range []struct{ id, organization, title string }{
-		{"1", ours.Organization.ID, "Writers"}, {"2", ours.Organization.ID, "Writers (2)"}, {"3", theirs.Organization.ID, "Writers"},
-		{"4", ours.Organization.ID, "Writers"}, {"5", ours.Organization.ID, "Writers"}, {"6", ours.Organization.ID, "writers"},
-		{"7", ours.Organization.ID, long}, {"8", ours.Organization.ID, long}, {"9", ours.Organization.ID, "Writers (2)"},
+		{"1", ours.Organization.ID, "Writers"}, {"2", ours.Organization.ID, "Writers (2)"},
+		{"3", theirs.Organization.ID, "Writers"},
+		{"4", ours.Organization.ID, "Writers"}, {"5", ours.Organization.ID, "Writers"},
+		{"6", ours.Organization.ID, "writers"},
+		{"7", ours.Organization.ID, long}, {"8", ours.Organization.ID, long},
+		{"9", ours.Organization.ID, "Writers (2)"},
 	} {
-		exec("insert into teams (id, organization_id, title) values ($1, $2, $3)", team.id, team.organization, team.title)
+		exec(
+			"insert into teams (id, organization_id, title) values ($1, $2, $3)",
+			team.id,
+			team.organization,
+			team.title,
+		)
 	}
 	exec(migration+last, pgx.QueryExecModeSimpleProtocol)
 	rows, err := conn.Query(t.Context(), "select title from teams where length(id) = 1 order by id")
@@ -51,7 +59,8 @@ func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{
-		"Writers", "Writers (2)", "Writers", "Writers (3)", "Writers (4)", "writers", long, strings.Repeat("é", 60) + " (2)", "Writers (2) (2)",
+		"Writers", "Writers (2)", "Writers", "Writers (3)", "Writers (4)", "writers", long,
+		strings.Repeat("é", 60) + " (2)", "Writers (2) (2)",
 	}, titles); diff != "" {
 		t.Error(diff)
 	}

@@ -79,7 +79,7 @@ type SiteChange struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
-	// Was is the site for which the change lets nobody else in; nil if the change may do that. A site whose readers
+	// Was is the site for which the change adds no readers; nil if the change may add readers. A site whose readers
 	// were changed since then stays as it is.
 	Was *Site
 }

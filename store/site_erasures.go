@@ -32,7 +32,8 @@ const MaxErasures = 10_000
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
-	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site, Visitor: toBigint(visitor), Until: until}); {
+	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site,
+		Visitor: toBigint(visitor), Until: until}); {
 	case err != nil:
 		return Erasure{}, interpret(err, "erasure of a visitor")
 	case pending >= MaxErasures:
@@ -52,15 +53,18 @@ func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasu
 	return e, interpret(err, "erasure of this visitor")
 }
 
-// BeginErasures gives at most so many visitors, those who have waited longest, tombstones of a new version. Version
-// is 0 if nobody waits.
+// BeginErasures gives tombstones of a new version to at most so many visitors, in the order of their requests. Version
+// is 0 if no erasure is pending.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)
 		if err != nil {
 			return err
 		}
-		rows, err := q.BeginErasures(ctx, db.BeginErasuresParams{Version: &version, Most: int32(most)}) // most is a few hundred.
+		rows, err := q.BeginErasures(
+			ctx,
+			db.BeginErasuresParams{Version: &version, Most: int32(most)},
+		) // most is a few hundred.
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ func TestRetentionDays(t *testing.T) {
 	begin := func(days int) []schema.Expiry {
 		t.Helper()
 		list, err := st.BeginRetention(ctx, 100)
-		if err != nil || len(list) != 1 || int(list[0].Days) != days || !list[0].Before.Equal(today.Add(-time.Duration(days)*24*time.Hour)) {
+		if err != nil || len(list) != 1 || int(list[0].Days) != days ||
+			!list[0].Before.Equal(today.Add(-time.Duration(days)*24*time.Hour)) {
 			t.Fatalf("with %d days: %+v, %v", days, list, err)
 		}
 		return list
@@ -135,7 +136,9 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), connect(t, url)
-	if _, err := conn.Exec(t.Context(), "insert into erasures (site_id, visitor, erased_until) select 'a', generate_series(1, $1), now()", store.MaxErasures); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		"insert into erasures (site_id, visitor, erased_until) select 'a', generate_series(1, $1), "+
+			"now()", store.MaxErasures); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, done_at, erased_until) values

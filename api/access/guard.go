@@ -131,7 +131,9 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	}
 	for _, space := range spaces {
 		if !ContentRights(space).Has(RightAccess) {
-			return schema.Forbidden("you may not let more people read the site: it takes the right to read every space that the site shows")
+			return schema.Forbidden(
+				"you may not let more people read the site: it takes the right to read every space that the site shows",
+			)
 		}
 	}
 	return nil

@@ -84,8 +84,8 @@ func (s Scope) OrReaders() Scope {
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
 // schema.ScopeInstallation, all of them for themselves.
 //
-// members are those of the body that such a token may send. An operation that changes something that exists names
-// them, because most of its members are for people to decide.
+// members are the members of the body that such a token may send. An operation that changes an object names the
+// members, because people decide about most of the others.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members
 	return s

@@ -72,7 +72,9 @@ func TestSiteTokensEndWithTheirClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for after, good := range map[time.Duration]bool{0: true, 7 * time.Minute: true, 10*time.Minute - 1: true, 10 * time.Minute: false} {
+	for after, good := range map[time.Duration]bool{
+		0: true, 7 * time.Minute: true, 10*time.Minute - 1: true, 10 * time.Minute: false,
+	} {
 		if _, err := tokens.read(t.Context(), []byte(text), noon.Add(after)); (err == nil) != good {
 			t.Errorf("after %s: %v", after, err)
 		}

@@ -44,7 +44,8 @@ func installationOperations(h *installations) []frame.Operation {
 			Doc: "Change an installation's configuration or external ids. Admins also choose what it is for, " +
 				"change the scopes that they allow, and pause it.",
 			Scope: access.Having(access.RightAdmin, access.OnInstallation).
-				OrInstallation(schema.ScopeInstallation, "configuration", "externalIds").OrIntegration(), Status: http.StatusOK,
+				OrInstallation(schema.ScopeInstallation, "configuration", "externalIds").OrIntegration(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{

@@ -217,10 +217,12 @@ func (h *specs) published(ctx context.Context, _ *access.Caller, r *publishedOpe
 	if err != nil {
 		return frame.Encoded{}, err
 	}
-	return frame.Encoded{Shared: &frame.Shared{Name: "OpenAPI " + version, Load: func(ctx context.Context) (frame.Encoded, error) {
-		document, err := h.store.OpenAPISpecDocument(ctx, version)
-		return frame.Encoded{Body: document}, err
-	}}}, nil
+	return frame.Encoded{
+		Shared: &frame.Shared{Name: "OpenAPI " + version, Load: func(ctx context.Context) (frame.Encoded, error) {
+			document, err := h.store.OpenAPISpecDocument(ctx, version)
+			return frame.Encoded{Body: document}, err
+		}},
+	}, nil
 }
 
 func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {
@@ -314,6 +316,9 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 	}
 	return schema.OpenAPISpecContent{
 		Filesystem: files, URL: source,
-		URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
+		URLs: schema.OpenAPISpecContentURLs{
+			Source: source,
+			Public: schema.Opt[string]{Set: true, Value: row.SourceUrl},
+		},
 	}, err
 }

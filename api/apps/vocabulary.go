@@ -19,7 +19,8 @@ var vocabulary = rules.Vocabulary{
 		"cspText": rules.Matching(`^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$`,
 			"must not hold control characters other than tabs and line breaks"),
 		"image": {
-			Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image of at most 8 megapixels in base64", Format: "byte",
+			Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image of at most 8 megapixels in base64",
+			Format: "byte",
 		},
 	},
 }

@@ -19,7 +19,8 @@ import (
 
 // readersPage asks for the visitor's id as the front end's pages do, with an id of this page's own as the proposal.
 const readersPage = `<!doctype html><title>Docs</title><p></p><script>
-fetch(%q + '/__session/2/?proposed=' + crypto.randomUUID() + 'R', {credentials: 'include', cache: 'no-cache', mode: 'cors'})
+const proposed = crypto.randomUUID() + 'R'
+fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache: 'no-cache', mode: 'cors'})
 	.then((answer) => answer.ok ? answer.json() : {deviceId: 'status ' + answer.status})
 	.catch((e) => ({deviceId: String(e)}))
 	.then((visitor) => { const p = document.querySelector('p'); p.id = 'asked'; p.textContent = visitor.deviceId })
@@ -36,12 +37,16 @@ func TestOneVisitor(t *testing.T) {
 		return strings.Replace(server.URL, "127.0.0.1", host, 1)
 	}
 	var proxy http.Handler
-	octavo := tls("api.octavo.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { proxy.ServeHTTP(w, r) }))
+	octavo := tls(
+		"api.octavo.test",
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { proxy.ServeHTTP(w, r) }),
+	)
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprintf(w, readersPage, octavo)
 	})
-	frontEnd, published, stranger := tls("front.example.test", page), tls("docs.reader.test", page), tls("evil.test", page)
+	frontEnd, published := tls("front.example.test", page), tls("docs.reader.test", page)
+	stranger := tls("evil.test", page)
 	h := apitest.New(t, func(c *frame.Config, d *api.Deps) {
 		address, err := url.Parse(frontEnd)
 		if err != nil {
@@ -74,13 +79,20 @@ func TestOneVisitor(t *testing.T) {
 		}
 		seen[host] = id
 	}
-	if len(seen) != 2 || seen[strings.TrimPrefix(frontEnd, "https://")] == seen[strings.TrimPrefix(published, "https://")] {
+	if len(seen) != 2 ||
+		seen[strings.TrimPrefix(frontEnd, "https://")] == seen[strings.TrimPrefix(published, "https://")] {
 		t.Errorf("%v", seen)
 	}
 	if id := visitor(stranger); !strings.Contains(id, "Failed to fetch") {
 		t.Errorf("a page of nobody's reads %s", id)
 	}
-	h.Want(http.StatusOK, "PUT", site+"/customization", admin, map[string]any{"favicon": map[string]any{}, "insights": map[string]any{"trackingCookie": false}})
+	h.Want(
+		http.StatusOK,
+		"PUT",
+		site+"/customization",
+		admin,
+		map[string]any{"favicon": map[string]any{}, "insights": map[string]any{"trackingCookie": false}},
+	)
 	if id := visitor(published); !strings.Contains(id, "Failed to fetch") {
 		t.Errorf("a site without tracking cookies reads %s", id)
 	}

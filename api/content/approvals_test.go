@@ -54,15 +54,22 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 					h.Want(http.StatusConflict, "POST", path+"/merge", admin, nil)
 				}
 				lose(user)
-				h.Want(http.StatusOK, "PATCH", space, admin, rules) // What names a former member can be stored again.
+				h.Want(http.StatusOK, "PATCH", space, admin, rules) // Rules that name a former member stay valid.
 				if !blocks {
 					a := h.Do("POST", path+"/merge", admin, nil)
 					h.WantError(a, http.StatusConflict)
-					if strings.Contains(rule, "specific") && !strings.Contains(string(a.Body), "("+user+") may not review any more") {
+					if strings.Contains(rule, "specific") &&
+						!strings.Contains(string(a.Body), "("+user+") may not review any more") {
 						t.Errorf("%s", a.Body)
 					}
-					if strings.Contains(rule, "specific") { // Nobody else's approval replaces an admin's.
-						h.Want(http.StatusCreated, "POST", path+"/reviews", h.Ours.Tokens[schema.RoleCreate], `{"status":"approved"}`)
+					if strings.Contains(rule, "specific") { // Only an admin's approval counts instead.
+						h.Want(
+							http.StatusCreated,
+							"POST",
+							path+"/reviews",
+							h.Ours.Tokens[schema.RoleCreate],
+							`{"status":"approved"}`,
+						)
 						h.Want(http.StatusConflict, "POST", path+"/merge", admin, nil)
 					}
 					h.Want(http.StatusCreated, "POST", path+"/reviews", otherAdmin, `{"status":"approved"}`)
@@ -74,17 +81,27 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 }
 
 // TestMissingApprovalsAreNamed: the refusal of a merge says whose approvals are missing, by names and ids, and a member
-// who left is not among them while others are left.
+// who left is not named while other reviewers remain.
 func TestMissingApprovalsAreNamed(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
 	path, _ := apitest.ReviewPath(h)
-	reviewer, creator, left := h.Ours.Users[schema.RoleReview], h.Ours.Users[schema.RoleCreate], h.Member(h.Ours, schema.RoleReview)
+	reviewer, creator, left := h.Ours.Users[schema.RoleReview], h.Ours.Users[schema.RoleCreate], h.Member(
+		h.Ours,
+		schema.RoleReview,
+	)
 	for _, rule := range []string{"require_specific_reviewers", "require_one_of_specific_reviewers"} {
-		h.Want(http.StatusOK, "PATCH", "/v1/spaces/"+h.Ours.Space.ID, admin, map[string]any{"mergeRules": map[string]any{
-			"type": "rules", "rules": []any{map[string]any{"rule": rule, "users": []string{reviewer.ID, creator.ID, left}}},
-		}})
+		h.Want(
+			http.StatusOK,
+			"PATCH",
+			"/v1/spaces/"+h.Ours.Space.ID,
+			admin,
+			map[string]any{"mergeRules": map[string]any{
+				"type":  "rules",
+				"rules": []any{map[string]any{"rule": rule, "users": []string{reviewer.ID, creator.ID, left}}},
+			}},
+		)
 		h.Do("DELETE", "/v1/orgs/"+h.Ours.Organization.ID+"/members/"+left, admin, nil)
 		a := h.Do("POST", path+"/merge", admin, nil)
 		h.WantError(a, http.StatusConflict)
@@ -99,7 +116,8 @@ func TestMissingApprovalsAreNamed(t *testing.T) {
 	}
 	// Somebody who never was a member can be named by nobody.
 	h.WantError(h.Do("PATCH", "/v1/spaces/"+h.Ours.Space.ID, admin, map[string]any{"mergeRules": map[string]any{
-		"type": "rules", "rules": []any{map[string]any{"rule": "allow_bypass", "users": []string{h.Theirs.Users[schema.RoleAdmin].ID}}},
+		"type":  "rules",
+		"rules": []any{map[string]any{"rule": "allow_bypass", "users": []string{h.Theirs.Users[schema.RoleAdmin].ID}}},
 	}}), http.StatusBadRequest)
 }
 

@@ -46,7 +46,8 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 			Method: http.MethodPatch, Path: changeRequestPath, ID: "updateChangeRequestById", Tag: tag,
 			Doc: "Change a change request's subject, description or status.",
 			Scope: access.Having(access.RightEdit, access.OnChangeRequest).
-				OrInstallation(schema.ScopeSpaceContentWrite, "subject", "description", "status"), Status: http.StatusOK,
+				OrInstallation(schema.ScopeSpaceContentWrite, "subject", "description", "status"),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.patch),
 		},
 		{

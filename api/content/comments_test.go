@@ -241,8 +241,9 @@ func TestCommentPermissions(t *testing.T) {
 				}
 				for target, s := range map[string]shape.Of{comment: commentShape, reply: replyShape} {
 					want := map[string]any{
-						"view": true, "edit": may[`{"body":{"markdown":"c"}}`], "delete": role == author || role == "admin",
-						"reply": rights.Has(access.RightComment),
+						"view": true, "edit": may[`{"body":{"markdown":"c"}}`],
+						"delete": role == author || role == "admin",
+						"reply":  rights.Has(access.RightComment),
 					}
 					if diff := cmp.Diff(want, h.Send(role, "GET", target, nil, s)["permissions"]); diff != "" {
 						t.Errorf("%s of %s as %s: %s", name, author, role, diff)

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// titles are those of the space's pages, at any depth and sorted.
+// titles returns the titles of the space's pages at any depth, sorted.
 func (b *gitBench) titles() []string {
 	b.T.Helper()
 	var titles []string
@@ -25,7 +25,16 @@ func (b *gitBench) titles() []string {
 			each(p.Pages)
 		}
 	}
-	each(apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/pages", nil, 200).Pages)
+	each(
+		apitest.Ask[schema.RevisionPages](
+			b.Harness,
+			schema.RoleAdmin,
+			"GET",
+			"/v1/spaces/"+b.Ours.Space.ID+"/content/pages",
+			nil,
+			200,
+		).Pages,
+	)
 	slices.Sort(titles)
 	return titles
 }
@@ -33,9 +42,18 @@ func (b *gitBench) titles() []string {
 // TestGitImportsOfAnyOrder imports branches and folders after each other into a space that has a page.
 func TestGitImportsOfAnyOrder(t *testing.T) {
 	t.Parallel()
-	mainFiles := map[string]string{"README.md": "# Home\n\nOf both.\n", "main.md": "# Main\n\nOf main.\n", "guides/README.md": "# Guides\n\nAll.\n", "guides/one.md": "# One\n\nFirst.\n"}
+	mainFiles := map[string]string{
+		"README.md":        "# Home\n\nOf both.\n",
+		"main.md":          "# Main\n\nOf main.\n",
+		"guides/README.md": "# Guides\n\nAll.\n",
+		"guides/one.md":    "# One\n\nFirst.\n",
+	}
 	otherFiles := map[string]string{"README.md": "# Home\n\nOf both.\n", "other.md": "# Other\n\nOf the other.\n"}
-	titles := map[string][]string{"main": {"Guides", "Home", "Main", "One"}, "other": {"Home", "Other"}, "guides": {"Guides", "One"}}
+	titles := map[string][]string{
+		"main":   {"Guides", "Home", "Main", "One"},
+		"other":  {"Home", "Other"},
+		"guides": {"Guides", "One"},
+	}
 	// A step is a branch, or a folder of the branch main. Without force, one with a star is refused: both sides have
 	// the page with the path "readme", and no common state tells which of them changed it.
 	for name, steps := range map[string]string{
@@ -51,7 +69,13 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 				b := newGitBench(t)
 				b.forge.Files("a.git", "main", mainFiles)
 				b.forge.Files("a.git", "other", otherFiles)
-				b.change(map[string]any{"operation": "insert_page", "title": "Welcome", "document": map[string]any{"markdown": "Hello."}})
+				b.change(
+					map[string]any{
+						"operation": "insert_page",
+						"title":     "Welcome",
+						"document":  map[string]any{"markdown": "Hello."},
+					},
+				)
 				want := []string{"Welcome"}
 				for step := range strings.FieldsSeq(steps) {
 					step, refused := strings.CutSuffix(step, "*")
@@ -100,11 +124,18 @@ func TestGitFinalFailure(t *testing.T) {
 	b.Exec(`alter table git_syncs add constraint broken check (commit_hash = '')`)
 	o := b.sync("import", nil)
 	failed := b.failedJobs()
-	if o.State != schema.GitFailed || len(failed) != 1 || failed[0].Attempt != 1 || strings.Contains(o.Reason, "broken") {
+	if o.State != schema.GitFailed || len(failed) != 1 || failed[0].Attempt != 1 ||
+		strings.Contains(o.Reason, "broken") {
 		t.Fatalf("%+v %+v", o, failed)
 	}
 	b.Exec(`alter table git_syncs drop constraint broken`)
-	b.Want(http.StatusOK, "POST", "/v1/orgs/"+b.Ours.Organization.ID+"/jobs/"+failed[0].ID+"/retry", b.Ours.Tokens[schema.RoleAdmin], nil)
+	b.Want(
+		http.StatusOK,
+		"POST",
+		"/v1/orgs/"+b.Ours.Organization.ID+"/jobs/"+failed[0].ID+"/retry",
+		b.Ours.Tokens[schema.RoleAdmin],
+		nil,
+	)
 	jobstest.RunAll(t, b.Store)
 	if o := b.operations()[0]; o.State != schema.GitDone {
 		t.Errorf("%+v", o)

@@ -30,7 +30,7 @@ type gitBench struct {
 	*apitest.Harness
 	forge *gitsynctest.Forge
 	at    time.Time
-	// token is that of the user who asks for imports and exports.
+	// token is the token of the user who requests imports and exports.
 	token string
 }
 

@@ -271,8 +271,8 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople tells the rules whose reviews count: those of people who may review now. Others neither approve nor
-// block.
+// judgePeople gives the rules the reviews that count: the reviews of people who may review now. Other reviews neither
+// approve nor block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {
 		if person := f.People[user]; person.Member {

@@ -45,7 +45,8 @@ func spaceOperations(h *spaces) []frame.Operation {
 				"branches whose imports pass by " +
 				"the merge rules.",
 			Scope: access.Having(access.RightAdmin, access.OnSpace).
-				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"), Status: http.StatusOK,
+				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{

@@ -49,8 +49,8 @@ type Config struct {
 	// BodyMemory bounds, in bytes, the memory that the bodies of all requests in flight take beyond the first 16 KiB of
 	// each. The bodies of one token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
 	BodyMemory int
-	// AnswerMemory bounds, in bytes, the memory of the answers that clients have not taken yet. Those to one address,
-	// or to one IPv6 /64 network, take at most a quarter of it. 0 means 32 MiB.
+	// AnswerMemory bounds, in bytes, the memory of the answers that clients have not taken yet. The answers to one
+	// address, or to one IPv6 /64 network, take at most a quarter of it. 0 means 32 MiB.
 	AnswerMemory int
 	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.

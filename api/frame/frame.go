@@ -60,7 +60,7 @@ type call struct {
 	shared        *sharedAnswer // The bytes of the answer, if others send them, too.
 	gone          bool          // The client has closed the connection: see watched.
 	page          bool          // Whether a refusal is a page: see Page.
-	trusted       bool          // Whether we believe what the sender says of its client: a trusted proxy or a front end.
+	trusted       bool          // The sender is a trusted proxy or a front end, and speaks for its client.
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {

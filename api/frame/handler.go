@@ -215,5 +215,6 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
 	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-	ctx.Response.ImmediateHeaderFlush = true // Otherwise the first piece fills what the header leaves of a small buffer.
+	// Otherwise the first piece fills what the header leaves of a small buffer.
+	ctx.Response.ImmediateHeaderFlush = true
 }

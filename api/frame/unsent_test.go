@@ -107,7 +107,7 @@ func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	const conns, most = 100, 64 << 10 // most counts the client's end, too.
 	for name, path := range publicDownloads(h, random(5<<20)) {
 		h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.WriteStall = eventually.Patience })
-		h.Do("GET", path, "", nil) // What is made once is made now.
+		h.Do("GET", path, "", nil) // The first answer fills the caches.
 		before := heap()
 		var open []net.Conn
 		for range conns {
@@ -121,7 +121,11 @@ func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 		for _, conn := range open {
 			_ = conn.Close()
 		}
-		eventually.True(t, "the server to close all connections", func() bool { return h.Server.OpenConnections() <= 1 })
+		eventually.True(
+			t,
+			"the server to close all connections",
+			func() bool { return h.Server.OpenConnections() <= 1 },
+		)
 	}
 }
 
@@ -140,7 +144,8 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 				if method == "HEAD" {
 					want = nil
 				}
-				if a.Status != http.StatusOK || !bytes.Equal(a.Body, want) || a.Header.Get("Content-Length") != fmt.Sprint(size) {
+				if a.Status != http.StatusOK || !bytes.Equal(a.Body, want) ||
+					a.Header.Get("Content-Length") != fmt.Sprint(size) {
 					t.Errorf("%s %s of %d: %d %x %v", method, id, size, a.Status, sha256.Sum256(a.Body), a.Header)
 				}
 			}
@@ -151,8 +156,8 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 // large are the bytes of the answers of the probes. The kernel takes less.
 const large = 5 << 20
 
-// unsentProbes serves large answers of the caller's own, with room for eight of them and for two of one address. The
-// addresses are those that X-Forwarded-For names.
+// unsentProbes serves large answers of the caller's own, with room for eight answers and for two of one address. The
+// header X-Forwarded-For names the addresses.
 func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMetrics, changes *atomic.Int64) {
 	t.Helper()
 	changes = new(atomic.Int64)
@@ -218,12 +223,17 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		unread(fmt.Sprintf("2001:db8::%d", i+1))
 	}
 	refused("GET", "/v1/probe", "2001:db8::3", http.StatusTooManyRequests)
-	// A change that is answered has happened, and one that is refused has not.
+	// An answered change has happened, and a refused change has not.
 	if a := ask("POST", "/v1/change", "192.0.2.2"); a.Status != http.StatusOK || changes.Load() != 1 {
 		t.Errorf("a change: %d", a.Status)
 	}
 	for range 4 {
-		change := strings.Replace(get("/v1/change", "Content-Length: 0", "X-Forwarded-For: 192.0.2.3"), "GET", "POST", 1)
+		change := strings.Replace(
+			get("/v1/change", "Content-Length: 0", "X-Forwarded-For: 192.0.2.3"),
+			"GET",
+			"POST",
+			1,
+		)
 		unreader(h, change)
 		if changes.Load() == 4 {
 			refused("POST", "/v1/change", "192.0.2.3", http.StatusTooManyRequests)
@@ -310,7 +320,8 @@ func TestSharedAnswersFail(t *testing.T) {
 		a := <-answers
 		if a.Status == http.StatusServiceUnavailable {
 			broken++
-		} else if a.Status != http.StatusOK || string(a.Body) != `{"loaded":true}` || a.Header.Get("X-Loaded") != "yes" {
+		} else if a.Status != http.StatusOK || string(a.Body) != `{"loaded":true}` ||
+			a.Header.Get("X-Loaded") != "yes" {
 			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 		}
 	}

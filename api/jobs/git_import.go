@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content/gitlayout"
 )
 
-// maxGitMoves bounds how often an import begins anew because its space's rules or its change request have changed.
+// maxGitMoves bounds how often an import starts again because its space's rules or its change request have changed.
 const maxGitMoves = 5
 
 // importRepository makes a branch's files pages of the space, or of a change request.

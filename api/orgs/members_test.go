@@ -158,9 +158,11 @@ func TestTeams(t *testing.T) {
 		}
 	}
 	for field, body := range map[string]map[string]any{
-		"add[0]": {"add": []string{h.Theirs.Users[schema.RoleEdit].ID}}, "add[1]": {"add": []string{edit, "theirs-edit@example.com"}},
-		"memberships.nobody":            {"memberships": map[string]any{"nobody": map[string]any{"role": "owner"}}},
-		"memberships." + mail:           {"memberships": map[string]any{mail: map[string]any{"role": "owner"}, guest: map[string]any{"role": "member"}}},
+		"add[0]":             {"add": []string{h.Theirs.Users[schema.RoleEdit].ID}},
+		"add[1]":             {"add": []string{edit, "theirs-edit@example.com"}},
+		"memberships.nobody": {"memberships": map[string]any{"nobody": map[string]any{"role": "owner"}}},
+		"memberships." + mail: {"memberships": map[string]any{mail: map[string]any{"role": "owner"},
+			guest: map[string]any{"role": "member"}}},
 		"memberships." + edit + ".role": {"memberships": map[string]any{edit: map[string]any{"role": "boss"}}},
 	} {
 		e := h.WantError(h.Do("PUT", path, admin, body), http.StatusBadRequest)
@@ -177,7 +179,13 @@ func TestTeams(t *testing.T) {
 		}
 	}
 	h.Want(400, "PUT", org+"/teams", admin, `{"title":""}`)
-	h.Want(201, "PUT", "/v1/orgs/"+h.Theirs.Organization.ID+"/teams", h.Theirs.Tokens[schema.RoleAdmin], `{"title":"Writers"}`)
+	h.Want(
+		201,
+		"PUT",
+		"/v1/orgs/"+h.Theirs.Organization.ID+"/teams",
+		h.Theirs.Tokens[schema.RoleAdmin],
+		`{"title":"Writers"}`,
+	)
 	h.Want(204, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"remove": []string{edit, guest}})
 	h.Want(403, "PUT", path, h.Ours.Tokens[schema.RoleEdit], `{}`)
 	h.Want(404, "PUT", org+"/teams/"+h.Team(h.Theirs)+"/members", admin, `{}`)
@@ -199,7 +207,11 @@ func TestTeamMembers(t *testing.T) {
 		t.Helper()
 		got := map[string]string{}
 		for page := "?limit=1"; ; {
-			list := shape.Want(t, shape.ListOf(apitest.TeamMemberShape), h.Do("GET", path+page, h.Ours.Tokens[schema.RoleRead], nil).Body)
+			list := shape.Want(
+				t,
+				shape.ListOf(apitest.TeamMemberShape),
+				h.Do("GET", path+page, h.Ours.Tokens[schema.RoleRead], nil).Body,
+			)
 			if list["count"] != float64(len(roles)) {
 				t.Errorf("count %v of %d", list["count"], len(roles))
 			}
@@ -223,12 +235,16 @@ func TestTeamMembers(t *testing.T) {
 	}
 	want(map[string]string{user(schema.RoleEdit): "member", user(schema.RoleRead): "member"})
 	h.Want(204, "PUT", path, admin, map[string]any{
-		"add":         []string{mail(schema.RoleComment), user(schema.RoleGuest), mail(schema.RoleReview)},
-		"memberships": map[string]any{mail(schema.RoleRead): map[string]any{"role": "owner"}, user(schema.RoleCreate): map[string]any{"role": "member"}},
-		"remove":      []string{mail(schema.RoleEdit), mail(schema.RoleReview), "nobody", "nobody@example.com"},
+		"add": []string{mail(schema.RoleComment), user(schema.RoleGuest), mail(schema.RoleReview)},
+		"memberships": map[string]any{
+			mail(schema.RoleRead):   map[string]any{"role": "owner"},
+			user(schema.RoleCreate): map[string]any{"role": "member"},
+		},
+		"remove": []string{mail(schema.RoleEdit), mail(schema.RoleReview), "nobody", "nobody@example.com"},
 	})
 	want(map[string]string{
-		user(schema.RoleRead): "owner", user(schema.RoleComment): "member", user(schema.RoleGuest): "member", user(schema.RoleCreate): "member",
+		user(schema.RoleRead): "owner", user(schema.RoleComment): "member", user(schema.RoleGuest): "member",
+		user(schema.RoleCreate): "member",
 	})
 	h.Want(403, "GET", path, h.Ours.Tokens[schema.RoleGuest], nil)
 	h.Want(404, "GET", org+"/teams/"+h.Team(h.Theirs)+"/members", admin, nil)

@@ -238,7 +238,8 @@ func TestDraftsStayBack(t *testing.T) {
 	const to = `"destination":{"kind":"external","url":"https://example.com/new"}`
 	resolve := func(source string) any {
 		t.Helper()
-		return h.Want(200, "POST", "/v1/urls/published", s.Token, map[string]any{"url": s.SiteRoot() + source})["redirect"]
+		return h.Want(200, "POST", "/v1/urls/published", s.Token,
+			map[string]any{"url": s.SiteRoot() + source})["redirect"]
 	}
 	live := s.Ok("POST", "/redirects", `{"source":"/live",`+to+`,"captureWildcard":false,"draft":null}`, 201)
 	draft := s.Ok("POST", "/redirects", `{"source":"/draft",`+to+`,"draft":true}`, 201)
@@ -257,7 +258,8 @@ func TestDraftsStayBack(t *testing.T) {
 	}
 	leads := func(source string) {
 		t.Helper()
-		if got := s.Ok("GET", "/redirect?source="+source, nil, 200)["target"]; got != "https://example.com/new" || resolve(source) != got {
+		if got := s.Ok("GET", "/redirect?source="+source, nil, 200)["target"]; got != "https://example.com/new" ||
+			resolve(source) != got {
 			t.Errorf("%s leads to %v and %v", source, got, resolve(source))
 		}
 	}

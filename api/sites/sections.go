@@ -29,7 +29,8 @@ func siteSectionRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{siteSectionId}", ID: "updateSiteSectionById", Tag: "site-sections",
-			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSection),
 		},
 		{

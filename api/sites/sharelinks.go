@@ -20,7 +20,8 @@ func shareLinkRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base, ID: "listSiteShareLinks", Tag: "site-share-links",
 			Doc:   "List the share links of a site.",
-			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK, Handler: frame.Handle(h.listShareLinks),
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Handler: frame.Handle(h.listShareLinks),
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "createSiteShareLink", Tag: "site-share-links",
@@ -75,7 +76,7 @@ type updateShareLinkRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// Widens reports whether the answer can have the link's key: that of a link that is switched off has none.
+// Widens reports whether the answer can have the link's key. The answer about an inactive link has no key.
 func (r *updateShareLinkRequest) Widens(store.Site) bool { return schema.Or(r.Body.Active, true) }
 
 func (h *sites) updateShareLink(ctx context.Context, c *access.Caller, r *updateShareLinkRequest) (schema.ShareLink, error) {

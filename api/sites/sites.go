@@ -45,7 +45,8 @@ func siteRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "updateSiteById", Tag: "sites",
-			Doc: "Change a site.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Doc: "Change a site.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{
@@ -56,7 +57,8 @@ func siteRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/publish", ID: "publishSite", Tag: "sites",
 			Doc:   "Make a site readable at its published address.",
-			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK, Handler: frame.Handle(h.publish),
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Handler: frame.Handle(h.publish),
 		},
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/unpublish", ID: "unpublishSite", Tag: "sites",
@@ -151,7 +153,12 @@ type updateSiteRequest struct {
 }
 
 // openness orders visibilities: a smaller number lets more people in. Share links and logins let different people in.
-var openness = map[string]int{"public": 0, "unlisted": 1, schema.VisibilityShareLink: 2, schema.VisibilityVisitorAuth: 2}
+var openness = map[string]int{
+	"public":                     0,
+	"unlisted":                   1,
+	schema.VisibilityShareLink:   2,
+	schema.VisibilityVisitorAuth: 2,
+}
 
 // Widens reports whether the change lets more people read the site, or find it. Adaptive content decides which
 // conditions of the site's parts are met.

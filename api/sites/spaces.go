@@ -30,7 +30,8 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{siteSpaceId}", ID: "updateSiteSpaceById", Tag: "site-spaces",
-			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSpace),
 		},
 		{

@@ -89,7 +89,8 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		// Renderers, which read with tokens of readers, get the list of files that their parser reads.
-		if listed := strings.Contains(string(a.Body), `"filesystem":[{"dir":"./","filename":"openapi.json"`); listed == shown {
+		if listed := strings.Contains(string(a.Body),
+			`"filesystem":[{"dir":"./","filename":"openapi.json"`); listed == shown {
 			t.Errorf("listed %t: %s", listed, a.Body)
 		}
 	}

@@ -125,7 +125,7 @@ func (v *visitorSessions) get(
 var errOrigin = schema.Forbidden("Origin is neither a front end's nor a published host's")
 
 // admit refuses an origin that shows no site, and the host of a published site that sets insights.trackingCookie to
-// false. A front end shows many sites from one origin, and asks for none of those that set this.
+// false. A front end shows many sites from one origin, and calls only for sites that leave it true.
 func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if v.cookie.Secure && origin.Scheme == "http" {
 		return errOrigin // Anybody on the way could have written the page.

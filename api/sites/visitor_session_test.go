@@ -32,7 +32,8 @@ func TestVisitorSession(t *testing.T) {
 		if a.Status != status {
 			t.Errorf("%q: %d %s, want %d", header, a.Status, a.Body, status)
 		}
-		if credentials := a.Header.Get("Access-Control-Allow-Credentials"); status != http.StatusOK && (credentials+a.Header.Get("Set-Cookie")) != "" {
+		if credentials := a.Header.Get("Access-Control-Allow-Credentials"); status != http.StatusOK &&
+			(credentials+a.Header.Get("Set-Cookie")) != "" {
 			t.Errorf("%q: a refusal lets the page read it or sets a cookie: %v", header, a.Header)
 		}
 		return a
@@ -48,11 +49,13 @@ func TestVisitorSession(t *testing.T) {
 	ours := func(origin string) {
 		t.Helper()
 		got := told("a1R", "a1R", "Origin", origin)
-		if got.Get("Access-Control-Allow-Origin") != origin || got.Get("Access-Control-Allow-Credentials") != "true" || got.Get("Vary") != "Origin" ||
+		if got.Get("Access-Control-Allow-Origin") != origin || got.Get("Access-Control-Allow-Credentials") != "true" ||
+			got.Get("Vary") != "Origin" ||
 			got.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %v", origin, got)
 		}
-		const cookie = "__session=a1R; Path=/base/__session/2/; Max-Age=31536000; HttpOnly; Secure; SameSite=None; Partitioned"
+		const cookie = "__session=a1R; Path=/base/__session/2/; Max-Age=31536000; HttpOnly; Secure; " +
+			"SameSite=None; Partitioned"
 		if got.Get("Set-Cookie") != cookie {
 			t.Errorf("%s sets %s", origin, got.Get("Set-Cookie"))
 		}
@@ -64,8 +67,10 @@ func TestVisitorSession(t *testing.T) {
 	ours("https://front.example.net:8443")
 	ours("https://docs.example.com") // The host of the base URL.
 	foreign := []string{
-		"https://front.example.net", "http://front.example.net:8443", "https://evil.test", "null", "https://front.example.net:8443.evil.test",
-		"https://evil.test#front.example.net:8443", "https://docs.example.com@evil.test", ":", "front.example.net:8443", "http://docs.example.org",
+		"https://front.example.net", "http://front.example.net:8443", "https://evil.test", "null",
+		"https://front.example.net:8443.evil.test",
+		"https://evil.test#front.example.net:8443", "https://docs.example.com@evil.test", ":",
+		"front.example.net:8443", "http://docs.example.org",
 	}
 	for _, origin := range append(foreign, "https://docs.example.org") {
 		ask("a1R", http.StatusForbidden, "Origin", origin)
@@ -81,12 +86,19 @@ func TestVisitorSession(t *testing.T) {
 	for _, origin := range foreign {
 		ask("a1R", http.StatusForbidden, "Origin", origin)
 	}
-	h.Want(http.StatusOK, "PUT", site+"/customization", admin, map[string]any{"favicon": map[string]any{}, "insights": map[string]any{"trackingCookie": false}})
+	h.Want(
+		http.StatusOK,
+		"PUT",
+		site+"/customization",
+		admin,
+		map[string]any{"favicon": map[string]any{}, "insights": map[string]any{"trackingCookie": false}},
+	)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
 	ask("a1R", http.StatusForbidden, "Host", "docs.example.org", "Sec-Fetch-Site", "same-origin")
 	h.Want(http.StatusOK, "PUT", site+"/customization", admin, map[string]any{"favicon": map[string]any{}})
 	ours("https://docs.example.org")
-	if got := told("a1R", "a1R", "Host", "docs.example.org", "Sec-Fetch-Site", "same-origin"); got.Get("Set-Cookie") == "" || got.Get("Access-Control-Allow-Origin") != "" {
+	got := told("a1R", "a1R", "Host", "docs.example.org", "Sec-Fetch-Site", "same-origin")
+	if got.Get("Set-Cookie") == "" || got.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%v", got)
 	}
 	published(false)
@@ -94,16 +106,21 @@ func TestVisitorSession(t *testing.T) {
 
 	// Without an origin, a page elsewhere may have made the browser ask, such as by a picture: nothing is stored there.
 	for _, header := range [][]string{nil, {"Sec-Fetch-Site", "cross-site"}, {"Host", "front.example.net:8443"}} {
-		if got := told("a1R", "a1R", append(header, "Cookie", "__session=c3R")...); got.Get("Set-Cookie")+got.Get("Access-Control-Allow-Origin") != "" {
+		got := told("a1R", "a1R", append(header, "Cookie", "__session=c3R")...)
+		if got.Get("Set-Cookie")+got.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%v: %v", header, got)
 		}
 	}
-	if got := told("a1R", "a1R", "Host", "front.example.net:8443", "Sec-Fetch-Site", "same-origin"); got.Get("Set-Cookie") == "" {
+	got = told("a1R", "a1R", "Host", "front.example.net:8443", "Sec-Fetch-Site", "same-origin")
+	if got.Get("Set-Cookie") == "" {
 		t.Errorf("%v", got)
 	}
 
 	for _, bad := range []string{"", strings.Repeat("x", 129), "a%20b", "%00", "a%3Bb", "%C3%A4", "a,b", "%22"} {
-		e := h.WantError(ask(bad, http.StatusBadRequest, "Origin", "https://front.example.net:8443"), http.StatusBadRequest)
+		e := h.WantError(
+			ask(bad, http.StatusBadRequest, "Origin", "https://front.example.net:8443"),
+			http.StatusBadRequest,
+		)
 		if len(e.Details) != 1 || e.Details[0].Field != "proposed" {
 			t.Errorf("%q: %+v", bad, e)
 		}

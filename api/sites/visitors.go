@@ -84,7 +84,7 @@ type knownVisitor struct {
 	claims map[string]any
 	kind   string
 	login  string
-	// key and until are those of the token by which the site's service vouches for the visitor.
+	// key and until are the key and the end of the token by which the site's service vouches for the visitor.
 	key   string
 	until int64
 }
@@ -141,8 +141,8 @@ func loginFor(login, path string) string {
 	return to.String()
 }
 
-// checkVisitor checks a visitor's token and gives its claims, without those that are about the token, and its end. The
-// algorithm is ours to say.
+// checkVisitor checks a visitor's token, and returns its end and its claims about the visitor. The service chooses the
+// algorithm.
 func checkVisitor(token, key string, now time.Time) (named map[string]any, until int64, good bool) {
 	if token == "" || key == "" {
 		return nil, 0, false

@@ -87,7 +87,8 @@ func TestVisitorsAreKnown(t *testing.T) {
 		t.Errorf("%v", claims)
 	}
 	far := found(jwt.MapClaims{"exp": in(48 * time.Hour), "plan": "pro"})
-	if later := found(jwt.MapClaims{"exp": in(49 * time.Hour), "iat": in(0), "plan": "pro"}); later["apiToken"] != far["apiToken"] {
+	later := found(jwt.MapClaims{"exp": in(49 * time.Hour), "iat": in(0), "plan": "pro"})
+	if later["apiToken"] != far["apiToken"] {
 		t.Error("the site token changes with the visitor's")
 	}
 	h.Want(http.StatusOK, "GET", "/v1/spaces/"+beta, pro["apiToken"].(string), nil)
@@ -111,7 +112,9 @@ func TestVisitorsEnd(t *testing.T) {
 	site, address, token := publicSite(h)
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
 	// The token of a visitor whom the service vouches for ends on a public site with adaptive content, too.
-	for _, settings := range []string{`{"visibility":"visitor-auth"}`, `{"visibility":"public","adaptiveContent":{"enabled":true}}`} {
+	for _, settings := range []string{
+		`{"visibility":"visitor-auth"}`, `{"visibility":"public","adaptiveContent":{"enabled":true}}`,
+	} {
 		h.Want(http.StatusOK, "PATCH", site, admin, settings)
 		key := h.Want(http.StatusOK, "GET", site+"/publishing/auth", admin, nil)["privateKey"].(string)
 		var reader string
@@ -120,7 +123,13 @@ func TestVisitorsEnd(t *testing.T) {
 			float64(time.Now().Add(100 * time.Hour).Unix()), 1e18,
 		} {
 			visitor := signed(t, jwt.SigningMethodHS256, []byte(key), jwt.MapClaims{"exp": exp})
-			found := h.Want(http.StatusOK, "POST", "/v1/urls/published", token, map[string]any{"url": address, "visitor": map[string]any{"jwtToken": visitor}})
+			found := h.Want(
+				http.StatusOK,
+				"POST",
+				"/v1/urls/published",
+				token,
+				map[string]any{"url": address, "visitor": map[string]any{"jwtToken": visitor}},
+			)
 			reader = found["apiToken"].(string)
 			end := payload(t, reader)["exp"].(float64)
 			midnight := float64(time.Now().UTC().Truncate(24 * time.Hour).Add(48*time.Hour + 5*time.Minute).Unix())

@@ -136,7 +136,8 @@ func unreadPaths(ctx context.Context, node *node) ([]string, error) {
 	var revision struct {
 		Files []struct{ DownloadURL string }
 	}
-	if err := client.Call(ctx, http.MethodGet, "/v1/spaces/"+space+"/content", nil, http.StatusOK, &revision); err != nil {
+	path := "/v1/spaces/" + space + "/content"
+	if err := client.Call(ctx, http.MethodGet, path, nil, http.StatusOK, &revision); err != nil {
 		return nil, err
 	}
 	if len(revision.Files) == 0 {
@@ -148,7 +149,7 @@ func unreadPaths(ctx context.Context, node *node) ([]string, error) {
 	}
 	text := `{"openapi":"3.1.0","info":{"title":"Large","version":"1"},"paths":{},"x-large":"` +
 		string(bytes.Repeat([]byte("0123456789"), unreadSpec/10)) + `"}`
-	path := "/v1/orgs/" + organization + "/openapi/large"
+	path = "/v1/orgs/" + organization + "/openapi/large"
 	source := map[string]any{"source": map[string]any{"text": text}}
 	if err := client.Call(ctx, http.MethodPut, path, source, http.StatusCreated, nil); err != nil {
 		return nil, err

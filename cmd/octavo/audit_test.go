@@ -36,7 +36,7 @@ func TestAuditList(t *testing.T) {
 		}
 		return strings.Split(strings.TrimSpace(out.String()), "\n")
 	}
-	// Entries show moments in two ways: their own, and those of the rows that changed, such as deletedAt.
+	// Entries show their own moments, and moments of the changed rows such as deletedAt.
 	moment := regexp.MustCompile(`"at":"[-0-9]{10}T[:0-9]{8}\.[0-9]{3}Z"`)
 	otherMoment := regexp.MustCompile(`"[-0-9]{10}[T ][:0-9]{8}(\.[0-9]{0,2}|\.[0-9]{4,})?([+-][:0-9]+|Z)?"`)
 	all := listed(AuditListCmd{JSON: true})

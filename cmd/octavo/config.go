@@ -166,7 +166,10 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_MAX_CONNS: must be at least 1")
 	}
 	if s.AnswerMemory < leastAnswerMemory {
-		return fmt.Errorf("OCTAVO_ANSWER_MEMORY: must be at least %d, for answers of 1 MiB to four addresses", leastAnswerMemory)
+		return fmt.Errorf(
+			"OCTAVO_ANSWER_MEMORY: must be at least %d, for answers of 1 MiB to four addresses",
+			leastAnswerMemory,
+		)
 	}
 	if s.BodyMemory < leastBodyMemory {
 		return fmt.Errorf("OCTAVO_BODY_MEMORY: must be at least %d, to hold one body of the largest size both as sent and inflated", leastBodyMemory)

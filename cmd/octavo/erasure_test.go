@@ -270,7 +270,12 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 	i := newAttached(t)
 	send := func(path string) {
 		t.Helper()
-		event := strings.Replace(pageView("returns"), `"https://docs.example.com/`, `"https://docs.example.com/`+path+`/`, 1)
+		event := strings.Replace(
+			pageView("returns"),
+			`"https://docs.example.com/`,
+			`"https://docs.example.com/`+path+`/`,
+			1,
+		)
 		if status, body := i.post(i.token, event); status != 204 {
 			t.Fatalf("%d %s", status, body)
 		}
@@ -329,7 +334,8 @@ func TestOneNodeErases(t *testing.T) {
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
 	// One waits for old parts, of which there are none; one is of no use any more.
-	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, erased_until, log_until, mutated_at, done_at) values
+	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, erased_until, log_until,
+		mutated_at, done_at) values
 		('a', 1, now(), null, now(), null), ('a', 2, now(), now(), now(), now())`); err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +372,12 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	day := func(ago int) string {
-		return strings.Replace(pageView(fmt.Sprint("d", ago)), `"type"`, `"timestamp":"`+time.Now().Add(-time.Duration(ago)*24*time.Hour).UTC().Format(time.RFC3339)+`","type"`, 1)
+		return strings.Replace(
+			pageView(fmt.Sprint("d", ago)),
+			`"type"`,
+			`"timestamp":"`+time.Now().Add(-time.Duration(ago)*24*time.Hour).UTC().Format(time.RFC3339)+`","type"`,
+			1,
+		)
 	}
 	if status, body := i.post(i.token, day(0), day(5), day(29), day(40), day(400)); status != 204 {
 		t.Fatalf("%d %s", status, body)

@@ -112,7 +112,7 @@ func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func
 	return do(holds)
 }
 
-// Erase continues erasures that have begun, or else begins pending ones. It holds no locks while
+// Erase continues erasures that have begun. Without them it begins pending erasures. It holds no locks while
 // it waits for the sinks, so repairs can run.
 func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	list, err := j.cfg.Ledger.BegunErasures(ctx)

@@ -91,8 +91,8 @@ func (r *rig) askUntil(site string, visitor uint64, until time.Time) store.Erasu
 	return e
 }
 
-// TestEraseKilled: an erasure whose process is killed at any step is finished by the next one, and it
-// takes nothing else away.
+// TestEraseKilled: an erasure whose process is killed at any step is finished by the next process.
+// It removes the visitor's events only.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -144,7 +144,9 @@ func TestEraseBorder(t *testing.T) {
 	r := newRig(t)
 	until := time.Now().Truncate(time.Second).Add(-time.Hour)
 	at := func(visitor int, received time.Time) {
-		r.exec(fmt.Sprintf("INSERT INTO events (site, visitor, received) VALUES ('a', %d, %d)", visitor, received.Unix()))
+		r.exec(
+			fmt.Sprintf("INSERT INTO events (site, visitor, received) VALUES ('a', %d, %d)", visitor, received.Unix()),
+		)
 	}
 	day := until.Truncate(24 * time.Hour)
 	for visitor, list := range [][]time.Time{
@@ -199,7 +201,9 @@ func TestEraseWaits(t *testing.T) {
 		t.Errorf("the sinks do not know: %v, %d rows, version %d", err, n, version)
 	}
 	list, upTo, err := r.store.Tombstones(t.Context(), 0)
-	if err != nil || len(list) != 1 || list[0].Version != version || upTo != version || list[0].SiteID != "a" || list[0].Visitor != 1 || !list[0].Before.Equal(asked.ErasedUntil) {
+	if err != nil || len(list) != 1 || list[0].Version != version || upTo != version || list[0].SiteID != "a" ||
+		list[0].Visitor != 1 ||
+		!list[0].Before.Equal(asked.ErasedUntil) {
 		t.Errorf("tombstones %+v up to %d, %v", list, upTo, err)
 	}
 	lost := errors.New("lost")
@@ -295,7 +299,9 @@ func TestFinish(t *testing.T) {
 	if e, err := r.store.Erasure(t.Context(), "a", 1); err != nil || e.DoneAt != nil {
 		t.Errorf("done while the old part is there: %+v, %v", e, err)
 	}
-	if e := r.askUntil("a", 1, begun.ErasedUntil.Add(-time.Second)); e.Version == nil || !e.ErasedUntil.Equal(begun.ErasedUntil) || !e.AskedAt.Equal(begun.AskedAt) {
+	if e := r.askUntil("a", 1, begun.ErasedUntil.Add(-time.Second)); e.Version == nil ||
+		!e.ErasedUntil.Equal(begun.ErasedUntil) ||
+		!e.AskedAt.Equal(begun.AskedAt) {
 		t.Errorf("asked again at once: %+v, before %+v", e, begun)
 	}
 	eventually.True(t, "the old part to leave the disk", func() bool {
@@ -315,7 +321,9 @@ func TestFinish(t *testing.T) {
 	if list, _, err := r.store.Tombstones(t.Context(), 0); err != nil || len(list) != 1 {
 		t.Errorf("a tombstone that is needed: %+v, %v", list, err)
 	}
-	if e := r.ask("a", 1); e.Version != nil || e.DoneAt != nil || e.MutatedAt != nil || !e.ErasedUntil.After(begun.ErasedUntil) || !e.AskedAt.After(begun.AskedAt) {
+	if e := r.ask("a", 1); e.Version != nil || e.DoneAt != nil || e.MutatedAt != nil ||
+		!e.ErasedUntil.After(begun.ErasedUntil) ||
+		!e.AskedAt.After(begun.AskedAt) {
 		t.Errorf("asked again later: %+v", e)
 	}
 }

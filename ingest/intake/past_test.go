@@ -112,7 +112,8 @@ func TestReceivedSecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, name := range insights.InsertColumns() {
-		if want := testNow.Unix(); name == insights.ColumnReceived && ingesttest.BatchOf(t, m, 0, nil).Values()[i].([]int64)[0] != want {
+		if want := testNow.Unix(); name == insights.ColumnReceived &&
+			ingesttest.BatchOf(t, m, 0, nil).Values()[i].([]int64)[0] != want {
 			t.Errorf("%v, want %d", ingesttest.BatchOf(t, m, 0, nil).Values()[i], want)
 		}
 	}

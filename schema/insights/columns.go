@@ -28,7 +28,12 @@ var columns = []Column{
 
 	metric("eventsCount", numberValue{}, comparison, "Number of events.",
 		Events.count, Events),
-	uniqueCount("sessionsCount", "Number of different sessions. A session is what one visitor did under one session id: two visitors with the same session id are two sessions.", []string{"session", "visitor"}),
+	uniqueCount(
+		"sessionsCount",
+		"Number of different sessions. A session is what one visitor did under one session id: two visitors with "+
+			"the same session id are two sessions.",
+		[]string{"session", "visitor"},
+	),
 	uniqueCount("visitorsCount", "Number of different visitors.", []string{"visitor"}),
 
 	storedOnly(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, wire: wireHash{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,
@@ -134,16 +139,23 @@ var columns = []Column{
 		"Number of answers rated up and down. Ordered by positive minus negative.",
 		allOf(askCounters), askCounters...).balanceOf(1, 2),
 
-	uniqueCount("peopleCount", "Number of different visitors, of events that visitors' browsers sent: without those in the display contexts server and mcp, and those that only servers send (page_markdown_request, agent_feedback, llms_request, mcp_request, rss_request), for which each request is another visitor.", []string{"visitor"}, People),
+	uniqueCount("peopleCount",
+		"Number of different visitors, of events that visitors' browsers sent: without those in the display "+
+			"contexts server and mcp, and those that only servers send (page_markdown_request, agent_feedback, "+
+			"llms_request, mcp_request, rss_request), for which each request is another "+
+			"visitor.", []string{"visitor"}, People),
 	sessionMetric("bounceRate", "Share of bounces: sessions with exactly one page view among sessions with at least one, from 0 to 1; null if there are none.",
 		bounceRate, sessionViews),
-	sessionMetric("sessionDuration", "Mean time from a session's first event to its last, in seconds; null if there are no sessions.",
+	sessionMetric("sessionDuration",
+		"Mean time from a session's first event to its last, in seconds; null if there are no sessions.",
 		sessionDuration, sessionMillis),
 	sessionMetric("pagesPerSession", "Mean number of page views of the sessions that have at least one; null if there are none.",
 		pagesPerSession, sessionViews),
-	sessionPage("entryPage", "The page of the session's first page view, with its space; null outside any space, and in sessions without page views. Page views of one moment are in the order in which they were sent.",
+	sessionPage("entryPage", "The page of the session's first page view, with its space; null outside any space, "+
+		"and in sessions without page views. Page views of one moment are in the order in which they were sent.",
 		sessionEntry),
-	sessionPage("exitPage", "The page of the session's last page view, with its space; null outside any space, and in sessions without page views. Page views of one moment are in the order in which they were sent.",
+	sessionPage("exitPage", "The page of the session's last page view, with its space; null outside any space, "+
+		"and in sessions without page views. Page views of one moment are in the order in which they were sent.",
 		sessionExit),
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,

@@ -12,17 +12,18 @@ import (
 )
 
 // A session is what a visitor did under one session id. Columns of sessions are about all
-// of the session's events, whatever the question's conditions select: also about those
+// of the session's events, whatever the query's conditions select: also about events
 // within SessionReach of its range.
 
 // SessionReach is how long before and after a range events are of sessions that have an
 // event in the range. So the sessions of a day that last no longer are the same for a
-// question about the day and for one about the month. A working day of a reader's open tab
-// is shorter. Twice the reach is what a statement reads beside its range.
+// query about the day and for a query about the month. A working day of a reader's open tab
+// is shorter. A statement reads twice the reach in addition to its range.
 const SessionReach = 12 * time.Hour
 
 // sessionReachDoc ends what documents say about a column of sessions.
-const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 hours before and after the range."
+const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 " +
+	"hours before and after the range."
 
 // SessionPart is something about a session that statements read as a column.
 type SessionPart struct {

@@ -135,7 +135,10 @@ func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChang
 }
 
 const insertChangeRequest = `-- name: InsertChangeRequest :one
-insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description, cluster_id, git_import)
+insert into change_requests (
+    id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description,
+    cluster_id, git_import
+)
 values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8, $9, $10) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments, git_import
 `
 

@@ -27,7 +27,8 @@ const askErasure = `-- name: AskErasure :one
 insert into erasures as e (site_id, visitor, asked_at, erased_until, log_until)
 values ($1, $2, $3, $3, $3::timestamptz + $4::interval)
 on conflict (site_id, visitor) do update set
-    asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at else excluded.asked_at end,
+    asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
+                        else excluded.asked_at end,
     log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
     version      = case when e.erased_until >= excluded.erased_until then e.version end,
     mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
@@ -43,8 +44,8 @@ type AskErasureParams struct {
 	Keep    pgtype.Interval
 }
 
-// Index: erasures_pkey. An erasure that covers the moment stays as it is; any other begins anew, and keeps its place if it is
-// not done.
+// Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
+// place if it is not done.
 func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure, error) {
 	row := q.db.QueryRow(ctx, askErasure,
 		arg.SiteID,
@@ -400,7 +401,10 @@ func (q *Queries) SetRetention(ctx context.Context, arg SetRetentionParams) erro
 
 const siteErasures = `-- name: SiteErasures :one
 select count(*) from erasures e where e.done_at is null and e.site_id = $1
-and not exists (select from erasures o where o.site_id = $1 and o.visitor = $2 and (o.done_at is null or o.erased_until >= $3::timestamptz))
+and not exists (
+    select from erasures o where o.site_id = $1 and o.visitor = $2
+    and (o.done_at is null or o.erased_until >= $3::timestamptz)
+)
 `
 
 type SiteErasuresParams struct {

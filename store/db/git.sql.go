@@ -381,7 +381,8 @@ func (q *Queries) InsertGitOperation(ctx context.Context, arg InsertGitOperation
 }
 
 const lastGitImportOf = `-- name: LastGitImportOf :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where change_request_id = $1 and kind = 'import' order by "timestamp" desc, id desc limit 1
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where change_request_id = $1 and kind = 'import'
+order by "timestamp" desc, id desc limit 1
 `
 
 // The last import that a change request has.
@@ -552,7 +553,7 @@ type ProposedGitSyncParams struct {
 	Remote  string
 }
 
-// What a change request, open or archived, has of a branch.
+// The synchronization of a branch that an open or archived change request has.
 // Index: git_syncs_proposed.
 func (q *Queries) ProposedGitSync(ctx context.Context, arg ProposedGitSyncParams) (GitSync, error) {
 	row := q.db.QueryRow(ctx, proposedGitSync, arg.SpaceID, arg.Remote)
@@ -588,7 +589,8 @@ func (q *Queries) PutGitRedirects(ctx context.Context, arg PutGitRedirectsParams
 }
 
 const putGitSync = `-- name: PutGitSync :exec
-insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects) values ($1, $2, $3, $4, $5, $6, $7)
+insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects)
+values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (id) do update set
     commit_hash = excluded.commit_hash, revision = excluded.revision, redirects = excluded.redirects, synced_at = now()
 `

@@ -477,7 +477,10 @@ func (q *Queries) OpenAPISpecsWanted(ctx context.Context, organizationID string)
 }
 
 const publishedOpenAPISpec = `-- name: PublishedOpenAPISpec :one
-select v.id from openapi_specs s join openapi_spec_versions v on v.id = s.last_version join organizations o on o.id = s.organization_id
+select v.id
+from openapi_specs s
+    join openapi_spec_versions v on v.id = s.last_version
+    join organizations o on o.id = s.organization_id
 where s.organization_id = $1 and s.slug = $2 and s.visibility = 'public' and o.deleted_at is null
 `
 

@@ -1,10 +1,11 @@
 -- name: AskErasure :one
--- Index: erasures_pkey. An erasure that covers the moment stays as it is; any other begins anew, and keeps its place if it is
--- not done.
+-- Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
+-- place if it is not done.
 insert into erasures as e (site_id, visitor, asked_at, erased_until, log_until)
 values ($1, $2, sqlc.arg(until), sqlc.arg(until), sqlc.arg(until)::timestamptz + sqlc.narg(keep)::interval)
 on conflict (site_id, visitor) do update set
-    asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at else excluded.asked_at end,
+    asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
+                        else excluded.asked_at end,
     log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
     version      = case when e.erased_until >= excluded.erased_until then e.version end,
     mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
@@ -19,7 +20,10 @@ select * from erasures where site_id = $1 and visitor = $2;
 -- name: SiteErasures :one
 -- Index: erasures_pending_site. None if AskErasure would not add one.
 select count(*) from erasures e where e.done_at is null and e.site_id = $1
-and not exists (select from erasures o where o.site_id = $1 and o.visitor = $2 and (o.done_at is null or o.erased_until >= sqlc.arg(until)::timestamptz));
+and not exists (
+    select from erasures o where o.site_id = $1 and o.visitor = $2
+    and (o.done_at is null or o.erased_until >= sqlc.arg(until)::timestamptz)
+);
 
 -- name: NextTombstoneVersion :one
 -- A version has the time in it: one that was given before a restored backup is never given again.

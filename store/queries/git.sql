@@ -79,7 +79,8 @@ limit 1;
 -- name: LastGitImportOf :one
 -- The last import that a change request has.
 -- Index: git_operations_request (change_request_id, timestamp desc, id desc).
-select * from git_operations where change_request_id = $1 and kind = 'import' order by "timestamp" desc, id desc limit 1;
+select * from git_operations where change_request_id = $1 and kind = 'import'
+order by "timestamp" desc, id desc limit 1;
 
 -- name: WakeGitExports :many
 -- The exports that wait for a change request run again.
@@ -96,7 +97,7 @@ select id from woken order by "timestamp", id;
 select * from git_syncs where space_id = $1 and remote = $2 and change_request_id is null;
 
 -- name: ProposedGitSync :one
--- What a change request, open or archived, has of a branch.
+-- The synchronization of a branch that an open or archived change request has.
 -- Index: git_syncs_proposed.
 select * from git_syncs where space_id = $1 and remote = $2 and change_request_id is not null;
 
@@ -122,7 +123,8 @@ select file_id from git_sync_files where sync_id = sqlc.arg(but_not)::text;
 select path, blob, page_id, file_id from git_sync_files where sync_id = $1;
 
 -- name: PutGitSync :exec
-insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects) values ($1, $2, $3, $4, $5, $6, $7)
+insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects)
+values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (id) do update set
     commit_hash = excluded.commit_hash, revision = excluded.revision, redirects = excluded.redirects, synced_at = now();
 

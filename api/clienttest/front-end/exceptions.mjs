@@ -8,7 +8,9 @@ const later = 'the contract is that of 0.146.0, which does not have the members;
 const files = {
     name: 'openapi-filesystem',
     reason: 'readers get the list of files that the front end parses; all other callers get the object of the document',
-    patch: ({ OpenAPISpecContent: { properties } }) => { properties.filesystem = { type: 'array', items: { type: 'object' } }; },
+    patch: ({ OpenAPISpecContent: { properties } }) => {
+        properties.filesystem = { type: 'array', items: { type: 'object' } };
+    },
 };
 
 export const exceptions = {

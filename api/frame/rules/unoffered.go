@@ -3,7 +3,7 @@ package rules
 import "github.com/octavo-docs/octavo/schema"
 
 // Unoffered is a switch of newer clients for something that this service does not do. Only false is accepted: to
-// ignore true would do something else than its sender means, such as publish what is to stay a draft.
+// ignore true would break the sender's intent, such as publish a section that is to stay a draft.
 type Unoffered bool
 
 // Problems refuses true.

@@ -232,14 +232,17 @@ func unsafeLink(link string) bool {
 	return true
 }
 
-// passiveElements are the elements that readers get as HTML: those that this package writes, and others for text.
-var passiveElements = setOf(`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
-	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub summary sup
-	table tbody td tfoot th thead tr tt u ul var wbr`)
+// passiveElements are the elements that readers get as HTML: what this package writes, and other elements for text.
+var passiveElements = setOf(
+	`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
+	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub
+	summary sup table tbody td tfoot th thead tr tt u ul var wbr`)
 
-// passiveAttributes are their attributes; those that begin with data- are passive as well.
-var passiveAttributes = setOf(`align alt aria-label checked class colspan height href id lang media open rel rowspan src srcset
-	start target title type valign value width`)
+// passiveAttributes are the attributes of passiveElements. Attributes that begin with data- are passive as well.
+var passiveAttributes = setOf(
+	`align alt aria-label checked class colspan height href id lang media open rel rowspan src srcset
+	start target title type valign value width`,
+)
 
 func setOf(names string) map[string]bool {
 	set := map[string]bool{}
