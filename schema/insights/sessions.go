@@ -65,9 +65,9 @@ func SentOrder() []sqltree.Expr {
 	}
 }
 
-// viewedPage is the page of the first or last page view: that with the least or greatest
-// number. The number has all of SentOrder, so that states are small: 42 bits of the moment,
-// 16 of the partition, 54 of the offset and 16 of the index.
+// viewedPage is the page of the page view with the least or the greatest number. The number
+// has all of SentOrder, so that states are small: 42 bits of the moment, 16 of the
+// partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	var number sqltree.Expr
 	order := SentOrder()
