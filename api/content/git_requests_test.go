@@ -215,7 +215,8 @@ func TestGitImportsFollowMergeRules(t *testing.T) {
 	}
 }
 
-// boundBook imports a book into a space whose rules bind the importer. It returns the book's files and the change request.
+// boundBook imports a book into a space whose rules bind the importer. It returns the book's files and the change
+// request.
 func boundBook(t *testing.T) (*gitBench, map[string]string, schema.ChangeRequest) {
 	t.Helper()
 	b := newGitBench(t)
