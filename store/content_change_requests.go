@@ -102,10 +102,16 @@ func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, co
 	if err := s.changeContent(ctx, q, &row, content); err != nil {
 		return row, err
 	}
-	filled, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
+	return saveChangeRequest(ctx, q, row)
+}
+
+// saveChangeRequest stores what a change request has now.
+func saveChangeRequest(ctx context.Context, q *db.Queries, row ChangeRequest) (ChangeRequest, error) {
+	saved, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
 		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
+		RevisionMergedAncestor: row.RevisionMergedAncestor, RevisionMerged: row.RevisionMerged,
 	})
-	return filled, interpret(err, "change request")
+	return saved, interpret(err, "change request")
 }
 
 func addContributor(ctx context.Context, q *db.Queries, requestID, userID string) error {
@@ -209,11 +215,8 @@ func (s *Store) changeRequest(
 			}
 			return err
 		}
-		changed.ChangeRequest, err = q.SetChangeRequest(ctx, db.SetChangeRequestParams{
-			ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
-			RevisionMergedAncestor: row.RevisionMergedAncestor, RevisionMerged: row.RevisionMerged,
-		})
-		return interpret(err, "change request")
+		changed.ChangeRequest, err = saveChangeRequest(ctx, q, row)
+		return err
 	})
 	return changed, err
 }

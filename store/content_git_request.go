@@ -270,12 +270,9 @@ func (i *gitImporter) mergeInto(row *ChangeRequest, of [3]Revision) error {
 // proposeTo stores the request and its proposed synchronization, and ends the operation.
 func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	ctx, q, in := i.ctx, i.q, i.in
-	_, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
-		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
-		RevisionMergedAncestor: row.RevisionMergedAncestor,
-	})
+	_, err := saveChangeRequest(ctx, q, row)
 	if err != nil {
-		return interpret(err, "change request")
+		return err
 	}
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
@@ -339,12 +336,8 @@ func (i *gitImporter) supersede() error {
 	if err := setStatus(ctx, q, &row, schema.ChangeRequestArchived); err != nil {
 		return err
 	}
-	_, err = q.SetChangeRequest(ctx, db.SetChangeRequestParams{
-		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
-		RevisionMergedAncestor: row.RevisionMergedAncestor,
-	})
-	if err != nil {
-		return interpret(err, "change request")
+	if _, err := saveChangeRequest(ctx, q, row); err != nil {
+		return err
 	}
 	i.note("archived the change request %d, which had an earlier import of the branch", row.Number)
 	return wakeGitExports(ctx, q, i.space, row.ID)
