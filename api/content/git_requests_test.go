@@ -435,7 +435,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 // TestGitExportsWait: an export runs once the request with an import of its branch is over, and says so; others run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
-	b, files, request := boundBook(t)
+	b, _, request := boundBook(t)
 	for _, force := range []bool{false, true} {
 		o := b.sync("export", map[string]any{"force": force})
 		if o.State != "waiting" || o.ChangeRequest != request.ID ||
@@ -463,7 +463,7 @@ func TestGitExportsWait(t *testing.T) {
 		got[1].Commit != b.forge.Git("a.git", "", "rev-parse", "main") {
 		t.Errorf("%+v %+v", got[2], got[1])
 	}
-	files = b.files()
+	files := b.files()
 	files["last.md"] = "# Last\n\nThe second end.\n"
 	b.commit(files)
 	request, _ = b.proposed(nil)
