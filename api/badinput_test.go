@@ -355,7 +355,10 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 // misfit finds a text within the bounds that does not match the pattern.
 func misfit(t testing.TB, r rules.Rule) string {
 	t.Helper()
-	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----", "javascript:x"} {
+	for _, text := range []string{
+		"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----", "javascript:x",
+		"a\x07b",
+	} {
 		if !r.Form.Match(text) && r.Length.Outside(len([]rune(text)), "") == "" {
 			return text
 		}

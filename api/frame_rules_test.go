@@ -71,7 +71,8 @@ func TestAnswersAreNotKept(t *testing.T) {
 		if !op.Conditional {
 			return
 		}
-		path, _ := h.Example(op, h.Ours)
+		path, _ := h.Example(op, h.Ours) // Another example can have another tag.
+		a = h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil)
 		for _, known := range []string{a.Header.Get("ETag"), "W/" + a.Header.Get("ETag"), `"other", ` + a.Header.Get("ETag"), "*"} {
 			same := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", known)
 			if same.Status != http.StatusNotModified || len(same.Body) > 0 || same.Header.Get("ETag") != a.Header.Get("ETag") || same.Header.Get("Cache-Control") != keeping {

@@ -2,13 +2,16 @@ package api_test
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -102,6 +105,85 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 		if !slices.Equal(got, want) || scope.OpensNothing != (len(want) == 0) {
 			t.Errorf("%s opens %q, want %q", scope.Name, got, want)
 		}
+	}
+}
+
+// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects: its token
+// and its integration's token send the members that the row names, and no other member of the body.
+func TestInstallationsSendTheirMembersOnly(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	h.Want(
+		200,
+		"PATCH",
+		space,
+		admin,
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"require_at_least_one_approved_review"}]}}`,
+	)
+	var scopes []string
+	for _, scope := range schema.IntegrationScopes() {
+		scopes = append(scopes, scope.Name)
+	}
+	everything := h.InstallationToken(h.Ours, h.Installed(h.Ours, "everything", scopes...))
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		if op.Scope.Installation == "" || op.Method != http.MethodPatch {
+			return
+		}
+		if op.Scope.Members == nil {
+			t.Fatal("the row does not say which members an installation may send")
+		}
+		body, _ := op.Handler.Request.FieldByName("Body")
+		members := []string{"visibility", "permissions"} // Names that bodies of other versions have.
+		for _, field := range reflect.VisibleFields(body.Type) {
+			members = append(members, rules.MemberName(field))
+		}
+		for _, allowed := range op.Scope.Members {
+			if !slices.Contains(members, allowed) {
+				t.Errorf("the body has no %s", allowed)
+			}
+		}
+		for _, member := range members {
+			if slices.Contains(op.Scope.Members, member) {
+				continue
+			}
+			for _, value := range []any{nil, "x", true, map[string]any{}} {
+				path, _ := h.Example(op, h.Ours)
+				token := everything
+				if op.Scope.Installation == schema.ScopeInstallation { // The example makes its own installation.
+					parts := strings.Split(path, "/")
+					token = h.InstallationToken(
+						h.Ours,
+						map[string]string{"integrationName": parts[3], "installationId": parts[5]},
+					)
+				}
+				a := h.Do(op.Method, path, token, map[string]any{member: value})
+				if a.Status == http.StatusBadRequest && value != nil { // Of another type.
+					continue
+				}
+				if h.WantError(a, http.StatusForbidden); !strings.Contains(string(a.Body), member) {
+					t.Errorf("%s: %s", member, a.Body)
+				}
+			}
+		}
+	})
+	before := h.Want(200, "GET", space, admin, nil)
+	for member, value := range map[string]any{
+		"mergeRules": map[string]string{"type": "none"}, "defaultLevel": "admin", "editMode": "locked",
+		"visibility": "public",
+	} {
+		a := h.Do("PATCH", space, everything, map[string]any{"title": "Taken over", member: value})
+		if h.WantError(a, http.StatusForbidden); !strings.Contains(string(a.Body), member) {
+			t.Errorf("%s: %s", member, a.Body)
+		}
+	}
+	if after := h.Want(200, "GET", space, admin, nil); !reflect.DeepEqual(before, after) {
+		t.Errorf("%v, before %v", after, before)
+	}
+	for _, body := range []string{
+		`{"title":"Renamed","emoji":"1f600"}`, `{"icon":"https://example.com/icon.png"}`, `{"language":"de"}`,
+	} {
+		h.Want(200, "PATCH", space, everything, body)
 	}
 }
 

@@ -60,7 +60,9 @@ func TestQuotas(t *testing.T) {
 			},
 			post(org+"/invites", `{"emails":["quota{i}@example.com"]}`),
 		}},
-		"TEAMS":        {2, []func(int) apitest.Answer{func(int) apitest.Answer { return h.Do("PUT", org+"/teams", admin, `{"title":"Team"}`) }}},
+		"TEAMS": {2, []func(int) apitest.Answer{func(n int) apitest.Answer {
+			return h.Do("PUT", org+"/teams", admin, map[string]any{"title": fmt.Sprint("Team ", n)})
+		}}},
 		"INVITE_LINKS": {1, []func(int) apitest.Answer{post(org+"/link-invites", `{"role":"read"}`)}},
 		"INVITE_MAILS": {2, []func(int) apitest.Answer{post(org+"/invites/"+invited+"/resend", "")}},
 		"COLLECTIONS":  {2, []func(int) apitest.Answer{post(org+"/collections", `{}`)}},

@@ -30,7 +30,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
 		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, reachable(d.Outbound), mergerules.Vocabulary}},
 		orgs.Table(d.Store, v, d.Resolver, d.SSO),
-		sites.Table(d.Store, v, d.Resolver),
+		sites.Table(d.Store, v, d.Resolver, d.FrontEnds),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
@@ -83,6 +83,8 @@ type Deps struct {
 	Resolver dnsproof.Resolver
 	// Outbound says which hosts users may name for us to reach; the zero Policy means the public network.
 	Outbound outbound.Policy
+	// FrontEnds are the addresses of front ends that show sites to readers.
+	FrontEnds []*url.URL
 	// SSO are the settings of logins; zero means the defaults.
 	SSO orgs.SSO
 	// Checks are run by /readyz.

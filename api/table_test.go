@@ -174,6 +174,30 @@ func TestPermissionMatrix(t *testing.T) {
 	})
 }
 
+// TestUnknownMembers loops over the operations with a body of JSON. Strict operations name an unknown member, and
+// others ignore it.
+func TestUnknownMembers(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		path, example := h.Example(op, h.Ours)
+		body, isText := example.(string)
+		if !isText || len(body) < 3 || body[0] != '{' || queries[op.ID] {
+			return
+		}
+		a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], `{"nobodyKnows":1,`+body[1:])
+		if e := string(a.Body); op.Strict &&
+			(a.Status != http.StatusBadRequest || !strings.Contains(e, "nobodyKnows is not a known member")) {
+			t.Errorf("%s: %d %s", op.ID, a.Status, e)
+		} else if !op.Strict && strings.Contains(e, "nobodyKnows") {
+			t.Errorf("%s: %d %s", op.ID, a.Status, e)
+		}
+	})
+}
+
+// queries refuse unknown members themselves, with a suggestion.
+var queries = map[string]bool{"aggregateSiteEvents": true, "getSiteEventsFunnel": true, "getSiteEventsRetention": true}
+
 func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
@@ -88,6 +89,9 @@ func TestEveryWebhookEvent(t *testing.T) {
 		}
 		if len(members) > 0 || m.Data["object"] != row.Data.Object || strings.Contains(string(m.Body), written) {
 			t.Errorf("%q are not in the row of %s", members, m.Body)
+		}
+		if others := shape.OtherMoments(m.Body); len(others) > 0 {
+			t.Errorf("moments of another form than answers have: %q in %s", others, m.Body)
 		}
 		if m.Actor != "" && m.Actor != user {
 			t.Errorf("actor %s", m.Actor)

@@ -81,13 +81,18 @@ func (f funnel) weigh(q *question) {
 func (p retention) weigh(q *question) { q.weigh(p.refs(), insights.CountExact, p.scope) }
 
 // weigh gives the question the cost of reading the scopes, of which the first is the
-// request's. Events that are joined with their sessions are read twice.
+// request's. Events that are joined with their sessions are read twice, and events around
+// the range once.
 func (q *question) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.cost, q.known = 0, true
 	for _, sc := range scopes {
 		rows, known := q.service.sources.cost(sc, refs, estimate)
 		if len(sc.sessions) > 0 {
-			rows *= 2
+			around := rows // of unknown rows, twice as many are as good a guess
+			if known {
+				around, _ = q.service.sources.cost(sc.around(), refs, estimate)
+			}
+			rows += around
 		}
 		q.cost, q.known = q.cost+rows, q.known && known
 	}

@@ -63,7 +63,7 @@ func (s *Service) knows(site string, days int, each dayRows) {
 	close(r.first)
 	each.hours = 24
 	for i := range days {
-		each.day = testNow.Truncate(24*time.Hour).AddDate(0, 0, -i)
+		each.day = daysBefore(i)(testNow.Truncate(24 * time.Hour))
 		r.days = append(r.days, each)
 	}
 	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)

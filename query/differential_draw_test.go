@@ -29,8 +29,18 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		*e = insights.Event{
 			TimeMillis: testNow.UnixMilli() - r.Int64N(int64(21*24*time.Hour/time.Millisecond)),
 			Type:       enum(insights.EventTypes, 1), Visitor: 1 + r.Uint64N(9), Session: 1 + r.Uint64N(20),
-			URL: pick("https://a.example/", "https://a.example", "https://a.example/x?q=1#f", "https://a.example/x/%20y", "https://a.example/b",
-				"https://a.example/x#/y?z", "https://a.example/ü"),
+			URL: pick(
+				"https://a.example/",
+				"https://a.example",
+				"https://a.example/x?q=1#f",
+				"https://a.example/x/%20y",
+				"https://a.example/b",
+				"https://a.example/x#/y?z",
+				"https://a.example/ü",
+				"https://a.example?q=/x/y",
+				"https://a.example:8443",
+				"https://a.example#/b",
+			),
 			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
 			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
@@ -51,6 +61,11 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		}
 		if i > 0 && r.IntN(8) == 0 { // at once with another
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis, list[i-1].Visitor, list[i-1].Session
+		}
+		if i > 0 && r.IntN(4) == 0 { // some hours later in a session, at most
+			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis+r.Int64N(
+				int64(14*time.Hour/time.Millisecond),
+			), list[i-1].Visitor, list[i-1].Session
 		}
 		if r.IntN(3) > 0 {
 			p := places[r.IntN(len(places))]
@@ -125,10 +140,11 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	}
 	bounds := rapid.SampledFrom([][2]time.Time{
 		{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
-		{testNow.AddDate(0, 0, -7), testNow},
+		{daysBefore(7)(testNow), testNow},
 		{testNow.Add(-24 * time.Hour), testNow},
 		{time.UnixMilli(events[0].TimeMillis), time.UnixMilli(events[0].TimeMillis + 1)},
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
+		drawCut(t, events), drawCut(t, events),
 	}).Draw(t, "range")
 	r.Range = naiveRange{bounds[0], bounds[1]}
 	r.Zone = rapid.SampledFrom(zones).Draw(t, "zone")
@@ -137,7 +153,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		r.Cursor = new(string)
 	}
 	if rapid.IntRange(0, 5).Draw(t, "compare") == 0 {
-		from := testNow.AddDate(0, 0, -rapid.IntRange(1, 20).Draw(t, "compare from"))
+		from := daysBefore(rapid.IntRange(1, 20).Draw(t, "compare from"))(testNow)
 		r.Compare = &naiveRange{from, from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
 		interval := rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "compared")
 		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
@@ -156,8 +172,8 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
 			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "filled")})
 			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
-				r.Range.From = r.Range.To.AddDate(-200, 0, -14)
-				r.Range.To = r.Range.From.AddDate(0, 0, 20)
+				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
+				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)
 			}
 		}
 	}
@@ -183,6 +199,20 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		r.Order = &naiveOrder{rapid.SampledFrom(candidates).Draw(t, "by"), rapid.SampledFrom([]string{"asc", "desc"}).Draw(t, "direction")}
 	}
 	return r
+}
+
+// drawCut draws a range that cuts a session, or ends where one is no longer seen.
+func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
+	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "cut")].TimeMillis)
+	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour,
+		12 * time.Hour}).Draw(t, "off")).
+		Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "ms")) * time.Millisecond)
+	length := rapid.SampledFrom([]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}).
+		Draw(t, "length")
+	if rapid.Bool().Draw(t, "last") {
+		return [2]time.Time{border.Add(-length), border}
+	}
+	return [2]time.Time{border, border.Add(length)}
 }
 
 func isTimeRef(r naiveRef) bool { return r.Column == "datetime" }

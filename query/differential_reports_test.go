@@ -22,8 +22,9 @@ func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zo
 	bounds := rapid.SampledFrom([][2]time.Time{
 		{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
 		{time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC), testNow},
-		{testNow.AddDate(0, 0, -21), testNow}, {testNow.AddDate(0, 0, -21), testNow}, {testNow.AddDate(0, 0, -15), testNow},
+		{daysBefore(21)(testNow), testNow}, {daysBefore(21)(testNow), testNow}, {daysBefore(15)(testNow), testNow},
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
+		drawCut(t, events),
 	}).Draw(t, "range")
 	if rapid.IntRange(0, 3).Draw(t, "filtered") == 0 {
 		where = append(where, drawCondition(t, events, n, 2, false))
@@ -75,6 +76,9 @@ func TestDifferentialReports(t *testing.T) {
 		if rapid.Bool().Draw(t, "funnel") {
 			f := naiveFunnel{Range: in, Zone: zone, Where: where, By: rapid.SampledFrom([]string{"", "visitor", "session"}).Draw(t, "by")}
 			f.Window = rapid.SampledFrom([]int{0, 1, 3600, 86400, 5 * 86400, 366 * 86400}).Draw(t, "window")
+			if strict := rapid.IntRange(0, 2).Draw(t, "strict"); strict > 0 {
+				f.Strict = new(strict > 1)
+			}
 			for i := range rapid.IntRange(2, 5).Draw(t, "steps") {
 				f.Steps = append(f.Steps, drawStep(t, data["site1"], n))
 				if refusal == "" {

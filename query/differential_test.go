@@ -63,9 +63,9 @@ func TestDifferential(t *testing.T) {
 	data := map[string][]insights.Event{"none": nil}
 	for i, size := range []int{1, 12, 300} {
 		site := fmt.Sprint("site", i)
-		data[site] = randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)
-		for _, some := range arrivals(data[site]) {
+		for _, some := range arrivals(randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)) {
 			insertAt(t, conn, some.month, site, some.events)
+			data[site] = append(data[site], some.events...) // in the order in which they were sent
 		}
 	}
 	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
@@ -170,7 +170,7 @@ type arrival struct {
 // month has a large and a small part.
 func arrivals(events []insights.Event) (list []arrival) {
 	for back := range 4 {
-		list = append(list, arrival{month: testNow.AddDate(0, -back, 0)})
+		list = append(list, arrival{month: monthsBefore(back)(testNow)})
 	}
 	if len(events) > 100 {
 		list = append(list, arrival{testNow, events[:2]})

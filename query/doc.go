@@ -52,6 +52,8 @@
 //     of their rows: the same groups in another range, and of time the bucket with the
 //     same number. Counts of what that range does not have are 0, other metrics null.
 //     At most one group of time, with an interval, and 10,000 buckets of it.
+//     previousPeriod of whole days has as many days, and a preset's is the preset before;
+//     any other is as long. A day's first moment, which some zones show as 1:00, begins it.
 //   - Octavo's own: with cursor, "" at first, the answer's next.cursor leads on, as
 //     long as there are rows; presets then end when the first page was asked for.
 //     accuracy exact refuses what can only be estimated.

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,7 +42,10 @@ func insert(t testing.TB, conn driver.Conn, site string, events []insights.Event
 	insertAt(t, conn, time.UnixMilli(0), site, events)
 }
 
-// insertAt inserts events that arrive at some time.
+// nextOffset is a place in the log that no message has had.
+var nextOffset atomic.Uint64
+
+// insertAt inserts events that arrive at some time, after all that were inserted before.
 func insertAt(t testing.TB, conn driver.Conn, arrived time.Time, site string, events []insights.Event) {
 	t.Helper()
 	var encoder insights.Encoder
@@ -54,7 +58,7 @@ func insertAt(t testing.TB, conn driver.Conn, arrived time.Time, site string, ev
 		t.Fatal(err)
 	}
 	batch := insights.NewBatch()
-	if err := batch.Add(message, insights.Position{}, nil); err != nil {
+	if err := batch.Add(message, insights.Position{Offset: nextOffset.Add(1)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	insertBatch(t, conn, batch)

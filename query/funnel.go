@@ -30,22 +30,25 @@ func FunnelActors() []string {
 
 // funnel is what a funnel request means. Like a plan it is a value that nobody changes.
 //
-// An actor reaches a step if it did all steps up to it one after the other, each later
-// than the one before, and the last at most a window after the first. Events of the same
-// millisecond are not one after the other.
+// An actor reaches a step if it did all steps up to it one after the other, each by another
+// event, and the last at most a window after the first. Events of the same millisecond are
+// not one after the other if times must increase, otherwise they are in the order in which
+// they were sent.
 type funnel struct {
 	scope
-	steps  [][]condition
-	window time.Duration
-	by     insights.Actor
+	steps     [][]condition
+	window    time.Duration
+	by        insights.Actor
+	increases bool // whether each step is at a later time than the one before
 }
 
-var funnelMembers = append([]string{"steps", "window", "by"}, scopeMembers...)
+var funnelMembers = append([]string{"steps", "window", "by", "strictIncrease"}, scopeMembers...)
 
 func compileFunnel(site string, body []byte, now time.Time) (f funnel, err error) {
 	var q scopeRequest
 	var steps [][]conditionRequest
 	window, by := DefaultFunnelWindow, FunnelActors()[0]
+	f.increases = true
 	err = q.decode(body, funnelMembers, func(r *reader, name string) (err error) {
 		switch name {
 		case "steps":
@@ -57,6 +60,8 @@ func compileFunnel(site string, body []byte, now time.Time) (f funnel, err error
 			})
 		case "window":
 			window, err = r.integer(1, MaxFunnelWindow)
+		case "strictIncrease":
+			f.increases, err = r.flag()
 		case "by":
 			if by, err = r.text(); err == nil && !slices.Contains(FunnelActors(), by) {
 				err = r.invalid(unknown("visitor or session", by, FunnelActors()), FunnelActors()...)
@@ -96,42 +101,95 @@ func (f funnel) String() string {
 	}
 	b.line("window", f.window.String())
 	b.line("by", f.by.Word)
+	if !f.increases {
+		b.line("events of one moment", "in the order in which they were sent")
+	}
 	return b.String()
 }
 
 // lower turns the funnel into SQL that gives the number of actors by how far they came.
 //
 // Each event is a row for each step that it matches. The engine's windowFunnel goes
-// through an actor's rows by time, and takes those of equal time as they come, so their
-// time is made different: the later step comes first, and cannot follow the earlier one.
+// through an actor's rows by a number, and takes rows of equal numbers in any order, so
+// each row of a moment gets another number. The later step of an event comes first, and
+// cannot follow the earlier one.
 func (f funnel) lower() sqltree.Statement {
-	places := int64(len(f.steps))
 	marks := make([]sqltree.Expr, len(f.steps))
 	for i, step := range f.steps {
 		marks[i] = sqltree.Call("if", sqltree.AllOf(exprs(step, f.expr)...), sqltree.Int(int64(i)+1), sqltree.Int(0))
 	}
-	step, at := sqltree.Col("step"), sqltree.Col("at")
 	matched := sqltree.Call("arrayFilter", sqltree.Lambda([]string{"x"}, sqltree.Bin(sqltree.Gt, sqltree.Col("x"), sqltree.Int(0))), sqltree.Call("array", marks...))
-	moment := sqltree.Bin(sqltree.Sub, sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)), sqltree.Int(places)), step)
 	var key []sqltree.Aliased
 	for _, k := range f.by.Key {
 		key = append(key, sqltree.Aliased{Expr: k})
 	}
-	rows := f.read(append(slices.Clone(key), sqltree.Aliased{Expr: sqltree.Call("arrayJoin", matched), As: "step"},
-		sqltree.Aliased{Expr: sqltree.Call("toUInt64", moment), As: "at"}))
-	chain := []sqltree.Expr{at}
-	for i := range f.steps {
-		chain = append(chain, sqltree.Bin(sqltree.Eq, step, sqltree.Int(int64(i)+1)))
+	rows, window := f.moments, f.window.Milliseconds()*int64(len(f.steps))
+	if !f.increases {
+		rows, window = f.sent, f.window.Milliseconds()*momentRows+momentRows/2
 	}
-	window := sqltree.Param(sqltree.T("UInt64"), f.window.Milliseconds()*places)
+	chain := []sqltree.Expr{sqltree.Col("at")}
+	for i := range f.steps {
+		chain = append(chain, sqltree.Bin(sqltree.Eq, sqltree.Col("step"), sqltree.Int(int64(i)+1)))
+	}
 	return (&sqltree.Select{
 		Columns: []sqltree.Aliased{{Expr: sqltree.Col("reached")}, {Expr: sqltree.Call("count")}},
 		Sub: &sqltree.Select{
-			Columns: []sqltree.Aliased{{Expr: sqltree.Parametric("windowFunnel", []sqltree.Expr{window}, chain...), As: "reached"}},
-			Sub:     rows, GroupBy: f.by.Key,
+			Columns: []sqltree.Aliased{{
+				Expr: sqltree.Parametric("windowFunnel", []sqltree.Expr{sqltree.Param(sqltree.T("UInt64"), window)},
+					chain...),
+				As: "reached",
+			}},
+			Sub: rows(key, sqltree.Call("arrayJoin", matched)), GroupBy: f.by.Key,
 		},
 		GroupBy: []sqltree.Expr{sqltree.Col("reached")},
 	}).Print()
+}
+
+// moments reads the rows with numbers in which the later steps of a moment come first: no
+// step follows another one of its moment.
+func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
+	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
+		sqltree.Int(int64(len(f.steps))))
+	return f.read(append(
+		slices.Clone(key),
+		sqltree.Aliased{Expr: step, As: "step"},
+		sqltree.Aliased{
+			Expr: sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, moment, sqltree.Col("step"))),
+			As:   "at",
+		},
+	))
+}
+
+// momentRows is the distance of the numbers of two moments. An actor's rows have half as
+// many numbers in a moment, so that no window is longer or shorter by them. The product
+// with the last moment that the store can hold fits into 64 bits.
+const momentRows = 1 << 21
+
+// sent reads the rows with numbers in the order in which an actor's events were sent. Of an
+// actor with more than momentRows/2 rows, the last ones of a moment have one number.
+func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
+	order := insights.SentOrder()
+	of := func(i int) sqltree.Expr {
+		return sqltree.Call("tupleElement", sqltree.Col("row"), sqltree.Int(int64(i)))
+	}
+	later := sqltree.Bin(sqltree.Sub, sqltree.Int(int64(len(f.steps))), step) // is less for later steps
+	list := f.read(append(slices.Clone(key), sqltree.Aliased{
+		Expr: sqltree.Call("arraySort", sqltree.Call("groupArray", sqltree.Call("tuple", append(order, later)...))),
+		As:   "list",
+	}))
+	list.GroupBy = f.by.Key
+	number := sqltree.Call("plus", sqltree.Bin(sqltree.Mul, of(1), sqltree.Int(momentRows)),
+		sqltree.Call("least", sqltree.Col("place"), sqltree.Int(momentRows/2-1)))
+	numbered := sqltree.Lambda([]string{"row", "place"}, sqltree.Call("tuple",
+		sqltree.Bin(sqltree.Sub, sqltree.Int(int64(len(f.steps))), of(len(order)+1)), sqltree.Call("toUInt64", number)))
+	each := sqltree.Call("arrayJoin", sqltree.Call("arrayMap", numbered, sqltree.Col("list"),
+		sqltree.Call("arrayEnumerate", sqltree.Col("list"))))
+	rows := &sqltree.Select{Columns: append(slices.Clone(key), sqltree.Aliased{Expr: each, As: "row"}), Sub: list}
+	return &sqltree.Select{
+		Columns: append(slices.Clone(key),
+			sqltree.Aliased{Expr: of(1), As: "step"}, sqltree.Aliased{Expr: of(2), As: "at"}),
+		Sub: rows,
+	}
 }
 
 // answer counts who reached each step.

@@ -51,9 +51,20 @@ var injections = []string{
 
 var (
 	// literals of this program: all that may stand between quotes.
-	literals = map[string]bool{"UTC": true, "": true, `\\types`: true, "s": true, "[": true, "Array(String)": true, "openapi": true, "tag": true}
-	quoted   = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
-	plain    = regexp.MustCompile(`^[A-Za-z0-9_(),.{}: \n=<>!+*-]*$`)
+	literals = map[string]bool{
+		"UTC":           true,
+		"":              true,
+		`\\types`:       true,
+		"s":             true,
+		"[":             true,
+		"Array(String)": true,
+		"openapi":       true,
+		"tag":           true,
+		"/":             true,
+		"://":           true,
+	}
+	quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
+	plain  = regexp.MustCompile(`^[A-Za-z0-9_(),.{}: \n=<>!+*-]*$`)
 )
 
 func checkSQL(t testing.TB, sql string) {
@@ -84,7 +95,7 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	}
 	var want string
 	for i, evil := range injections {
-		p, err := compile("site"+evil, []byte(request(evil)), testNow.AddDate(0, 0, i))
+		p, err := compile("site"+evil, []byte(request(evil)), daysBefore(-i)(testNow))
 		if err != nil {
 			t.Fatalf("%q: %v", evil, err)
 		}

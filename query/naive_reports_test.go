@@ -19,6 +19,7 @@ type (
 		Steps  []naiveStep   `json:"steps"`
 		Window int           `json:"window,omitempty"`
 		By     string        `json:"by,omitempty"`
+		Strict *bool         `json:"strictIncrease,omitempty"`
 	}
 	naiveRetention struct {
 		Range    naiveRange    `json:"range"`
@@ -41,7 +42,7 @@ func (n *naive) in(events []insights.Event, zone string, r naiveRange) *naive {
 	return n
 }
 
-// selected are the events of a range that meet the conditions, by whom, by time.
+// selected are the events of a range that meet the conditions, by whom, by time and as sent.
 func (n *naive) selected(events []insights.Event, r naiveRange, where []naiveFilter, who func(*insights.Event) naiveVisit) map[naiveVisit][]*insights.Event {
 	by := map[naiveVisit][]*insights.Event{}
 	for i := range events {
@@ -51,7 +52,7 @@ func (n *naive) selected(events []insights.Event, r naiveRange, where []naiveFil
 		}
 	}
 	for _, list := range by {
-		slices.SortFunc(list, func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) })
+		slices.SortStableFunc(list, func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) })
 	}
 	return by
 }
@@ -72,15 +73,15 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 		return naiveVisit{visitor: e.Visitor}
 	}) {
 		furthest := 0
-		for _, first := range list {
+		for i, first := range list {
 			at, reached := int64(-1), 0
-			for _, e := range list {
-				if e.TimeMillis >= first.TimeMillis && e.TimeMillis <= first.TimeMillis+window && e.TimeMillis > at &&
+			for _, e := range list[i:] {
+				if e.TimeMillis <= first.TimeMillis+window && (e.TimeMillis > at || f.Strict != nil && !*f.Strict) &&
 					reached < len(f.Steps) && n.meets(e, f.Steps[reached].Where) {
 					at, reached = e.TimeMillis, reached+1
 				}
-				if reached == 1 && at != first.TimeMillis {
-					break // not the first that was to be tried
+				if reached == 0 {
+					break // it is not a first step
 				}
 			}
 			furthest = max(furthest, reached)

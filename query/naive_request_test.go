@@ -209,7 +209,12 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 		}
 		g := groups[id]
 		if g == nil {
-			g = &naiveGroup{values: slices.Clone(values), sessions: map[uint64]bool{}, visitors: map[uint64]bool{}, people: map[uint64]bool{}, whole: map[naiveVisit]*naiveSession{}}
+			g = &naiveGroup{
+				values:   slices.Clone(values),
+				visitors: map[uint64]bool{},
+				people:   map[uint64]bool{},
+				whole:    map[naiveVisit]*naiveSession{},
+			}
 			groups[id] = g
 			rows = append(rows, g)
 		}

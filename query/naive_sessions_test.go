@@ -4,23 +4,25 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveSession is all that happened in a session in a range.
+// naiveSession is all that happened in a session in a range, and 12 hours around it.
 type naiveSession struct {
-	views       []*insights.Event // by time, then by page
+	views       []*insights.Event // by time, then as sent
 	first, last int64             // event, in milliseconds
 }
 
 type naiveVisit struct{ visitor, session uint64 }
 
+// sessionsOf are the sessions of events that are in the order in which they were sent.
 func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit]*naiveSession {
 	sessions := map[naiveVisit]*naiveSession{}
 	for i := range events {
 		e := &events[i]
-		if t := n.time(e); t.Before(r.From) || !t.Before(r.To) {
+		if t := n.time(e); t.Before(r.From.Add(-12*time.Hour)) || !t.Before(r.To.Add(12*time.Hour)) {
 			continue
 		}
 		v := naiveVisit{e.Visitor, e.Session}
@@ -35,9 +37,10 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 		}
 	}
 	for _, s := range sessions {
-		slices.SortFunc(s.views, func(a, b *insights.Event) int {
-			return cmp.Or(cmp.Compare(a.TimeMillis, b.TimeMillis), compareKeys(naivePage(a)[0].key, naivePage(b)[0].key))
-		})
+		slices.SortStableFunc(
+			s.views,
+			func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) },
+		)
 	}
 	return sessions
 }

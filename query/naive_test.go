@@ -103,7 +103,7 @@ func naiveBucket(t time.Time, interval string) time.Time {
 			return u.Format("2006-01-02 15") == t.Format("2006-01-02 15") && other == offset
 		}
 	case "week":
-		monday := func(t time.Time) string { return t.AddDate(0, 0, 1-naiveWeekday(t)).Format("2006-01-02") }
+		monday := func(t time.Time) civil { return civilOf(t).daysBefore(naiveWeekday(t) - 1) }
 		same = func(u time.Time) bool { return monday(u) == monday(t) }
 	case "month":
 		same = func(u time.Time) bool { return u.Format("2006-01") == t.Format("2006-01") }
@@ -155,14 +155,22 @@ var naiveColumns = map[string]naiveColumn{
 		},
 	},
 	"url": textColumn(false, "", func(e *insights.Event) string { return e.URL }),
-	"urlPath": textColumn(false, "", func(e *insights.Event) string {
-		_, rest, _ := strings.Cut(e.URL, "://")
-		rest = rest[:strings.IndexAny(rest+"?", "?#")]
-		if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-			return rest[slash:] // as it was sent, escaped or not
-		}
-		return ""
-	}),
+	"urlPath": {
+		match: func(v any) []any {
+			if v == "" {
+				v = "/"
+			}
+			return []any{v}
+		},
+		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+			_, rest, _ := strings.Cut(e.URL, "://")
+			rest = rest[:strings.IndexAny(rest+"?", "?#")]
+			if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+				return text(rest[slash:]) // as it was sent, escaped or not
+			}
+			return text("/")
+		},
+	},
 	"eventType":      wordColumn(false, "", insights.EventTypes, func(e *insights.Event) insights.Code { return e.Type }),
 	"siteSection":    textColumn(false, nil, func(e *insights.Event) string { return e.Section }),
 	"siteSpace":      textColumn(false, nil, func(e *insights.Event) string { return e.SiteSpace }),
@@ -296,19 +304,18 @@ func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {
 
 // naiveGroup is the events of one combination of values.
 type naiveGroup struct {
-	values             []naiveValue
-	events             int64
-	sessions, visitors map[uint64]bool
-	people             map[uint64]bool
-	feedback           [3]int64 // ok, good, bad
-	ask                [2]int64 // positive, negative
-	whole              map[naiveVisit]*naiveSession
+	values           []naiveValue
+	events           int64
+	visitors, people map[uint64]bool
+	feedback         [3]int64 // ok, good, bad
+	ask              [2]int64 // positive, negative
+	whole            map[naiveVisit]*naiveSession
 }
 
 // naiveMetrics give the value as JSON and what it is ordered by, which is NaN of null.
 var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
-	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.sessions))), float64(len(g.sessions)) },
+	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.whole))), float64(len(g.whole)) },
 	"visitorsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.visitors))), float64(len(g.visitors)) },
 	"peopleCount":   func(g *naiveGroup) (any, float64) { return count(int64(len(g.people))), float64(len(g.people)) },
 	"pageFeedbackRating": func(g *naiveGroup) (any, float64) {
@@ -334,7 +341,7 @@ func (g *naiveGroup) add(n *naive, e *insights.Event) {
 	g.events++
 	v := naiveVisit{e.Visitor, e.Session}
 	g.whole[v] = n.sessions[v]
-	g.sessions[e.Session], g.visitors[e.Visitor] = true, true
+	g.visitors[e.Visitor] = true
 	switch insights.EventTypes.Word(e.Type) {
 	case "page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request":
 	default:

@@ -40,7 +40,7 @@ func (s settledParts) none() bool { return len(s.over)+len(s.newest) == 0 }
 // end is up to when most events are in settled parts.
 func (s settledParts) end() time.Time {
 	if len(s.newest) > 0 {
-		return s.month.AddDate(0, 1, 0)
+		return insights.DayOf(s.month).AddMonths(1).UTC()
 	}
 	return s.month
 }

@@ -15,8 +15,8 @@ type preset struct {
 }
 
 var presets = []preset{
-	{"lastYear", func(now time.Time) time.Time { return monthsBefore(now, 12) }},
-	{"last3Months", func(now time.Time) time.Time { return monthsBefore(now, 3) }},
+	{"lastYear", monthsBefore(12)},
+	{"last3Months", monthsBefore(3)},
 	{"last30Days", daysBefore(30)},
 	{"last7Days", daysBefore(7)},
 	{"last24Hours", func(now time.Time) time.Time { return now.Add(-24 * time.Hour) }},
@@ -39,19 +39,18 @@ func Presets() []string {
 	return names
 }
 
+// daysBefore is the same time so many days before, by the clock and calendar of a time's location.
 func daysBefore(n int) func(time.Time) time.Time {
-	return func(now time.Time) time.Time { return now.AddDate(0, 0, -n) }
+	return func(t time.Time) time.Time {
+		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddDays(-n) })
+	}
 }
 
-// monthsBefore is the same day and time n months earlier, or that month's last
-// day where it has no such day: three months before May 31 is February 28.
-// time.AddDate alone would give March 3.
-func monthsBefore(t time.Time, n int) time.Time {
-	before := t.AddDate(0, -n, 0)
-	if before.Day() != t.Day() {
-		before = before.AddDate(0, 0, -before.Day())
+// monthsBefore is the same time so many months before, or of that month's last day.
+func monthsBefore(n int) func(time.Time) time.Time {
+	return func(t time.Time) time.Time {
+		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddMonths(-n) })
 	}
-	return before
 }
 
 // resolveRange gives from <= t < to in whole milliseconds, which is how events
@@ -90,22 +89,24 @@ var comparisons = []struct {
 	other func(from, to time.Time, period *preset) (time.Time, time.Time)
 }{
 	{"previousPeriod", func(from, to time.Time, period *preset) (time.Time, time.Time) {
-		switch days, whole := daysBetween(from, to); {
-		case period != nil:
+		if period != nil {
 			return period.from(from), from
-		case whole:
-			return from.AddDate(0, 0, -days), from
-		default:
-			return from.Add(-to.Sub(from)), from
 		}
+		for days := wholeDays(from, to); days > 0; days++ {
+			// A day that the zone skipped is no period before the day after it.
+			if other := daysBefore(days)(from); other.Before(from) {
+				return other, from
+			}
+		}
+		return from.Add(-to.Sub(from)), from
 	}},
 	{"previousYear", func(from, to time.Time, _ *preset) (time.Time, time.Time) {
-		length := to.Sub(from)
-		other := monthsBefore(to, 12)
-		if from = monthsBefore(from, 12); !other.After(from) { // February 29 became the 28th
-			other = from.Add(length)
+		yearBefore := monthsBefore(12)
+		first, last := yearBefore(from), yearBefore(to)
+		if !last.After(first) { // February 29 became the 28th
+			last = first.Add(to.Sub(from))
 		}
-		return from, other
+		return first, last
 	}},
 }
 
@@ -118,15 +119,12 @@ func Comparisons() []string {
 	return names
 }
 
-// daysBetween is the number of days of a range that begins and ends at midnight.
-func daysBetween(from, to time.Time) (days int, whole bool) {
-	midnight := func(t time.Time) (day time.Time, ok bool) {
-		day = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-		return day, t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
+// wholeDays is the number of days of a range that begins and ends where days do, and 0 of others.
+func wholeDays(from, to time.Time) int {
+	if !insights.BeginsDay(from) || !insights.BeginsDay(to) {
+		return 0
 	}
-	first, ok1 := midnight(from)
-	last, ok2 := midnight(to)
-	return int(last.Sub(first) / (24 * time.Hour)), ok1 && ok2
+	return insights.DayOf(to).Since(insights.DayOf(from))
 }
 
 // resolveComparison gives the other range of a request whose range is from <= t < to.

@@ -190,7 +190,8 @@ func TestSegmentsNeedNoAdvice(t *testing.T) {
 	insert(t, conn, testSite, []insights.Event{late})
 	service := newService(conn, func(c *Config) { c.MaxRowsRead = 50_000 })
 	body, headers, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{}, testNow)
-	if err != nil || headers[headerRange] != "2026-03-08T12:30:45Z/2026-03-15T12:30:45Z" || strings.Count(string(body), `"title"`) != 1 {
+	if err != nil || headers[headerRange] != "2026-03-08T12:30:45.678Z/2026-03-15T12:30:45.678Z" ||
+		strings.Count(string(body), `"title"`) != 1 {
 		t.Errorf("%s, %v, %v", body, headers, err)
 	}
 	if err := conn.Exec(t.Context(), "INSERT INTO events (site, time, type, visitor, session, claims) SELECT 'busy', toDateTime64('2026-03-15 12:00:00', 3, 'UTC'), 'page_view', number, number, map('plan', 'pro') FROM numbers(100000)"); err != nil {

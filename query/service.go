@@ -118,7 +118,7 @@ func (q *question) admitted(ctx context.Context, answer answerFunc) ([]byte, map
 	if s.config.FreshUntil != nil {
 		// Before the rows are read: the header must not promise more than they have.
 		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
-			headers[headerFreshUntil] = t.UTC().Format("2006-01-02T15:04:05.000Z")
+			headers[headerFreshUntil] = schema.FormatMoment(t)
 		}
 	}
 	body, err := answer(noDeadline{bounded})
@@ -133,7 +133,7 @@ func (q *question) admitted(ctx context.Context, answer answerFunc) ([]byte, map
 		headers[headerTruncated] = "true"
 	}
 	if !q.within.to.IsZero() {
-		headers[headerRange] = q.within.from.Format(time.RFC3339) + "/" + q.within.to.Format(time.RFC3339)
+		headers[headerRange] = schema.FormatMoment(q.within.from) + "/" + schema.FormatMoment(q.within.to)
 	}
 	headers[headerRowsRead] = strconv.FormatUint(q.rowsRead, 10)
 	q.answered(fromRun)

@@ -25,10 +25,18 @@ func (s scope) joining(refs []ref) scope {
 	return s
 }
 
+// around is the scope with the events of its range's sessions before and after the range.
+func (s scope) around() scope {
+	s.from, s.to = storable(s.from.Add(-insights.SessionReach)), storable(s.to.Add(insights.SessionReach))
+	return s
+}
+
 // sessionRows reads the sessions of the scope's range: each whole, whatever the scope's
-// conditions are.
+// conditions are. Sessions without an event in the range are joined with none.
 func (s scope) sessionRows() *sqltree.Select {
-	rows := &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(s.bounds()...), GroupBy: insights.SessionKey()}
+	rows := &sqltree.Select{
+		Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...), GroupBy: insights.SessionKey(),
+	}
 	for _, key := range rows.GroupBy {
 		rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: key})
 	}

@@ -118,7 +118,9 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("raw")
 	clear(service.sources.sites)
 	ask("raw") // and its events are counted, for admission
-	if rows, known := service.sources.cost(newScope(testSite, testNow.AddDate(0, 0, -30), testNow, nil), nil, insights.CountExact); rows != 8 || !known {
+	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil,
+		insights.CountExact); rows != 8 ||
+		!known {
 		t.Errorf("30 days have %d events, known %v", rows, known)
 	}
 	add := insights.VisitsStatements(insights.Topology{}, nil, true)
@@ -215,7 +217,7 @@ func TestFailedRecountKeepsRows(t *testing.T) {
 	service := newService(refusing{})
 	service.knows(testSite, 30, dayRows{events: 100_000, visits: 20_000})
 	service.sources.sites[testSite].counted = time.Time{}
-	sc := newScope(testSite, testNow.AddDate(0, 0, -60), testNow, nil)
+	sc := newScope(testSite, daysBefore(60)(testNow), testNow, nil)
 	if _, err := service.sources.rows(t.Context(), sc, true); err == nil {
 		t.Error("a count that failed is no error")
 	}
@@ -232,7 +234,7 @@ func TestDaysOfDecades(t *testing.T) {
 	events := make([]insights.Event, maxLimit+100)
 	for i := range events {
 		events[i] = fixture()[0]
-		events[i].TimeMillis = testNow.AddDate(0, 0, -i).Add(-time.Hour).UnixMilli()
+		events[i].TimeMillis = daysBefore(i)(testNow).Add(-time.Hour).UnixMilli()
 	}
 	insert(t, conn, testSite, events)
 	service := fromVisits(conn)
@@ -241,7 +243,9 @@ func TestDaysOfDecades(t *testing.T) {
 		t.Errorf("%v, %v; want visits", headers, err)
 	}
 	// The first and the last day have an hour with events, which may be in the range.
-	if rows, known := service.sources.cost(newScope(testSite, testNow.AddDate(0, 0, -30), testNow, nil), nil, insights.CountExact); rows != 31 || !known {
+	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil,
+		insights.CountExact); rows != 31 ||
+		!known {
 		t.Errorf("30 days have %d rows, known %v", rows, known)
 	}
 }

@@ -276,8 +276,8 @@ type span struct{ from, to time.Time }
 // usualCuts are months and days.
 var usualCuts = cuts{
 	coarse: cut{
-		floor: func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC) },
-		next:  func(t time.Time) time.Time { return t.AddDate(0, 1, 0) },
+		floor: func(t time.Time) time.Time { return insights.DayOf(t).Month().UTC() },
+		next:  func(t time.Time) time.Time { return insights.DayOf(t).AddMonths(1).UTC() },
 	},
 	fine: every(24 * time.Hour),
 }

@@ -19,7 +19,7 @@ import (
 // which [insert]'s and [fill]'s events arrive are over.
 func keepingStates(t testing.TB, conn driver.Conn) *Service {
 	t.Helper()
-	insertAt(t, conn, time.Now().AddDate(0, 1, 0), "later", fixture()[2:3])
+	insertAt(t, conn, time.Now().Add(31*24*time.Hour), "later", fixture()[2:3])
 	return keepingMonths(conn)
 }
 

@@ -62,12 +62,8 @@ func Overlay(base, set Customization) Customization {
 	if items == nil {
 		items = slices.Clone(actionsOf(&base))
 		for _, s := range actionSwitches {
-			switch on := s.of(&set); {
-			case on == nil:
-			case !*on.Value:
-				items = slices.DeleteFunc(items, func(item string) bool { return item == s.action })
-			case !slices.Contains(items, s.action):
-				items = append(items, s.action)
+			if on := s.of(&set); on != nil {
+				items = withAction(items, s.action, *on.Value)
 			}
 		}
 	}
@@ -80,18 +76,53 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// ActionProblems finds the switches that contradict the list of page actions beside them.
-func (c Customization) ActionProblems() []Detail {
-	items := actionsOf(&c)
-	if items == nil {
-		return nil
-	}
-	var problems []Detail
+// SettleActions keeps both forms of page actions in step in c, which is old with what a request sent merged into it.
+// above has the effective settings of what is above. The form that the request changed decides: a client that reads
+// the settings, changes a switch or the list, and sends all of it back means its change, whichever form it does not
+// know. An action whose switch the request removes is again what it is above.
+func (c *Customization) SettleActions(above, old, sent Customization) {
+	before := Overlay(above, old)
+	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))
 	for _, s := range actionSwitches {
-		if on := s.of(&c); on != nil && *on.Value != slices.Contains(items, s.action) {
-			problems = append(problems, Detail{Field: s.member, Problem: "contradicts pageActions.items: " + s.action + " must be there if this is true, and only then"})
+		on, has := s.of(&sent), slices.Contains(was, s.action)
+		if listed == nil && s.of(&old) != nil && s.of(c) == nil {
+			inherited := Some(slices.Contains(actionsOf(&above), s.action))
+			on = &inherited
+		}
+		if on == nil && listed == nil {
+			continue
+		}
+		changed := on != nil && *on.Value != has || listed != nil && slices.Contains(listed, s.action) != has
+		want := has != changed
+		if items != nil {
+			items = withAction(items, s.action, want)
+		}
+		if s.of(c) != nil {
+			*s.make(c) = Some(want)
 		}
 	}
+	if items != nil {
+		actions := *c.PageActions.Value
+		actions.Items = Some(items)
+		c.PageActions = Some(actions)
+	}
+}
+
+// withAction adds an action to a list, or takes it from there. It changes the list.
+func withAction(items []string, action string, want bool) []string {
+	switch there := slices.Contains(items, action); {
+	case want && !there:
+		return append(items, action)
+	case !want && there:
+		return slices.DeleteFunc(items, func(item string) bool { return item == action })
+	}
+	return items
+}
+
+// ActionProblems finds the page actions that are listed twice.
+func (c Customization) ActionProblems() []Detail {
+	var problems []Detail
+	items := actionsOf(&c)
 	for i, item := range items {
 		if slices.Contains(items[:i], item) {
 			problems = append(problems, Detail{Field: "pageActions.items", Problem: "names " + item + " twice"})

@@ -10,9 +10,9 @@ type VisitorErasure struct {
 	// State is ErasurePending or ErasureDone.
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
-	// ErasedUntil is a little later than AskedAt and absent until the erasure begins: events that were received before it are
-	// erased and never stored again. Later ones are stored.
-	ErasedUntil *time.Time `json:"erasedUntil,omitzero"`
+	// ErasedUntil is the second that ended when the erasure was asked for last: events that were received before it
+	// are erased and never stored again. Later events are new.
+	ErasedUntil time.Time `json:"erasedUntil"`
 	// DoneAt is when the last bytes had left the events table.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
 	// LogUntil is when the event log and the dead letters no longer have these events, by their retention. It is absent if they
@@ -37,9 +37,8 @@ type Tombstone struct {
 
 // ErasureBatch are visitors that are erased together.
 type ErasureBatch struct {
-	Version     int64 // of their tombstones
-	ErasedUntil time.Time
-	Visitors    []Tombstone
+	Version  int64 // of their tombstones
+	Visitors []Tombstone
 }
 
 // PendingErasures says how far the erasures are that are not done.

@@ -32,9 +32,31 @@ type GitOperation struct {
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+	// ChangeRequest is the one that an import made or updated, or for whose end a waiting export waits. WaitsFor is the
+	// operation that a queued one waits for. Reason says both in words.
+	ChangeRequest string `json:"changeRequest,omitempty"`
+	WaitsFor      string `json:"waitsFor,omitempty"`
+	// AllowedBy says why an import changed the space although merge rules hold there.
+	AllowedBy string `json:"allowedBy,omitempty" rules:"enum=gitAllowedBy"`
 	// Notes name what was left, or not taken over as it is.
 	Notes []GitNote `json:"notes,omitempty"`
 }
+
+// GitBranch is a branch of a repository, and a folder there. Without a folder, it is the branch with all its folders.
+type GitBranch struct {
+	URL                  string  `json:"url"`
+	Ref                  string  `json:"ref"`
+	RepoProjectDirectory *string `json:"repoProjectDirectory,omitempty"`
+}
+
+// Covers reports whether an operation is of the branch and its folder.
+func (b GitBranch) Covers(address, ref string, folder *string) bool {
+	return b.URL == address && b.Ref == ref &&
+		(b.RepoProjectDirectory == nil || GitFolder(b.RepoProjectDirectory) == GitFolder(folder))
+}
+
+// GitFolder is the one way to write a folder of a repository; the root is "".
+func GitFolder(folder *string) string { return strings.Trim(path.Clean("/"+Or(folder, "")), "/") }
 
 // GitNote is about a file of a repository. Both members are for users.
 type GitNote struct {
@@ -61,9 +83,14 @@ const (
 
 	GitQueued  = "queued"
 	GitRunning = "running"
+	// GitWaiting is an export's state while a change request with an import of its branch is open.
+	GitWaiting = "waiting"
 	GitDone    = "done"
 	GitFailed  = "failed"
 	GitSkipped = "skipped"
+
+	GitBypass  = "bypass"
+	GitTrusted = "trusted"
 )
 
 // GitEnums has the closed sets of git by the names that their rules use.
@@ -71,7 +98,8 @@ func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":       {"github", "gitlab"},
 		"gitOperationKind":  {GitImport, GitExport},
-		"gitOperationState": {GitQueued, GitRunning, GitDone, GitFailed, GitSkipped},
+		"gitOperationState": {GitQueued, GitRunning, GitWaiting, GitDone, GitFailed, GitSkipped},
+		"gitAllowedBy":      {GitBypass, GitTrusted},
 	}
 }
 

@@ -38,7 +38,7 @@ type IntegrationManifest struct {
 	ContentSources        []IntegrationContentSource `json:"contentSources,omitempty" rules:"len=..100"`
 	ExternalLinks         []IntegrationLink          `json:"externalLinks" rules:"len=..5"`
 	Configurations        *IntegrationConfigurations `json:"configurations,omitempty"`
-	ContentSecurityPolicy *ContentSecurityPolicy     `json:"contentSecurityPolicy,omitempty"`
+	ContentSecurityPolicy *ContentSecurityPolicy     `json:"contentSecurityPolicy,omitzero"`
 }
 
 // IntegrationURLs are the addresses of an integration.
@@ -117,10 +117,12 @@ type IntegrationProperty struct {
 	ButtonText    *string  `json:"button_text,omitempty"`
 }
 
-// ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive.
+// ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive. Manifests write the
+// texts over several lines, and answers have them as they were sent. Octavo itself sends no policy of an integration
+// as a header: code that does must replace the line breaks by spaces.
 type ContentSecurityPolicy struct {
-	Header     *string           `rules:"len=..10000,pattern=headerText"`
-	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=headerText"`
+	Header     *string           `rules:"len=..10000,pattern=cspText"`
+	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=cspText"`
 }
 
 // UnmarshalJSONFrom reads a header or directives.

@@ -31,7 +31,7 @@ func IntegrationScopes() []IntegrationScope {
 		{Name: ScopeSpaceContentRead, Doc: "Read the content, the change requests and the revisions of the installation's spaces."},
 		{Name: ScopeSpaceContentWrite, Doc: "Open change requests in the installation's spaces, change their content and merge them."},
 		{Name: ScopeSpaceMetadataRead, Doc: "Read the installation's spaces."},
-		{Name: ScopeSpaceMetadataWrite, Doc: "Change the settings of the installation's spaces."},
+		{Name: ScopeSpaceMetadataWrite, Doc: "Change title, emoji, icon and language of the installation's spaces."},
 		{Name: ScopeSpaceGitSync, Doc: "Import and export the installation's spaces with Git."},
 		{Name: "page:feedback:read", Doc: "Read what visitors say about pages.", OpensNothing: true},
 		{Name: ScopeSiteMetadataRead, Doc: "Read the installation's sites, with their structure, customization and redirects."},

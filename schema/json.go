@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// EncodeJSON writes a value for a JSON column. Equal values have equal bytes.
+// EncodeJSON writes a value for a JSON column, or for a receiver outside. Equal values have equal bytes.
 func EncodeJSON(value any) ([]byte, error) {
-	raw, err := json.Marshal(value, json.Deterministic(true))
+	raw, err := json.Marshal(value, Outgoing())
 	if err != nil {
 		return nil, Internal(err)
 	}

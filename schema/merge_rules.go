@@ -33,8 +33,12 @@ type MergeFacts struct {
 	Description string
 	// Outdated says that the main content has changes that the change request lacks.
 	Outdated bool
-	// Reviews lists all users who were asked to review or have reviewed.
+	// Reviews lists all users who were asked to review or have reviewed, and who may review now.
 	Reviews []ReviewState
+	// Gone has the users whom rules name and who may not review any more: they left, or have a lower role.
+	Gone map[string]bool
+	// Names are the names of the users whom rules name.
+	Names map[string]string
 }
 
 // ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty if there
@@ -45,6 +49,8 @@ type ReviewState struct {
 	Status    string
 	// Contributor says that the reviewer created the change request or changed its content. Nobody reviews their own work.
 	Contributor bool
+	// Admin says that the reviewer administrates the space.
+	Admin bool
 }
 
 // counts reports whether the reviewer has a verdict on the current content that rules may rely on.
@@ -71,18 +77,31 @@ var mergeRules = []struct {
 	problem func(rule MergeRule, f MergeFacts) string
 }{
 	{"require_specific_reviewers", takesUsers, func(r MergeRule, f MergeFacts) string {
-		for _, user := range r.Users {
-			if !f.approvedBy(user) {
-				return "not everybody whose approval it takes has approved the current content; whoever wrote part of it cannot"
-			}
+		left := f.left(r.Users)
+		if left == nil {
+			return f.replaced(r.Users)
+		}
+		if missing := slices.DeleteFunc(left, f.approvedBy); len(missing) > 0 {
+			return "not everybody whose approval it takes has approved the current content: " + f.named(
+				missing,
+				" and ",
+			) +
+				" must approve it; whoever wrote part of it cannot"
 		}
 		return ""
 	}},
 	{"require_one_of_specific_reviewers", takesUsers, func(r MergeRule, f MergeFacts) string {
-		if slices.ContainsFunc(r.Users, f.approvedBy) {
+		left := f.left(r.Users)
+		switch {
+		case len(r.Users) == 0:
+			return "it names nobody who could approve"
+		case left == nil:
+			return f.replaced(r.Users)
+		case slices.ContainsFunc(left, f.approvedBy):
 			return ""
 		}
-		return "none of those whose approval it takes has approved the current content; whoever wrote part of it cannot"
+		return "none of those whose approval it takes has approved the current content: " + f.named(left, " or ") +
+			" must approve it; whoever wrote part of it cannot"
 	}},
 	{mergeRuleBypass, takesUsers, func(MergeRule, MergeFacts) string { return "" }},
 	{"require_at_least_one_review", takesNothing, func(_ MergeRule, f MergeFacts) string {
@@ -167,6 +186,52 @@ func (f MergeFacts) approvedBy(user string) bool {
 	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
+// left returns the users who may still review, in a slice of its own; nil if there are none.
+func (f MergeFacts) left(users []string) []string {
+	var left []string
+	for _, user := range users {
+		if !f.Gone[user] {
+			left = append(left, user)
+		}
+	}
+	return left
+}
+
+// replaced is the problem of a rule none of whose users may review any more: then an admin of the space has to approve.
+func (f MergeFacts) replaced(users []string) string {
+	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
+		return ""
+	}
+	return f.named(
+		users,
+		" and ",
+	) + " may not review any more, so an admin of the space must approve the current content; " +
+		"whoever wrote part of it cannot"
+}
+
+// named lists users for people: by their names, with their ids.
+func (f MergeFacts) named(users []string, last string) string {
+	texts := make([]string, len(users))
+	for i, user := range users {
+		if texts[i] = user; f.Names[user] != "" {
+			texts[i] = f.Names[user] + " (" + user + ")"
+		}
+	}
+	if len(texts) < 2 {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts[:len(texts)-1], ", ") + last + texts[len(texts)-1]
+}
+
+// People returns the users whom the rules name.
+func (m MergeRules) People() []string {
+	var people []string
+	for _, rule := range m.Rules {
+		people = append(people, rule.Users...)
+	}
+	return people
+}
+
 // Or returns the rules that apply to a space: its own, or those of its organization if it inherits them.
 func (m MergeRules) Or(organization MergeRules) MergeRules {
 	if m.Type == "inherit" {
@@ -181,7 +246,7 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 //
 // The expressions of custom rules share a bound of their cost, and end with ctx. A rule beyond either is not met.
 func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
-	if !m.bind(f.Actor) {
+	if !m.Bind(f.Actor) {
 		return nil
 	}
 	var problems []Detail
@@ -214,9 +279,12 @@ func (m MergeRules) Custom() bool {
 	return slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Expression != "" })
 }
 
-// bind reports whether there are rules that a user must follow.
-func (m MergeRules) bind(actor string) bool {
-	return m.Type == "rules" && !slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
+// Bind reports whether there are rules that a user must follow.
+func (m MergeRules) Bind(actor string) bool { return m.Type == "rules" && !m.Bypass(actor) }
+
+// Bypass reports whether there are rules from which a user is exempt.
+func (m MergeRules) Bypass(actor string) bool {
+	return m.Type == "rules" && slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)
 	})
 }

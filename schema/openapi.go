@@ -3,6 +3,7 @@ package schema
 import (
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -88,10 +89,10 @@ type OpenAPISpecVersionURLs struct {
 	Location string `json:"location"`
 }
 
-// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification, as the parser of renderers
-// lists them. There is only one, because a specification is sent as one document. URL is the older name of urls.source.
+// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification. There is only one,
+// because a specification is sent as one document. URL is the older name of urls.source.
 type OpenAPISpecContent struct {
-	Filesystem []OpenAPISpecFile      `json:"filesystem"`
+	Filesystem OpenAPISpecFiles       `json:"filesystem"`
 	URL        string                 `json:"url"`
 	URLs       OpenAPISpecContentURLs `json:"urls"`
 }
@@ -100,6 +101,20 @@ type OpenAPISpecContent struct {
 type OpenAPISpecContentURLs struct {
 	Source string      `json:"source"`
 	Public Opt[string] `json:"public"`
+}
+
+// OpenAPISpecFiles are files by their names. Renderers get a list instead, because their parser reads one.
+type OpenAPISpecFiles struct {
+	ByName map[string]OpenAPISpecFile
+	Listed []OpenAPISpecFile
+}
+
+// MarshalJSONTo writes the list if there is one, and the object otherwise.
+func (f OpenAPISpecFiles) MarshalJSONTo(e *jsontext.Encoder) error {
+	if f.Listed != nil {
+		return json.MarshalEncode(e, f.Listed)
+	}
+	return json.MarshalEncode(e, f.ByName)
 }
 
 // OpenAPISpecFile is one file as JSON, converted if it was YAML. References are the other files that it names.

@@ -125,6 +125,8 @@ type SiteRedirect struct {
 	ID          string                  `json:"id"`
 	Source      string                  `json:"source"`
 	Destination SiteRedirectDestination `json:"destination"`
+	// Draft says that the redirect leads nowhere yet.
+	Draft bool `json:"draft"`
 }
 
 // The kinds of destinations of redirects.

@@ -4,21 +4,23 @@ import "time"
 
 // Space holds documentation content.
 type Space struct {
-	Object              string           `json:"object"`
-	ID                  string           `json:"id"`
-	Title               string           `json:"title"`
-	Emoji               string           `json:"emoji"`
-	Visibility          string           `json:"visibility"`
-	CreatedAt           time.Time        `json:"createdAt"`
-	UpdatedAt           time.Time        `json:"updatedAt"`
-	DeletedAt           *time.Time       `json:"deletedAt,omitempty"`
-	EditMode            string           `json:"editMode,omitempty"`
-	MergeRules          MergeRules       `json:"mergeRules"`
-	URLs                SpaceURLs        `json:"urls"`
-	Organization        string           `json:"organization"`
-	Parent              string           `json:"parent,omitempty"`
-	Language            string           `json:"language,omitempty"`
-	GitSync             *GitSyncState    `json:"gitSync,omitzero"`
+	Object       string        `json:"object"`
+	ID           string        `json:"id"`
+	Title        string        `json:"title"`
+	Emoji        string        `json:"emoji"`
+	Visibility   string        `json:"visibility"`
+	CreatedAt    time.Time     `json:"createdAt"`
+	UpdatedAt    time.Time     `json:"updatedAt"`
+	DeletedAt    *time.Time    `json:"deletedAt,omitempty"`
+	EditMode     string        `json:"editMode,omitempty"`
+	MergeRules   MergeRules    `json:"mergeRules"`
+	URLs         SpaceURLs     `json:"urls"`
+	Organization string        `json:"organization"`
+	Parent       string        `json:"parent,omitempty"`
+	Language     string        `json:"language,omitempty"`
+	GitSync      *GitSyncState `json:"gitSync,omitzero"`
+	// GitTrusted are the branches whose imports pass by the merge rules. Administrators of the space alone see them.
+	GitTrusted          []GitBranch      `json:"gitTrusted,omitempty"`
 	Revision            string           `json:"revision"`
 	DefaultLevel        Level            `json:"defaultLevel"`
 	Comments            int64            `json:"comments"`
@@ -54,8 +56,11 @@ type SpacePermissions struct {
 // Location is the address of a new space in the answer to its creation.
 func (s Space) Location() string { return s.URLs.Location }
 
+// EditModeLocked is the mode of a space that changes by change requests only.
+const EditModeLocked = "locked"
+
 // EditModes are the values of a space's `editMode`.
-func EditModes() []string { return []string{"live", "locked"} }
+func EditModes() []string { return []string{"live", EditModeLocked} }
 
 // Languages are the languages that a space may be written in or translated into.
 func Languages() []string {

@@ -31,5 +31,22 @@ func (t Team) At(location string) Team {
 // Location is the address of a new team in the answer to its creation.
 func (t Team) Location() string { return t.location }
 
+// TeamMember is a member of an organization as a member of one of its teams.
+type TeamMember struct {
+	Organization Member                `json:"organization"`
+	Team         TeamMembership        `json:"team"`
+	Permissions  TeamMemberPermissions `json:"permissions"`
+}
+
+// TeamMembership is what a member is in a team.
+type TeamMembership struct {
+	Role string `json:"role" rules:"enum=teamRole"`
+}
+
+// TeamMemberPermissions say what the caller may do with a member of a team.
+type TeamMemberPermissions struct {
+	View bool `json:"view"`
+}
+
 // TeamRoles are the roles of members in a team.
 func TeamRoles() []string { return []string{"owner", "member"} }

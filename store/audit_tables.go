@@ -85,7 +85,7 @@ func auditedTables() []auditedTable {
 
 		ownID("collections", "collection", inOrganization, "organization_id parent_id title #description default_level position"),
 		ownID("spaces", "space", inOrganization.with("null", "r.id"), "organization_id parent_id position title emoji icon visibility "+
-			"edit_mode language default_level merge_rules revision git_sync"),
+			"edit_mode language default_level merge_rules revision git_sync git_trusted"),
 		ownID("change_requests", "change-request", inSpace, "number status subject #description created_by revision revision_merged cluster_id"),
 		keyed("change_request_reviewers", "requested-reviewer", inChangeRequest, "r.user_id", "change_request_id user_id",
 			"change_request_id user_id requested_by revision"),
@@ -98,7 +98,8 @@ func auditedTables() []auditedTable {
 			auditPlace{"join comments c on c.id = r.comment_id join spaces p on p.id = c.space_id", "p.organization_id", "null", "p.id"},
 			"r.comment_id", "comment_id user_id emoji", "user_id emoji"),
 		ownID("git_operations", "git-operation", inSpace,
-			"kind state reason #url ref provider repo_url revision commit_hash !credentials"),
+			"kind state reason #url ref provider repo_url revision commit_hash change_request_id allowed_by "+
+				"!credentials"),
 		ownID("translations", "translation", inOrganization.with("null", "r.source_space_id"),
 			"source_space_id source_language language #instructions runs result_space_id"),
 		keyed("translation_runs", "translation-run", auditPlace{"join translations t on t.id = r.translation_id", "t.organization_id", "null", "t.source_space_id"},
@@ -111,7 +112,7 @@ func auditedTables() []auditedTable {
 		ownID("site_sections", "site-section", inSite, "group_id title #description path condition icon is_default position"),
 		ownID("site_section_groups", "site-section-group", inSite, "parent_id title icon position"),
 		ownID("share_links", "share-link", inSite, "name active !key"),
-		ownID("site_redirects", "site-redirect", inSite, "source kind site_section_id site_space_id page_id url"),
+		ownID("site_redirects", "site-redirect", inSite, "source kind site_section_id site_space_id page_id url draft"),
 		keyed("site_customizations", "site-customization", inSite, "r.site_id", "site_id", "#settings"),
 		keyed("site_space_customizations", "site-space-customization",
 			auditPlace{"join site_spaces l on l.id = r.site_space_id join sites s on s.id = l.site_id", "s.organization_id", "s.id", "l.space_id"},
@@ -195,6 +196,8 @@ func (c auditColumn) value(row string) string {
 		return "case when " + column + " is not null then '(secret)' end"
 	case c.hashed:
 		return "'sha256:' || encode(sha256(convert_to(" + column + "::text, 'UTF8')), 'hex')"
+	case strings.HasSuffix(c.column, "_at"):
+		return "to_char(" + column + ` at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` // schema.FormatMoment
 	default:
 		return column
 	}

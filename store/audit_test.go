@@ -159,9 +159,11 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectID: &made.ID})
 	want := []string{
-		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "source": "/a"} by user acme-admin`,
+		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "draft": ` +
+			`false, "source": "/a"} by user acme-admin`,
 		`update site-redirect changeRedirect {"source": "/a"}>{"source": "/b"} by user acme-admin`,
-		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "source": "/b"}>null by user acme-admin`,
+		`delete site-redirect changeRedirect {"url": "https://example.com/", "kind": "external", "draft": false, ` +
+			`"source": "/b"}>null by user acme-admin`,
 	}
 	if len(entries) != len(want) {
 		t.Fatalf("%d entries: %+v", len(entries), entries)
@@ -241,8 +243,9 @@ func TestAuditIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	exec(`insert into teams (id, organization_id, title) select 't' || g, $1, 'T' from generate_series(1, 250) g
-		union all select 'u' || g, $2, 'T' from generate_series(1, 7) g`, ours.Organization.ID, theirs.Organization.ID)
+	exec(`insert into teams (id, organization_id, title) select 't' || g, $1, 'T' || g from generate_series(1, 250) g
+		union all select 'u' || g, $2, 'T' || g from generate_series(1, 7) g`,
+		ours.Organization.ID, theirs.Organization.ID)
 	exec("update teams set title = title || id")
 	exec("delete from teams")
 	for organization, want := range map[string][]int64{ours.Organization.ID: {101, 150}, theirs.Organization.ID: {7, 0}} {
@@ -444,7 +447,7 @@ func TestAuditOfErasures(t *testing.T) {
 	tenant := storetest.NewTenant(t, st, "acme")
 	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor"})
 	for range 2 { // The second asks for the same.
-		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Hour); err != nil {
+		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -102,10 +102,16 @@ func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, co
 	if err := s.changeContent(ctx, q, &row, content); err != nil {
 		return row, err
 	}
-	filled, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
+	return saveChangeRequest(ctx, q, row)
+}
+
+// saveChangeRequest stores what a change request has now.
+func saveChangeRequest(ctx context.Context, q *db.Queries, row ChangeRequest) (ChangeRequest, error) {
+	saved, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
 		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
+		RevisionMergedAncestor: row.RevisionMergedAncestor, RevisionMerged: row.RevisionMerged,
 	})
-	return filled, interpret(err, "change request")
+	return saved, interpret(err, "change request")
 }
 
 func addContributor(ctx context.Context, q *db.Queries, requestID, userID string) error {
@@ -139,7 +145,7 @@ type ChangeRequestEdit struct {
 
 // EditChangeRequest changes the subject, the description or the status of a change request. A merged one keeps its status.
 func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, edit ChangeRequestEdit) (ChangeRequestRow, error) {
-	return s.changeRequest(ctx, request, func(q *db.Queries, _ Space, row *ChangeRequest) error {
+	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if edit.Subject == nil && !edit.Description.Set && edit.Status == nil {
 			return errUnchanged
 		}
@@ -147,7 +153,11 @@ func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, ed
 			if row.Status == schema.ChangeRequestMerged {
 				return schema.Conflict("the change request is merged: its status cannot change")
 			}
+			was := row.Status
 			if err := setStatus(ctx, q, row, *edit.Status); err != nil {
+				return err
+			}
+			if err := settleGit(ctx, q, space, *row, was); err != nil {
 				return err
 			}
 		}
@@ -205,11 +215,8 @@ func (s *Store) changeRequest(
 			}
 			return err
 		}
-		changed.ChangeRequest, err = q.SetChangeRequest(ctx, db.SetChangeRequestParams{
-			ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
-			RevisionMergedAncestor: row.RevisionMergedAncestor, RevisionMerged: row.RevisionMerged,
-		})
-		return interpret(err, "change request")
+		changed.ChangeRequest, err = saveChangeRequest(ctx, q, row)
+		return err
 	})
 	return changed, err
 }

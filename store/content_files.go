@@ -88,3 +88,13 @@ func (s *Store) FileContent(ctx context.Context, spaceID, hash string) ([]byte, 
 	content, err := s.queries.FileByHash(ctx, db.FileByHashParams{SpaceID: spaceID, Hash: hash})
 	return content, interpret(err, "file")
 }
+
+// ReadFile reads the bytes of a file of a space, piece by piece.
+func (s *Store) ReadFile(ctx context.Context, spaceID string, file File) *Pieces {
+	return &Pieces{ctx: ctx, left: file.Size, read: func(ctx context.Context, at int64, most int) ([]byte, error) {
+		piece, err := s.queries.FilePiece(ctx, db.FilePieceParams{
+			SpaceID: spaceID, Hash: file.Hash, Position: int32(at) + 1, Most: int32(most),
+		})
+		return piece, interpret(err, "file")
+	}}
+}

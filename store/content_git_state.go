@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,7 +34,9 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 			return err
 		}
 		if !schema.Or(parameters.Standalone, false) {
-			newer, err := q.NewerGitOperation(ctx, db.NewerGitOperationParams{SpaceID: o.SpaceID, After: o.Timestamp})
+			newer, err := q.NewerGitOperation(ctx, db.NewerGitOperationParams{
+				SpaceID: o.SpaceID, After: o.Timestamp, Kind: o.Kind, Url: o.Url, Ref: o.Ref,
+			})
 			if err != nil {
 				return interpret(err, "git operations")
 			}
@@ -69,20 +69,24 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
 }
 
-// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now.
+// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now. An import
+// that updates a change request starts from what the request has of the branch, and from the pages of the request.
 type GitBase struct {
 	gitlayout.Base
 	// Commit is the one that was synchronized; "" before the first time.
 	Commit string
 	// Organization is whose space it is.
 	Organization string
-	// Head is the space's revision, Pages its pages.
+	// Head is the revision of the space, or of the request; Pages are its pages.
 	Head  string
 	Pages []tree.Node
 	// revision has the pages of Base.
 	revision string
 	id       string
 	remote   string
+	// stored are the files of the synchronization id.
+	stored map[string]gitlayout.Synced
+	way    gitWay
 }
 
 // GitBase reads what an operation starts from.
@@ -100,36 +104,50 @@ func (s *Store) GitBase(ctx context.Context, o GitOperation) (b GitBase, err err
 			return interpret(err, "space")
 		}
 		b.Head, b.Organization = space.Revision, space.OrganizationID
-		if b.Pages, err = pagesOf(ctx, q, o.SpaceID, b.Head); err != nil {
+		if b.way, err = wayOfImport(ctx, q, space, o, b.remote); err != nil {
 			return err
 		}
 		known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: o.SpaceID, Remote: b.remote})
-		if errors.Is(err, pgx.ErrNoRows) {
-			b.id = schema.NewID()
-			return nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return interpret(err, "git synchronization")
 		}
-		b.id, b.Commit, b.revision = known.ID, known.CommitHash, known.Revision
-		if b.Base.Pages, err = pagesOf(ctx, q, o.SpaceID, b.revision); err != nil {
+		if b.way.updates() {
+			known, b.Head = *b.way.proposed, b.way.request.Revision
+		}
+		if b.Pages, err = pagesOf(ctx, q, o.SpaceID, b.Head); err != nil {
 			return err
 		}
-		files, err := q.GitSyncFiles(ctx, known.ID)
-		b.Files = make(map[string]gitlayout.Synced, len(files))
-		for _, f := range files {
-			b.Files[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
+		if b.id, b.Commit, b.revision = known.ID, known.CommitHash, known.Revision; b.id != "" {
+			if err := b.read(ctx, q, o.SpaceID); err != nil {
+				return err
+			}
 		}
-		return interpret(err, "git synchronization")
+		if b.id == "" || b.way.request == nil && b.way.proposes {
+			b.id, b.stored = schema.NewID(), nil
+		}
+		return nil
 	})
 	return b, err
+}
+
+// read reads the pages and the files of the synchronization.
+func (b *GitBase) read(ctx context.Context, q *db.Queries, spaceID string) (err error) {
+	if b.Base.Pages, err = pagesOf(ctx, q, spaceID, b.revision); err != nil {
+		return err
+	}
+	files, err := q.GitSyncFiles(ctx, b.id)
+	b.Files = make(map[string]gitlayout.Synced, len(files))
+	for _, f := range files {
+		b.Files[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
+	}
+	b.stored = b.Files
+	return interpret(err, "git synchronization")
 }
 
 // gitRemote names what a space is synchronized with: the same repository, branch and folder, whatever the login.
 func gitRemote(o GitOperation) (string, error) {
 	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
-	folder := strings.Trim(path.Clean("/"+schema.Or(parameters.RepoProjectDirectory, "")), "/")
-	return hashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, folder))), err
+	return hashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, schema.GitFolder(parameters.RepoProjectDirectory)))), err
 }
 
 // GitOutcome is how an operation ended.
@@ -140,9 +158,12 @@ type GitOutcome struct {
 	Now       time.Time
 }
 
-// finishGit notes the end of an operation, what is synchronized now, and what the space shows of its repository.
+// finishGit notes the end of an operation.
 func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision string) error {
-	set := db.SetGitOperationParams{ID: out.Operation.ID, State: schema.GitDone, CommitHash: &out.Commit, Revision: &revision}
+	set := db.SetGitOperationParams{
+		ID: out.Operation.ID, State: schema.GitDone, CommitHash: &out.Commit, Revision: &revision,
+		ChangeRequestID: out.Operation.ChangeRequestID, AllowedBy: out.Operation.AllowedBy,
+	}
 	if len(out.Notes) > 0 {
 		notes, err := toJSON(out.Notes)
 		if err != nil {
@@ -153,31 +174,33 @@ func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision stri
 	return setGitOperation(ctx, q, set)
 }
 
-// putGitSync stores what is synchronized: the files that are not as they were.
-func putGitSync(ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, revision string, files map[string]gitlayout.Synced) error {
-	o := out.Operation
-	err := q.PutGitSync(ctx, db.PutGitSyncParams{ID: b.id, SpaceID: o.SpaceID, Remote: b.remote, CommitHash: out.Commit, Revision: revision})
-	if err != nil {
+// putGitSync stores what is synchronized, or what a change request proposes: the files that are not as they were.
+func putGitSync(
+	ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, put db.PutGitSyncParams,
+	files map[string]gitlayout.Synced,
+) error {
+	put.ID, put.SpaceID, put.Remote, put.CommitHash = b.id, out.Operation.SpaceID, b.remote, out.Commit
+	if err := q.PutGitSync(ctx, put); err != nil {
 		return interpret(err, "git synchronization")
 	}
 	gone := db.DeleteGitSyncFilesParams{SyncID: b.id}
-	for name := range b.Files {
+	for name := range b.stored {
 		if _, there := files[name]; !there {
 			gone.Paths = append(gone.Paths, name)
 		}
 	}
-	put := db.PutGitSyncFilesParams{SyncID: b.id}
+	rows := db.PutGitSyncFilesParams{SyncID: b.id}
 	for _, name := range slices.Sorted(maps.Keys(files)) { // in one order, so that two writers cannot block each other
 		f := files[name]
-		if was, there := b.Files[name]; !there || was != f {
-			put.Paths, put.Blobs = append(put.Paths, name), append(put.Blobs, f.Blob)
-			put.Pages, put.Files = append(put.Pages, f.Page), append(put.Files, f.File)
+		if was, there := b.stored[name]; !there || was != f {
+			rows.Paths, rows.Blobs = append(rows.Paths, name), append(rows.Blobs, f.Blob)
+			rows.Pages, rows.Files = append(rows.Pages, f.Page), append(rows.Files, f.File)
 		}
 	}
 	if err := q.DeleteGitSyncFiles(ctx, gone); err != nil {
 		return interpret(err, "git synchronization")
 	}
-	return interpret(q.PutGitSyncFiles(ctx, put), "git synchronization")
+	return interpret(q.PutGitSyncFiles(ctx, rows), "git synchronization")
 }
 
 // putGitRedirects makes redirects those of the space.
@@ -219,7 +242,7 @@ func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) er
 	}
 	at := out.Now.UTC()
 	state.UpdatedAt = &at
-	encoded, err := toJSON(state)
+	encoded, err := schema.EncodeJSON(state)
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,9 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 	return insertDocuments(ctx, s.queries, spaceID, documents)
 }
 
-// ImportGit makes what an import found content of the space. If the space has not changed since the last synchronization, or
-// the import is forced, its pages are those of the repository. Otherwise both are merged, and conflicts refuse the import.
+// ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
+// see gitWay. If the space has not changed since the last synchronization, or the import is forced, its pages are
+// those of the repository. Otherwise both are merged, and conflicts refuse the import.
 //
 // Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
 // import: they are read again only if the space has changed since.
@@ -121,9 +122,18 @@ func (i *gitImporter) run(q *db.Queries) error {
 		return err
 	}
 	i.q, i.space, i.head = q, space, head
+	if i.way, err = wayOfImport(ctx, q, space, in.Operation, in.Base.remote); err != nil {
+		return err
+	}
+	if !i.way.same(in.Base.way) {
+		return ErrGitMoved
+	}
+	i.in.Operation.AllowedBy = i.way.allowedBy
 	switch {
 	case in.Standalone:
 		err = i.alone()
+	case i.way.proposes:
+		err = i.propose()
 	case in.Force, in.Base.revision == head.ID, in.Base.revision == "" && head.PageCount == 0:
 		err = i.take()
 	default:
@@ -142,6 +152,7 @@ type gitImporter struct {
 	in    GitImport
 	space Space
 	head  Revision
+	way   gitWay
 	// loaded are the files whose bytes are stored.
 	loaded []db.InsertFileParams
 }
@@ -176,39 +187,23 @@ func (i *gitImporter) merge() error {
 	if err != nil {
 		return err
 	}
-	next, err := nextOf(ctx, q, in.Base.id, base)
+	theirs, err := i.state(base)
 	if err != nil {
 		return err
 	}
-	if base.Branch != in.Base.id { // What the branch has is about an older base.
-		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: in.Base.id, Seq: next.Seq}); err != nil {
-			return interpret(err, "pages")
-		}
-	}
-	id, err := i.write(next, base, false)
-	if err != nil {
-		return err
-	}
-	theirs, err := revision(ctx, q, i.space.ID, id)
-	if err != nil {
-		return err
-	}
-	m, err := between(ctx, q, [3]Revision{base, i.head, theirs})
-	if err != nil {
-		return err
-	}
-	result, made, err := m.with(ctx, q, nil)
+	result, made, err := mergeAll(ctx, q, [3]Revision{base, i.head, theirs})
 	if err != nil {
 		return err
 	}
 	if open := merge.Open(result.Conflicts); len(open) > 0 {
-		return i.conflict(open)
+		return i.conflict("the space", "retry, or import", open)
 	}
 	if err := insertDocuments(ctx, q, i.space.ID, made); err != nil {
 		return err
 	}
 	after := Revision{
-		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits, Parents: []string{i.head.ID, id}, CreatedBy: in.Operation.CreatedBy,
+		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits,
+		Parents: []string{i.head.ID, theirs.ID}, CreatedBy: in.Operation.CreatedBy,
 	}
 	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
 	if merged.None() && len(in.Assets) == 0 {
@@ -217,7 +212,7 @@ func (i *gitImporter) merge() error {
 			return err
 		}
 		if len(unnamed) == 0 {
-			return i.finish(i.head.ID, id)
+			return i.finish(i.head.ID, theirs.ID)
 		}
 	}
 	head, err := insertContent(ctx, q, after, merged)
@@ -227,7 +222,31 @@ func (i *gitImporter) merge() error {
 	if err := i.files(after, head); err != nil {
 		return err
 	}
-	return i.finish(head, id)
+	return i.finish(head, theirs.ID)
+}
+
+// state makes the pages of the repository a revision of the synchronization's branch, after the base. The branch has
+// the differences from a base in the main content, and without such a base from the head.
+func (i *gitImporter) state(base Revision) (Revision, error) {
+	ctx, q, branch := i.ctx, i.q, i.in.Base.id
+	before := base
+	if base.Branch != branch && base.Branch != i.space.ID {
+		before = i.head
+	}
+	next, err := nextOf(ctx, q, branch, before)
+	if err != nil {
+		return Revision{}, err
+	}
+	if before.Branch != branch { // The branch is about an older base.
+		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
+			return Revision{}, interpret(err, "pages")
+		}
+	}
+	id, err := i.write(next, before, false)
+	if err != nil {
+		return Revision{}, err
+	}
+	return revision(ctx, q, i.space.ID, id)
 }
 
 // base is the revision that was synchronized last. Before the first time it is one without pages.
@@ -318,6 +337,10 @@ func (i *gitImporter) files(r Revision, id string) error {
 			}
 		}
 	}
+	return i.addFiles(r)
+}
+
+func (i *gitImporter) addFiles(r Revision) error {
 	for _, row := range i.loaded {
 		row.Branch, row.Since = r.Branch, r.Seq
 		if err := i.q.InsertFile(i.ctx, row); err != nil {
@@ -334,11 +357,17 @@ func (i *gitImporter) finish(head, synced string) error {
 			return err
 		}
 	}
-	if err := putGitSync(i.ctx, i.q, i.in.GitOutcome, i.in.Base, synced, i.in.Files); err != nil {
+	if err := i.supersede(); err != nil {
 		return err
 	}
-	if err := putGitRedirects(i.ctx, i.q, i.space.ID, i.in.Redirects); err != nil {
+	put := db.PutGitSyncParams{Revision: synced}
+	if err := putGitSync(i.ctx, i.q, i.in.GitOutcome, i.in.Base, put, i.in.Files); err != nil {
 		return err
+	}
+	if !i.way.proposes { // Whoever is bound brings redirects by a change request only.
+		if err := putGitRedirects(i.ctx, i.q, i.space.ID, i.in.Redirects); err != nil {
+			return err
+		}
 	}
 	if err := showGit(i.ctx, i.q, i.space, i.in.GitOutcome); err != nil {
 		return err
@@ -349,8 +378,8 @@ func (i *gitImporter) finish(head, synced string) error {
 // namedConflicts is how many pages a refusal names.
 const namedConflicts = 10
 
-// conflict refuses an import, and names the pages.
-func (i *gitImporter) conflict(open []merge.Conflict) error {
+// conflict refuses an import, and names the pages that who and the repository changed. after says what may follow then.
+func (i *gitImporter) conflict(who, after string, open []merge.Conflict) error {
 	titles := map[string]string{}
 	for _, n := range slices.Concat(i.in.Pages, i.in.Base.Pages) {
 		titles[n.ID] = n.Title
@@ -370,8 +399,11 @@ func (i *gitImporter) conflict(open []merge.Conflict) error {
 	if n := len(pages) - namedConflicts; n > 0 {
 		pages, more = pages[:namedConflicts], fmt.Sprintf(" and %d more", n)
 	}
-	return schema.Conflict("the space and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
-		": nothing was imported. Make them alike on either side and retry, or import with force to have them as they are in the repository")
+	return schema.Conflict(
+		who + " and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
+			": nothing was imported. Make them alike on either side and " + after + " with force to have them as " +
+			"they are in the repository",
+	)
 }
 
 // GitExport is what an export wrote.
@@ -388,7 +420,18 @@ func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
 		if err != nil {
 			return interpret(err, "space")
 		}
-		if err := putGitSync(ctx, q, out.GitOutcome, out.Base, out.Base.Head, out.Files); err != nil {
+		// An archived request has its import no longer: what it starts from is not what was synchronized last.
+		proposed, err := proposedGit(ctx, q, space.ID, out.Base.remote)
+		if err != nil {
+			return err
+		}
+		if proposed != nil {
+			if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
+				return interpret(err, "git synchronization")
+			}
+		}
+		put := db.PutGitSyncParams{Revision: out.Base.Head}
+		if err := putGitSync(ctx, q, out.GitOutcome, out.Base, put, out.Files); err != nil {
 			return err
 		}
 		if err := showGit(ctx, q, space, out.GitOutcome); err != nil {

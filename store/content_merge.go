@@ -102,6 +102,15 @@ type MergeFacts struct {
 	OrganizationRules []byte
 	// Reviews has everybody who is asked to review the request or has reviewed it.
 	Reviews []schema.ReviewState
+	// People are the users of Reviews and the users whom the rules name, by id.
+	People map[string]MergePerson
+}
+
+// MergePerson is somebody whose approval may count. Member is false for somebody who is not in the organization.
+type MergePerson struct {
+	Name   string
+	Member bool
+	Access ContentAccess
 }
 
 // maxMergeTries bounds how often a merge judges the facts.
@@ -172,7 +181,10 @@ func (s *Store) merge(
 		if err := setHead(ctx, q, space, id); err != nil {
 			return err
 		}
-		row.RevisionMerged = &id
+		row.RevisionMerged, after.ID = &id, id
+		if err := confirmGit(ctx, q, space, *row, after); err != nil {
+			return err
+		}
 		if err := m.forget(ctx, q, row.ID); err != nil {
 			return err
 		}
@@ -201,8 +213,54 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	if facts.OrganizationRules, err = q.OrganizationMergeRules(ctx, space.OrganizationID); err != nil {
 		return MergeFacts{}, interpret(err, "organization")
 	}
-	facts.Reviews, err = reviewStates(ctx, q, row)
+	if facts.Reviews, err = reviewStates(ctx, q, row); err != nil {
+		return MergeFacts{}, err
+	}
+	facts.People, err = mergePeople(ctx, q, facts)
 	return facts, err
+}
+
+// Rules returns the rules that decide: the space's, or its organization's if the space inherits them.
+func (f MergeFacts) Rules() (schema.MergeRules, error) {
+	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
+	if err != nil {
+		return schema.MergeRules{}, err
+	}
+	organization, err := schema.DecodeJSON[schema.MergeRules](f.OrganizationRules)
+	return space.Or(organization), err
+}
+
+// mergePeople reads the current access of reviewers, and of users whom the rules name. It reads nothing without rules.
+func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
+	rules, err := f.Rules()
+	if err != nil || rules.Type != "rules" {
+		return nil, err
+	}
+	ids := rules.People()
+	for _, review := range f.Reviews {
+		ids = append(ids, review.User)
+	}
+	if ids = distinct(ids); len(ids) == 0 {
+		return nil, nil
+	}
+	people := make(map[string]MergePerson, len(ids))
+	users, err := q.UsersByID(ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "users")
+	}
+	for _, user := range users {
+		people[user.ID] = MergePerson{Name: user.DisplayName}
+	}
+	members, err := q.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: f.ChangeRequest.SpaceID, Users: ids})
+	if err != nil {
+		return nil, interpret(err, "space")
+	}
+	for _, row := range members {
+		people[row.UserID] = MergePerson{
+			Name: people[row.UserID].Name, Member: true, Access: contentAccess(row.Role, row.Level, row.GrantRank),
+		}
+	}
+	return people, nil
 }
 
 // setHead makes a revision the content of a locked space. Its search and its translations follow by jobs.

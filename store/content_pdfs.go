@@ -32,7 +32,7 @@ const (
 	pdfKept = 24 * time.Hour
 	// pdfBegun is longer than a job writes.
 	pdfBegun = 2 * time.Hour
-	// pdfChunk is how many bytes are in memory at a time.
+	// pdfChunk is how many bytes a row has, and how many are in memory at a time while a PDF is written.
 	pdfChunk = 1 << 20
 	// MaxPDF bounds a PDF.
 	MaxPDF = 512 << 20
@@ -148,35 +148,14 @@ func (w *pdfWriter) flush() error {
 	return interpret(err, "PDF")
 }
 
-// ReadPDF reads the bytes, a chunk at a time.
-func (s *Store) ReadPDF(ctx context.Context, p PDF) io.Reader {
-	return &pdfReader{ctx: ctx, queries: s.queries, content: p.Content, left: p.Size}
-}
-
-type pdfReader struct {
-	ctx     context.Context
-	queries *db.Queries
-	content string
-	number  int32
-	chunk   []byte
-	left    int64
-}
-
-// Read reads on.
-func (r *pdfReader) Read(p []byte) (int, error) {
-	if r.left <= 0 {
-		return 0, io.EOF
-	}
-	if len(r.chunk) == 0 {
-		chunk, err := r.queries.PDFChunk(r.ctx, db.PDFChunkParams{Content: r.content, Number: r.number})
-		if err != nil {
-			return 0, interpret(err, "PDF")
-		}
-		r.chunk, r.number = chunk, r.number+1
-	}
-	n := copy(p, r.chunk)
-	r.chunk, r.left = r.chunk[n:], r.left-int64(n)
-	return n, nil
+// ReadPDF reads the bytes, piece by piece.
+func (s *Store) ReadPDF(ctx context.Context, p PDF) *Pieces {
+	return &Pieces{ctx: ctx, left: p.Size, read: func(ctx context.Context, at int64, most int) ([]byte, error) {
+		piece, err := s.queries.PDFPiece(ctx, db.PDFPieceParams{
+			Content: p.Content, Number: int32(at / pdfChunk), Position: int32(at%pdfChunk) + 1, Most: int32(most),
+		})
+		return piece, interpret(err, "PDF")
+	}}
 }
 
 // DeleteOldPDFs deletes PDFs that nobody has used for a while, and what attempts left behind, a bounded number at a time. more

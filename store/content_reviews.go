@@ -142,6 +142,8 @@ type NewReview struct {
 	UserID  string
 	Status  string
 	Comment CommentBody
+	// Seen is the revision that the reviewer saw; nil if the reviewer does not say.
+	Seen *string
 }
 
 // CreateReview reviews a change request as it is now. The reviewer's earlier review no longer counts.
@@ -150,6 +152,9 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 	var head ChangeRequest
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		if head, err = lockForReview(ctx, q, *review.ChangeRequestID); err != nil {
+			return err
+		}
+		if err := StillAt(head, review.Seen); err != nil {
 			return err
 		}
 		err = q.SupersedeReviews(ctx, db.SupersedeReviewsParams{ChangeRequestID: head.ID, UserIds: []string{review.UserID}})
@@ -175,6 +180,15 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 		return ReviewRow{}, err
 	}
 	return s.reviewRow(ctx, row, head.Revision)
+}
+
+// StillAt refuses what was decided about another revision of a locked change request than its current one. seen is nil
+// if the caller does not say which revision that was.
+func StillAt(request ChangeRequest, seen *string) error {
+	if seen == nil || *seen == request.Revision {
+		return nil
+	}
+	return schema.Conflict("revision is not the current one of the change request, which is " + request.Revision)
 }
 
 // Review reads a review of a change request whose current revision is given.

@@ -153,8 +153,9 @@ type SpaceChange struct {
 	EditMode     *string
 	Language     *string
 	DefaultLevel schema.Opt[string]
-	// MergeRules are JSON.
+	// MergeRules and GitTrusted are JSON.
 	MergeRules []byte
+	GitTrusted []byte
 }
 
 // UpdateSpace changes a space's own members. Its search follows another language by a job.
@@ -163,7 +164,8 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
 			ID: id, Title: change.Title, Emoji: change.Emoji, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
 			EditMode: change.EditMode, Language: change.Language,
-			SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value, MergeRules: change.MergeRules,
+			SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value,
+			MergeRules: change.MergeRules, GitTrusted: change.GitTrusted,
 		})
 		return row, interpret(err, "space")
 	}

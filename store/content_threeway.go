@@ -90,6 +90,15 @@ func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, err
 	return m, nil
 }
 
+// mergeAll merges a base with its two sides. The documents that it makes are not stored yet.
+func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result, []Document, error) {
+	m, err := between(ctx, q, of)
+	if err != nil {
+		return merge.Result{}, nil, err
+	}
+	return m.with(ctx, q, nil)
+}
+
 // with merges, and gives the documents that are to be stored for it. It reads what is around the changes.
 func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document

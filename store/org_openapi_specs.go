@@ -182,8 +182,10 @@ func (s *Store) SetOpenAPISpecVisibility(ctx context.Context, organizationID, sl
 	return row, interpret(err, "OpenAPI specification")
 }
 
-// PublishedOpenAPISpec reads the document of the newest version of a specification that everybody may read. Others are not found.
-func (s *Store) PublishedOpenAPISpec(ctx context.Context, organizationID, slug string) ([]byte, error) {
-	document, err := s.queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
-	return document, interpret(err, "OpenAPI specification")
+// PublishedOpenAPISpec finds the newest version of a specification that everybody may read. Others are not found.
+func (s *Store) PublishedOpenAPISpec(ctx context.Context, organizationID, slug string) (versionID string, err error) {
+	versionID, err = s.queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
+		OrganizationID: organizationID, Slug: slug,
+	})
+	return versionID, interpret(err, "OpenAPI specification")
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -34,28 +35,64 @@ func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, me
 	var team Team
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		team, err = q.InsertTeam(ctx, db.InsertTeamParams{ID: schema.NewID(), OrganizationID: organizationID, Title: title})
+		if schema.IsCode(interpret(err, ""), schema.CodeConflict) {
+			return schema.Invalid("title", "is the title of another team of the organization")
+		}
 		if err != nil {
 			return interpret(err, "team")
 		}
 		if err := s.within(ctx, q, quotaTeams, organizationID); err != nil {
 			return err
 		}
-		return addToTeam(ctx, q, team, "members", members)
+		known, err := membersNamed(ctx, q, organizationID, members)
+		if err != nil {
+			return err
+		}
+		users, err := known.users("members", members)
+		if err != nil {
+			return err
+		}
+		return addToTeam(ctx, q, team, users)
 	})
 	return team, err
 }
 
-func addToTeam(ctx context.Context, q *db.Queries, team Team, field string, users []string) error {
-	known, err := q.KnownSubjects(ctx, db.KnownSubjectsParams{
-		OrganizationID: team.OrganizationID, Users: distinct(users), Teams: []string{},
+// memberNames has the ids of members by the names by which a request calls them.
+type memberNames map[string]string
+
+// membersNamed finds the members of an organization that requests name by their ids or by their e-mail addresses.
+func membersNamed(ctx context.Context, q *db.Queries, organizationID string, names ...[]string) (memberNames, error) {
+	rows, err := q.MembersNamed(ctx, db.MembersNamedParams{
+		OrganizationID: organizationID, Names: distinct(slices.Concat(names...)),
 	})
 	if err != nil {
-		return interpret(err, "team")
+		return nil, interpret(err, "team")
 	}
-	if int(known) < len(distinct(users)) {
-		return schema.Invalid(field, "names a user who is not a member of the organization")
+	known := make(memberNames, len(rows))
+	for _, row := range rows {
+		known[row.Name] = row.UserID
 	}
-	err = q.InsertTeamMembers(ctx, db.InsertTeamMembersParams{TeamID: team.ID, Users: distinct(users), Role: TeamMember})
+	return known, nil
+}
+
+// notMember is the problem of a name that no member has. An e-mail address of a user who is no member gets it as well.
+const notMember = "names nobody who is a member of the organization"
+
+// users returns the ids of the members in a list. A name that nobody has is an error of the field.
+func (m memberNames) users(field string, names []string) ([]string, error) {
+	users := make([]string, len(names))
+	for i, name := range names {
+		user, ok := m[name]
+		if !ok {
+			return nil, schema.Invalid(fmt.Sprintf("%s[%d]", field, i), notMember)
+		}
+		users[i] = user
+	}
+	return distinct(users), nil
+}
+
+func addToTeam(ctx context.Context, q *db.Queries, team Team, users []string) error {
+	err := q.InsertTeamMembers(ctx, db.InsertTeamMembersParams{TeamID: team.ID, Users: users, Role: TeamMember})
 	return interpret(err, "team")
 }
 
@@ -135,8 +172,47 @@ func (s *Store) teamRows(ctx context.Context, q *db.Queries, userID string, team
 	return rows, nil
 }
 
-// TeamChange says who comes into a team, who goes, and what the members named in Roles become. Whom Roles names need not be
-// in the team before.
+// TeamMemberRow is a member of an organization with the role in one of its teams.
+type TeamMemberRow struct {
+	MemberRow
+	Role string
+}
+
+// ListTeamMembers lists the members of a team in the order of their ids, after the id `after`.
+func (s *Store) ListTeamMembers(
+	ctx context.Context, organizationID, id, after string, size int,
+) (Page[TeamMemberRow], error) {
+	_, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: id, OrganizationID: organizationID})
+	if err != nil {
+		return Page[TeamMemberRow]{}, interpret(err, "team")
+	}
+	total, err := s.queries.CountTeamMembers(ctx, id)
+	if err != nil {
+		return Page[TeamMemberRow]{}, interpret(err, "team members")
+	}
+	found, err := s.queries.ListTeamMembers(ctx, db.ListTeamMembersParams{
+		TeamID: id, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[TeamMemberRow]{}, interpret(err, "team members")
+	}
+	members := make([]MemberRow, len(found))
+	for i, row := range found {
+		members[i] = MemberRow{Membership: row.Membership, User: row.User}
+	}
+	if members, err = s.memberRows(ctx, organizationID, members); err != nil {
+		return Page[TeamMemberRow]{}, err
+	}
+	rows := make([]TeamMemberRow, len(found))
+	for i, row := range found {
+		rows[i] = TeamMemberRow{members[i], row.Role}
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// TeamChange says who comes into a team, who goes, and what the members named in Roles become. Requests name members
+// by their ids or by their e-mail addresses. Whom Roles names need not be in the team before, and whom Remove names
+// need not exist.
 type TeamChange struct {
 	Add    []string
 	Remove []string
@@ -150,16 +226,25 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 		if err != nil {
 			return interpret(err, "team")
 		}
-		if err := addToTeam(ctx, q, team, "add", change.Add); err != nil {
+		named := slices.Sorted(maps.Keys(change.Roles))
+		known, err := membersNamed(ctx, q, organizationID, change.Add, named, change.Remove)
+		if err != nil {
 			return err
 		}
-		named := slices.Collect(maps.Keys(change.Roles))
-		if err := addToTeam(ctx, q, team, "memberships", named); err != nil {
+		added, err := known.users("add", change.Add)
+		if err != nil {
+			return err
+		}
+		roles, err := known.roles(change.Roles, named)
+		if err != nil {
+			return err
+		}
+		if err := addToTeam(ctx, q, team, distinct(slices.AppendSeq(added, maps.Keys(roles)))); err != nil {
 			return err
 		}
 		for _, role := range []string{TeamOwner, TeamMember} {
 			users := []string{}
-			for user, wanted := range change.Roles {
+			for user, wanted := range roles {
 				if wanted == role {
 					users = append(users, user)
 				}
@@ -168,7 +253,29 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 				return interpret(err, "team")
 			}
 		}
-		err = q.DeleteTeamMembers(ctx, db.DeleteTeamMembersParams{TeamID: id, Users: distinct(change.Remove)})
+		var removed []string
+		for _, name := range change.Remove {
+			if user, ok := known[name]; ok {
+				removed = append(removed, user)
+			}
+		}
+		err = q.DeleteTeamMembers(ctx, db.DeleteTeamMembersParams{TeamID: id, Users: distinct(removed)})
 		return interpret(err, "team")
 	})
+}
+
+// roles returns the wanted roles by the ids of the members. named has the names of wanted, in order.
+func (m memberNames) roles(wanted map[string]string, named []string) (map[string]string, error) {
+	roles := make(map[string]string, len(wanted))
+	for _, name := range named {
+		user, ok := m[name]
+		if !ok {
+			return nil, schema.Invalid("memberships."+name, notMember)
+		}
+		if other, twice := roles[user]; twice && other != wanted[name] {
+			return nil, schema.Invalid("memberships."+name, "names a member twice, with different roles")
+		}
+		roles[user] = wanted[name]
+	}
+	return roles, nil
 }

@@ -79,6 +79,15 @@ type SiteChange struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
+	// Was is the site for which the change adds no readers; nil if the change may add readers. A site whose readers
+	// were changed since then stays as it is.
+	Was *Site
+}
+
+// stale reports whether somebody changed who reads the site since the change was judged.
+func (c SiteChange) stale(now Site) bool {
+	return c.Was != nil && (c.Visibility != nil && c.Was.Visibility != now.Visibility ||
+		c.AdaptiveContent != nil && schema.Or(c.Was.AdaptiveContent, false) != schema.Or(now.AdaptiveContent, false))
 }
 
 // UpdateSite changes a site. The default site space is that of the root, or of the section that is the default once the
@@ -86,6 +95,9 @@ type SiteChange struct {
 func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange) (Site, error) {
 	var row Site
 	err := s.inSite(ctx, siteID, func(w *structure) (err error) {
+		if change.stale(w.site) {
+			return schema.Conflict("the site's readers were changed meanwhile: read the site and try again")
+		}
 		if change.DefaultSiteSection != nil {
 			section, err := w.section("defaultSiteSection", *change.DefaultSiteSection)
 			if err != nil {

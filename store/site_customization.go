@@ -12,7 +12,11 @@ import (
 
 // SiteCustomization reads the settings of a site; unset members are absent.
 func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Customization, error) {
-	stored, err := s.queries.SiteCustomization(ctx, siteID)
+	return siteCustomization(ctx, s.queries, siteID)
+}
+
+func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schema.Customization, error) {
+	stored, err := q.SiteCustomization(ctx, siteID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Customization{}, nil
 	}
@@ -22,14 +26,29 @@ func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Cu
 	return fromJSON[schema.Customization](stored)
 }
 
-// SetSiteCustomization replaces what a site sets. The settings hold no nulls.
-func (s *Store) SetSiteCustomization(ctx context.Context, siteID string, settings schema.Customization) error {
-	stored, err := toJSON(settings)
-	if err != nil {
-		return err
-	}
-	err = s.queries.SaveSiteCustomization(ctx, db.SaveSiteCustomizationParams{SiteID: siteID, Settings: stored})
-	return interpret(err, "site")
+// SetSiteCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
+// settings hold no nulls. The lock of the site makes concurrent requests compare themselves with what is stored, one
+// after the other.
+func (s *Store) SetSiteCustomization(
+	ctx context.Context, siteID string, settings schema.Customization,
+) (schema.Customization, error) {
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockSite(ctx, siteID); err != nil {
+			return interpret(err, "site")
+		}
+		before, err := siteCustomization(ctx, q, siteID)
+		if err != nil {
+			return err
+		}
+		settings.SettleActions(schema.DefaultCustomization(), before, settings)
+		stored, err := toJSON(settings)
+		if err != nil {
+			return err
+		}
+		err = q.SaveSiteCustomization(ctx, db.SaveSiteCustomizationParams{SiteID: siteID, Settings: stored})
+		return interpret(err, "site")
+	})
+	return settings, err
 }
 
 // SiteCustomizations reads what a site sets, and what each of its site spaces overrides, by their ids.
@@ -89,7 +108,9 @@ func (s *Store) OverrideSiteSpaceCustomization(
 		if err != nil {
 			return err
 		}
-		overrides = schema.Merge(overrides, patch)
+		before := overrides
+		overrides = schema.Merge(before, patch)
+		overrides.SettleActions(schema.Overlay(schema.DefaultCustomization(), settings), before, patch)
 		stored, err := toJSON(overrides)
 		if err != nil {
 			return err

@@ -27,9 +27,13 @@ func toInterval(d time.Duration) pgtype.Interval {
 // MaxErasures bounds the erasures of a site that are not done.
 const MaxErasures = 10_000
 
-// AskErasure asks for a visitor's erasure. keep is for how long the log and the dead letters keep events; 0 is for ever.
-func (s *Store) AskErasure(ctx context.Context, site string, visitor uint64, keep time.Duration) (Erasure, error) {
-	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site, Visitor: toBigint(visitor)}); {
+// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log
+// and the dead letters keep events; 0 is for ever.
+func (s *Store) AskErasure(
+	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
+) (Erasure, error) {
+	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site,
+		Visitor: toBigint(visitor), Until: until}); {
 	case err != nil:
 		return Erasure{}, interpret(err, "erasure of a visitor")
 	case pending >= MaxErasures:
@@ -37,7 +41,9 @@ func (s *Store) AskErasure(ctx context.Context, site string, visitor uint64, kee
 	}
 	interval := toInterval(keep)
 	interval.Valid = keep > 0
-	e, err := s.queries.AskErasure(ctx, db.AskErasureParams{SiteID: site, Visitor: toBigint(visitor), Keep: interval})
+	e, err := s.queries.AskErasure(ctx, db.AskErasureParams{
+		SiteID: site, Visitor: toBigint(visitor), Until: until, Keep: interval,
+	})
 	return e, interpret(err, "erasure of a visitor")
 }
 
@@ -47,17 +53,18 @@ func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasu
 	return e, interpret(err, "erasure of this visitor")
 }
 
-// BeginErasures gives at most so many visitors, those who have waited longest, tombstones of a new version. Their time is a
-// window later than now, or more for those that were begun before. Version is 0 if nobody waits.
-func (s *Store) BeginErasures(ctx context.Context, most int, window time.Duration) (b schema.ErasureBatch, err error) {
+// BeginErasures gives tombstones of a new version to at most so many visitors, in the order of their requests. Version
+// is 0 if no erasure is pending.
+func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)
 		if err != nil {
 			return err
 		}
-		rows, err := q.BeginErasures(ctx, db.BeginErasuresParams{
-			Version: &version, Most: int32(most), WindowTime: toInterval(window), // most is a few hundred.
-		})
+		rows, err := q.BeginErasures(
+			ctx,
+			db.BeginErasuresParams{Version: &version, Most: int32(most)},
+		) // most is a few hundred.
 		if err != nil {
 			return err
 		}
@@ -66,8 +73,9 @@ func (s *Store) BeginErasures(ctx context.Context, most int, window time.Duratio
 		}
 		b.Version = version
 		for _, r := range rows {
-			b.ErasedUntil = r.Until
-			b.Visitors = append(b.Visitors, schema.Tombstone{Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.Until})
+			b.Visitors = append(b.Visitors, schema.Tombstone{
+				Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil,
+			})
 		}
 		return q.AddTombstones(ctx, &version)
 	})
@@ -85,7 +93,7 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 	rows, err := s.queries.BegunErasures(ctx)
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].Version != r.Version {
-			list = append(list, schema.ErasureBatch{Version: r.Version, ErasedUntil: r.ErasedUntil})
+			list = append(list, schema.ErasureBatch{Version: r.Version})
 		}
 		b := &list[len(list)-1]
 		b.Visitors = append(b.Visitors, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil})

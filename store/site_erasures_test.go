@@ -40,7 +40,8 @@ func TestRetentionDays(t *testing.T) {
 	begin := func(days int) []schema.Expiry {
 		t.Helper()
 		list, err := st.BeginRetention(ctx, 100)
-		if err != nil || len(list) != 1 || int(list[0].Days) != days || !list[0].Before.Equal(today.AddDate(0, 0, -days)) {
+		if err != nil || len(list) != 1 || int(list[0].Days) != days ||
+			!list[0].Before.Equal(today.Add(-time.Duration(days)*24*time.Hour)) {
 			t.Fatalf("with %d days: %+v, %v", days, list, err)
 		}
 		return list
@@ -97,10 +98,10 @@ func TestBeginErasuresFails(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st := storetest.Open(t, url)
-	if b, err := st.BeginErasures(t.Context(), 100, time.Second); err != nil || b.Version != 0 {
+	if b, err := st.BeginErasures(t.Context(), 100); err != nil || b.Version != 0 {
 		t.Fatalf("nobody waits: %+v, %v", b, err)
 	}
-	if _, err := st.AskErasure(t.Context(), "a", 1, time.Hour); err != nil {
+	if _, err := st.AskErasure(t.Context(), "a", 1, time.Now(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := connect(t, url).Begin(t.Context())
@@ -114,7 +115,7 @@ func TestBeginErasuresFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := st.BeginErasures(ctx, 100, time.Second)
+		_, err := st.BeginErasures(ctx, 100)
 		ended <- err
 	}()
 	eventually.True(t, "a session to wait for the row", func() (waits bool) {
@@ -135,7 +136,9 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), connect(t, url)
-	if _, err := conn.Exec(t.Context(), "insert into erasures (site_id, visitor) select 'a', generate_series(1, $1)", store.MaxErasures); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		"insert into erasures (site_id, visitor, erased_until) select 'a', generate_series(1, $1), "+
+			"now()", store.MaxErasures); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, done_at, erased_until) values
@@ -154,7 +157,7 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 		{"a new one", "a", 0, true},
 		{"one of another site", "b", 0, false},
 	} {
-		_, err := st.AskErasure(t.Context(), c.site, c.visitor, time.Hour)
+		_, err := st.AskErasure(t.Context(), c.site, c.visitor, time.Now(), time.Hour)
 		if e := schema.AsError(err); c.refused != (err != nil) || err != nil && e.Code != schema.CodeTooManyRequests {
 			t.Errorf("%s: %v", c.what, err)
 		}

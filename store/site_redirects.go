@@ -15,6 +15,8 @@ type SiteRedirect = db.SiteRedirect
 type NewSiteRedirect struct {
 	Source      string
 	Destination schema.SiteRedirectDestination
+	// Draft keeps the redirect back: it leads nowhere.
+	Draft bool
 }
 
 // normalSource is the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that needs no escape
@@ -55,6 +57,7 @@ func (s *Store) CreateSiteRedirect(ctx context.Context, siteID string, redirect 
 	row, err := s.queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
 		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
 		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
+		Draft: redirect.Draft,
 	})
 	return row, interpret(err, "redirect with this source")
 }
@@ -63,11 +66,12 @@ func (s *Store) CreateSiteRedirect(ctx context.Context, siteID string, redirect 
 type SiteRedirectChange struct {
 	Source      *string
 	Destination *schema.SiteRedirectDestination
+	Draft       *bool
 }
 
 // UpdateSiteRedirect changes a redirect.
 func (s *Store) UpdateSiteRedirect(ctx context.Context, siteID, id string, change SiteRedirectChange) (SiteRedirect, error) {
-	params := db.UpdateSiteRedirectParams{SiteID: siteID, ID: id, Source: change.Source}
+	params := db.UpdateSiteRedirectParams{SiteID: siteID, ID: id, Source: change.Source, Draft: change.Draft}
 	if change.Source != nil {
 		key := normalSource(*change.Source)
 		params.SourceKey = &key
@@ -87,7 +91,7 @@ func (s *Store) DeleteSiteRedirect(ctx context.Context, siteID, id string) error
 	return interpret(s.queries.DeleteSiteRedirect(ctx, db.DeleteSiteRedirectParams{SiteID: siteID, ID: id}), "redirect")
 }
 
-// SiteRedirectBySource finds the redirect of a site for a source, however the source is escaped.
+// SiteRedirectBySource finds the redirect of a site for a source, however the source is escaped. It finds no drafts.
 func (s *Store) SiteRedirectBySource(ctx context.Context, siteID, source string) (SiteRedirect, error) {
 	row, err := s.queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{SiteID: siteID, SourceKey: normalSource(source)})
 	return row, interpret(err, "redirect")

@@ -118,6 +118,27 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 	return c.Require(s.Right, s.Named.name)
 }
 
+// AdmitWidening refuses a caller of an operation on a site that lets more people read the site, unless the caller may
+// read every space that the site shows. The refusal does not tell which spaces the caller may not read.
+func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
+	if c.Rights.Has(RightAdmin) {
+		return nil // Admins of the organization read all of its spaces.
+	}
+	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	spaces, err := g.store.AccessToSiteSpaces(ctx, viewer, c.Site.Site.ID)
+	if err != nil {
+		return err
+	}
+	for _, space := range spaces {
+		if !ContentRights(space).Has(RightAccess) {
+			return schema.Forbidden(
+				"you may not let more people read the site: it takes the right to read every space that the site shows",
+			)
+		}
+	}
+	return nil
+}
+
 // admit decides which kinds of principal may call the operation. A kind without a case of its own is refused.
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {

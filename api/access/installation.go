@@ -31,6 +31,15 @@ func (s Scope) admitInstallation(p *store.Principal) error {
 	return nil
 }
 
+// AdmitMember refuses a member of a body to integrations and installations that may not send it.
+func (s Scope) AdmitMember(p *store.Principal, member string) error {
+	if s.Members == nil || p.Integration == "" || slices.Contains(s.Members, member) {
+		return nil
+	}
+	return schema.Forbidden("an integration may not send " + member + ": it may send " +
+		strings.Join(s.Members, ", ") + " only")
+}
+
 // The functions below find what an installation is for. It has no role anywhere: the row of the operation says which right the scope
 // gives, so each call has the rights of its own row (see Guard.Admit).
 

@@ -140,6 +140,15 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 	case !OpenTo(site.Site, site.ShareLink, claims.VisitorType):
 		return nil, refused
 	}
+	if claims.VisitorKey != "" {
+		auth, err := g.store.VisitorAuth(ctx, claims.Site)
+		switch {
+		case schema.IsCode(err, schema.CodeNotFound) || err == nil && VisitorKeyID(auth.Key) != claims.VisitorKey:
+			return nil, refused
+		case err != nil:
+			return nil, err
+		}
+	}
 	if claims.ChangeRequest != "" {
 		space, err := g.store.Space(ctx, claims.User, claims.Space)
 		if schema.IsCode(err, schema.CodeNotFound) || err == nil && !ContentRights(space.ContentAccess).Has(RightAccess) {

@@ -33,6 +33,8 @@ type Scope struct {
 	// Installation is the scope with which the token of an installation is also admitted: for the organization that it is in, and the
 	// spaces and sites that it is for. Empty admits none.
 	Installation string
+	// Members are the members of the body that integrations and installations may send; nil means all.
+	Members []string
 	// Integration also admits the token of an integration, for the integration itself and its installations.
 	Integration bool
 	// Session also admits sessions of single sign-on, which always reach what is in their organization, to an operation on no object.
@@ -41,6 +43,8 @@ type Scope struct {
 	Nobody bool
 	// OrGone returns success for an object that does not exist.
 	OrGone bool
+	// Widens marks the operations on a site that can let more people read it. See [Scope.WideningReaders].
+	Widens bool
 }
 
 // Public is the scope of operations that need no token.
@@ -79,8 +83,11 @@ func (s Scope) OrReaders() Scope {
 
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
 // schema.ScopeInstallation, all of them for themselves.
-func (s Scope) OrInstallation(scope string) Scope {
-	s.Installation = scope
+//
+// members are the members of the body that such a token may send. An operation that changes an object names the
+// members, because people decide about most of the others.
+func (s Scope) OrInstallation(scope string, members ...string) Scope {
+	s.Installation, s.Members = scope, members
 	return s
 }
 
@@ -108,6 +115,14 @@ func (s Scope) OrAlreadyGone() Scope {
 	return s
 }
 
+// WideningReaders is for operations on a site that can let more people read it, or hand out what lets them in. A site
+// shows a space to its readers without asking for their rights on the space. So the caller needs the right to read
+// every space that the site shows. A request type with a method Widens says which of its requests widen.
+func (s Scope) WideningReaders() Scope {
+	s.Widens = true
+	return s
+}
+
 // String names the scope in documentation.
 func (s Scope) String() string {
 	switch {
@@ -119,6 +134,9 @@ func (s Scope) String() string {
 	name := "user"
 	if s.Object != nil {
 		name = fmt.Sprintf("%s:%s", s.Object.name, rightNames[s.Right])
+	}
+	if s.Widens {
+		name += " (and space:access on all that the site shows, if more people can read the site then)"
 	}
 	for _, other := range []struct {
 		admitted bool
@@ -135,6 +153,9 @@ func (s Scope) String() string {
 		name += " or the installation itself"
 	} else if s.Installation != "" {
 		name += " or installation with " + s.Installation
+	}
+	if s.Members != nil {
+		name += ", which may send " + strings.Join(s.Members, ", ") + " only"
 	}
 	return name
 }
@@ -163,12 +184,16 @@ func (s Scope) Check(path string) error {
 		return errors.New("callers without a token have rights on nothing but the insights of a site")
 	case s.Session && (s.Object != nil || s.Named != nil):
 		return errors.New("sessions reach what is in their organization anyway")
+	case s.Widens && (s.Object != OnSite || s.Readers || s.Installation != ""):
+		return errors.New("users alone let more people read a site")
 	case s.Readers && s.Object != nil && (s.Object.findForReader == nil || !readerRights.Has(s.Right)):
 		return errors.New("a site's readers may only read the site and what it shows")
 	case s.Installation != "" && s.Installation != schema.ScopeInstallation && !slices.Contains(schema.IntegrationScopeNames(), s.Installation):
 		return fmt.Errorf("there is no scope %q for installations", s.Installation)
 	case (s.Installation != "" || s.Integration) && (s.Object == nil || s.Object.findForInstallation == nil):
 		return errors.New("integrations and installations have rights on what they are for only")
+	case s.Members != nil && s.Installation == "":
+		return errors.New("members are named for installations, which the scope does not admit")
 	case s.Integration && s.Object != OnIntegration && s.Object != OnInstallation:
 		return errors.New("the token of an integration opens the integration and its installations only")
 	}

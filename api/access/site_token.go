@@ -3,6 +3,8 @@ package access
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"sync"
 	"time"
@@ -34,9 +36,19 @@ type SiteClaims struct {
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
+	// VisitorKey names the key with which the site's service vouched for the visitor: see VisitorKeyID. The token
+	// ends when the site gets another key.
+	VisitorKey string `json:"visitorKey,omitempty"`
 	// Claims are what is known about the visitor.
-	Claims    map[string]any `json:"claims,omitempty"`
-	ExpiresAt int64          `json:"exp"`
+	Claims map[string]any `json:"claims,omitempty"`
+	// ExpiresAt is zero before [SiteTokens.Make], or when the site's service stops vouching for the visitor.
+	ExpiresAt int64 `json:"exp"`
+}
+
+// VisitorKeyID names a site's key for its visitors without telling the key, which is random.
+func VisitorKeyID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:8])
 }
 
 // VisitorAuthenticated is the VisitorType of visitors whom the site's own service vouches for.
@@ -75,6 +87,8 @@ const (
 	// clockSkew is how far the clocks of nodes may be apart.
 	clockSkew = 5 * time.Minute
 	day       = 24 * time.Hour
+	// visitorGrain is what the end of a visitor is rounded up to, so that visits within it have the same token.
+	visitorGrain = 5 * time.Minute
 )
 
 // NewSiteTokens builds SiteTokens; it reads the keys when they are needed.
@@ -85,7 +99,8 @@ func NewSiteTokens(st *store.Store) *SiteTokens {
 // keyName names the key that signs at a time.
 func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
 
-// Make signs claims, until five minutes past the next midnight (UTC). The same claims make the same text all day.
+// Make signs claims, until five minutes past the next midnight (UTC), or until the claims expire if that is earlier.
+// The claims' end is rounded up to visitorGrain. The same claims make the same text all day.
 func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time) (string, error) {
 	name := keyName(now)
 	key, err := t.key(ctx, name, now)
@@ -93,7 +108,12 @@ func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time)
 		return "", err
 	}
 	claims.Kind = siteTokenKind
-	claims.ExpiresAt = now.UTC().Truncate(day).Add(day + afterMidnight).Unix()
+	end := now.UTC().Truncate(day).Add(day + afterMidnight).Unix()
+	if own := claims.ExpiresAt; own != 0 && own < end {
+		const grain = int64(visitorGrain / time.Second)
+		end = min(end, (own+grain-1)/grain*grain)
+	}
+	claims.ExpiresAt = end
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, &claims)
 	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name} // Without typ, for shortness.
 	text, err := token.SignedString(key)

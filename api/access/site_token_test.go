@@ -63,6 +63,24 @@ func TestSiteTokensStayTheSameForADay(t *testing.T) {
 	}
 }
 
+// TestSiteTokensEndWithTheirClaims makes a token of claims that end before the day does.
+func TestSiteTokensEndWithTheirClaims(t *testing.T) {
+	t.Parallel()
+	tokens := NewSiteTokens(storetest.New(t))
+	noon := time.Unix(3000*7*24*60*60, 0).Add(12 * time.Hour)
+	text, err := tokens.Make(t.Context(), SiteClaims{Site: "s", ExpiresAt: noon.Add(7 * time.Minute).Unix()}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, good := range map[time.Duration]bool{
+		0: true, 7 * time.Minute: true, 10*time.Minute - 1: true, 10 * time.Minute: false,
+	} {
+		if _, err := tokens.read(t.Context(), []byte(text), noon.Add(after)); (err == nil) != good {
+			t.Errorf("after %s: %v", after, err)
+		}
+	}
+}
+
 // TestKeysOfSiteTokensAreSealed reads the table.
 func TestKeysOfSiteTokensAreSealed(t *testing.T) {
 	t.Parallel()

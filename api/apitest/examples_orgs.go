@@ -43,7 +43,9 @@ func accessExamples() {
 		"updateOrganizationById":               {body: `{"title":"Renamed"}`},
 		"updateSpaceById":                      {Make: space, body: `{"title":"Renamed"}`},
 		"deleteSpaceById":                      {Make: space},
-		"createOrganizationTeam":               {body: `{"title":"Writers"}`},
+		"createOrganizationTeam": {body: `{"title":"{title}"}`, Make: func(*Harness, *storetest.Tenant) made {
+			return made{"title": schema.NewID()}
+		}},
 		"moveCollection": {body: `{"parent":"{parentId}"}`, Make: func(h *Harness, tenant *storetest.Tenant) made {
 			return made{"collectionId": h.Collection(tenant, nil), "parentId": h.Collection(tenant, nil)}
 		}},
@@ -52,6 +54,9 @@ func accessExamples() {
 		}},
 		"getTeamInOrganizationById": {Make: func(h *Harness, tenant *storetest.Tenant) made {
 			return made{"teamId": h.Team(tenant)}
+		}},
+		"listTeamMembersInOrganizationById": {Make: func(h *Harness, tenant *storetest.Tenant) made {
+			return made{"teamId": h.Team(tenant, tenant.Users[schema.RoleEdit].ID)}
 		}},
 		"updateMembersInOrganizationTeam": {
 			body: `{"add":["{userId}"],"memberships":{"{userId}":{"role":"owner"}},"remove":[]}`, Needs: access.RightAdmin,

@@ -56,6 +56,7 @@ func hostnameExamples() {
 }
 
 func sitesExamples() {
+	Examples["getVisitorSession"] = example{query: "?proposed=c0ffeeR"}
 	Examples["createSite"] = example{body: `{}`}
 	type maker = func(h *Harness, tenant *storetest.Tenant) map[string]string
 	ids := func(name string, make func(h *Harness, tenant *storetest.Tenant) string) maker {

@@ -191,6 +191,9 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 			continue
 		}
 		req.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			req.Host = header[i+1] // Requests take it from nowhere else.
+		}
 	}
 	response, err := h.client.Do(req)
 	if err != nil {
@@ -200,6 +203,10 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	read, err := io.ReadAll(response.Body)
 	if err != nil {
 		h.T.Fatalf("%s %s: %v", method, path, err)
+	}
+	others := shape.OtherMoments(read)
+	if len(others) > 0 && response.Header.Get("Content-Type") == "application/json" {
+		h.T.Errorf("%s %s answers moments of another form than 2006-01-02T15:04:05.000Z: %q", method, path, others)
 	}
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
@@ -226,7 +233,7 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 		pairs = append(pairs, "{"+name+"}", value)
 	}
 	fill := strings.NewReplacer(pairs...)
-	path = "/v1" + fill.Replace(op.Path+ex.query)
+	path = fill.Replace(op.Route() + ex.query)
 	if tenant.Tokens != nil && frame.PathParam.MatchString(path) {
 		h.T.Fatalf("examples makes no object for the path of %s: %s", op.ID, path)
 	}

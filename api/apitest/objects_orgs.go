@@ -24,6 +24,10 @@ var (
 		"object": shape.One("team"), "id": shape.ID, "title": shape.Text(1, 64), "members": shape.Count, "spaces": shape.Count, "createdAt": shape.Timestamp,
 		"permissions": shape.Booleans("admin view"),
 	}
+	TeamMemberShape = shape.Of{
+		"organization": shape.Object(MemberShape), "team": shape.Object(shape.Of{"role": shape.One("owner", "member")}),
+		"permissions": shape.Booleans("view"),
+	}
 	MemberShape = shape.Of{
 		"object": shape.One("member"), "id": shape.ID, "role": shape.One(append(shape.Role, nil)...), "user": shape.Object(shape.User), "disabled": shape.One(false),
 		"joinedAt": shape.Timestamp, "sso": shape.Boolean, "spaces": shape.Count, "teams": shape.Count, "lastSeenAt?": shape.Timestamp,
@@ -49,7 +53,7 @@ func (h *Harness) Collection(tenant *storetest.Tenant, parent *string) string {
 
 func (h *Harness) Team(tenant *storetest.Tenant, members ...string) string {
 	h.T.Helper()
-	row, err := h.Store.CreateTeam(h.T.Context(), tenant.Organization.ID, "Team", members)
+	row, err := h.Store.CreateTeam(h.T.Context(), tenant.Organization.ID, "Team "+schema.NewID(), members)
 	return Created(h.T, row.ID, err)
 }
 

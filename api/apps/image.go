@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"strings"
+	"sync"
 
 	_ "golang.org/x/image/webp"
 )
@@ -16,8 +17,12 @@ import (
 // versions stored as they were sent.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// maxPixels bounds an image before it is decoded: a few bytes can announce a picture that takes gigabytes.
-const maxPixels = 4 << 20
+// maxPixels bounds an image before it is decoded: a few bytes can announce a picture that takes gigabytes. It is the
+// number of pixels of a 4K screen, whose screenshots publishers send.
+const maxPixels = 8 << 20
+
+// decoding lets one image at a time be decoded, because an image of maxPixels takes up to 64 MiB.
+var decoding sync.Mutex
 
 // readImage decodes the base64 of an image, and its header.
 func readImage(text string) (content []byte, format string, ok bool) {
@@ -44,6 +49,8 @@ func encodeAgain(text string) (content []byte, mediaType string, ok bool) {
 	if !ok {
 		return nil, "", false
 	}
+	decoding.Lock()
+	defer decoding.Unlock()
 	picture, _, err := image.Decode(bytes.NewReader(sent))
 	if err != nil {
 		return nil, "", false

@@ -14,7 +14,8 @@ import (
 func contentInstallationOperations(h *installations) []frame.Operation {
 	const one = "/integrations/{integrationName}/installations/{installationId}"
 	read := access.Having(access.RightAccess, access.OnInstallation).OrInstallation(schema.ScopeInstallation).OrIntegration()
-	change := access.Having(access.RightAdmin, access.OnInstallation).OrInstallation(schema.ScopeInstallation).OrIntegration()
+	change := access.Having(access.RightAdmin, access.OnInstallation).
+		OrInstallation(schema.ScopeInstallation, "configuration", "externalIds").OrIntegration()
 	admin := access.Having(access.RightAdmin, access.OnInstallation)
 	var all []frame.Operation
 	for _, on := range []struct {

@@ -41,8 +41,11 @@ func installationOperations(h *installations) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateIntegrationInstallation", Tag: "integrations",
-			Doc:   "Change an installation's configuration or external ids. Admins also choose what it is for, change the scopes that they allow, and pause it.",
-			Scope: access.Having(access.RightAdmin, access.OnInstallation).OrInstallation(schema.ScopeInstallation).OrIntegration(), Status: http.StatusOK,
+			Doc: "Change an installation's configuration or external ids. Admins also choose what it is for, " +
+				"change the scopes that they allow, and pause it.",
+			Scope: access.Having(access.RightAdmin, access.OnInstallation).
+				OrInstallation(schema.ScopeInstallation, "configuration", "externalIds").OrIntegration(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{
@@ -134,10 +137,6 @@ type updateInstallationRequest struct {
 
 func (h *installations) update(ctx context.Context, c *access.Caller, r *updateInstallationRequest) (schema.IntegrationInstallation, error) {
 	b, row := &r.Body, c.Installation
-	// What an integration is for and what it may do is decided by people.
-	if c.Principal.Integration != "" && (b.SpaceSelection != nil || b.SiteSelection != nil || b.Scopes != nil || b.Status != nil) {
-		return schema.IntegrationInstallation{}, schema.Forbidden("an integration may change its configuration and its external ids only")
-	}
 	details := row.Manifest.Configurations.Of("account").Check("configuration", b.Configuration)
 	if !row.AllowsScopes(b.Scopes) {
 		details = append(details, schema.Detail{Field: "scopes", Problem: "must be scopes that the integration asks for", Allowed: row.Manifest.Scopes})

@@ -20,8 +20,8 @@ type integrations struct {
 	view  view.Presenter
 }
 
-// publishBodyLimit leaves room for a script and four images.
-const publishBodyLimit = 4 << 20
+// publishBodyLimit leaves room for a script of 4 MiB, an icon, and three previews of 1 MiB, which are larger as base64.
+const publishBodyLimit = 10 << 20
 
 func integrationOperations(h *integrations) []frame.Operation {
 	const one = "/integrations/{integrationName}"
@@ -120,8 +120,9 @@ type publishIntegrationRequest struct {
 	Name string `path:"integrationName" rules:"len=..100,pattern=integrationName"`
 	Body struct {
 		schema.IntegrationManifest
-		Icon          *string           `json:"icon" rules:"len=..1000000,pattern=image"`
-		PreviewImages []string          `json:"previewImages" rules:"len=..3" each:"len=..1000000,pattern=image"`
+		Icon *string `json:"icon" rules:"len=..1000000,pattern=image"`
+		// Each preview has at most 1 MiB, which is longer as base64.
+		PreviewImages []string          `json:"previewImages" rules:"len=..3" each:"len=..1398104,pattern=image"`
 		Script        *string           `json:"script" rules:"required,len=1.."`
 		Organization  *string           `json:"organization" rules:"required,len=1.."`
 		Secrets       map[string]string `json:"secrets" rules:"len=..20" keys:"len=1..255" each:"len=..10000"`
@@ -172,15 +173,17 @@ type getIntegrationAssetRequest struct {
 }
 
 func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegrationAssetRequest) (frame.Encoded, error) {
-	asset, err := h.store.IntegrationAsset(ctx, r.Name, r.Asset)
-	if err != nil {
-		return frame.Encoded{}, err
-	}
-	return frame.Encoded{Body: asset.Content, ContentType: asset.ContentType, Header: map[string]string{
-		// The image at a URL never changes, and browsers must not interpret it as anything but an image.
-		"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
-		"Content-Security-Policy": "default-src 'none'; sandbox",
-	}}, nil
+	name, id := r.Name, r.Asset
+	return frame.Encoded{
+		Shared: &frame.Shared{Name: "asset " + name + " " + id, Load: func(ctx context.Context) (frame.Encoded, error) {
+			asset, err := h.store.IntegrationAsset(ctx, name, id)
+			return frame.Encoded{Body: asset.Content, ContentType: asset.ContentType, Header: map[string]string{
+				// The image at a URL never changes, and browsers must not interpret it as anything but an image.
+				"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
+				"Content-Security-Policy": "default-src 'none'; sandbox",
+			}}, err
+		}},
+	}, nil
 }
 
 // public answers where the script of an integration would. It says the same of every name, so that nobody learns which there are; calls

@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -197,6 +198,59 @@ func encoded(t *testing.T, width, height int) map[string]string {
 	}
 	all["webp"] = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA" // one pixel
 	return all
+}
+
+// TestOfficialManifests publishes what the official integrations have in their manifests, as the published command
+// line sends it: policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+func TestOfficialManifests(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	for name, policy := range map[string]any{
+		"one-line":   "default-src 'self'; img-src *",
+		"text-block": "script-src https://cdn.example.com;\nconnect-src cdn.example.com\n  api.example.com;\n",
+		"windows":    "script-src cdn.example.com;\r\n\timg-src *;\r\n",
+		"line-each": map[string]any{"script-src": "https://cdn.example.com;\n",
+			"connect-src": "cdn.example.com;\napi.example.com;\n"},
+		"many-lines": map[string]any{"img-src": "data:\nblob:\nwww.example.com\n*.example.com;\n",
+			"connect-src": "example.com\nabout:;\n"},
+		"quoted": map[string]any{"style-src": "'self'\n'unsafe-inline'\nfonts.example.com\n  *.example.com;\n",
+			"script-src": "*"},
+		"empty":        map[string]any{},
+		"empty-values": map[string]any{"img-src": "", "font-src": "\n"},
+	} {
+		body := apitest.PublishBody(h.Ours.Organization.ID)
+		body["contentSecurityPolicy"] = policy
+		made := shape.Want(t, integrationShape, h.Do("POST", "/v1/integrations/"+name, admin, body).Body)
+		read := shape.Want(t, integrationShape, h.Do("GET", "/v1/integrations/"+name, admin, nil).Body)
+		if diff := cmp.Diff(policy, made["contentSecurityPolicy"]); diff != "" || !cmp.Equal(made, read) {
+			t.Errorf("%s: %s %v", name, diff, read)
+		}
+	}
+
+	noise := image.NewGray(image.Rect(0, 0, 1024, 1000))
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise.Pix) // It never returns an error.
+	var full, wide bytes.Buffer
+	large := image.NewGray(image.Rect(0, 0, 3248, 1974))
+	for out, picture := range map[*bytes.Buffer]image.Image{&full: noise, &wide: large} {
+		if err := png.Encode(out, picture); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Zeros after the picture fill the file up to 1 MiB.
+	full.Write(make([]byte, 1<<20-full.Len()))
+	largest := base64.StdEncoding.EncodeToString(full.Bytes())
+	body := apitest.PublishBody(h.Ours.Organization.ID)
+	body["previewImages"] = []string{largest, largest, base64.StdEncoding.EncodeToString(wide.Bytes())}
+	body["script"] = strings.Repeat("x", 4<<20)
+	if made := h.Want(200, "POST", "/v1/integrations/screens", admin, body); len(made["previewImages"].([]any)) != 3 {
+		t.Errorf("%v", made["previewImages"])
+	}
+	body["previewImages"] = []string{largest + "AAAA"}
+	refused := h.WantError(h.Do("POST", "/v1/integrations/screens", admin, body), http.StatusBadRequest)
+	if e := refused; e.Details[0].Field != "previewImages[0]" {
+		t.Errorf("%+v", e)
+	}
 }
 
 // TestIntegrationPictures: what was in the file beside the picture is not served, and nothing but a whole picture is taken.
@@ -416,7 +470,9 @@ func TestBadIntegration(t *testing.T) {
 		{`"configurations":{"space":{"properties":{"a":{"type":"string","default":"\u0000"}}}}`, "configurations.space.properties.a.default"},
 		{`"configurations":{"space":{"properties":{"a":{"type":"button","button_text":"x"}}}}`, "configurations.space.properties.a.callback_url"},
 		{`"configurations":{"site":{"properties":{},"required":["a"]}}`, "configurations.site.required[0]"},
-		{`"contentSecurityPolicy":"a\r\nSet-Cookie: x"`, "contentSecurityPolicy"}, {`"contentSecurityPolicy":{"Bad":"x"}`, "contentSecurityPolicy.Bad"},
+		{`"contentSecurityPolicy":"a\u0007"`, "contentSecurityPolicy"},
+		{`"contentSecurityPolicy":{"img-src":"a\u000b"}`, "contentSecurityPolicy.img-src"},
+		{`"contentSecurityPolicy":{"Bad":"x"}`, "contentSecurityPolicy.Bad"},
 		{`"contentSecurityPolicy":7`, "contentSecurityPolicy"}, {`"secrets":{"":"x"}`, "secrets"}, {`"secrets":["x"]`, "secrets"},
 	} {
 		body := apitest.PublishBody(h.Ours.Organization.ID)

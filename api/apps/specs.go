@@ -213,8 +213,16 @@ func (h *specs) published(ctx context.Context, _ *access.Caller, r *publishedOpe
 	if !schema.ValidID(r.OrganizationID) || !schema.ValidID(r.Slug) {
 		return frame.Encoded{}, schema.NotFound("OpenAPI specification")
 	}
-	document, err := h.store.PublishedOpenAPISpec(ctx, r.OrganizationID, r.Slug)
-	return frame.Encoded{Body: document}, err
+	version, err := h.store.PublishedOpenAPISpec(ctx, r.OrganizationID, r.Slug)
+	if err != nil {
+		return frame.Encoded{}, err
+	}
+	return frame.Encoded{
+		Shared: &frame.Shared{Name: "OpenAPI " + version, Load: func(ctx context.Context) (frame.Encoded, error) {
+			document, err := h.store.OpenAPISpecDocument(ctx, version)
+			return frame.Encoded{Body: document}, err
+		}},
+	}, nil
 }
 
 func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {
@@ -299,10 +307,18 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 		row.SourceUrl = nil // A query may hold a key, which is not for readers of a site.
 	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
+	file := schema.OpenAPISpecFile{
+		Dir: "./", Filename: "openapi.json", IsEntrypoint: true, References: []string{}, Specification: document,
+	}
+	files := schema.OpenAPISpecFiles{ByName: map[string]schema.OpenAPISpecFile{file.Filename: file}}
+	if c.Reader != nil {
+		files = schema.OpenAPISpecFiles{Listed: []schema.OpenAPISpecFile{file}}
+	}
 	return schema.OpenAPISpecContent{
-		Filesystem: []schema.OpenAPISpecFile{{
-			Dir: "./", Filename: "openapi.json", IsEntrypoint: true, References: []string{}, Specification: document,
-		}},
-		URL: source, URLs: schema.OpenAPISpecContentURLs{Source: source, Public: schema.Opt[string]{Set: true, Value: row.SourceUrl}},
+		Filesystem: files, URL: source,
+		URLs: schema.OpenAPISpecContentURLs{
+			Source: source,
+			Public: schema.Opt[string]{Set: true, Value: row.SourceUrl},
+		},
 	}, err
 }

@@ -109,16 +109,39 @@ func TestOpenAPISpec(t *testing.T) {
 		}
 	}
 	newest := string(h.Do("GET", path+"/versions/latest/content", reader, nil).Body)
-	if want := `"filesystem":[{"dir":"./","filename":"openapi.json","isEntrypoint":true,"references":[],"specification":{"swagger":"2.0","info":{"title":"B","version":"2"},"paths":{},"z":1,"a":2}}]`; !strings.Contains(newest, want) {
+	if want := `"filesystem":{"openapi.json":{"dir":"./","filename":"openapi.json","isEntrypoint":true,` +
+		`"references":[],"specification":{"swagger":"2.0","info":{"title":"B","version":"2"},"paths":{},"z":1,` +
+		`"a":2}}}`; !strings.Contains(newest, want) {
 		t.Errorf("%s", newest)
 	}
-	oldest := shape.Want(t, shape.Of{"filesystem": shape.List(shape.Object(shape.Of{"dir": shape.One("./"), "filename": shape.One("openapi.json"), "isEntrypoint": shape.One(true),
-		"references": shape.List(shape.String), "specification": func(v any) error {
-			if diff := cmp.Diff(map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "A", "version": "1"}, "paths": map[string]any{}}, v); diff != "" {
-				return fmt.Errorf("%s", diff)
-			}
-			return nil
-		}})), "url": shape.URI, "urls": shape.Object(shape.Of{"source": shape.URI, "public": shape.Either(shape.URI, shape.One(nil))})}, h.Do("GET", path+"/versions/"+made["lastVersion"].(string)+"/content", reader, nil).Body)
+	oldest := shape.Want(
+		t,
+		shape.Of{
+			"filesystem": shape.Object(
+				shape.Of{
+					"openapi.json": shape.Object(
+						shape.Of{
+							"dir":          shape.One("./"),
+							"filename":     shape.One("openapi.json"),
+							"isEntrypoint": shape.One(true),
+							"references":   shape.List(shape.String),
+							"specification": func(v any) error {
+								if diff := cmp.Diff(map[string]any{"openapi": "3.0.0",
+									"info": map[string]any{"title": "A",
+										"version": "1"}, "paths": map[string]any{}}, v); diff != "" {
+									return fmt.Errorf("%s", diff)
+								}
+								return nil
+							},
+						},
+					),
+				},
+			),
+			"url":  shape.URI,
+			"urls": shape.Object(shape.Of{"source": shape.URI, "public": shape.Either(shape.URI, shape.One(nil))}),
+		},
+		h.Do("GET", path+"/versions/"+made["lastVersion"].(string)+"/content", reader, nil).Body,
+	)
 	// The url in the content works.
 	own, _ := strings.CutPrefix(oldest["url"].(string), "https://docs.example.com/base")
 	if a := h.Do("GET", own, reader, nil); a.Status != 200 {

@@ -16,7 +16,12 @@ var vocabulary = rules.Vocabulary{
 	Patterns: map[string]rules.Pattern{
 		"integrationName": rules.Matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),
 		"cspDirective":    rules.Matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),
-		"image":           {Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image of at most 4 megapixels in base64", Format: "byte"},
+		"cspText": rules.Matching(`^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$`,
+			"must not hold control characters other than tabs and line breaks"),
+		"image": {
+			Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image of at most 8 megapixels in base64",
+			Format: "byte",
+		},
 	},
 }
 

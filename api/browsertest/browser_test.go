@@ -27,8 +27,8 @@ type tab struct {
 	complaints []string
 }
 
-// newTab starts a browser of its own, so that tests share no cookies.
-func newTab(t *testing.T) *tab {
+// newTab starts a browser of its own, so that tests share no cookies. flags are names and values of more flags.
+func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -38,6 +38,9 @@ func newTab(t *testing.T) *tab {
 		chromedp.NoSandbox,        // It does not start as root with one, and sees our own pages only.
 		chromedp.IgnoreCertErrors, // Those of the tests' servers.
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
+	for i := 0; i < len(flags); i += 2 {
+		options = append(options, chromedp.Flag(flags[i], flags[i+1]))
+	}
 	deadline, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)

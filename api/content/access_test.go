@@ -510,11 +510,11 @@ func TestPagesOfOrderedLists(t *testing.T) {
 	admin := h.Ours.Tokens[schema.RoleAdmin]
 	org := "/v1/orgs/" + h.Ours.Organization.ID
 	parent := h.Collection(h.Ours, nil)
-	for range 7 {
+	for i := range 7 {
 		h.Collection(h.Ours, &parent)
 		h.Want(201, "POST", org+"/spaces", admin, map[string]any{"parent": parent})
 		h.Member(h.Ours, schema.RoleRead)
-		h.Want(201, "PUT", org+"/teams", admin, `{"title":"Writers"}`)
+		h.Want(201, "PUT", org+"/teams", admin, map[string]any{"title": fmt.Sprint("Writers ", 7-i)})
 	}
 	h.Want(200, "POST", org+"/ping", h.Ours.Tokens[schema.RoleEdit], nil)
 	for _, path := range []string{

@@ -44,13 +44,17 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: changeRequestPath, ID: "updateChangeRequestById", Tag: tag,
-			Doc:   "Change a change request's subject, description or status.",
-			Scope: access.Having(access.RightEdit, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK,
+			Doc: "Change a change request's subject, description or status.",
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest).
+				OrInstallation(schema.ScopeSpaceContentWrite, "subject", "description", "status"),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.patch),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/merge", ID: "mergeChangeRequest", Tag: tag,
-			Doc:   "Make the content of a change request that of its space; with open conflicts nothing changes and the answer says so.",
+			Doc: "Make the content of a change request that of its space; with open conflicts nothing changes " +
+				"and the answer says so. If `revision`, an addition to the published contract, is not the " +
+				"current one any more, the answer is 409.",
 			Scope: access.Having(access.RightMerge, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK, Handler: frame.Handle(h.merge),
 		},
 		{
@@ -252,8 +256,15 @@ func (h *changeRequests) patch(ctx context.Context, c *access.Caller, r *patchCh
 	return h.resource(ctx, row)
 }
 
-func (h *changeRequests) merge(ctx context.Context, c *access.Caller, _ *struct{}) (schema.MergeResult, error) {
+type mergeRequest struct {
+	Revision *string `query:"revision" rules:"len=1..64"`
+}
+
+func (h *changeRequests) merge(ctx context.Context, c *access.Caller, r *mergeRequest) (schema.MergeResult, error) {
 	judge := func(facts store.MergeFacts, locked bool) error {
+		if err := store.StillAt(facts.ChangeRequest, r.Revision); err != nil {
+			return err
+		}
 		return checkMergeRules(ctx, c.Principal.UserID, facts, locked)
 	}
 	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, judge)

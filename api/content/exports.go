@@ -161,6 +161,7 @@ func (h *exports) file(ctx context.Context, c *access.Caller, r *fileRequest) (f
 	if err != nil {
 		return frame.File{}, err
 	}
-	body, err := h.store.FileContent(ctx, e.space, file.Hash)
-	return frame.File{Body: body, MediaType: file.ContentType, Name: file.Name}, err
+	// The bytes are read when the request is over.
+	stream := h.store.ReadFile(context.WithoutCancel(ctx), e.space, file)
+	return frame.File{Stream: stream, Size: file.Size, MediaType: file.ContentType, Name: file.Name}, nil
 }

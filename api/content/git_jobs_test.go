@@ -30,6 +30,8 @@ type gitBench struct {
 	*apitest.Harness
 	forge *gitsynctest.Forge
 	at    time.Time
+	// token is the token of the user who requests imports and exports.
+	token string
 }
 
 func newGitBench(t *testing.T) *gitBench {
@@ -38,6 +40,7 @@ func newGitBench(t *testing.T) *gitBench {
 	b := &gitBench{forge: gitsynctest.New(t), at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	b.Harness = apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
 	b.forge.Repository("a.git")
+	b.token = b.Ours.Tokens[schema.RoleAdmin]
 	return b
 }
 
@@ -70,7 +73,7 @@ func (b *gitBench) queue(kind string, more map[string]any) {
 		"commitMessage": "Write it",
 	}
 	maps.Copy(body, more)
-	if a := b.Do("POST", "/v1/spaces/"+b.Ours.Space.ID+"/git/"+kind, b.Ours.Tokens[schema.RoleAdmin], body); a.Status != http.StatusNoContent {
+	if a := b.Do("POST", "/v1/spaces/"+b.Ours.Space.ID+"/git/"+kind, b.token, body); a.Status != http.StatusNoContent {
 		b.T.Fatalf("%d %s", a.Status, a.Body)
 	}
 }

@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -23,19 +24,25 @@ func gitOperations(h *gitSync) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
-			Doc:   "Queue an import of a repository's branch into a space: a job, whose state listGitOperations shows.",
+			Doc: "Queue an import of a repository's branch into a space: a job, whose state listGitOperations " +
+				"shows. Where merge rules bind the " +
+				"caller, or the space is locked, it makes or updates a change request instead of changing the space.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/export", ID: "exportToGitRepository", Tag: "git",
-			Doc:   "Queue an export of a space's content to a repository's branch: a job, whose state listGitOperations shows.",
+			Doc: "Queue an export of a space's content to a repository's branch: a job, whose state " +
+				"listGitOperations shows. It waits while " +
+				"a change request with an import of the branch is open.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.exportToRepository),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
-			Doc:   "List a space's imports and exports with their states and reasons, the last first. An addition to the published contract.",
+			Doc: "List a space's imports and exports with their states and reasons, the last first: which " +
+				"change request an import made or " +
+				"updated, and what an operation waits for. An addition to the published contract.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
@@ -63,7 +70,7 @@ type GitRequest struct {
 	Force                *bool   `json:"force" rules:"default=false"`
 	GitInfo              *struct {
 		Provider *string `json:"provider" rules:"enum=gitProvider"`
-		URL      *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+		URL      *string `json:"url" rules:"len=..2048,pattern=uri"`
 	} `json:"gitInfo"`
 }
 
@@ -112,6 +119,10 @@ func (h *gitSync) exportToRepository(ctx context.Context, c *access.Caller, r *e
 
 func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.GitOperation], error) {
 	space := c.Space.Space.ID
+	work, err := h.store.GitOperationAtWork(ctx, space)
+	if err != nil {
+		return schema.List[schema.GitOperation]{}, err
+	}
 	return frame.ListMade(ctx, "git operations "+space, *r, 2,
 		func(after []string, size int) (store.Page[store.GitOperation], error) {
 			cursor, err := store.ParseCursor[time.Time](after)
@@ -120,7 +131,7 @@ func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequ
 			}
 			return h.store.ListGitOperations(ctx, space, cursor, size)
 		},
-		gitOperationResource,
+		func(o store.GitOperation) (schema.GitOperation, error) { return gitOperationResource(o, work) },
 		func(o store.GitOperation) []string {
 			return store.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
 		})
@@ -141,7 +152,8 @@ func (h *gitSync) deleteLegacy(context.Context, *access.Caller, *struct{}) (fram
 	return frame.NoContent{}, nil
 }
 
-func gitOperationResource(o store.GitOperation) (schema.GitOperation, error) {
+// gitOperationResource presents an operation. A queued one waits for the one at work, if there is one.
+func gitOperationResource(o store.GitOperation, work *store.GitOperation) (schema.GitOperation, error) {
 	parameters, err := schema.DecodeJSON[schema.GitParameters](o.Parameters)
 	if err != nil {
 		return schema.GitOperation{}, err
@@ -149,6 +161,14 @@ func gitOperationResource(o store.GitOperation) (schema.GitOperation, error) {
 	r := schema.GitOperation{
 		Object: "git-operation", ID: o.ID, Kind: o.Kind, State: o.State, Reason: o.Reason, URL: o.Url, Ref: o.Ref,
 		Timestamp: o.Timestamp.UTC(), CreatedAt: o.CreatedAt.UTC(), Commit: schema.Or(o.CommitHash, ""), Revision: schema.Or(o.Revision, ""),
+		ChangeRequest: schema.Or(o.ChangeRequestID, ""), AllowedBy: schema.Or(o.AllowedBy, ""),
+	}
+	if o.State == schema.GitQueued && work != nil && work.ID != o.ID {
+		r.WaitsFor = work.ID
+		r.Reason = fmt.Sprintf("waits for the %s %s, which was asked for before", work.Kind, work.ID)
+		if work.State == schema.GitFailed {
+			r.Reason += ", failed and is tried again"
+		}
 	}
 	if o.FinishedAt != nil {
 		at := o.FinishedAt.UTC()

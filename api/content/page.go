@@ -223,6 +223,9 @@ func (h *pages) page(
 	if c.Reader != nil {
 		source = titled(page.Title, source, text.Document)
 	}
+	if c.Reader != nil || !c.Rights.Has(access.RightEdit) {
+		source = markdown.Safe(source)
+	}
 	resource.Markdown = &source
 	return resource, err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +28,6 @@ const (
 	pdfReading = 10 * time.Second
 	// pdfRetry is when a client may try again.
 	pdfRetry = 5 * time.Second
-	// pdfSending bounds how long the bytes may take to be sent.
-	pdfSending = 2 * time.Minute
 	// maxWaiting is how many requests may wait at once. Anybody with a signed URL can send them, without a token whose rate limits
 	// would apply.
 	maxWaiting = 64
@@ -115,23 +112,10 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 		}
 	}
 	// The bytes are read when the request is over.
-	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), pdfSending)
+	stream := h.store.ReadPDF(context.WithoutCancel(ctx), found)
 	return frame.File{
-		Stream: closing{h.store.ReadPDF(reading, found), cancel}, Size: found.Size, MediaType: mediaPDF,
-		Name: tree.Slugify(space.Title) + ".pdf", Shown: true,
+		Stream: stream, Size: found.Size, MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true,
 	}, nil
-}
-
-// closing is a reader that ends its context when it is closed.
-type closing struct {
-	io.Reader
-	cancel context.CancelFunc
-}
-
-// Close ends the context.
-func (c closing) Close() error {
-	c.cancel()
-	return nil
 }
 
 // errNotMade is the cause of a 503 for a PDF that is being made.

@@ -174,6 +174,7 @@ func targetOf(row store.Comment) schema.CommentTarget {
 // commentPermissions mirrors the checks in the operations.
 func commentPermissions(c *access.Caller, row store.Comment) schema.CommentPermissions {
 	return schema.CommentPermissions{
-		View: c.Rights.Has(access.RightAccess), Edit: mayEdit(c, row) || mayResolve(c, row), Reply: c.Rights.Has(access.RightComment), Delete: mayEdit(c, row),
+		View: c.Rights.Has(access.RightAccess), Edit: mayEdit(c, row), Reply: c.Rights.Has(access.RightComment),
+		Delete: mayEdit(c, row),
 	}
 }

@@ -46,7 +46,9 @@ func reviewOperations(h *reviews) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/reviews", ID: "submitChangeRequestReview", Tag: "change-requests",
-			Doc:   "Review a change request, with a comment or without.",
+			Doc: "Review a change request, with a comment or without. `revision`, an addition to the " +
+				"published contract, is what the reviewer saw: if it is not the current one any more, the " +
+				"answer is 409.",
 			Scope: access.Having(access.RightReview, access.OnChangeRequest), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.submit),
 		},
@@ -173,11 +175,15 @@ type submitReviewRequest struct {
 	Body struct {
 		Status  *string   `json:"status" rules:"required,enum=reviewStatus"`
 		Comment *richBody `json:"comment"`
+		// Revision is the revision that the reviewer saw. The review is refused if it is not the current one any more.
+		Revision *string `json:"revision" rules:"len=1..64"`
 	} `body:"json"`
 }
 
 func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (schema.Review, error) {
-	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status}
+	review := store.NewReview{
+		Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision,
+	}
 	// An empty comment adds nothing to the discussion.
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
 		comment, err := r.Body.Comment.said(ctx, "comment")
@@ -232,15 +238,10 @@ func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.Revi
 // checkMergeRules rejects a merge that the rules of the space forbid, whether its own or inherited from the organization.
 // Expressions are evaluated without the lock of the space.
 func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
-	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
+	rules, err := f.Rules()
 	if err != nil {
 		return err
 	}
-	organization, err := schema.DecodeJSON[schema.MergeRules](f.OrganizationRules)
-	if err != nil {
-		return err
-	}
-	rules := space.Or(organization)
 	if rules.Type != "rules" {
 		return nil
 	}
@@ -249,8 +250,10 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	}
 	request := f.ChangeRequest
 	facts := schema.MergeFacts{
-		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
+		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status,
+		Subject: request.Subject, Outdated: f.Outdated(),
 	}
+	judgePeople(f, rules, &facts)
 	if request.Description != nil {
 		description, err := schema.DecodeJSON[schema.Document](request.Description)
 		if err != nil {
@@ -266,4 +269,26 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 		return schema.NotMergeable(problems)
 	}
 	return nil
+}
+
+// judgePeople gives the rules the reviews that count: the reviews of people who may review now. Other reviews neither
+// approve nor block.
+func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
+	rights := func(user string) access.Rights {
+		if person := f.People[user]; person.Member {
+			return access.ContentRights(person.Access)
+		}
+		return 0
+	}
+	for _, review := range f.Reviews {
+		if now := rights(review.User); now.Has(access.RightReview) {
+			review.Admin = now.Has(access.RightAdmin)
+			facts.Reviews = append(facts.Reviews, review)
+		}
+	}
+	facts.Gone, facts.Names = map[string]bool{}, map[string]string{}
+	for _, user := range rules.People() {
+		facts.Gone[user] = !rights(user).Has(access.RightReview)
+		facts.Names[user] = f.People[user].Name
+	}
 }

@@ -329,6 +329,14 @@ func TestCheckMergeRules(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	path, request := apitest.ReviewPath(h)
+	// The store reads what reviewers may do for spaces with rules only.
+	h.Want(
+		200,
+		"PATCH",
+		"/v1/spaces/"+request.SpaceID,
+		h.Ours.Tokens["admin"],
+		`{"mergeRules":{"type":"rules","rules":[]}}`,
+	)
 	none := schema.MergeRules{Type: "none"}
 	rules := schema.MergeRules{Type: "rules", Rules: []schema.MergeRule{
 		{Rule: "require_at_least_one_review"}, {Rule: "require_change_request_description"}, {Rule: "allow_bypass", Users: []string{"root"}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
@@ -39,8 +41,12 @@ func spaceOperations(h *spaces) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
-			Doc:   "Change a space's settings.",
-			Scope: access.Having(access.RightAdmin, access.OnSpace).OrInstallation(schema.ScopeSpaceMetadataWrite), Status: http.StatusOK,
+			Doc: "Change a space's settings. gitTrusted, an addition to the published contract, lists the " +
+				"branches whose imports pass by " +
+				"the merge rules.",
+			Scope: access.Having(access.RightAdmin, access.OnSpace).
+				OrInstallation(schema.ScopeSpaceMetadataWrite, "title", "emoji", "icon", "language"),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{
@@ -133,7 +139,16 @@ type updateSpaceRequest struct {
 		Language     *string                     `json:"language" rules:"enum=language"`
 		DefaultLevel schema.Opt[string]          `json:"defaultLevel" rules:"enum=level"`
 		MergeRules   *mergerules.SpaceMergeRules `json:"mergeRules"`
+		// GitTrusted replaces the whole list.
+		GitTrusted []trustedGitBranch `json:"gitTrusted" rules:"len=..20"`
 	} `body:"json"`
+}
+
+// trustedGitBranch is a branch whose imports pass by the merge rules, with all folders unless one is named.
+type trustedGitBranch struct {
+	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
+	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
+	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
 }
 
 func (r *updateSpaceRequest) Validate() []schema.Detail {
@@ -161,11 +176,23 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		change.Emoji = &usual
 	}
 	if rules := r.Body.MergeRules; rules != nil {
-		encoded, err := mergerules.Encode(ctx, h.store, c.Space.Space.OrganizationID, *rules.Type, rules.Rules)
+		encoded, err := mergerules.Encode(
+			ctx, h.store, c.Space.Space.OrganizationID, c.Space.Space.MergeRules, *rules.Type, rules.Rules)
 		if err != nil {
 			return schema.Space{}, err
 		}
 		change.MergeRules = encoded
+	}
+	if r.Body.GitTrusted != nil {
+		trusted := make([]schema.GitBranch, len(r.Body.GitTrusted))
+		for i, b := range r.Body.GitTrusted {
+			trusted[i] = schema.GitBranch{URL: *b.URL, Ref: *b.Ref, RepoProjectDirectory: b.RepoProjectDirectory}
+		}
+		encoded, err := json.Marshal(trusted)
+		if err != nil {
+			return schema.Space{}, schema.Internal(err)
+		}
+		change.GitTrusted = encoded
 	}
 	if _, err := h.store.UpdateSpace(ctx, c.Space.Space.ID, change); err != nil {
 		return schema.Space{}, err

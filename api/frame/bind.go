@@ -10,6 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -238,7 +241,12 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 			return err
 		}
 	}
-	err = readJSON(body, field.Addr().Interface())
+	err = readJSON(body, field.Addr().Interface(), json.RejectUnknownMembers(p.op.Strict))
+	if err == nil && p.op.Scope.Members != nil && c.Principal.Integration != "" {
+		err = rules.EachMember(body, func(name string, _ jsontext.Kind) error {
+			return p.op.Scope.AdmitMember(c.Principal, name)
+		})
+	}
 	if err == nil && p.body.lasting != nil {
 		err = rules.RefuseNulls(body, p.body.lasting)
 	}

@@ -31,8 +31,9 @@ type Config struct {
 	HeaderTimeout time.Duration
 	// ReadTimeout bounds reading one large body; bodyStall bounds each pause in it. 0 means 30 s.
 	ReadTimeout time.Duration
-	// WriteTimeout bounds writing one response. 0 means 30 s.
-	WriteTimeout time.Duration
+	// WriteStall ends a connection whose client has taken next to nothing of its answer for as long, twice in a row. An
+	// answer may take longer as long as the client reads. 0 means 10 s.
+	WriteStall time.Duration
 	// IdleTimeout closes keep-alive connections that carry nothing. 0 means 75 s.
 	IdleTimeout time.Duration
 	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
@@ -48,6 +49,9 @@ type Config struct {
 	// BodyMemory bounds, in bytes, the memory that the bodies of all requests in flight take beyond the first 16 KiB of
 	// each. The bodies of one token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
 	BodyMemory int
+	// AnswerMemory bounds, in bytes, the memory of the answers that clients have not taken yet. The answers to one
+	// address, or to one IPv6 /64 network, take at most a quarter of it. 0 means 32 MiB.
+	AnswerMemory int
 	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.
 	RateLimit int
@@ -66,7 +70,8 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
 	c.BodyMemory = cmp.Or(c.BodyMemory, 64<<20)
-	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.WriteStall = cmp.Or(c.WriteStall, 10*time.Second)
+	c.AnswerMemory = cmp.Or(c.AnswerMemory, 32<<20)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 75*time.Second)
 	c.OperationTimeout = cmp.Or(c.OperationTimeout, 20*time.Second)
 	c.MaxConns = cmp.Or(c.MaxConns, 16_384)

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/swaggest/swgui"
 	"github.com/swaggest/swgui/v5emb"
@@ -22,6 +24,8 @@ type docs struct {
 	// All answers share the bytes of the document: answers that nobody reads must not take memory.
 	document, compressed []byte
 	browser              http.Handler
+	// assets are the files of the page that were asked for, by path and encoding. They are part of the program.
+	assets sync.Map
 }
 
 func newDocs(document []byte, baseURL string) (*docs, error) {
@@ -71,15 +75,44 @@ func contentPolicy(browser http.Handler, base *url.URL) (string, error) {
 		"; frame-ancestors 'none'; base-uri 'none'; form-action 'none'", nil
 }
 
-// pageBuffer captures the page when we render it ourselves, without a client.
+// browse serves the page and its files. All answers share the bytes of a file.
+func (d *docs) browse(ctx *fasthttp.RequestCtx) {
+	compressed := ctx.Request.Header.HasAcceptEncoding("gzip")
+	key := strconv.FormatBool(compressed) + string(ctx.Path())
+	found, ok := d.assets.Load(key)
+	if !ok {
+		page := &pageBuffer{header: http.Header{}, status: http.StatusOK}
+		request := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: string(ctx.Path())}, Header: http.Header{}}
+		if compressed {
+			request.Header.Set("Accept-Encoding", "gzip")
+		}
+		d.browser.ServeHTTP(page, request)
+		found = page
+		// Other paths have the page or an error, which are small, and there is no end of them.
+		if page.status == http.StatusOK && page.Len() > freeAnswer {
+			d.assets.Store(key, page)
+		}
+	}
+	page := found.(*pageBuffer)
+	for name, values := range page.header {
+		for _, value := range values {
+			ctx.Response.Header.Add(name, value)
+		}
+	}
+	ctx.SetStatusCode(page.status)
+	ctx.Response.SetBodyRaw(page.Bytes())
+}
+
+// pageBuffer captures what the page's handler answers. Nothing changes it afterwards.
 type pageBuffer struct {
 	bytes.Buffer
 	header http.Header
+	status int
 }
 
 func (b *pageBuffer) Header() http.Header { return b.header }
 
-func (b *pageBuffer) WriteHeader(int) {}
+func (b *pageBuffer) WriteHeader(status int) { b.status = status }
 
 // withPolicy adds the headers that isolate the page from other sites.
 func withPolicy(browser http.Handler, policy string) http.Handler {

@@ -246,12 +246,22 @@ func TestFramingIsStrict(t *testing.T) {
 	h := apitest.New(t)
 	second := h.Post(h.Ours.SiteKey, "Content-Length: 13") + `{"events":[]}`
 	for name, request := range map[string]string{
-		"both lengths":      h.Post(h.Ours.SiteKey, "Content-Length: 13", "Transfer-Encoding: chunked") + chunk(`{"events":[]}`) + "0\r\n\r\n",
-		"both, other order": h.Post(h.Ours.SiteKey, "tRANSFER-eNCODING: chunked", "cONTENT-lENGTH: 13") + chunk(`{"events":[]}`) + "0\r\n\r\n",
-		"identity":          h.Post(h.Ours.SiteKey, "Transfer-Encoding: identity", "Content-Length: 13") + `{"events":[]}`,
-		"folded":            h.Post(h.Ours.SiteKey, "X-Folded: a\r\n b", "Content-Length: 13") + `{"events":[]}`,
+		"both lengths": h.Post(h.Ours.SiteKey, "Content-Length: 13", "Transfer-Encoding: chunked") +
+			chunk(`{"events":[]}`) + "0\r\n\r\n",
+		"both, other order": h.Post(h.Ours.SiteKey, "tRANSFER-eNCODING: chunked", "cONTENT-lENGTH: 13") +
+			chunk(`{"events":[]}`) + "0\r\n\r\n",
+		"identity": h.Post(h.Ours.SiteKey, "Transfer-Encoding: identity", "Content-Length: 13") +
+			`{"events":[]}`,
+		"folded": h.Post(h.Ours.SiteKey, "X-Folded: a\r\n b", "Content-Length: 13") + `{"events":[]}`,
+		"two tokens": h.Post(h.Ours.SiteKey, "Authorization: Bearer "+h.Ours.SiteKey, "Content-Length: 13") +
+			`{"events":[]}`,
+		"bare LF": h.Post(h.Ours.SiteKey, "X-Bare: a\nContent-Length: 13") + `{"events":[]}`,
+		"bare LF at the end": strings.TrimSuffix(h.Post(h.Ours.SiteKey, "Content-Length: 13"), "\r\n") +
+			"\n" + `{"events":[]}`,
+		"bare LF of coding": h.Post(h.Ours.SiteKey, "X-Bare: a\nTransfer-Encoding: chunked") + "0\r\n\r\n",
 		"folded by tab":     h.Post(h.Ours.SiteKey, "X-Folded: a\r\n\tb", "Content-Length: 13") + `{"events":[]}`,
-		"version":           strings.Replace(h.Post(h.Ours.SiteKey, "Content-Length: 13"), "HTTP/1.1", "HTTP/9.9", 1) + `{"events":[]}`,
+		"version": strings.Replace(h.Post(h.Ours.SiteKey, "Content-Length: 13"), "HTTP/1.1", "HTTP/9.9", 1) +
+			`{"events":[]}`,
 	} {
 		w := h.Wire()
 		w.Send(request + second)

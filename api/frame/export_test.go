@@ -85,3 +85,17 @@ func (m *PrometheusMetrics) Requests(operation, status string) prometheus.Counte
 func (m *PrometheusMetrics) Ended(reason string) prometheus.Counter {
 	return m.ended.WithLabelValues(reason)
 }
+
+// Unsent are the bytes of answers that clients have not taken.
+func (m *PrometheusMetrics) Unsent() prometheus.Gauge { return m.unsent }
+
+// SharedUsers counts the calls that use a shared answer.
+func (s *Server) SharedUsers(name string) int {
+	shared := &s.frame.shared
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if a := shared.held[name]; a != nil {
+		return a.users
+	}
+	return 0
+}

@@ -26,6 +26,8 @@ type frame struct {
 	// refusals decides which refusals are logged.
 	refusals *refusalLog
 	bodies   *bodyMemory
+	unsent   *unsent
+	shared   sharedAnswers
 	ids      *requestIDs
 	proxies  []netip.Prefix
 	timeout  time.Duration
@@ -55,9 +57,10 @@ type call struct {
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
-	gone          bool // The client has closed the connection: see watched.
-	page          bool // Whether a refusal is a page: see Page.
-	trusted       bool // Whether we believe what the sender says of its client: a trusted proxy or a front end.
+	shared        *sharedAnswer // The bytes of the answer, if others send them, too.
+	gone          bool          // The client has closed the connection: see watched.
+	page          bool          // Whether a refusal is a page: see Page.
+	trusted       bool          // The sender is a trusted proxy or a front end, and speaks for its client.
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {
@@ -67,7 +70,8 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 	}
 	f := &frame{
 		guard: guard, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
-		bodies:  newBodyMemory(cfg.BodyMemory, bodyWait),
+		bodies: newBodyMemory(cfg.BodyMemory, bodyWait),
+		unsent: newUnsent(cfg, d.Metrics.ObserveUnsent), shared: sharedAnswers{held: map[string]*sharedAnswer{}},
 		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
 	}
 	f.base, f.cancel = context.WithCancel(context.Background())
@@ -111,6 +115,9 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	}
 	c.page = rt.op.forBrowsers() && acceptsPage(ctx)
 	err := f.run(rt, c)
+	if err == nil {
+		err = f.keep(c, rt)
+	}
 	if c.gone && errors.Is(err, context.Canceled) { // Other answers are sent: the client may have closed its sending half only.
 		ctx.SetStatusCode(statusClientGone)
 		ctx.SetConnectionClose()
@@ -178,6 +185,11 @@ func (f *frame) run(rt *route, c *call) (err error) {
 		}
 		return err
 	}
+	if rt.changes {
+		if err := f.unsent.admit(c.IP); err != nil {
+			return err
+		}
+	}
 	return rt.op.Handler.invoke(ctx, rt, c)
 }
 
@@ -197,7 +209,11 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 // end records the call's metrics and releases it.
 func (f *frame) end(c *call, operation string) {
 	response := &c.http.Response
-	f.metrics.ObserveRequest(operation, response.StatusCode(), time.Since(c.Now), c.received, len(response.Body()))
+	bytesOut := response.Header.ContentLength()
+	if !response.IsBodyStream() { // Body would read a stream to its end.
+		bytesOut = len(response.Body())
+	}
+	f.metrics.ObserveRequest(operation, response.StatusCode(), time.Since(c.Now), c.received, max(bytesOut, 0))
 	f.leave(c)
 }
 
@@ -205,8 +221,11 @@ func (f *frame) end(c *call, operation string) {
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()
+	if c.shared != nil {
+		f.shared.leave(c.shared)
+	}
 	c.Caller, c.http, c.checks, c.received = access.Caller{}, nil, rules.Checker{}, 0
-	c.gone, c.page = false, false
+	c.shared, c.gone, c.page = nil, false, false
 	f.calls.Put(c)
 }
 

@@ -31,6 +31,8 @@ const (
 	verdictTransferCoding
 	verdictFoldedHeader
 	verdictVersion
+	verdictTwoTokens
+	verdictBareLF
 )
 
 // framingFaults says why headers leave it ambiguous where the request ends, or how to read it. A proxy in front may
@@ -40,6 +42,8 @@ var framingFaults = map[byte]error{
 	verdictTransferCoding: errors.New("the Transfer-Encoding is not chunked"),
 	verdictFoldedHeader:   errors.New("a header is folded over several lines"),
 	verdictVersion:        errors.New("the HTTP version is neither 1.0 nor 1.1"),
+	verdictTwoTokens:      errors.New("the request has two Authorization headers"),
+	verdictBareLF:         errors.New("a header ends with a line feed that no carriage return precedes"),
 }
 
 // headersReceived makes the hook that inspects a request between its headers and its body. A caller without a token is
@@ -74,7 +78,7 @@ func openPaths(routes []*route) openOperations {
 	open := openOperations{}
 	for _, rt := range routes {
 		if rt.op.Scope.Nobody || rt.op.Scope.Public && rt.op.BodyLimit > 0 {
-			path := PathParam.ReplaceAllString("v1"+rt.op.Path, "")
+			path := PathParam.ReplaceAllString(strings.TrimPrefix(rt.op.Route(), "/"), "")
 			open[rt.op.Method] = append(open[rt.op.Method], strings.Split(path, "/"))
 		}
 	}
@@ -107,10 +111,15 @@ func framingVerdict(h *fasthttp.RequestHeader) byte {
 		return verdictVersion
 	}
 	var lengths, codings bool
-	for line := h.RawHeaders(); len(line) > 1; {
+	tokens := 0
+	for line := h.RawHeaders(); len(line) > 0; {
 		switch line[0] {
 		case ' ', '\t':
 			return verdictFoldedHeader
+		case 'a', 'A':
+			if hasName(line, "authorization") {
+				tokens++
+			}
 		case 'c', 'C':
 			lengths = lengths || hasName(line, "content-length")
 		case 't', 'T':
@@ -120,9 +129,14 @@ func framingVerdict(h *fasthttp.RequestHeader) byte {
 		if next < 0 {
 			break
 		}
+		if next == 0 || line[next-1] != '\r' {
+			return verdictBareLF
+		}
 		line = line[next+1:]
 	}
 	switch {
+	case tokens > 1:
+		return verdictTwoTokens
 	case codings && lengths:
 		return verdictBothLengths
 	case codings && h.ContentLength() != -1:

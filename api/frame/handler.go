@@ -2,7 +2,6 @@ package frame
 
 import (
 	"context"
-	"io"
 	"mime"
 	"net/http"
 	"path"
@@ -31,7 +30,9 @@ type NoContent struct{ Header map[string]string }
 // Encoded is a response that is already encoded, as JSON unless it names another type, with its own headers. The frame
 // copies Body before the call ends.
 type Encoded struct {
-	Body        []byte
+	Body []byte
+	// Shared has the response instead, if it is not nil.
+	Shared      *Shared
 	Header      map[string]string
 	ContentType string
 }
@@ -43,9 +44,8 @@ type Statused interface {
 
 // File is a response that is not JSON. The row of its operation lists the types it can have.
 type File struct {
-	Body []byte
-	// Stream is sent instead of Body, if it is not nil: Size bytes, read while they are sent. It is closed afterwards.
-	Stream    io.ReadCloser
+	// Stream has Size bytes, which are read while they are sent: no file is in memory.
+	Stream    pieces
 	Size      int64
 	MediaType string
 	Name      string
@@ -91,6 +91,11 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 			if err := rt.plan.validate(req, &c.checks); err != nil {
 				return err
 			}
+			if rt.op.Scope.Widens {
+				if err := c.frame.authorizeWidening(ctx, c, req); err != nil {
+					return err
+				}
+			}
 			// Events do not pay for a context that only changes of resources need, nor do reads.
 			if rt.changes {
 				ctx = store.By(ctx, acting{c, rt.op})
@@ -103,17 +108,17 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 			if err != nil {
 				return err
 			}
-			return respond(rt, c, resp)
+			return respond(ctx, rt, c, resp)
 		},
 	}
 }
 
 // responder picks the encoding for the response type, once.
-func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
+func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
 	case NoContent:
-		return func(_ *route, c *call, resp Resp) error {
+		return func(_ context.Context, _ *route, c *call, resp Resp) error {
 			for name, value := range any(resp).(NoContent).Header {
 				c.http.Response.Header.Set(name, value)
 			}
@@ -121,36 +126,25 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 			return nil
 		}
 	case Encoded:
-		return func(rt *route, c *call, resp Resp) error {
-			encoded := any(resp).(Encoded)
-			jsonHeaders(c.http)
-			for name, value := range encoded.Header {
-				c.http.Response.Header.Set(name, value)
-			}
-			if rt.op.Conditional && conditional(c, encoded.Body) {
-				return nil
-			}
-			c.http.SetStatusCode(rt.op.Status)
-			if encoded.ContentType != "" {
-				c.http.SetContentType(encoded.ContentType)
-			}
-			c.http.SetBody(encoded.Body)
-			return nil
+		return func(ctx context.Context, rt *route, c *call, resp Resp) error {
+			return writeEncoded(ctx, c, rt, any(resp).(Encoded))
 		}
 	case File:
-		return func(rt *route, c *call, resp Resp) error {
+		return func(_ context.Context, rt *route, c *call, resp Resp) error {
 			writeFile(c.http, rt.op.Status, any(resp).(File))
 			return nil
 		}
 	case Redirect:
-		return func(rt *route, c *call, resp Resp) error {
+		return func(_ context.Context, rt *route, c *call, resp Resp) error {
 			writeRedirect(c.http, rt.op.Status, any(resp).(Redirect))
 			return nil
 		}
 	case Page:
-		return func(rt *route, c *call, resp Resp) error { return writePage(c.http, rt.op, any(resp).(Page)) }
+		return func(_ context.Context, rt *route, c *call, resp Resp) error {
+			return writePage(c.http, rt.op, any(resp).(Page))
+		}
 	}
-	return func(rt *route, c *call, resp Resp) error {
+	return func(_ context.Context, rt *route, c *call, resp Resp) error {
 		status := rt.op.Status
 		if own, ok := any(resp).(Statused); ok {
 			status = own.Status()
@@ -160,6 +154,42 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 		}
 		c.http.SetStatusCode(status)
 		return writeJSON(c.http, resp)
+	}
+}
+
+// writeEncoded sends what is encoded. A shared answer has the tag of its name, so that a client who has it costs no
+// look at the bytes.
+func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
+	tagged := encoded.Body
+	if encoded.Shared != nil {
+		tagged = []byte(encoded.Shared.Name)
+	}
+	if rt.op.Conditional && conditional(c, tagged) {
+		encodedHeaders(c.http, encoded)
+		return nil
+	}
+	if encoded.Shared != nil {
+		shared, err := c.frame.shared.get(ctx, encoded.Shared)
+		if err != nil {
+			return err
+		}
+		c.shared, encoded = shared, shared.answer
+		c.http.Response.SetBodyRaw(encoded.Body)
+	} else {
+		c.http.SetBody(encoded.Body)
+	}
+	c.http.SetStatusCode(rt.op.Status)
+	encodedHeaders(c.http, encoded)
+	return nil
+}
+
+func encodedHeaders(ctx *fasthttp.RequestCtx, encoded Encoded) {
+	jsonHeaders(ctx)
+	for name, value := range encoded.Header {
+		ctx.Response.Header.Set(name, value)
+	}
+	if encoded.ContentType != "" {
+		ctx.SetContentType(encoded.ContentType)
 	}
 }
 
@@ -184,9 +214,7 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
-	if file.Stream != nil {
-		ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-		return
-	}
-	ctx.Response.SetBodyRaw(file.Body)
+	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
+	// Otherwise the first piece fills what the header leaves of a small buffer.
+	ctx.Response.ImmediateHeaderFlush = true
 }

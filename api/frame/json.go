@@ -20,7 +20,8 @@ var contentJSON = []byte("application/json")
 // has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
-	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true)); err != nil {
+	err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
+	if err != nil {
 		return schema.Internal(err)
 	}
 	return nil
@@ -41,9 +42,9 @@ var (
 )
 
 // readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and
-// numbers must be numbers. Unknown members are ignored. value keeps no reference to body.
-func readJSON(body []byte, value any) error {
-	if err := json.Unmarshal(body, value); err != nil {
+// numbers must be numbers. Unknown members are ignored, unless options refuse them. value keeps no reference to body.
+func readJSON(body []byte, value any, options ...json.Options) error {
+	if err := json.Unmarshal(body, value, options...); err != nil {
 		return jsonError(err)
 	}
 	return nil
@@ -52,6 +53,9 @@ func readJSON(body []byte, value any) error {
 // jsonError names the member that cannot be decoded, and says why.
 func jsonError(err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		if errors.Is(err, json.ErrUnknownName) {
+			return schema.Invalid(jsonPath(semantic.JSONPointer), "is not a known member")
+		}
 		return schema.Invalid(jsonPath(semantic.JSONPointer), wrongType(semantic))
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {

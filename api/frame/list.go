@@ -103,7 +103,7 @@ func (n *byteCount) Write(p []byte) (int, error) {
 // encodedSize returns the size of an object as JSON. An object that cannot be encoded fails later, with the answer.
 func encodedSize(value any) int {
 	var n byteCount
-	if err := json.MarshalWrite(&n, value, jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := json.MarshalWrite(&n, value, jsontext.AllowInvalidUTF8(true), schema.Outgoing()); err != nil {
 		return 0
 	}
 	return int(n)

@@ -22,6 +22,7 @@ const (
 	endedByAddress = "address"
 	endedByAll     = "all"
 	endedIdle      = "idle"
+	endedStalled   = "stalled"
 )
 
 // connections tracks the open connections and bounds them in total and per address. A trusted proxy carries many
@@ -30,15 +31,20 @@ type connections struct {
 	most, mostOfAddress int
 	trusted             []netip.Prefix
 	ended               func(reason string)
+	// sent is told that a connection's answer is sent, or will never be.
+	sent func(conn *edgeConn)
+	// stall is how long a client may take next to nothing of an answer, twice in a row.
+	stall time.Duration
 
 	mu        sync.Mutex
 	open      map[*edgeConn]struct{}
 	ofAddress map[netip.Addr]int
 }
 
-func newConnections(cfg Config, ended func(reason string)) *connections {
+func newConnections(cfg Config, ended func(reason string), sent func(conn *edgeConn)) *connections {
 	return &connections{
-		most: cfg.MaxConns, mostOfAddress: cfg.MaxConnsPerIP, trusted: cfg.TrustedProxies, ended: ended,
+		most: cfg.MaxConns, mostOfAddress: cfg.MaxConnsPerIP, trusted: cfg.TrustedProxies,
+		ended: ended, sent: sent, stall: cfg.WriteStall,
 		open: map[*edgeConn]struct{}{}, ofAddress: map[netip.Addr]int{},
 	}
 }
@@ -263,6 +269,8 @@ type edgeConn struct {
 	waiting atomic.Bool
 	// idleSince is when the connection became idle, in Unix nanoseconds; 0 while it carries a request.
 	idleSince atomic.Int64
+	// unsent is the answer that the client has not taken yet, if it is counted.
+	unsent atomic.Pointer[unsentAnswer]
 	// The connection's one goroutine, which also closes it, owns the fields below. unread: a request was refused before
 	// it was read to its end. begun: something has arrived. ended: the client has sent its last byte.
 	unread, begun, ended bool
@@ -329,6 +337,7 @@ func connState(conn net.Conn, state fasthttp.ConnState) {
 			c.busy()
 		}
 	case fasthttp.StateIdle:
+		c.listener.connections.sent(c)
 		c.idleSince.CompareAndSwap(0, time.Now().UnixNano())
 	}
 }
@@ -347,6 +356,7 @@ func (c *edgeConn) Close() error {
 		return nil
 	}
 	defer c.listener.connections.forget(c)
+	c.listener.connections.sent(c)
 	if c.unread {
 		select {
 		case c.listener.lingering <- struct{}{}:

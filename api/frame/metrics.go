@@ -14,8 +14,10 @@ type Metrics interface {
 	ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int)
 	// ObservePanic counts a function that panicked.
 	ObservePanic(operation string)
-	// ObserveConnectionEnded counts a connection that was refused, or closed to make room.
+	// ObserveConnectionEnded counts a connection that was refused, or closed early.
 	ObserveConnectionEnded(reason string)
+	// ObserveUnsent tells how many bytes of answers clients have not taken yet.
+	ObserveUnsent(bytes int64)
 }
 
 // PrometheusMetrics keeps the request metrics that /metrics shows.
@@ -26,6 +28,7 @@ type PrometheusMetrics struct {
 	bytesOut *prometheus.CounterVec
 	panics   *prometheus.CounterVec
 	ended    *prometheus.CounterVec
+	unsent   prometheus.Gauge
 	// series caches the label lookups, so that observing a request allocates nothing.
 	series sync.Map
 }
@@ -63,10 +66,17 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 		}, []string{"operation"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_http_connections_ended_total",
-			Help: "Connections refused (address: too many of one address, all: too many) or closed to make room for others (idle).",
+			Help: "Connections refused (address: too many of one address, all: too many), closed to make room " +
+				"for others (idle), or closed because the client did not read its answer (stalled).",
 		}, []string{"reason"}),
+		unsent: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "octavo_http_unsent_bytes",
+			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY bounds it.",
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended} {
+	for _, c := range []prometheus.Collector{
+		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent,
+	} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
 		}
@@ -98,7 +108,10 @@ func (m *PrometheusMetrics) ObservePanic(operation string) {
 	m.panics.WithLabelValues(operation).Inc()
 }
 
-// ObserveConnectionEnded counts a connection that was refused, or closed to make room.
+// ObserveUnsent tells how many bytes of answers clients have not taken yet.
+func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(bytes)) }
+
+// ObserveConnectionEnded counts a connection that was refused, or closed early.
 func (m *PrometheusMetrics) ObserveConnectionEnded(reason string) {
 	m.ended.WithLabelValues(reason).Inc()
 }

@@ -20,6 +20,8 @@ type Operation struct {
 	// Method and Path identify the route; Path is below /v1 and holds `{name}` for its parameters.
 	Method string
 	Path   string
+	// Root puts Path at the root instead, for what browsers of front ends call there.
+	Root bool
 	// ID is the operationId: unique, and the operation's label in metrics and logs.
 	ID string
 	// Tag groups operations in documents.
@@ -34,6 +36,9 @@ type Operation struct {
 	BodyLimit int
 	// Accepts are the accepted media types of the body. A request that names none is taken to send the first.
 	Accepts []string
+	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other
+	// versions send them. Settings of our own that protect people's data must not seem to be set when they are not.
+	Strict bool
 	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded means that the function bounds
 	// itself.
 	Timeout time.Duration
@@ -54,6 +59,14 @@ type Operation struct {
 	Conditional bool
 	// Handler is the function with its request and response types.
 	Handler Handler
+}
+
+// Route is the path at which the server has the operation.
+func (op *Operation) Route() string {
+	if op.Root {
+		return op.Path
+	}
+	return "/v1" + op.Path
 }
 
 // Unbounded is the Timeout of an operation that bounds its own waits; it saves the timer on the hot path.

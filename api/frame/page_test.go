@@ -147,16 +147,18 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("%d %v", a.Status, a.Header)
 	}
 	var document struct {
-		Paths map[string]map[string]struct {
-			Responses map[string]struct {
-				Headers map[string]any `json:"headers"`
-			} `json:"responses"`
+		Paths map[string]struct {
+			Get struct {
+				Responses map[string]struct {
+					Headers map[string]any `json:"headers"`
+				} `json:"responses"`
+			} `json:"get"`
 		} `json:"paths"`
 	}
 	if err := json.Unmarshal(h.Do("GET", "/v1/openapi.json", "", nil).Body, &document); err != nil {
 		t.Fatal(err)
 	}
-	if document.Paths["/probe"]["get"].Responses["302"].Headers["Location"] == nil {
+	if document.Paths["/probe"].Get.Responses["302"].Headers["Location"] == nil {
 		t.Errorf("described as %+v", document.Paths["/probe"])
 	}
 }

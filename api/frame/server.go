@@ -12,7 +12,6 @@ import (
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fasthttp/fasthttpadaptor"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -49,7 +48,7 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 	if s.docs, err = newDocs(document, cfg.BaseURL); err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
-	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded)
+	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded, f.sent)
 	s.http = &fasthttp.Server{
 		Handler:        s.leaving(s.framed(s.router(routes, f.serve).Handler)),
 		HeaderReceived: headersReceived(routes),
@@ -58,13 +57,12 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 		ErrorHandler:   f.malformed,
 		Logger:         serverLog{d.Log},
 		ReadTimeout:    cfg.HeaderTimeout,
-		WriteTimeout:   cfg.WriteTimeout,
 		IdleTimeout:    cfg.IdleTimeout,
 		// The listener bounds the connections. This bound is higher because connections that it has closed may still be
 		// ending here.
 		Concurrency:                  2 * cfg.MaxConns,
 		ReadBufferSize:               cfg.MaxHeaderBytes,
-		WriteBufferSize:              4 << 10,
+		WriteBufferSize:              writeBuffer,
 		StreamRequestBody:            true,
 		MaxRequestBodySize:           firstBodyBytes,
 		DisablePreParseMultipartForm: true,
@@ -84,7 +82,7 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
 	r.NotFound, r.MethodNotAllowed, r.GlobalOPTIONS = s.frame.notFound, s.frame.methodNotAllowed, s.frame.options
 	for _, rt := range routes {
-		path := "/v1" + rt.op.Path
+		path := rt.op.Route()
 		if rt.op.Tail {
 			path = strings.TrimSuffix(path, "}") + ":*}"
 		}
@@ -98,10 +96,9 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 		}
 	}
 	if len(routes) > 0 {
-		browser := fasthttpadaptor.NewFastHTTPHandler(s.docs.browser)
 		s.page(r, "/v1/openapi.json", s.counted(s.docs.openAPI))
 		for _, path := range []string{"/docs", "/docs/{asset}"} {
-			s.page(r, path, s.counted(browser))
+			s.page(r, path, s.counted(s.docs.browse))
 		}
 	}
 	s.page(r, "/healthz", healthz)

@@ -34,7 +34,9 @@ func erasureOperations(h *siteErasures) []frame.Operation {
 		{
 			Method: http.MethodDelete, Path: visitor, ID: "eraseSiteVisitor", Tag: "insights",
 			Doc: "Erase a visitor: all events with this session.visitorId that were received before the answer's erasedUntil, from the events table and all that is derived from it. " +
-				"The event log and the dead letters lose them by their retention, at logUntil; until then nothing brings them back. Asking again erases what came since.",
+				"The event log and the dead letters lose them by their retention, at logUntil; until then " +
+				"nothing brings them back. Events that are received after the answer are new; asking again " +
+				"erases them.",
 			Scope: admin, Status: http.StatusAccepted, Handler: frame.Handle(h.erase),
 		},
 		{
@@ -48,7 +50,7 @@ func erasureOperations(h *siteErasures) []frame.Operation {
 			Scope: admin, Status: http.StatusOK, Handler: frame.Handle(h.settings),
 		},
 		{
-			Method: http.MethodPatch, Path: settings, ID: "updateSiteInsightsSettings", Tag: "insights",
+			Method: http.MethodPatch, Path: settings, ID: "updateSiteInsightsSettings", Tag: "insights", Strict: true,
 			Doc: "Set for how many days a site keeps events, by their own time; null is for ever. Older ones are deleted within the hour, and then once a day; " +
 				"queries show them until then. Events that are imported later and are older are deleted at the next day.",
 			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),

@@ -64,7 +64,8 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 		},
 		reportOperation[aggregateRequest](h, query.Aggregate, "aggregateSiteEvents", "Aggregate a site's events."),
 		reportOperation[funnelRequest](h, query.Funnel, "getSiteEventsFunnel",
-			"Count the visitors or sessions that went through steps one after the other. A step is reached by events that match it and all before it, each later than the one before, "+
+			"Count the visitors or sessions that went through steps one after the other. A step is reached by "+
+				"events that match it and all before it, each later than the one before (see strictIncrease), "+
 				"the last within the window of the first. An addition to the published contract."),
 		reportOperation[retentionRequest](h, query.Retention, "getSiteEventsRetention",
 			"Count, for each interval of the range, the visitors whose first event was in it, and how many of them were back in it and in each interval after it. "+

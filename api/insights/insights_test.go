@@ -262,5 +262,18 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
+	// A member that nobody knows sets nothing, and the answer must not look as if it did.
+	for body, member := range map[string]string{
+		`{"retention":30}`: "retention", `{"retentionDays":30,"RetentionDays":7}`: "RetentionDays",
+		`{"object":"insights-settings"}`: "object",
+	} {
+		if e := h.WantError(h.Do("PATCH", path, admin, body), 400); !strings.Contains(e.Message,
+			member+" is not a known member") {
+			t.Errorf("%s: %+v", body, e)
+		}
+	}
+	if a := h.Do("GET", path, admin, nil); string(a.Body) != `{"object":"insights-settings"}` {
+		t.Errorf("after what was refused: %s", a.Body)
+	}
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
 }

@@ -56,6 +56,9 @@ func (*funnelRequest) OpenAPIBody() jsonschema.Dict {
 		"window": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": query.MaxFunnelWindow, "default": query.DefaultFunnelWindow},
 			"How many seconds after the first step the last one may be: 14 days if absent."),
 		"by": jsonschema.Documented(jsonschema.Enum(query.FunnelActors()), "Who goes through the steps: a visitor if absent."),
+		"strictIncrease": jsonschema.Documented(jsonschema.Dict{"type": "boolean", "default": true},
+			"Whether each step must be at a later time than the one before. With false, events of one moment "+
+				"are one after the other in the order in which they were sent."),
 	}, "range", "steps")
 }
 

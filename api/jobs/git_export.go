@@ -13,6 +13,9 @@ import (
 
 // exportToRepository writes the pages that have changed since the last synchronization, and pushes them.
 func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
+	if held, err := g.deps.Store.HoldGitExport(ctx, g.operation); err != nil || held {
+		return err
+	}
 	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
 	switch {
 	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository):

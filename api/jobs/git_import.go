@@ -9,9 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
 )
 
-// importRepository makes a branch's files pages of the space.
+// maxGitMoves bounds how often an import starts again because its space's rules or its change request have changed.
+const maxGitMoves = 5
+
+// importRepository makes a branch's files pages of the space, or of a change request.
 func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
 	if err != nil {
@@ -22,6 +26,18 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	for range maxGitMoves {
+		if err = g.importLayout(ctx, snapshot, layout); !errors.Is(err, store.ErrGitMoved) {
+			return err
+		}
+		if g.base, err = g.deps.Store.GitBase(ctx, g.operation); err != nil {
+			return err
+		}
+	}
+	return schema.Conflict("the merge rules or the change request of the import keep changing: try again")
+}
+
+func (g *gitRun) importLayout(ctx context.Context, snapshot *gitsync.Snapshot, layout *gitlayout.Layout) error {
 	force := schema.Or(g.parameters.Force, false)
 	content, err := layout.Import(g.base.Base, g.tools(ctx))
 	if err != nil {
@@ -33,6 +49,7 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	if len(content.Pages) == 0 && !force {
 		return schema.Conflict("the repository has no page: no Markdown file below " + folderName(layout.Root) + " (force imports it all the same)")
 	}
+	left := len(g.notes)
 	for _, note := range content.Notes {
 		g.note(note.Path, note.Text)
 	}
@@ -40,6 +57,7 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: content.Pages, Files: content.Synced, Redirects: content.Redirects, Removed: content.Removed,
 		Force: force, Standalone: schema.Or(g.parameters.Standalone, false),
 	}
+	g.notes = g.notes[:left:left]
 	for _, asset := range content.Assets {
 		in.Assets = append(in.Assets, gitAsset(snapshot, g.files[asset.Path], asset.ID))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode"
@@ -25,6 +26,9 @@ import (
 //     content (not from its older revisions);
 //   - an export is refused, naming the files of the branch that were not imported; with force they are overwritten or deleted,
 //     as far as they are pages or files of the space. The commit builds on the branch's newest one in any case.
+//
+// Where merge rules bind the user, an import does so in a change request, whose merge is the synchronization. An
+// export waits for the end of that request.
 //
 // A branch that was pushed by force is compared like any other: histories do not matter. Operations run in the order in which
 // they were asked for; one whose timestamp is before that of a later one that is done is skipped. An import that stands alone
@@ -69,6 +73,11 @@ type gitRun struct {
 }
 
 func (g *gitRun) run(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // Another attempt would only meet it again.
+			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
 	o := g.operation
 	if g.parameters, err = schema.DecodeJSON[schema.GitParameters](o.Parameters); err != nil {
 		return err
@@ -117,7 +126,9 @@ func explainGit(err error) error {
 			return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: plainLine(err.Error())})
 		}
 	}
-	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code < schema.CodeInternal {
+	// Package store calls trouble that passes unavailable. A refused statement stays refused, and would only hold up
+	// the operations that follow it.
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code <= schema.CodeInternal {
 		return GiveUp(public)
 	}
 	return err

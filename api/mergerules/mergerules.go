@@ -96,10 +96,16 @@ func checkExpression(c *rules.Checker, field string, expression *string) {
 	}
 }
 
-// Encode returns the stored form of the rules after checking that every user they name is in the organization.
+// Encode returns the stored form of the rules after checking that every user they name is in the organization. now are
+// the stored rules that they replace: users whom these name may have left.
 func Encode(
-	ctx context.Context, st *store.Store, organization, kind string, rules []MergeRuleInput,
+	ctx context.Context, st *store.Store, organization string, now []byte, kind string, rules []MergeRuleInput,
 ) ([]byte, error) {
+	replaced, err := schema.DecodeJSON[schema.MergeRules](now)
+	if err != nil {
+		return nil, err
+	}
+	kept := replaced.People()
 	stored := schema.MergeRules{Type: kind}
 	if kind == "rules" {
 		stored.Rules = []schema.MergeRule{}
@@ -114,7 +120,7 @@ func Encode(
 		}
 		for i, rule := range rules {
 			for j, user := range rule.Users {
-				if !members[user] {
+				if !members[user] && !slices.Contains(kept, user) {
 					return nil, schema.Invalid(fmt.Sprintf("mergeRules.rules[%d].users[%d]", i, j), "names no member of the organization")
 				}
 			}

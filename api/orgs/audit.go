@@ -59,7 +59,8 @@ func (h *auditLog) list(ctx context.Context, c *access.Caller, r *listAuditLogRe
 		func(entry schema.AuditEntry) []string { return store.AuditEntryCursor(entry).Keys() })
 }
 
-// timeOf reads a time that the request's rules have checked.
+// timeOf reads a time that the request's rules have checked. It rounds up to a millisecond, because answers cut the
+// times of entries to one: from includes the entries that show this time, and to excludes them.
 func timeOf(text *string) *time.Time {
 	if text == nil {
 		return nil
@@ -68,6 +69,7 @@ func timeOf(text *string) *time.Time {
 	if err != nil {
 		return nil
 	}
+	at = at.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 	return &at
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -131,6 +132,7 @@ func TestTeams(t *testing.T) {
 	h := apitest.New(t)
 	admin, org := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID
 	edit, guest := h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID
+	mail := strings.ToUpper(*h.Ours.Users[schema.RoleGuest].Email)
 	a := h.Do("PUT", org+"/teams", admin, map[string]any{"title": "Writers", "members": []string{edit, edit}})
 	team := shape.Want(t, apitest.TeamShape, a.Body)
 	id := team["id"].(string)
@@ -156,7 +158,11 @@ func TestTeams(t *testing.T) {
 		}
 	}
 	for field, body := range map[string]map[string]any{
-		"add": {"add": []string{h.Theirs.Users[schema.RoleEdit].ID}}, "memberships": {"memberships": map[string]any{"nobody": map[string]any{"role": "owner"}}},
+		"add[0]":             {"add": []string{h.Theirs.Users[schema.RoleEdit].ID}},
+		"add[1]":             {"add": []string{edit, "theirs-edit@example.com"}},
+		"memberships.nobody": {"memberships": map[string]any{"nobody": map[string]any{"role": "owner"}}},
+		"memberships." + mail: {"memberships": map[string]any{mail: map[string]any{"role": "owner"},
+			guest: map[string]any{"role": "member"}}},
 		"memberships." + edit + ".role": {"memberships": map[string]any{edit: map[string]any{"role": "boss"}}},
 	} {
 		e := h.WantError(h.Do("PUT", path, admin, body), http.StatusBadRequest)
@@ -164,12 +170,109 @@ func TestTeams(t *testing.T) {
 			t.Errorf("%s: %+v", field, e)
 		}
 	}
-	h.Want(400, "PUT", org+"/teams", admin, map[string]any{"title": "x", "members": []string{"nobody"}})
+	for field, body := range map[string]map[string]any{
+		"members[0]": {"title": "x", "members": []string{"nobody"}}, "title": {"title": "Writers"},
+	} {
+		e := h.WantError(h.Do("PUT", org+"/teams", admin, body), http.StatusBadRequest)
+		if len(e.Details) != 1 || e.Details[0].Field != field {
+			t.Errorf("%s: %+v", field, e)
+		}
+	}
 	h.Want(400, "PUT", org+"/teams", admin, `{"title":""}`)
+	h.Want(
+		201,
+		"PUT",
+		"/v1/orgs/"+h.Theirs.Organization.ID+"/teams",
+		h.Theirs.Tokens[schema.RoleAdmin],
+		`{"title":"Writers"}`,
+	)
 	h.Want(204, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"remove": []string{edit, guest}})
 	h.Want(403, "PUT", path, h.Ours.Tokens[schema.RoleEdit], `{}`)
 	h.Want(404, "PUT", org+"/teams/"+h.Team(h.Theirs)+"/members", admin, `{}`)
 	h.Want(404, "GET", org+"/teams/"+h.Team(h.Theirs), admin, nil)
+}
+
+// TestTeamMembers names members by id and by e-mail address wherever a team takes a name, and lists who is in the team.
+func TestTeamMembers(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin, org := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID
+	user := func(role schema.Role) string { return h.Ours.Users[role].ID }
+	mail := func(role schema.Role) string { return strings.ToUpper(*h.Ours.Users[role].Email) }
+	made := h.Want(201, "PUT", org+"/teams", admin, map[string]any{
+		"title": "Writers", "members": []string{mail(schema.RoleEdit), user(schema.RoleEdit), user(schema.RoleRead)},
+	})
+	path := org + "/teams/" + made["id"].(string) + "/members"
+	want := func(roles map[string]string) {
+		t.Helper()
+		got := map[string]string{}
+		for page := "?limit=1"; ; {
+			list := shape.Want(
+				t,
+				shape.ListOf(apitest.TeamMemberShape),
+				h.Do("GET", path+page, h.Ours.Tokens[schema.RoleRead], nil).Body,
+			)
+			if list["count"] != float64(len(roles)) {
+				t.Errorf("count %v of %d", list["count"], len(roles))
+			}
+			for _, item := range list["items"].([]any) {
+				member := item.(map[string]any)["organization"].(map[string]any)
+				id := member["id"].(string)
+				got[id] = item.(map[string]any)["team"].(map[string]any)["role"].(string)
+				if diff := cmp.Diff(h.Want(200, "GET", org+"/members/"+id, admin, nil), member); diff != "" {
+					t.Error(diff)
+				}
+			}
+			next, more := list["next"].(map[string]any)
+			if !more {
+				break
+			}
+			page = "?limit=1&page=" + next["page"].(string)
+		}
+		if diff := cmp.Diff(roles, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	want(map[string]string{user(schema.RoleEdit): "member", user(schema.RoleRead): "member"})
+	h.Want(204, "PUT", path, admin, map[string]any{
+		"add": []string{mail(schema.RoleComment), user(schema.RoleGuest), mail(schema.RoleReview)},
+		"memberships": map[string]any{
+			mail(schema.RoleRead):   map[string]any{"role": "owner"},
+			user(schema.RoleCreate): map[string]any{"role": "member"},
+		},
+		"remove": []string{mail(schema.RoleEdit), mail(schema.RoleReview), "nobody", "nobody@example.com"},
+	})
+	want(map[string]string{
+		user(schema.RoleRead): "owner", user(schema.RoleComment): "member", user(schema.RoleGuest): "member",
+		user(schema.RoleCreate): "member",
+	})
+	h.Want(403, "GET", path, h.Ours.Tokens[schema.RoleGuest], nil)
+	h.Want(404, "GET", org+"/teams/"+h.Team(h.Theirs)+"/members", admin, nil)
+	h.Want(204, "DELETE", org+"/members/"+user(schema.RoleRead), admin, nil)
+	h.Want(404, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
+}
+
+// TestTeamTitlesTogether creates a team of one title many times at once: there is one.
+func TestTeamTitlesTogether(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	org := "/v1/orgs/" + h.Ours.Organization.ID
+	var wait sync.WaitGroup
+	var made atomic.Int32
+	for range 8 {
+		wait.Go(func() {
+			a := h.Do("PUT", org+"/teams", h.Ours.Tokens[schema.RoleAdmin], `{"title":"Writers"}`)
+			if a.Status == 201 {
+				made.Add(1)
+			} else if a.Status != 400 {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	wait.Wait()
+	if ids := h.IDs(org+"/teams", h.Ours.Tokens[schema.RoleAdmin]); made.Load() != 1 || len(ids) != 1 {
+		t.Errorf("%d were made, %q are there", made.Load(), ids)
+	}
 }
 
 // TestUsersAreSeenByTheirOwn reads users: only those who share an organization with a user see that user.

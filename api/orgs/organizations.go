@@ -132,7 +132,8 @@ func (h *organizations) update(ctx context.Context, c *access.Caller, r *updateO
 		change.DefaultSite.Value = content.Site
 	}
 	if rules := r.Body.MergeRules; rules != nil {
-		encoded, err := mergerules.Encode(ctx, h.store, id, *rules.Type, rules.Rules)
+		encoded, err := mergerules.Encode(
+			ctx, h.store, id, c.Organization.Organization.MergeRules, *rules.Type, rules.Rules)
 		if err != nil {
 			return schema.Organization{}, err
 		}

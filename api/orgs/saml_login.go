@@ -118,7 +118,7 @@ func (h *samlLogins) metadata(ctx context.Context, _ *access.Caller, r *struct{ 
 
 type startSAMLLoginRequest struct {
 	SAMLAddress
-	ReturnTo *string `query:"returnTo" rules:"len=1..512,pattern=plainURL"`
+	ReturnTo *string `query:"returnTo" rules:"len=1..512,pattern=uri"`
 	Cookie   string  `cookie:"octavo_sso"`
 }
 

@@ -27,7 +27,10 @@ func teamOperations(h *teams) []frame.Operation {
 		},
 		{
 			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams", ID: "createOrganizationTeam", Tag: "teams",
-			Doc: "Create a team.", Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusCreated,
+			Doc: "Create a team. Its title is unique in the organization, and members are named by their ids or " +
+				"by their " +
+				"e-mail addresses.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
 		{
@@ -40,8 +43,17 @@ func teamOperations(h *teams) []frame.Operation {
 			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
 		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/teams/{teamId}/members",
+			ID: "listTeamMembersInOrganizationById", Tag: "teams", Doc: "List the members of a team, with their " +
+				"roles in it.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK,
+			Handler: frame.Handle(h.listMembers),
+		},
+		{
 			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams/{teamId}/members", ID: "updateMembersInOrganizationTeam",
-			Tag: "teams", Doc: "Change who is in a team, and who owns it.",
+			Tag: "teams",
+			Doc: "Change who is in a team, and who owns it. Members are named by their ids or by their e-mail " +
+				"addresses.",
 			// The team's owners may do this, as well as the organization's admins.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateMembers),
@@ -97,6 +109,22 @@ func (h *teams) get(ctx context.Context, c *access.Caller, r *teamRequest) (sche
 
 func (h *teams) remove(ctx context.Context, c *access.Caller, r *teamRequest) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.DeleteTeam(ctx, c.Organization.Organization.ID, r.TeamID)
+}
+
+type listTeamMembersRequest struct {
+	teamRequest
+	schema.PageRequest
+}
+
+func (h *teams) listMembers(
+	ctx context.Context, c *access.Caller, r *listTeamMembersRequest,
+) (schema.List[schema.TeamMember], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, fmt.Sprintf("team members %s %s", organization, r.TeamID), r.PageRequest,
+		func(after string, size int) (store.Page[store.TeamMemberRow], error) {
+			return h.store.ListTeamMembers(ctx, organization, r.TeamID, after, size)
+		},
+		h.view.TeamMember, func(row store.TeamMemberRow) string { return row.User.ID })
 }
 
 type updateTeamMembersRequest struct {

@@ -82,20 +82,28 @@ func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 	return target.String(), nil
 }
 
+// entityDescriptor is the root of the metadata. The library's root always writes validUntil: without a time, it writes
+// the year 1, and identity providers refuse expired metadata. This root has no end, because its addresses are good
+// until an administrator removes the provider.
+type entityDescriptor struct {
+	XMLName         xml.Name                `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
+	EntityID        string                  `xml:"entityID,attr"`
+	SPSSODescriptor crewjam.SPSSODescriptor `xml:"SPSSODescriptor"`
+}
+
 // Metadata describes us to an identity provider. It says what we insist on: a signed assertion by the POST binding.
 func Metadata(s Service) ([]byte, error) {
 	yes, no := true, false
-	descriptor := crewjam.EntityDescriptor{
-		EntityID: s.EntityID,
-		SPSSODescriptors: []crewjam.SPSSODescriptor{{
-			SSODescriptor: crewjam.SSODescriptor{
-				RoleDescriptor: crewjam.RoleDescriptor{ProtocolSupportEnumeration: protocolNamespace},
-				NameIDFormats:  []crewjam.NameIDFormat{crewjam.PersistentNameIDFormat, crewjam.EmailAddressNameIDFormat},
-			},
-			AuthnRequestsSigned: &no, WantAssertionsSigned: &yes,
-			AssertionConsumerServices: []crewjam.IndexedEndpoint{{Binding: crewjam.HTTPPostBinding, Location: s.ACSURL, Index: 0, IsDefault: &yes}},
-		}},
-	}
+	descriptor := entityDescriptor{EntityID: s.EntityID, SPSSODescriptor: crewjam.SPSSODescriptor{
+		SSODescriptor: crewjam.SSODescriptor{
+			RoleDescriptor: crewjam.RoleDescriptor{ProtocolSupportEnumeration: protocolNamespace},
+			NameIDFormats:  []crewjam.NameIDFormat{crewjam.PersistentNameIDFormat, crewjam.EmailAddressNameIDFormat},
+		},
+		AuthnRequestsSigned: &no, WantAssertionsSigned: &yes,
+		AssertionConsumerServices: []crewjam.IndexedEndpoint{
+			{Binding: crewjam.HTTPPostBinding, Location: s.ACSURL, Index: 0, IsDefault: &yes},
+		},
+	}}
 	text, err := xml.Marshal(&descriptor)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the metadata: %w", err)

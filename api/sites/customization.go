@@ -86,7 +86,7 @@ func (r *setCustomizationRequest) settings() schema.Customization {
 func (h *customization) set(ctx context.Context, c *access.Caller, r *setCustomizationRequest) (schema.Customization, error) {
 	settings := r.settings()
 	settings.Normalize()
-	err := h.store.SetSiteCustomization(ctx, c.Site.Site.ID, settings)
+	settings, err := h.store.SetSiteCustomization(ctx, c.Site.Site.ID, settings)
 	return schema.Overlay(schema.DefaultCustomization(), settings), err
 }
 

@@ -272,6 +272,11 @@ func TestBadCustomization(t *testing.T) {
 		{`{"favicon":{},"ai":{"suggestions":["abc","abc","abc","abc","abc","abc"]}}`, "ai.suggestions"},
 		{`{"favicon":{},"pdf":{"enabled":"yes"}}`, "pdf.enabled"},
 		{`{"favicon":{},"privacyPolicy":{"url":"javascript:alert(1)"}}`, "privacyPolicy.url"},
+		{`{"favicon":{},"privacyPolicy":{"url":"http://a:b@evil.example/"}}`, "privacyPolicy.url"},
+		{`{"favicon":{"icon":{"light":"http://a:b@evil.example/","dark":"https://evil.example/"}}}`,
+			"favicon.icon.light"},
+		{`{"favicon":{},"header":{"logo":{"light":"https://evil.example/","dark":"https://a@evil.example/"}}}`,
+			"header.logo.dark"},
 		{`{"favicon":{},"title":"a\u0000b"}`, "title"},
 		{`{"favicon":{},"header":{"primaryLink":{"kind":"url","url":"a\u0000"}}}`, "header.primaryLink.url"},
 	} {
@@ -349,9 +354,29 @@ func TestNewerCustomization(t *testing.T) {
 		`[{"externalAI":true,"items":["assistant","external-ai"],"markdown":false,"mcp":false},{"showEditLink":false},{"enabled":false}]`)
 	actions(`{"pageActions":{"items":null}}`,
 		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
+	// A switch that is removed leaves the list with what the site says, also where all has been sent.
+	actions(
+		`{"pageActions":{"items":["mcp","markdown"],"markdown":true,"mcp":true,"externalAI":false},`+
+			`"pdf":{"enabled":false},"git":{"showEditLink":false}}`,
+		`[{"externalAI":false,"items":["mcp","markdown"],"markdown":true,"mcp":true},{"showEditLink":false},`+
+			`{"enabled":false}]`,
+	)
+	actions(
+		`{"pdf":{"enabled":null}}`,
+		`[{"externalAI":false,"items":["mcp","markdown","pdf"],"markdown":true,"mcp":true},`+
+			`{"showEditLink":false},{"enabled":true}]`,
+	)
+	actions(
+		`{"git":null,"pageActions":{"markdown":null}}`,
+		`[{"externalAI":false,"items":["mcp","pdf","git"],"markdown":false,"mcp":true},{"showEditLink":true},`+
+			`{"enabled":true}]`,
+	)
+	actions(
+		`{"pageActions":null}`,
+		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},`+
+			`{"enabled":true}]`,
+	)
 	for body, field := range map[string]string{
-		`{"favicon":{},"pageActions":{"items":["pdf"]},"pdf":{"enabled":false}}`:                             "pdf.enabled",
-		`{"favicon":{},"pageActions":{"items":["mcp"],"markdown":true}}`:                                     "pageActions.markdown",
 		`{"favicon":{},"pageActions":{"items":["x"]}}`:                                                       "pageActions.items[0]",
 		`{"favicon":{},"pageActions":{"items":["pdf","pdf"]}}`:                                               "pageActions.items",
 		`{"favicon":{},"socialAccounts":[{"platform":"myspace","handle":"a"}]}`:                              "socialAccounts[0].platform",

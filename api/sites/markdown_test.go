@@ -90,3 +90,57 @@ func TestFilesInMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// TestActiveMarkdown: Markdown reaches its authors as they wrote it. Others get it without active HTML and links of
+// other schemes.
+// SECURITY.md promises it in these words.
+func TestActiveMarkdown(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	_, address, frontEnd := publicSite(h)
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	written := "[a](javascript:alert) <script>alert(7)</script> <img src=x onerror=alert(6)> " +
+		"[b](data:text/html,x) `<script>` <b>c</b>\n\n" +
+		"[d](javascript&colon;alert) [e](https://e.example/?f=g&h)\n"
+	shown := "[a](#) &lt;script>alert(7)&lt;/script> &lt;img src=x onerror=alert(6)> [b](#) `<script>` " +
+		"<b>c</b>\n\n[d](#) [e](https://e.example/?f=g&h)\n"
+	request := space + "/change-requests/" + h.Want(http.StatusCreated, "POST", space+"/change-requests", admin,
+		"{}")["id"].(string)
+	h.Want(http.StatusOK, "POST", request+"/content", admin, map[string]any{"changes": []any{
+		map[string]any{
+			"operation": "insert_page",
+			"title":     "Active",
+			"slug":      "active",
+			"document":  map[string]any{"markdown": written},
+		},
+	}})
+	h.Want(http.StatusOK, "POST", request+"/merge", admin, nil)
+	reader := resolved(h, frontEnd, address)["apiToken"].(string)
+	for name, c := range map[string]struct{ token, want string }{
+		"reader": {reader, "# Active\n\n" + shown}, "read": {h.Ours.Tokens[schema.RoleRead], shown},
+		"comment": {h.Ours.Tokens[schema.RoleComment], shown},
+		"edit":    {h.Ours.Tokens[schema.RoleEdit], written}, "admin": {admin, written},
+	} {
+		for _, query := range []string{"", "&format.markdown.refs=stable", "&format.markdown.refs=relative"} {
+			if got := h.Want(http.StatusOK, "GET", space+"/content/path/active?format=markdown"+query, c.token,
+				nil)["markdown"]; got != c.want {
+				t.Errorf("%s%s: %q, want %q", name, query, got, c.want)
+			}
+		}
+	}
+	body := map[string]any{"body": map[string]any{"markdown": written}}
+	comments := space + "/comments"
+	made := h.Want(http.StatusOK, "POST", comments, admin, body)
+	comment := comments + "/" + made["id"].(string)
+	reply := h.Want(http.StatusOK, "POST", comment+"/replies", admin, body)
+	for name, answer := range map[string]map[string]any{
+		"comment made": made, "comment": h.Want(http.StatusOK, "GET", comment, h.Ours.Tokens[schema.RoleRead], nil),
+		"reply made": reply,
+		"comments":   h.Want(http.StatusOK, "GET", comments, admin, nil)["items"].([]any)[0].(map[string]any),
+		"replies":    h.Want(http.StatusOK, "GET", comment+"/replies", admin, nil)["items"].([]any)[0].(map[string]any),
+	} {
+		if got := answer["body"].(map[string]any)["markdown"]; got != shown {
+			t.Errorf("%s: %q, want %q", name, got, shown)
+		}
+	}
+}

@@ -24,7 +24,9 @@ func siteRedirectRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "createSiteRedirect", Tag: "site-redirects",
-			Doc:   "Make a path of a site lead to a section, a site space, a page or another address.",
+			Doc: "Make a path of a site lead to a section, a site space, a page or another address. A draft " +
+				"leads nowhere " +
+				"until draft is false.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.createRedirect),
 		},
@@ -65,7 +67,7 @@ type redirectDestination struct {
 	SiteSectionID *string `json:"siteSectionId"`
 	SiteSpaceID   *string `json:"siteSpaceId"`
 	PageID        *string `json:"pageId"`
-	URL           *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+	URL           *string `json:"url" rules:"len=..2048,pattern=uri"`
 }
 
 // problems finds the missing members that the kind requires.
@@ -110,6 +112,8 @@ type createRedirectRequest struct {
 	Body struct {
 		Source      *string              `json:"source" rules:"required,len=..512,pattern=redirectSource"`
 		Destination *redirectDestination `json:"destination" rules:"required"`
+		Draft       *bool                `json:"draft" rules:"default=false"`
+		Wildcard    *rules.Unoffered     `json:"captureWildcard"`
 	} `body:"json"`
 }
 
@@ -120,7 +124,9 @@ func (h *sites) createRedirect(ctx context.Context, c *access.Caller, r *createR
 	if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
 		return schema.SiteRedirect{}, err
 	}
-	row, err := h.store.CreateSiteRedirect(ctx, c.Site.Site.ID, store.NewSiteRedirect{Source: *r.Body.Source, Destination: to})
+	row, err := h.store.CreateSiteRedirect(ctx, c.Site.Site.ID, store.NewSiteRedirect{
+		Source: *r.Body.Source, Destination: to, Draft: schema.Or(r.Body.Draft, false),
+	})
 	return redirectResource(row), err
 }
 
@@ -129,6 +135,8 @@ type updateRedirectRequest struct {
 	Body       struct {
 		Source      *string              `json:"source" rules:"len=..512,pattern=redirectSource"`
 		Destination *redirectDestination `json:"destination"`
+		Draft       *bool                `json:"draft"`
+		Wildcard    *rules.Unoffered     `json:"captureWildcard"`
 	} `body:"json"`
 }
 
@@ -140,7 +148,7 @@ func (r *updateRedirectRequest) Validate() []schema.Detail {
 }
 
 func (h *sites) updateRedirect(ctx context.Context, c *access.Caller, r *updateRedirectRequest) (schema.SiteRedirect, error) {
-	change := store.SiteRedirectChange{Source: r.Body.Source}
+	change := store.SiteRedirectChange{Source: r.Body.Source, Draft: r.Body.Draft}
 	if r.Body.Destination != nil {
 		to := r.Body.Destination.resource()
 		if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
@@ -256,7 +264,7 @@ func redirectResource(r store.SiteRedirect) schema.SiteRedirect {
 		shown := section.Shown(*to.SiteSectionID)
 		to.SiteSectionID = &shown
 	}
-	return schema.SiteRedirect{Object: "site-redirect", ID: r.ID, Source: r.Source, Destination: to}
+	return schema.SiteRedirect{Object: "site-redirect", ID: r.ID, Source: r.Source, Destination: to, Draft: r.Draft}
 }
 
 // redirectDestinationOf is the destination with the ids as they are stored.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
@@ -223,6 +225,80 @@ func TestRedirects(t *testing.T) {
 	s.Ok("DELETE", one, nil, 204)
 	s.Ok("DELETE", one, nil, 204)
 	s.Refused("GET", "/redirect?source=/away", nil, 404, "")
+}
+
+// TestDraftsStayBack makes drafts: a draft of a redirect leads nowhere until it is published, and where there are no
+// drafts, they are refused by name.
+func TestDraftsStayBack(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	s := h.NewSite(`{}`)
+	section := s.AddSection("Home")
+	s.Ok("POST", "/publish", nil, 200)
+	const to = `"destination":{"kind":"external","url":"https://example.com/new"}`
+	resolve := func(source string) any {
+		t.Helper()
+		return h.Want(200, "POST", "/v1/urls/published", s.Token,
+			map[string]any{"url": s.SiteRoot() + source})["redirect"]
+	}
+	live := s.Ok("POST", "/redirects", `{"source":"/live",`+to+`,"captureWildcard":false,"draft":null}`, 201)
+	draft := s.Ok("POST", "/redirects", `{"source":"/draft",`+to+`,"draft":true}`, 201)
+	for _, made := range []map[string]any{live, draft} {
+		if err := shape.Check(redirectShape, made); err != nil {
+			t.Error(err)
+		}
+	}
+	wantLines(t, s.Items("/redirects", "source", "draft"), "/live false", "/draft true")
+	stays := func() {
+		t.Helper()
+		s.Refused("GET", "/redirect?source=/draft", nil, 404, "")
+		if got := resolve("/draft"); got != nil {
+			t.Errorf("a draft leads to %v", got)
+		}
+	}
+	leads := func(source string) {
+		t.Helper()
+		if got := s.Ok("GET", "/redirect?source="+source, nil, 200)["target"]; got != "https://example.com/new" ||
+			resolve(source) != got {
+			t.Errorf("%s leads to %v and %v", source, got, resolve(source))
+		}
+	}
+	stays()
+	leads("/live")
+	one := "/redirects/" + draft["id"].(string)
+	s.Refused("POST", "/redirects", `{"source":"/draft",`+to+`}`, 409, "")
+	if got := s.Ok("PATCH", one, `{"source":"/draft"}`, 200); got["draft"] != true {
+		t.Errorf("%v", got)
+	}
+	stays()
+	s.Ok("PATCH", one, `{"draft":false}`, 200)
+	leads("/draft")
+	s.Ok("PATCH", one, `{"draft":true}`, 200)
+	stays()
+
+	// The only redirect of a site is a draft.
+	s.Ok("DELETE", "/redirects/"+live["id"].(string), nil, 204)
+	stays()
+
+	group := s.Ok("POST", "/section-groups", `{"title":"Group","draft":false}`, 201)["id"].(string)
+	siteSpace := s.AddSpace("Faq", section)
+	space := h.FreshSpace(h.Ours, "Fresh").ID
+	before := h.Rows()
+	for _, refused := range []struct{ method, path, body, field string }{
+		{"POST", "/redirects", `{"source":"/x",` + to + `,"captureWildcard":true}`, "captureWildcard"},
+		{"PATCH", one, `{"captureWildcard":true}`, "captureWildcard"},
+		{"POST", "/sections", `{"spaceId":"` + space + `","draft":true}`, "draft"},
+		{"PATCH", "/sections/" + section, `{"draft":true}`, "draft"},
+		{"POST", "/section-groups", `{"title":"Group","draft":true}`, "draft"},
+		{"PATCH", "/section-groups/" + group, `{"draft":true}`, "draft"},
+		{"POST", "/site-spaces", `{"spaceId":"` + space + `","draft":true}`, "draft"},
+		{"PATCH", "/site-spaces/" + siteSpace, `{"draft":true}`, "draft"},
+	} {
+		s.Refused(refused.method, refused.path, refused.body, 400, refused.field)
+	}
+	if diff := cmp.Diff(before, h.Rows()); diff != "" {
+		t.Errorf("something was stored: %s", diff)
+	}
 }
 
 // TestRedirectsIntoClosedSpaces asks for pages of a space that the caller may not read: existing and missing pages get

@@ -118,6 +118,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	claims := access.SiteClaims{
 		Organization: found.Organization, Site: found.Site, SiteSection: found.SiteSection, SiteSpace: part.ID, Space: part.SpaceID,
 		ShareLink: site.ShareLink, User: c.Principal.UserID, VisitorType: known.kind, Claims: known.claims,
+		VisitorKey: known.key, ExpiresAt: known.until,
 	}
 	if at, err = h.preview(ctx, c, asked, at, &found, &claims); err != nil {
 		return schema.PublishedURL{}, err

@@ -29,7 +29,8 @@ func siteSectionRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{siteSectionId}", ID: "updateSiteSectionById", Tag: "site-sections",
-			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSection),
 		},
 		{
@@ -72,6 +73,8 @@ type addSectionRequest struct {
 		SpaceID *string `json:"spaceId" rules:"required"`
 		Title   *string `json:"title" rules:"len=2..128"`
 		Icon    *string `json:"icon" rules:"len=..50"`
+
+		Draft *rules.Unoffered `json:"draft"`
 	} `body:"json"`
 }
 
@@ -97,6 +100,7 @@ type updateSectionRequest struct {
 		Condition        schema.Opt[string] `json:"condition" rules:"len=..1024"`
 		Icon             schema.Opt[string] `json:"icon" rules:"len=..50"`
 		Description      schema.Opt[string] `json:"description" rules:"len=..256"`
+		Draft            *rules.Unoffered   `json:"draft"`
 	} `body:"json"`
 }
 
@@ -105,6 +109,9 @@ func (r *updateSectionRequest) Validate() []schema.Detail {
 	checkCondition(&c, "condition", r.Body.Condition)
 	return c.Details
 }
+
+// Widens reports whether the change sets another condition of who sees the section.
+func (r *updateSectionRequest) Widens(store.Site) bool { return r.Body.Condition.Set }
 
 func (h *sites) updateSection(ctx context.Context, c *access.Caller, r *updateSectionRequest) (schema.SiteSection, error) {
 	b := &r.Body

@@ -20,18 +20,19 @@ func shareLinkRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base, ID: "listSiteShareLinks", Tag: "site-share-links",
 			Doc:   "List the share links of a site.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listShareLinks),
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Handler: frame.Handle(h.listShareLinks),
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "createSiteShareLink", Tag: "site-share-links",
 			Doc:   "Make a share link with a key of its own.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.createShareLink),
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{shareLinkId}", ID: "updateSiteShareLinkById", Tag: "site-share-links",
 			Doc:   "Rename a share link, or switch it off or on.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateShareLink),
 		},
 		{
@@ -74,6 +75,9 @@ type updateShareLinkRequest struct {
 		Name   *string `json:"name" rules:"len=..50"`
 	} `body:"json" rules:"some"`
 }
+
+// Widens reports whether the answer can have the link's key. The answer about an inactive link has no key.
+func (r *updateShareLinkRequest) Widens(store.Site) bool { return schema.Or(r.Body.Active, true) }
 
 func (h *sites) updateShareLink(ctx context.Context, c *access.Caller, r *updateShareLinkRequest) (schema.ShareLink, error) {
 	row, err := h.store.UpdateShareLink(ctx, c.Site.Site.ID, r.ShareLinkID, store.ShareLinkChange{

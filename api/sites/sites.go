@@ -45,7 +45,8 @@ func siteRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "updateSiteById", Tag: "sites",
-			Doc: "Change a site.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Doc: "Change a site.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{
@@ -56,7 +57,8 @@ func siteRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/publish", ID: "publishSite", Tag: "sites",
 			Doc:   "Make a site readable at its published address.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.publish),
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
+			Handler: frame.Handle(h.publish),
 		},
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/unpublish", ID: "unpublishSite", Tag: "sites",
@@ -150,12 +152,38 @@ type updateSiteRequest struct {
 	} `body:"json"`
 }
 
+// openness orders visibilities: a smaller number lets more people in. Share links and logins let different people in.
+var openness = map[string]int{
+	"public":                     0,
+	"unlisted":                   1,
+	schema.VisibilityShareLink:   2,
+	schema.VisibilityVisitorAuth: 2,
+}
+
+// Widens reports whether the change lets more people read the site, or find it. Adaptive content decides which
+// conditions of the site's parts are met.
+func (r *updateSiteRequest) Widens(site store.Site) bool {
+	b := &r.Body
+	return b.Visibility != nil && *b.Visibility != site.Visibility &&
+		openness[*b.Visibility] <= openness[site.Visibility] ||
+		b.AdaptiveContent != nil && *b.AdaptiveContent.Enabled != schema.Or(site.AdaptiveContent, false) ||
+		leadsElsewhere(b.Hostname, site.Hostname) || leadsElsewhere(b.Proxy, site.Proxy)
+}
+
+// leadsElsewhere reports whether a change gives a site another address than the one it has.
+func leadsElsewhere(sent schema.Opt[string], now *string) bool {
+	return sent.Value != nil && (now == nil || !strings.EqualFold(*sent.Value, *now))
+}
+
 func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteRequest) (schema.Site, error) {
 	b := &r.Body
 	change := store.SiteChange{
 		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
 		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: sectionOrNone(b.DefaultSiteSection), Proxy: b.Proxy,
 		Hostname: b.Hostname, AnonymousEvents: b.AnonymousEvents,
+	}
+	if !r.Widens(c.Site.Site) {
+		change.Was = &c.Site.Site
 	}
 	if b.Hostname.Value != nil {
 		change.Hostname.Value = new(strings.ToLower(*b.Hostname.Value))

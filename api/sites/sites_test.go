@@ -32,7 +32,7 @@ var (
 		"object": shape.One("site-redirect"), "id": shape.ID, "source": shape.Text(2, 512), "destination": shape.Object(shape.Of{
 			"kind":           shape.One("site-section", "site-space", "site-page", "external"),
 			"siteSectionId?": shape.ID, "siteSpaceId?": shape.ID, "pageId?": shape.ID, "url?": shape.Text(1, 2048),
-		}),
+		}), "draft": shape.Boolean,
 	}
 )
 

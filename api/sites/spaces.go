@@ -30,7 +30,8 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/{siteSpaceId}", ID: "updateSiteSpaceById", Tag: "site-spaces",
-			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(),
+			Status:    http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSpace),
 		},
 		{
@@ -41,7 +42,7 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: base + "/{siteSpaceId}/move", ID: "moveSiteSpace", Tag: "site-spaces",
 			Doc:   "Move a site space before or after another one, or to the end of its section. Deprecated: use sortSiteStructure.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.moveSpace),
 		},
 	}
@@ -75,6 +76,8 @@ type addSiteSpaceRequest struct {
 	Body struct {
 		SpaceID   *string `json:"spaceId" rules:"required"`
 		SectionID *string `json:"sectionId"`
+
+		Draft *rules.Unoffered `json:"draft"`
 	} `body:"json"`
 }
 
@@ -109,6 +112,7 @@ type updateSiteSpaceRequest struct {
 		Condition schema.Opt[string] `json:"condition" rules:"len=..1024"`
 		SpaceID   *string            `json:"spaceId"`
 		Hidden    *bool              `json:"hidden"`
+		Draft     *rules.Unoffered   `json:"draft"`
 	} `body:"json"`
 }
 
@@ -117,6 +121,9 @@ func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
 	checkCondition(&c, "condition", r.Body.Condition)
 	return c.Details
 }
+
+// Widens reports whether the change sets another condition of who sees the site space.
+func (r *updateSiteSpaceRequest) Widens(store.Site) bool { return r.Body.Condition.Set }
 
 func (h *sites) updateSpace(ctx context.Context, c *access.Caller, r *updateSiteSpaceRequest) (schema.SiteSpace, error) {
 	if r.Body.SpaceID != nil {
@@ -149,6 +156,12 @@ type moveSiteSpaceRequest struct {
 			After  *siteSpacePointer `json:"after"`
 		} `json:"position"`
 	} `body:"json,optional"`
+}
+
+// Widens reports whether the site space can go into another section, which may have another condition.
+func (r *moveSiteSpaceRequest) Widens(store.Site) bool {
+	p := r.Body.Position
+	return p != nil && (p.Before != nil || p.After != nil)
 }
 
 type siteSpacePointer struct {

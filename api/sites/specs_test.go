@@ -88,6 +88,11 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "secret") != shown || !strings.Contains(string(a.Body), "3.1.0") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
+		// Renderers, which read with tokens of readers, get the list of files that their parser reads.
+		if listed := strings.Contains(string(a.Body),
+			`"filesystem":[{"dir":"./","filename":"openapi.json"`); listed == shown {
+			t.Errorf("listed %t: %s", listed, a.Body)
+		}
 	}
 	if a := h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/openapi/pets/versions/latest/content", reader, nil); a.Status != http.StatusNotFound {
 		t.Errorf("another organization's: %d %s", a.Status, a.Body)

@@ -26,7 +26,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		{
 			Method: http.MethodPatch, Path: base + "/structure/sort", ID: "sortSiteStructure", Tag: "site-structure",
 			Doc:   "Move a site space, a section or a section group before or after another item of the site, or to the end.",
-			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			Scope: access.Having(access.RightCreate, access.OnSite).WideningReaders(), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.sort),
 		},
 		{
@@ -200,6 +200,13 @@ type sortRequest struct {
 	} `body:"json"`
 }
 
+// Widens reports whether a site space can go into another section, which may have another condition.
+func (r *sortRequest) Widens(store.Site) bool {
+	p := r.Body.Position
+	return r.Body.Item != nil && *r.Body.Item.Type == schema.SiteItemSpace &&
+		p != nil && (p.Before != nil || p.After != nil)
+}
+
 type itemPointer struct {
 	Type *string `json:"type" rules:"required,enum=siteItem"`
 	ID   *string `json:"id" rules:"required"`
@@ -264,6 +271,8 @@ type addGroupRequest struct {
 		Icon     *string  `json:"icon" rules:"len=..50"`
 		Sections []string `json:"sections" rules:"len=..1000"`
 		Parent   *string  `json:"parent"`
+
+		Draft *rules.Unoffered `json:"draft"`
 	} `body:"json"`
 }
 
@@ -293,6 +302,7 @@ type updateGroupRequest struct {
 	Body    struct {
 		Title *string            `json:"title" rules:"len=1..100"`
 		Icon  schema.Opt[string] `json:"icon" rules:"len=..50"`
+		Draft *rules.Unoffered   `json:"draft"`
 	} `body:"json"`
 }
 

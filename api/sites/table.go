@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"net/url"
 	"slices"
 
 	"github.com/octavo-docs/octavo/api/access"
@@ -13,7 +14,7 @@ import (
 )
 
 // Table returns the operations on sites and their structure.
-func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.Table {
+func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, frontEnds []*url.URL) frame.Table {
 	all := &sites{store: st, view: v}
 	return frame.Table{Operations: slices.Concat(
 		siteOperations(all),
@@ -21,5 +22,6 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver) frame.
 		hostnameRows(&hostnames{store: st, resolver: resolver}),
 		addressRows(&addresses{sites: all, store: st, view: v, tokens: access.NewSiteTokens(st)}),
 		customizationOperations(&customization{store: st}),
+		visitorSessionRows(newVisitorSessions(st, v.URLs, frontEnds)),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.CustomizationEnums()}, vocabulary}}
 }

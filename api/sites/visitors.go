@@ -55,7 +55,7 @@ func (h *visitorAuth) get(ctx context.Context, c *access.Caller, _ *struct{}) (s
 type updatePublishingAuthRequest struct {
 	Body struct {
 		Backend     *string            `json:"backend" rules:"enum=visitorAuthBackend"`
-		FallbackURL schema.Opt[string] `json:"fallbackURL" rules:"len=..2048,pattern=plainURL"`
+		FallbackURL schema.Opt[string] `json:"fallbackURL" rules:"len=..2048,pattern=uri"`
 	} `body:"json"`
 }
 
@@ -84,6 +84,9 @@ type knownVisitor struct {
 	claims map[string]any
 	kind   string
 	login  string
+	// key and until are the key and the end of the token by which the site's service vouches for the visitor.
+	key   string
+	until int64
 }
 
 // unsignedClaims is the claim that has what the visitor says about itself; a signed one of this name does not count.
@@ -103,10 +106,11 @@ func (h *addresses) know(ctx context.Context, site store.Site, who visitor, now 
 		if auth, err = h.store.VisitorAuth(ctx, site.ID); err != nil && !schema.IsCode(err, schema.CodeNotFound) {
 			return knownVisitor{}, err
 		}
-		claims, good := checkVisitor(who.token, auth.Key, now)
+		claims, until, good := checkVisitor(who.token, auth.Key, now)
 		switch {
 		case good:
 			known.claims, known.kind = claims, access.VisitorAuthenticated
+			known.key, known.until = access.VisitorKeyID(auth.Key), until
 		case auth.FallbackURL != "" && (who.redirectOnError || closed && who.token == ""):
 			return knownVisitor{login: auth.FallbackURL}, nil
 		case who.token != "":
@@ -137,21 +141,29 @@ func loginFor(login, path string) string {
 	return to.String()
 }
 
-// checkVisitor checks a visitor's token and gives its claims, without those that are about the token. The algorithm is ours to say.
-func checkVisitor(token, key string, now time.Time) (map[string]any, bool) {
+// checkVisitor checks a visitor's token, and returns its end and its claims about the visitor. The service chooses the
+// algorithm.
+func checkVisitor(token, key string, now time.Time) (named map[string]any, until int64, good bool) {
 	if token == "" || key == "" {
-		return nil, false
+		return nil, 0, false
 	}
 	claims := jwt.MapClaims{}
 	_, err := jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
 	).ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return []byte(key), nil })
 	if err != nil {
-		return nil, false
+		return nil, 0, false
+	}
+	expires, err := claims.GetExpirationTime()
+	if err != nil || expires == nil {
+		return nil, 0, false
 	}
 	// They change with every token, and the site token must not.
 	for _, name := range []string{"exp", "iat", "nbf", "jti", unsignedClaims} {
 		delete(claims, name)
 	}
-	return claims, true
+	if expires.After(now.Add(366 * 24 * time.Hour)) {
+		return claims, 0, true // The end of the day comes first, and the far future may be further than times go.
+	}
+	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second counts as one.
 }

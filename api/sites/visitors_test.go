@@ -7,7 +7,9 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -84,7 +86,9 @@ func TestVisitorsAreKnown(t *testing.T) {
 	if claims := payload(t, pro["apiToken"]); claims["visitorType"] != "authenticated" || claims["claims"].(map[string]any)["plan"] != "pro" || claims["claims"].(map[string]any)["exp"] != nil {
 		t.Errorf("%v", claims)
 	}
-	if later := found(jwt.MapClaims{"exp": in(2 * time.Hour), "iat": in(0), "plan": "pro"}); later["apiToken"] != pro["apiToken"] {
+	far := found(jwt.MapClaims{"exp": in(48 * time.Hour), "plan": "pro"})
+	later := found(jwt.MapClaims{"exp": in(49 * time.Hour), "iat": in(0), "plan": "pro"})
+	if later["apiToken"] != far["apiToken"] {
 		t.Error("the site token changes with the visitor's")
 	}
 	h.Want(http.StatusOK, "GET", "/v1/spaces/"+beta, pro["apiToken"].(string), nil)
@@ -96,6 +100,48 @@ func TestVisitorsAreKnown(t *testing.T) {
 	}
 	if a := ask(map[string]any{"jwtToken": signed(t, jwt.SigningMethodHS256, []byte(key), jwt.MapClaims{"exp": in(time.Hour)})}, false); a.Status != http.StatusBadRequest {
 		t.Errorf("the key before: %d %s", a.Status, a.Body)
+	}
+}
+
+// TestVisitorsEnd: a site token ends when the visitor's token says, rounded up to five minutes, and with the key that
+// the visitor's token was signed with, on every node.
+func TestVisitorsEnd(t *testing.T) {
+	t.Parallel()
+	fresh := func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond }
+	h := apitest.New(t, fresh)
+	site, address, token := publicSite(h)
+	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
+	// The token of a visitor whom the service vouches for ends on a public site with adaptive content, too.
+	for _, settings := range []string{
+		`{"visibility":"visitor-auth"}`, `{"visibility":"public","adaptiveContent":{"enabled":true}}`,
+	} {
+		h.Want(http.StatusOK, "PATCH", site, admin, settings)
+		key := h.Want(http.StatusOK, "GET", site+"/publishing/auth", admin, nil)["privateKey"].(string)
+		var reader string
+		for _, exp := range []float64{
+			float64(time.Now().Add(time.Minute).Unix()), float64(time.Now().Add(time.Hour).Unix()) + 0.5,
+			float64(time.Now().Add(100 * time.Hour).Unix()), 1e18,
+		} {
+			visitor := signed(t, jwt.SigningMethodHS256, []byte(key), jwt.MapClaims{"exp": exp})
+			found := h.Want(
+				http.StatusOK,
+				"POST",
+				"/v1/urls/published",
+				token,
+				map[string]any{"url": address, "visitor": map[string]any{"jwtToken": visitor}},
+			)
+			reader = found["apiToken"].(string)
+			end := payload(t, reader)["exp"].(float64)
+			midnight := float64(time.Now().UTC().Truncate(24 * time.Hour).Add(48*time.Hour + 5*time.Minute).Unix())
+			if end > exp+300 || end < min(exp, float64(time.Now().Unix())) || end > midnight {
+				t.Errorf("a visitor until %.1f has a token until %.1f", exp, end)
+			}
+			h.Want(http.StatusOK, "GET", space, reader, nil)
+		}
+		h.Want(http.StatusOK, "POST", site+"/publishing/auth/regenerate", admin, nil)
+		h.WantError(h.Do("GET", space, reader, nil), http.StatusUnauthorized)
+		h.Serve(nil, fresh) // Another node has not seen the token.
+		h.WantError(h.Do("GET", space, reader, nil), http.StatusUnauthorized)
 	}
 }
 

@@ -23,6 +23,7 @@ var vocabulary = rules.Vocabulary{
 			"must be letters, digits and - _ . ~, and begin with a letter, a digit, - or _"),
 		"hostname": rules.Matching(`^(?i)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`,
 			"must be the name of a host, such as docs.company.com, without a port or a path"),
+		"visitorId": rules.Matching(visitorID, "must be letters, digits and - . _ ~"),
 		"proxyOrigin": rules.Matching(`^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$`,
 			"must be a host and a path, such as company.com/docs"),
 		"redirectSource": rules.Matching(`^/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+(?:/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+)*$`,

@@ -35,14 +35,22 @@ func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	if err != nil {
 		return schema.Space{}, err
 	}
+	permissions := SpacePermissions(access.ContentRights(a.ContentAccess))
+	var trusted []schema.GitBranch
+	if permissions.Admin && !a.Reader && s.GitTrusted != nil {
+		if trusted, err = schema.DecodeJSON[[]schema.GitBranch](s.GitTrusted); err != nil {
+			return schema.Space{}, err
+		}
+	}
 	return schema.Space{
 		Object: "space", ID: s.ID, Title: s.Title, Emoji: s.Emoji, Visibility: spaceVisibility(a.Place),
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), EditMode: s.EditMode,
 		MergeRules: mergeRules, URLs: v.spaceURLs(s, a.Place), Organization: s.OrganizationID, Parent: schema.Or(s.ParentID, ""),
-		Language: schema.Or(s.Language, ""), GitSync: gitSync, Revision: s.Revision, DefaultLevel: schema.Level(schema.Or(s.DefaultLevel, "")),
+		Language: schema.Or(s.Language, ""), GitSync: gitSync, GitTrusted: trusted,
+		Revision: s.Revision, DefaultLevel: schema.Level(schema.Or(s.DefaultLevel, "")),
 		Comments: s.OpenComments, ChangeRequests: int64(s.ChangeRequests),
 		ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
-		Permissions: SpacePermissions(access.ContentRights(a.ContentAccess)),
+		Permissions: permissions,
 	}, nil
 }
 

@@ -19,3 +19,11 @@ func Team(rights access.Rights) func(store.TeamRow) schema.Team {
 		}
 	}
 }
+
+// TeamMember presents a member of a team to somebody who may list the members.
+func (v Presenter) TeamMember(row store.TeamMemberRow) schema.TeamMember {
+	return schema.TeamMember{
+		Organization: v.Member(row.MemberRow), Team: schema.TeamMembership{Role: row.Role},
+		Permissions: schema.TeamMemberPermissions{View: true},
+	}
+}

@@ -74,7 +74,11 @@ func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedD
 func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 	to := s.End.Add(-17*time.Minute - 13*time.Second)
 	at := func(days int) string {
-		return fmt.Sprintf(`"range":{"from":%q,"to":%q}`, to.AddDate(0, 0, -days).Format(time.RFC3339), to.Format(time.RFC3339))
+		return fmt.Sprintf(
+			`"range":{"from":%q,"to":%q}`,
+			to.Add(-time.Duration(days)*24*time.Hour).Format(time.RFC3339),
+			to.Format(time.RFC3339),
+		)
 	}
 	largest := target{org: s.Org, site: s.Sites[0]}
 	mostSeen := `{` + at(askedDays[len(askedDays)-1]) + `,"select":[{"column":"page"},{"column":"eventsCount"}],` +

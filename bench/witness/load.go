@@ -25,6 +25,7 @@ const (
 	largeShare = 0.005
 	pastShare  = 0.05
 	pastMonths = 400
+	month      = 30 * 24 * time.Hour
 	// EventURL is the start of an event's URL. The event's id follows.
 	EventURL = "https://docs.example.com/chaos/"
 )
@@ -251,7 +252,7 @@ func (l *Load) body(r Request) []byte {
 		b = append(b, `"}`...)
 		if r.Past {
 			b = append(b, `,"timestamp":"`...)
-			b = l.began.AddDate(0, -int(id%pastMonths), 0).AppendFormat(b, time.RFC3339)
+			b = l.began.Add(-time.Duration(id%pastMonths)*month).AppendFormat(b, time.RFC3339)
 			b = append(b, '"')
 		}
 		b = append(b, '}')

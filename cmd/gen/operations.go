@@ -23,7 +23,11 @@ func operations(b *bytes.Buffer) error {
 	b.WriteString("# Operations\n\n" + notice + "Paths are below `/v1`. Every operation needs `Authorization: Bearer <token>`.\n\n")
 	b.WriteString("| operation | method and path | success | who may | what it does |\n|---|---|---|---|---|\n")
 	for _, op := range api.Table().Operations {
-		fmt.Fprintf(b, "| `%s` | `%s %s` | %d | %s | %s |\n", op.ID, op.Method, op.Path, op.Status, op.Scope, cellText(op.Doc))
+		route := fmt.Sprintf("`%s %s`", op.Method, op.Path)
+		if op.Root {
+			route += " at the root"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %d | %s | %s |\n", op.ID, route, op.Status, op.Scope, cellText(op.Doc))
 	}
 	return nil
 }

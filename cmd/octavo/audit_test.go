@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,6 +36,9 @@ func TestAuditList(t *testing.T) {
 		}
 		return strings.Split(strings.TrimSpace(out.String()), "\n")
 	}
+	// Entries show their own moments, and moments of the changed rows such as deletedAt.
+	moment := regexp.MustCompile(`"at":"[-0-9]{10}T[:0-9]{8}\.[0-9]{3}Z"`)
+	otherMoment := regexp.MustCompile(`"[-0-9]{10}[T ][:0-9]{8}(\.[0-9]{0,2}|\.[0-9]{4,})?([+-][:0-9]+|Z)?"`)
 	all := listed(AuditListCmd{JSON: true})
 	actions := map[string]int{}
 	for _, line := range all {
@@ -45,6 +49,9 @@ func TestAuditList(t *testing.T) {
 		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Target.Organization != "" {
 			t.Fatalf("%s: %v", line, err)
+		}
+		if !moment.MatchString(line) || otherMoment.MatchString(line) {
+			t.Errorf("a moment has not three fraction digits: %s", line)
 		}
 		actions[e.Action+" "+e.Target.Type]++
 		if e.Target.Type == "organization" && (e.Target.ID != removed.Organization.ID || e.Actor.DisplayName != "Olga Operator" || e.Operation != "octavo test") {

@@ -76,7 +76,7 @@ type Settings struct {
 	OpenAPIVersions int32         `name:"openapi-versions" env:"OCTAVO_OPENAPI_VERSIONS" default:"100" help:"Versions of an OpenAPI specification that are kept; the oldest are deleted when one is added. 0: all are kept."`
 	OpenAPIPoll     time.Duration `name:"openapi-poll" env:"OCTAVO_OPENAPI_POLL" default:"1h" help:"How often OpenAPI specifications are fetched again from their URLs. 0: only when a URL is set."`
 
-	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds. Their hosts may be on a private network."`
+	FrontEnds      []string `env:"OCTAVO_FRONT_ENDS" help:"Addresses of front ends that show sites to readers, such as https://docs.example.com. They hear of what has changed within seconds, and their pages get one id for each visitor. Their hosts may be on a private network."`
 	FrontEndSecret string   `env:"OCTAVO_FRONT_END_SECRET" secret:"" help:"Secret that the front ends know (their GITBOOK_SECRET), with which they are told of changes. Without one, they are told without a signature."`
 
 	Translator      string `env:"OCTAVO_TRANSLATOR" enum:",libretranslate,chat" default:"" help:"What translates spaces: libretranslate, or chat for a server of chat completions (a language model). Default: nothing; runs of translations fail with that reason."`
@@ -95,6 +95,7 @@ type Settings struct {
 	WrongTokenRateLimit int `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" default:"50" help:"The same for requests without a valid token. 0: no limit."`
 	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Maximum number of open connections on the listener, further limited by the process's file descriptors. At the limit, the connections that have been idle longest are closed."`
 	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Maximum number of open connections of one IP address (IPv6: /64 network). 0: no limit. Trusted proxies have no limit."`
+	AnswerMemory        int `env:"OCTAVO_ANSWER_MEMORY" default:"33554432" help:"Memory in bytes for the answers that clients have not read yet. Those to one IP address (IPv6: /64 network) may use a quarter of it; trusted proxies may use all. Beyond it, answers of more than 4 KiB are refused, with 429 if the address has used its share and with 503 otherwise. Files, PDFs and published specifications count little: they are not copied."`
 	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Memory in bytes for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 16 MiB if that is more. A request waits up to 2 s for memory; then it is refused, with 429 if its token has used its share and with 503 otherwise."`
 
 	SSOSession  time.Duration `name:"sso-session" env:"OCTAVO_SSO_SESSION" default:"12h" help:"How long a session of single sign-on lasts, unless the identity provider ends it earlier."`
@@ -134,6 +135,10 @@ const leastSinkSession = 3 * time.Second
 // leastOpenAPIPoll spares the servers of specifications.
 const leastOpenAPIPoll = time.Minute
 
+// leastAnswerMemory has room for an answer of usual size to each of several
+// addresses.
+const leastAnswerMemory = 4 << 20
+
 // leastBodyMemory has room for one body of the largest size, both as sent and
 // inflated.
 const leastBodyMemory = 16 << 20
@@ -159,6 +164,12 @@ func (s *Settings) Validate() error {
 	}
 	if s.MaxConns < 1 {
 		return fmt.Errorf("OCTAVO_MAX_CONNS: must be at least 1")
+	}
+	if s.AnswerMemory < leastAnswerMemory {
+		return fmt.Errorf(
+			"OCTAVO_ANSWER_MEMORY: must be at least %d, for answers of 1 MiB to four addresses",
+			leastAnswerMemory,
+		)
 	}
 	if s.BodyMemory < leastBodyMemory {
 		return fmt.Errorf("OCTAVO_BODY_MEMORY: must be at least %d, to hold one body of the largest size both as sent and inflated", leastBodyMemory)

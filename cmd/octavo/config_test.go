@@ -38,6 +38,7 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--max-conns=0":                      "OCTAVO_MAX_CONNS",
 		"--max-conns-per-ip=-1":              "OCTAVO_MAX_CONNS_PER_IP",
 		"--body-memory=1000":                 "OCTAVO_BODY_MEMORY",
+		"--answer-memory=1000":               "OCTAVO_ANSWER_MEMORY",
 		"--public-rate-limit=-1":             "OCTAVO_PUBLIC_RATE_LIMIT",
 		"--wrong-token-rate-limit=-1":        "OCTAVO_WRONG_TOKEN_RATE_LIMIT",
 		"--query-concurrency=0":              "OCTAVO_QUERY_CONCURRENCY",

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -172,8 +173,17 @@ func (v visitorErasures) Erase(ctx context.Context, site, visitor string) (schem
 		// Tombstones that are forgotten too early cannot be had again, and erasing needs the log anyway.
 		return schema.VisitorErasure{}, schema.Unavailable(fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
-	e, err := v.store.AskErasure(ctx, site, v.hash.Visitor(site, visitor), logKeeps(keeps))
-	return erasureOf(visitor, e), err
+	// This node's clock decides, as each node's clock says when its events are received. Rows have
+	// whole seconds, so the answer waits until this one is over: what is received later is new.
+	until := time.Now().Truncate(time.Second).Add(time.Second)
+	e, err := v.store.AskErasure(ctx, site, v.hash.Visitor(site, visitor), until, logKeeps(keeps))
+	if err != nil {
+		return schema.VisitorErasure{}, err
+	}
+	for ctx.Err() == nil && time.Now().Before(until) {
+		retry.Sleep(ctx, time.Until(until))
+	}
+	return erasureOf(visitor, e), nil
 }
 
 func (v visitorErasures) Erasure(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
@@ -194,7 +204,7 @@ func erasureOf(visitor string, e store.Erasure) schema.VisitorErasure {
 	}
 	return schema.VisitorErasure{
 		Object: "visitor-erasure", Site: e.SiteID, Visitor: visitor, State: state, AskedAt: e.AskedAt.UTC(),
-		ErasedUntil: utc(e.ErasedUntil), DoneAt: utc(e.DoneAt), LogUntil: utc(e.LogUntil),
+		ErasedUntil: e.ErasedUntil.UTC(), DoneAt: utc(e.DoneAt), LogUntil: utc(e.LogUntil),
 	}
 }
 

@@ -209,6 +209,7 @@ func (n *node) startServer(ctx context.Context) error {
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
 		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: n.settings.BodyMemory,
+		AnswerMemory: n.settings.AnswerMemory,
 	}
 	deps := api.Deps{Store: n.store, Metrics: n.metrics.API, Log: n.log}
 	deps.Checks = n.checks
@@ -216,6 +217,9 @@ func (n *node) startServer(ctx context.Context) error {
 	if n.settings.has("api") {
 		build = api.New
 		if deps.Outbound, err = n.settings.outbound(); err != nil {
+			return err
+		}
+		if deps.FrontEnds, _, err = openedByName("OCTAVO_FRONT_ENDS", n.settings.FrontEnds); err != nil {
 			return err
 		}
 		if deps.SSO, err = n.settings.sso(); err != nil {

@@ -20,7 +20,11 @@ const usage = `usage: front-end.mjs COMMAND CHECKOUT [flags]
 
 Flags of build (start uses the same values, which the build has written into
 the program; change one, and build again):
-  --api URL      Octavo ($OCTAVO_URL, or http://127.0.0.1:8080)
+  --api URL      Octavo, as this machine reaches it ($OCTAVO_URL, or
+                 http://127.0.0.1:8080)
+  --app-url URL  Octavo, as readers' browsers reach it ($OCTAVO_PUBLIC_URL, or
+                 the one of --api, with localhost for 127.0.0.1 if
+                 --url has it)
   --token TOKEN  of "octavo token create --front-end" ($OCTAVO_FRONT_END_TOKEN)
   --url URL      where readers find the front end (http://localhost:3100)
   --secret TEXT  signs revalidations ($OCTAVO_FRONT_END_SECRET, or random)
@@ -71,7 +75,7 @@ async function main() {
     const { values, positionals } = parseArgs({
         allowPositionals: true,
         options: Object.fromEntries(
-            ['api', 'token', 'url', 'secret', 'port'].map((name) => [name, { type: 'string' }]),
+            ['api', 'app-url', 'token', 'url', 'secret', 'port'].map((name) => [name, { type: 'string' }]),
         ),
     });
     const [command, folder] = positionals;
@@ -183,6 +187,8 @@ function settingsOf(checkout, flags) {
     if (!token) {
         throw new Error('no token: set OCTAVO_FRONT_END_TOKEN to the one that "octavo token create --front-end" prints');
     }
+    // Browsers take localhost and 127.0.0.1 for two sites, and send the visitor's cookie within a site only.
+    const near = new URL(url).hostname === 'localhost' ? api.replace('//127.0.0.1', '//localhost') : api;
     const settings = {
         GITBOOK_API_URL: api,
         GITBOOK_API_TOKEN: token,
@@ -190,7 +196,7 @@ function settingsOf(checkout, flags) {
             flags.secret ?? process.env.OCTAVO_FRONT_END_SECRET ?? before.GITBOOK_SECRET ?? randomBytes(24).toString('hex'),
         GITBOOK_URL: url,
         // Without these, browsers and the program itself ask GitBook's servers.
-        GITBOOK_APP_URL: api,
+        GITBOOK_APP_URL: flags['app-url'] ?? process.env.OCTAVO_PUBLIC_URL ?? before.GITBOOK_APP_URL ?? near,
         GITBOOK_FONTS_URL: `${url}/~gitbook/static/fonts`,
         // As the front end sees addresses: by https, without a port.
         GITBOOK_PREVIEW_BASE_URL: `https://${new URL(url).hostname}/preview/`,

@@ -12,12 +12,13 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // Ledger has the state of all erasures: the store.
 type Ledger interface {
-	BeginErasures(ctx context.Context, most int, window time.Duration) (schema.ErasureBatch, error)
+	BeginErasures(ctx context.Context, most int) (schema.ErasureBatch, error)
 	BegunErasures(ctx context.Context) ([]schema.ErasureBatch, error)
 	RetryErasures(ctx context.Context, version int64) error
 	MarkMutated(ctx context.Context, version int64, at time.Time) error
@@ -40,13 +41,11 @@ type JobConfig struct {
 	Metrics *Metrics // nil measures nothing
 	Logger  *slog.Logger
 
-	// Window is how long after it begins an erasure still erases what arrives; 15 s. Before its last
-	// third the sinks must honour the tombstones, and the deletion begin: that is for clocks that
-	// differ. After a failure the next window is twice as long, and that third is as long as before.
-	Window time.Duration
-	Most   int           // visitors that one deletion erases; 100
-	Poll   time.Duration // between two looks at what the job waits for; 100 ms
-	step   func(name string) error
+	// Patience is how long an erasure waits for the sinks before it lets other work go on; 10 s.
+	Patience time.Duration
+	Most     int           // visitors that one deletion erases; 100
+	Poll     time.Duration // between two looks at what the job waits for; 100 ms
+	step     func(name string) error
 }
 
 // Job erases visitors and events that are too old. All its state is in the ledger and in the
@@ -70,7 +69,7 @@ func NewJob(cfg JobConfig) (*Job, error) {
 		return nil, errors.New("cannot build the erasure of visitors without its ledger, the table and the sinks")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.Window = cmp.Or(cfg.Window, 15*time.Second)
+	cfg.Patience = cmp.Or(cfg.Patience, 10*time.Second)
 	cfg.Most = cmp.Or(cfg.Most, 100)
 	cfg.Poll = cmp.Or(cfg.Poll, 100*time.Millisecond)
 	if cfg.Changed == nil {
@@ -113,47 +112,57 @@ func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func
 	return do(holds)
 }
 
-// Erase continues erasures that have begun, and begins pending erasures. It holds no locks while
+// Erase continues erasures that have begun. Without them it begins pending erasures. It holds no locks while
 // it waits for the sinks, so repairs can run.
 func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
-	err := j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
-		begun, err := j.cfg.Ledger.BegunErasures(ctx)
-		for _, b := range begun {
-			if err == nil {
-				err = j.goOn(ctx, b, holds)
-			}
-		}
-		return err
-	})
+	list, err := j.cfg.Ledger.BegunErasures(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := j.cfg.Ledger.BeginErasures(ctx, j.cfg.Most, j.cfg.Window)
-	if err != nil || b.Version == 0 {
+	if len(list) == 0 {
+		b, err := j.cfg.Ledger.BeginErasures(ctx, j.cfg.Most)
+		if err != nil || b.Version == 0 {
+			return err
+		}
+		if err := j.cfg.step("begun"); err != nil {
+			return err
+		}
+		list = append(list, b)
+	}
+	for _, b := range list {
+		if err := j.erase(ctx, b, exclude); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// erase deletes the rows of a batch, unless a deletion of them is under way, and waits until they
+// are gone.
+func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude) error {
+	d, err := j.cfg.Table.Deletion(ctx, deletionName(b.Version))
+	if err != nil {
 		return err
 	}
-	if err := j.cfg.step("begun"); err != nil {
-		return err
-	}
-	if honoured, err := j.honoured(ctx, b); err != nil || !honoured {
-		return err
+	if !d.Found {
+		if honoured, err := j.honoured(ctx, b); err != nil || !honoured {
+			return err
+		}
 	}
 	return j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
-		if err := j.begin(ctx, b, holds); err != nil {
-			return err
+		if !d.Found {
+			if err := j.begin(ctx, b, holds); err != nil {
+				return err
+			}
 		}
 		return j.goOn(ctx, b, holds)
 	})
 }
 
-// latest is when the deletion of a batch must have begun: all rows in the table then are of events
-// that were received before ErasedUntil.
-func (j *Job) latest(b schema.ErasureBatch) time.Time { return b.ErasedUntil.Add(-j.cfg.Window / 3) }
-
-// honoured waits until no sink adds to the rows of a batch. If that takes too long, goOn lets the
-// ledger begin the batch again.
+// honoured waits until no sink adds to the rows of a batch. If that takes too long, the next Erase
+// waits again.
 func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
-	bounded, cancel := context.WithDeadline(ctx, j.latest(b))
+	bounded, cancel := context.WithTimeout(ctx, j.cfg.Patience)
 	defer cancel()
 	var last error // none if the sinks could be asked
 	for first := true; ; first = false {
@@ -180,18 +189,16 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 	}
 }
 
-// begin deletes the rows of a batch, if there is time.
+// begin deletes the rows of a batch.
 func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
-	bounded, cancel := context.WithDeadline(ctx, j.latest(b))
-	defer cancel()
 	// What an earlier owner of a partition inserts late, the engine drops; wait for it all the same.
-	if err := j.cfg.Table.Settle(bounded); err != nil {
+	if err := j.cfg.Table.Settle(ctx); err != nil {
 		return err
 	}
-	if err := holds(bounded); err != nil {
+	if err := holds(ctx); err != nil {
 		return err
 	}
-	if err := j.cfg.Table.Delete(bounded, deletionName(b.Version), whereVisitors(b)); err != nil {
+	if err := j.cfg.Table.Delete(ctx, deletionName(b.Version), whereVisitors(b)); err != nil {
 		return err
 	}
 	return j.cfg.step("deleting")
@@ -199,30 +206,31 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 
 func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d", version) }
 
+// whereVisitors finds the rows that the tombstones of a batch are about. Tombstones have whole
+// seconds, as rows do, so that log and table agree on which events these are.
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
-		list[i] = fmt.Sprintf("(%s, %d)", sqltree.Quote(v.SiteID), v.Visitor)
+		list[i] = fmt.Sprintf("site = %s AND visitor = %d AND toUnixTimestamp(%s) < %d",
+			sqltree.Quote(v.SiteID), v.Visitor, insights.ColumnReceived, v.Before.Unix())
 	}
-	return "(site, visitor) IN (" + strings.Join(list, ", ") + ")"
+	return "(" + strings.Join(list, ") OR (") + ")"
 }
 
-// goOn waits for the deletion of a batch. One that is not there, or began too late, is begun again
-// with new tombstones.
+// goOn waits for the deletion of a batch. If it left rows, the batch begins again with new tombstones.
 func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
 	d, err := j.await(ctx, deletionName(b.Version), holds)
 	if err != nil {
 		return err
 	}
-	if !d.Found || !d.Created.Before(j.latest(b)) {
-		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
+	if !d.Found { // it was killed, or the table is another one: the next Erase deletes
+		return nil
 	}
 	left, err := j.cfg.Table.Having(ctx, whereVisitors(b))
 	if err != nil {
 		return err
 	}
-	// Before then no later event can have been received.
-	if left > 0 && time.Now().Before(j.latest(b)) {
+	if left > 0 {
 		j.cfg.Logger.Error("Rows of erased visitors are still there: they are deleted again.", "rows", left)
 		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
 	}

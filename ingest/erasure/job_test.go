@@ -79,62 +79,109 @@ func (r *rig) rows(site string, visitor int) (n uint64) {
 
 func (r *rig) ask(site string, visitor uint64) store.Erasure {
 	r.t.Helper()
-	e, err := r.store.AskErasure(r.t.Context(), site, visitor, time.Hour)
+	return r.askUntil(site, visitor, time.Now())
+}
+
+func (r *rig) askUntil(site string, visitor uint64, until time.Time) store.Erasure {
+	r.t.Helper()
+	e, err := r.store.AskErasure(r.t.Context(), site, visitor, until.Truncate(time.Second).Add(time.Second), time.Hour)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return e
 }
 
-// TestEraseKilled: an erasure whose process is killed at any step is finished by the next one,
-// also if their first windows are too short, and it takes nothing else away.
+// TestEraseKilled: an erasure whose process is killed at any step is finished by the next process.
+// It removes the visitor's events only.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
-	for _, window := range []time.Duration{time.Minute, 50 * time.Millisecond} {
-		t.Run(window.String(), func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			killed := errors.New("killed")
-			passed := map[string]bool{}
-			for step := range 6 { // the last one gets through
-				site := fmt.Sprint("site", step)
-				for visitor := range 4 {
-					r.insert(site, visitor)
+	r := newRig(t)
+	killed := errors.New("killed")
+	passed := map[string]bool{}
+	for step := range 6 { // the last one gets through
+		site := fmt.Sprint("site", step)
+		for visitor := range 4 {
+			r.insert(site, visitor)
+		}
+		r.ask(site, 1)
+		r.ask(site, 2)
+		steps := 0
+		err := r.job(func(c *JobConfig) {
+			c.step = func(name string) error {
+				passed[name] = true
+				if steps++; steps > step {
+					return killed
 				}
-				r.ask(site, 1)
-				r.ask(site, 2)
-				steps := 0
-				err := r.job(func(c *JobConfig) {
-					c.Window = window
-					c.step = func(name string) error {
-						passed[name] = true
-						if steps++; steps > step {
-							return killed
-						}
-						return nil
-					}
-				}).Erase(t.Context(), held)
-				if err != nil && !errors.Is(err, killed) && window > time.Second {
-					t.Fatal(err)
-				}
-				eventually.Succeeds(t, "an erasure to succeed", func() error {
-					j := r.job(func(c *JobConfig) { c.Window = window })
-					pending, err := j.Pending(t.Context())
-					if err == nil && pending.Count > pending.Mutated {
-						err = errors.Join(errors.New("not yet"), j.Erase(t.Context(), held))
-					}
-					return err
-				})
-				for visitor, want := range []uint64{100, 0, 0, 100} {
-					if n := r.rows(site, visitor); n != want {
-						t.Fatalf("killed at step %d: visitor %d has %d rows", step, visitor, n)
-					}
-				}
+				return nil
 			}
-			if window > time.Second && len(passed) != 5 {
-				t.Errorf("steps %v", passed)
+		}).Erase(t.Context(), held)
+		if err != nil && !errors.Is(err, killed) {
+			t.Fatal(err)
+		}
+		eventually.Succeeds(t, "an erasure to succeed", func() error {
+			j := r.job(nil)
+			pending, err := j.Pending(t.Context())
+			if err == nil && pending.Count > pending.Mutated {
+				err = errors.Join(errors.New("not yet"), j.Erase(t.Context(), held))
 			}
+			return err
 		})
+		for visitor, want := range []uint64{100, 0, 0, 100} {
+			if n := r.rows(site, visitor); n != want {
+				t.Fatalf("killed at step %d: visitor %d has %d rows", step, visitor, n)
+			}
+		}
+	}
+	if len(passed) != 5 {
+		t.Errorf("steps %v", passed)
+	}
+}
+
+// TestEraseBorder: an erasure takes the rows of events that were received before it was asked for,
+// whenever its deletion begins, and leaves what was received later.
+func TestEraseBorder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	until := time.Now().Truncate(time.Second).Add(-time.Hour)
+	at := func(visitor int, received time.Time) {
+		r.exec(
+			fmt.Sprintf("INSERT INTO events (site, visitor, received) VALUES ('a', %d, %d)", visitor, received.Unix()),
+		)
+	}
+	day := until.Truncate(24 * time.Hour)
+	for visitor, list := range [][]time.Time{
+		{until.Add(-time.Second), until},
+		{until.Add(-time.Second), until, until.Add(time.Second), day, day.Add(-90 * 24 * time.Hour)},
+		{until, until.Add(time.Minute)},
+		{until.Add(10 * time.Second)},
+	} {
+		for _, received := range list {
+			at(visitor, received)
+		}
+	}
+	for visitor, until := range map[uint64]time.Time{1: until, 2: until, 3: until.Add(11 * time.Second)} {
+		r.askUntil("a", visitor, until.Add(-time.Second))
+	}
+	if err := r.job(nil).Erase(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	for visitor, want := range []uint64{2, 2, 2, 0} {
+		if n := r.rows("a", visitor); n != want {
+			t.Errorf("visitor %d has %d rows, want %d", visitor, n, want)
+		}
+	}
+	list, _, err := r.store.Tombstones(t.Context(), 0)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	view := (&View{}).with(list, list[0].Version)
+	for _, c := range []struct {
+		received time.Time
+		want     bool
+	}{{until.Add(-time.Millisecond), true}, {until, false}, {until.Add(time.Millisecond), false}} {
+		if got := view.Site("a").Has(1, c.received.UnixMilli()); got != c.want {
+			t.Errorf("received at %v: %v, want %v", c.received, got, c.want)
+		}
 	}
 }
 
@@ -147,14 +194,16 @@ func TestEraseWaits(t *testing.T) {
 	asked := r.ask("a", 1)
 	version := int64(0)
 	err := r.job(func(c *JobConfig) {
-		c.Window = 300 * time.Millisecond
+		c.Patience = 300 * time.Millisecond
 		c.Honoured = func(_ context.Context, v int64) (bool, error) { version = v; return false, nil }
 	}).Erase(t.Context(), held)
 	if n := r.rows("a", 1); err != nil || n != 100 || version == 0 {
 		t.Errorf("the sinks do not know: %v, %d rows, version %d", err, n, version)
 	}
 	list, upTo, err := r.store.Tombstones(t.Context(), 0)
-	if err != nil || len(list) != 1 || list[0].Version != version || upTo != version || list[0].SiteID != "a" || list[0].Visitor != 1 || !list[0].Before.After(asked.AskedAt) {
+	if err != nil || len(list) != 1 || list[0].Version != version || upTo != version || list[0].SiteID != "a" ||
+		list[0].Visitor != 1 ||
+		!list[0].Before.Equal(asked.ErasedUntil) {
 		t.Errorf("tombstones %+v up to %d, %v", list, upTo, err)
 	}
 	lost := errors.New("lost")
@@ -198,7 +247,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			ask := c.first
 			j := Job{shown: time.Now().Add(time.Hour), cfg: JobConfig{
-				Poll: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&said, nil)),
+				Poll: time.Millisecond, Patience: time.Second, Logger: slog.New(slog.NewTextHandler(&said, nil)),
 				Honoured: func(ctx context.Context, _ int64) (honoured bool, err error) {
 					if ask != nil {
 						err = ask(ctx)
@@ -207,7 +256,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 					return false, err
 				},
 			}}
-			batch := schema.ErasureBatch{ErasedUntil: time.Now().Add(time.Second)}
+			batch := schema.ErasureBatch{}
 			if honoured, err := j.honoured(ctx, batch); honoured || err != nil || !strings.Contains(said.String(), c.want) || strings.Contains(said.String(), unknown) != (c.want != missing) {
 				t.Errorf("%v, %q", err, said.String())
 			}
@@ -232,7 +281,7 @@ func TestFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun, err := r.store.Erasure(t.Context(), "a", 1)
-	if err != nil || begun.ErasedUntil == nil || begun.MutatedAt == nil || begun.DoneAt != nil {
+	if err != nil || begun.Version == nil || begun.MutatedAt == nil || begun.DoneAt != nil {
 		t.Fatalf("%+v, %v", begun, err)
 	}
 	finish := func() (left int64) {
@@ -250,7 +299,9 @@ func TestFinish(t *testing.T) {
 	if e, err := r.store.Erasure(t.Context(), "a", 1); err != nil || e.DoneAt != nil {
 		t.Errorf("done while the old part is there: %+v, %v", e, err)
 	}
-	if e := r.ask("a", 1); e.Version == nil || !e.ErasedUntil.Equal(*begun.ErasedUntil) || !e.AskedAt.Equal(begun.AskedAt) {
+	if e := r.askUntil("a", 1, begun.ErasedUntil.Add(-time.Second)); e.Version == nil ||
+		!e.ErasedUntil.Equal(begun.ErasedUntil) ||
+		!e.AskedAt.Equal(begun.AskedAt) {
 		t.Errorf("asked again at once: %+v, before %+v", e, begun)
 	}
 	eventually.True(t, "the old part to leave the disk", func() bool {
@@ -270,7 +321,9 @@ func TestFinish(t *testing.T) {
 	if list, _, err := r.store.Tombstones(t.Context(), 0); err != nil || len(list) != 1 {
 		t.Errorf("a tombstone that is needed: %+v, %v", list, err)
 	}
-	if e := r.ask("a", 1); e.Version != nil || e.DoneAt != nil || e.MutatedAt != nil || e.ErasedUntil != nil || !e.AskedAt.After(begun.AskedAt) {
+	if e := r.ask("a", 1); e.Version != nil || e.DoneAt != nil || e.MutatedAt != nil ||
+		!e.ErasedUntil.After(begun.ErasedUntil) ||
+		!e.AskedAt.After(begun.AskedAt) {
 		t.Errorf("asked again later: %+v", e)
 	}
 }
@@ -284,7 +337,7 @@ func TestFinishInTurn(t *testing.T) {
 	var versions []int64
 	for i := range 2 {
 		r.ask("a", uint64(i))
-		b, err := r.store.BeginErasures(t.Context(), 1, time.Second)
+		b, err := r.store.BeginErasures(t.Context(), 1)
 		if err != nil || len(b.Visitors) != 1 || b.Version < began.UnixMilli() {
 			t.Fatalf("%+v, %v", b, err)
 		}
@@ -316,7 +369,7 @@ func TestFinishWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ask("a", 1)
-	b, err := r.store.BeginErasures(t.Context(), 1, time.Second)
+	b, err := r.store.BeginErasures(t.Context(), 1)
 	if err == nil {
 		err = r.store.MarkMutated(t.Context(), b.Version, time.Now())
 	}

@@ -3,6 +3,7 @@ package erasure
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // TestRetentionLonger: a site that keeps events for longer than before keeps what it imports then.
@@ -73,7 +74,7 @@ func TestRetentionChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	due(false)
-	list[0].Before = list[0].Before.AddDate(0, 0, -1)
+	list[0].Before = list[0].Before.Add(-24 * time.Hour)
 	if err := r.store.CarriedOut(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}

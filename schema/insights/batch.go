@@ -43,7 +43,7 @@ func (b *Batch) Rows() int { return len(b.site.list) }
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
-	received := m.receivedDay()
+	received := m.receivedSecond()
 	for i := range m.Count {
 		size := r.uvarint()
 		if r.err != nil || size > uint64(len(r.b)) {

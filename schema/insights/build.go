@@ -61,6 +61,15 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 	return c
 }
 
+// urlPath reads a URL's path: without a path it is "/" (RFC 3986 §6.2.3), if the URL has a host.
+func urlPath(url sqltree.Expr) sqltree.Expr {
+	// The engine takes a slash of the query for the path's first, and cuts a fragment at its question mark.
+	address := sqltree.Call("cutFragment", sqltree.Call("cutQueryStringAndFragment", url))
+	path := sqltree.Call("path", address)
+	hasHost := sqltree.Bin(sqltree.Gt, sqltree.Call("position", address, sqltree.Str("://")), sqltree.Int(0))
+	return sqltree.Call("if", sqltree.Bin(sqltree.And, sqltree.Call("empty", path), hasHost), sqltree.Str("/"), path)
+}
+
 // sectionDimension is a dimension of ids of site sections, which answers show in another form than they are stored in.
 func sectionDimension(name string, f Field, doc string) Column {
 	c := stringDimension(name, AsNull, f, Content, doc)
@@ -159,11 +168,24 @@ func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 // counted is what a unique column counts the values of. Aggregate functions skip nulls, and
 // of nothing but nulls they make null; no hash is 0.
 func (c *Column) counted(env Env) sqltree.Expr {
-	value := sqltree.Col(c.Visit[0])
+	value := valueOf(c.Visit)
 	if len(c.Counters) == 0 {
 		return value
 	}
 	return sqltree.Call("nullIf", sqltree.Call("if", c.Counters[0].has(env), value, sqltree.Int(0)), sqltree.Int(0))
+}
+
+// valueOf is a number for each value of the columns together. The columns are keyed hashes,
+// so nobody chooses numbers that meet: two pairs do as seldom as two hashes.
+func valueOf(columns []string) sqltree.Expr {
+	if len(columns) == 1 {
+		return sqltree.Col(columns[0])
+	}
+	list := make([]sqltree.Expr, len(columns))
+	for i, name := range columns {
+		list[i] = sqltree.Col(name)
+	}
+	return sqltree.Call("cityHash64", list...)
 }
 
 // sketchBits is how many registers a sketch has, as a power of two.
@@ -191,16 +213,16 @@ func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	return states
 }
 
-// uniqueCount is the metric of a column's different values, in events of the kind of the
-// counter if there is one.
-func uniqueCount(name, doc, column string, counters ...*Counter) Column {
+// uniqueCount is the metric of different values of stored columns, which are one value
+// together, in events of the kind of the counter if there is one.
+func uniqueCount(name, doc string, of []string, counters ...*Counter) Column {
 	c := metric(name, numberValue{}, comparison, doc, nil, counters...)
-	c.Unique, c.Visit = true, []string{column}
-	of := c
-	c.Expr = of.uniques
+	c.Unique, c.Visit = true, of
+	counted := c
+	c.Expr = counted.uniques
 	if len(counters) > 0 {
 		c.Expr = func(a Arguments, env Env) sqltree.Expr {
-			return sqltree.Call("ifNull", of.uniques(a, env), sqltree.Int(0))
+			return sqltree.Call("ifNull", counted.uniques(a, env), sqltree.Int(0))
 		}
 	}
 	return c

@@ -19,17 +19,22 @@ var columns = []Column{
 	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
 		"The page's address as sent, with its query."),
 	{
-		Name: "urlPath", Roles: Filter | Group, Value: textValue{}, Operators: textual, Privacy: Content,
-		Doc:  "The path of url.",
-		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("path", sqltree.Col("url")) },
+		Name: "urlPath", Roles: Filter | Group, Value: pathValue{}, Operators: textual, Privacy: Content,
+		Doc:  `The path of url, without query and fragment; "/" for a host alone.`,
+		Expr: func(Arguments, Env) sqltree.Expr { return urlPath(sqltree.Col("url")) },
 	},
 	enumDimension("eventType", NeverNull, EventTypes, enumField(2, "type", EventTypes, func(e *Event) Code { return e.Type }), Content,
 		"What happened."),
 
 	metric("eventsCount", numberValue{}, comparison, "Number of events.",
 		Events.count, Events),
-	uniqueCount("sessionsCount", "Number of different sessions.", "session"),
-	uniqueCount("visitorsCount", "Number of different visitors.", "visitor"),
+	uniqueCount(
+		"sessionsCount",
+		"Number of different sessions. A session is what one visitor did under one session id: two visitors with "+
+			"the same session id are two sessions.",
+		[]string{"session", "visitor"},
+	),
+	uniqueCount("visitorsCount", "Number of different visitors.", []string{"visitor"}),
 
 	storedOnly(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, wire: wireHash{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,
 		"Keyed hash of the visitor id."),
@@ -134,16 +139,23 @@ var columns = []Column{
 		"Number of answers rated up and down. Ordered by positive minus negative.",
 		allOf(askCounters), askCounters...).balanceOf(1, 2),
 
-	uniqueCount("peopleCount", "Number of different visitors, of events that visitors' browsers sent: without those in the display contexts server and mcp, and those that only servers send (page_markdown_request, agent_feedback, llms_request, mcp_request, rss_request), for which each request is another visitor.", "visitor", People),
+	uniqueCount("peopleCount",
+		"Number of different visitors, of events that visitors' browsers sent: without those in the display "+
+			"contexts server and mcp, and those that only servers send (page_markdown_request, agent_feedback, "+
+			"llms_request, mcp_request, rss_request), for which each request is another "+
+			"visitor.", []string{"visitor"}, People),
 	sessionMetric("bounceRate", "Share of bounces: sessions with exactly one page view among sessions with at least one, from 0 to 1; null if there are none.",
 		bounceRate, sessionViews),
-	sessionMetric("sessionDuration", "Mean time from a session's first event in the range to its last, in seconds; null if there are no sessions.",
+	sessionMetric("sessionDuration",
+		"Mean time from a session's first event to its last, in seconds; null if there are no sessions.",
 		sessionDuration, sessionMillis),
 	sessionMetric("pagesPerSession", "Mean number of page views of the sessions that have at least one; null if there are none.",
 		pagesPerSession, sessionViews),
-	sessionPage("entryPage", "The page of the session's first page view in the range, with its space; null outside any space, and in sessions without page views.",
+	sessionPage("entryPage", "The page of the session's first page view, with its space; null outside any space, "+
+		"and in sessions without page views. Page views of one moment are in the order in which they were sent.",
 		sessionEntry),
-	sessionPage("exitPage", "The page of the session's last page view in the range, with its space; null outside any space, and in sessions without page views.",
+	sessionPage("exitPage", "The page of the session's last page view, with its space; null outside any space, "+
+		"and in sessions without page views. Page views of one moment are in the order in which they were sent.",
 		sessionExit),
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,

@@ -41,8 +41,9 @@ const (
 	ColumnPartition = "log_partition"
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
-	// ColumnReceived is the day on which the message arrived. An insert covers one
-	// or two days, so it makes one or two parts whatever the events' times are.
+	// ColumnReceived is the second in which the message arrived: an erasure takes the rows
+	// before its own. Parts are of the months of arrival, so an insert makes one or two
+	// parts whatever the events' times are.
 	ColumnReceived = "received"
 )
 

@@ -121,17 +121,15 @@ var intervals = []*Interval{
 	{"hour", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
 		func(t time.Time) time.Time { return t.Truncate(time.Hour) }, func(t time.Time) time.Time { return t.Add(time.Hour) }},
 	{"day", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
-		func(t time.Time) time.Time { return startOfDay(t, 0) }, func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }},
+		func(t time.Time) time.Time { return DayOf(t).UTC() },
+		func(t time.Time) time.Time { return DayOf(t).AddDays(1).UTC() }},
 	// From Monday.
 	{"week", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfWeek", t, sqltree.Int(1)) },
-		func(t time.Time) time.Time { return startOfDay(t, (int(t.Weekday())+6)%7) }, func(t time.Time) time.Time { return t.AddDate(0, 0, 7) }},
+		func(t time.Time) time.Time { return DayOf(t).Week().UTC() },
+		func(t time.Time) time.Time { return DayOf(t).AddDays(7).UTC() }},
 	{"month", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) },
-		func(t time.Time) time.Time { return startOfDay(t, t.Day()-1) }, func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }},
-}
-
-// startOfDay is midnight, some days before.
-func startOfDay(t time.Time, before int) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day()-before, 0, 0, 0, 0, time.UTC)
+		func(t time.Time) time.Time { return DayOf(t).Month().UTC() },
+		func(t time.Time) time.Time { return DayOf(t).AddMonths(1).UTC() }},
 }
 
 // Rank orders intervals by length. Exact time, which is nil, is 0.

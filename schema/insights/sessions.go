@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -11,7 +12,18 @@ import (
 )
 
 // A session is what a visitor did under one session id. Columns of sessions are about all
-// of the session's events in a question's range, whatever the question's conditions select.
+// of the session's events, whatever the query's conditions select: also about events
+// within SessionReach of its range.
+
+// SessionReach is how long before and after a range events are of sessions that have an
+// event in the range. So the sessions of a day that last no longer are the same for a
+// query about the day and for a query about the month. A working day of a reader's open tab
+// is shorter. A statement reads twice the reach in addition to its range.
+const SessionReach = 12 * time.Hour
+
+// sessionReachDoc ends what documents say about a column of sessions.
+const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 " +
+	"hours before and after the range."
 
 // SessionPart is something about a session that statements read as a column.
 type SessionPart struct {
@@ -25,8 +37,16 @@ var (
 	sessionMillis = &SessionPart{"session_millis", func() sqltree.Expr {
 		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
 	}}
-	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr { return viewedPage(sqltree.Call("minIf", pageView(), isPageView())) }}
-	sessionExit  = &SessionPart{"session_exit", func() sqltree.Expr { return viewedPage(sqltree.Call("maxIf", pageView(), isPageView())) }}
+	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr {
+		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
+			return sqltree.Call("argMinIf", page, number, is)
+		})
+	}}
+	sessionExit = &SessionPart{"session_exit", func() sqltree.Expr {
+		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
+			return sqltree.Call("argMaxIf", page, number, is)
+		})
+	}}
 )
 
 // UnixMillis reads an event's time as a number.
@@ -36,14 +56,30 @@ func isPageView() sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_view"))))
 }
 
-// pageView is a moment and a page: of several page views at the same moment the first is
-// the first by space and page, and the last is the last.
-func pageView() sqltree.Expr {
-	return sqltree.Call("tuple", UnixMillis(), pageOfSpace(Arguments{}, Env{}))
+// SentOrder reads the numbers that events are in order by: the moment, and the place in the
+// log for events of one moment. So the events of a request are in the order in which they
+// were sent.
+func SentOrder() []sqltree.Expr {
+	return []sqltree.Expr{
+		UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex),
+	}
 }
 
-func viewedPage(view sqltree.Expr) sqltree.Expr {
-	return sqltree.Call("tupleElement", view, sqltree.Int(2))
+// viewedPage is the page of the page view with the least or the greatest number. The number
+// has all of SentOrder, so that states are small: 42 bits of the moment, 16 of the
+// partition, 54 of the offset and 16 of the index.
+func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
+	var number sqltree.Expr
+	order := SentOrder()
+	for i, left := range []int64{86, 70, 16, 0} {
+		part := sqltree.Call("bitShiftLeft", sqltree.Call("toUInt128", order[i]), sqltree.Int(left))
+		if number == nil {
+			number = part
+		} else {
+			number = sqltree.Call("bitOr", number, part)
+		}
+	}
+	return aggregate(pageOfSpace(Arguments{}, Env{}), number, isPageView())
 }
 
 // SessionKey are the columns that tell a site's sessions apart.
@@ -66,7 +102,7 @@ func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
 // sessionMetric is a mean over sessions.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
-	c := metric(name, meanValue{}, comparison, doc, func(Env) sqltree.Expr { return mean() })
+	c := metric(name, meanValue{}, comparison, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() })
 	c.Session = parts
 	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
 	// No mean sorts like an absent value, before all others. The bits of numbers that are
@@ -102,7 +138,7 @@ func sessionDuration() sqltree.Expr {
 func sessionPage(name, doc string, part *SessionPart) Column {
 	return Column{
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
-		Session: []*SessionPart{part}, Doc: doc, Expr: reads(part.Name),
+		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc, Expr: reads(part.Name),
 	}
 }
 

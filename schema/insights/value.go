@@ -138,6 +138,17 @@ func (v sectionValue) Append(dst []byte, scanned any) []byte {
 	return v.textValue.Append(dst, &shown)
 }
 
+// pathValue is the path of a URL: a filter for the empty path means "/".
+type pathValue struct{ textValue }
+
+func (v pathValue) Parse(raw jsontext.Value) (any, error) {
+	value, err := v.textValue.Parse(raw)
+	if value == "" {
+		value = "/"
+	}
+	return value, err
+}
+
 // enumValue is a word of a closed set; with empty, also "".
 type enumValue struct {
 	enum        *Enum

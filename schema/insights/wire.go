@@ -191,13 +191,9 @@ func ParseMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
-// receivedDay is the start of the day on which the message arrived, in seconds,
-// within what the column can hold, however wrong the clock was.
-func (m *Message) receivedDay() int64 {
-	const day = 24 * 60 * 60
-	seconds := min(max(m.ReceivedMillis/1000, 0), math.MaxUint32)
-	return seconds - seconds%day
-}
+// receivedSecond is when the message arrived, in seconds, within what the column can hold, however
+// wrong the clock was.
+func (m *Message) receivedSecond() int64 { return min(max(m.ReceivedMillis/1000, 0), math.MaxUint32) }
 
 func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)

@@ -78,9 +78,18 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 	if location == nil || location == time.UTC {
 		return UTC
 	}
-	z := Zone{location: location}
-	first, last := from, to
-	from, to = from.Add(-BucketReach), to.Add(BucketReach)
+	z := Zone{location: location, spans: spansOf(location, from.Add(-BucketReach), to.Add(BucketReach))}
+	z.events = slices.DeleteFunc(slices.Clone(z.spans), func(s span) bool {
+		return !s.to.After(from) || !s.from.Before(to)
+	})
+	if len(z.events) == 0 { // the range is empty
+		z.events = z.spans[:1]
+	}
+	return z
+}
+
+// spansOf are the spans of a location from one time to another.
+func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 	for t := from; t.Before(to); {
 		_, seconds := t.In(location).Zone()
 		_, end := t.In(location).ZoneBounds()
@@ -93,18 +102,14 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 			end = t.Add(time.Hour)
 		}
 		offset := time.Duration(seconds) * time.Second
-		if last := len(z.spans) - 1; last >= 0 && z.spans[last].offset == offset {
-			z.spans[last].to = end // only the name or the daylight-saving flag changed
+		if last := len(spans) - 1; last >= 0 && spans[last].offset == offset {
+			spans[last].to = end // only the name or the daylight-saving flag changed
 		} else {
-			z.spans = append(z.spans, span{t, end, offset})
+			spans = append(spans, span{t, end, offset})
 		}
 		t = end
 	}
-	z.events = slices.DeleteFunc(slices.Clone(z.spans), func(s span) bool { return !s.to.After(first) || !s.from.Before(last) })
-	if len(z.events) == 0 { // the range is empty
-		z.events = z.spans[:1]
-	}
-	return z
+	return spans
 }
 
 // Within is the zone from one time to another.
@@ -183,8 +188,8 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	return read.In(z.location) // not reached: the spans cover every event
 }
 
-// Buckets are what [bucket] reads in each bucket from one time to another, by time.
-// ok is false if there are more than most.
+// Buckets are what [bucket] reads in each bucket from one time to another, in the
+// order of what it reads. ok is false if there are more than most.
 func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []time.Time, ok bool) {
 	spans := z.spans
 	if len(spans) == 0 {
@@ -211,6 +216,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 			list = append(list, read)
 		}
 	}
+	slices.SortFunc(list, time.Time.Compare) // a clock that is set back over midnight ends the day before once more
 	return list, true
 }
 

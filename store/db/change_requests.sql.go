@@ -29,7 +29,7 @@ func (q *Queries) AddToSpaceCounters(ctx context.Context, arg AddToSpaceCounters
 }
 
 const changeRequest = `-- name: ChangeRequest :one
-select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments, git_import from change_requests
 where space_id = $1 and (id = $2 or number = $3)
 `
 
@@ -62,6 +62,7 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.ResolvedComments,
+		&i.GitImport,
 	)
 	return i, err
 }
@@ -134,8 +135,11 @@ func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChang
 }
 
 const insertChangeRequest = `-- name: InsertChangeRequest :one
-insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description, cluster_id)
-values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8, $9) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
+insert into change_requests (
+    id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description,
+    cluster_id, git_import
+)
+values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8, $9, $10) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments, git_import
 `
 
 type InsertChangeRequestParams struct {
@@ -148,6 +152,7 @@ type InsertChangeRequestParams struct {
 	Revision       string
 	Description    []byte
 	ClusterID      *string
+	GitImport      bool
 }
 
 func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeRequestParams) (ChangeRequest, error) {
@@ -161,6 +166,7 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 		arg.Revision,
 		arg.Description,
 		arg.ClusterID,
+		arg.GitImport,
 	)
 	var i ChangeRequest
 	err := row.Scan(
@@ -181,6 +187,7 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.ResolvedComments,
+		&i.GitImport,
 	)
 	return i, err
 }
@@ -200,7 +207,7 @@ func (q *Queries) InsertContributor(ctx context.Context, arg InsertContributorPa
 }
 
 const listChangeRequestsInOrganization = `-- name: ListChangeRequestsInOrganization :many
-select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, c.git_import, s.revision as head
 from change_requests_like(
         $1::text[], $2, $3, $4, $5) f
     join change_requests c on c.id = f.id
@@ -278,6 +285,7 @@ func (q *Queries) ListChangeRequestsInOrganization(ctx context.Context, arg List
 			&i.ChangeRequest.CreatedAt,
 			&i.ChangeRequest.UpdatedAt,
 			&i.ChangeRequest.ResolvedComments,
+			&i.ChangeRequest.GitImport,
 			&i.Head,
 		); err != nil {
 			return nil, err
@@ -291,7 +299,7 @@ func (q *Queries) ListChangeRequestsInOrganization(ctx context.Context, arg List
 }
 
 const listChangeRequestsInSpace = `-- name: ListChangeRequestsInSpace :many
-select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, c.git_import, s.revision as head
 from change_requests_like(
         $1::text[], $2, $3, $4, $5) f
     join change_requests c on c.id = f.id
@@ -361,6 +369,7 @@ func (q *Queries) ListChangeRequestsInSpace(ctx context.Context, arg ListChangeR
 			&i.ChangeRequest.CreatedAt,
 			&i.ChangeRequest.UpdatedAt,
 			&i.ChangeRequest.ResolvedComments,
+			&i.ChangeRequest.GitImport,
 			&i.Head,
 		); err != nil {
 			return nil, err
@@ -374,7 +383,7 @@ func (q *Queries) ListChangeRequestsInSpace(ctx context.Context, arg ListChangeR
 }
 
 const lockChangeRequest = `-- name: LockChangeRequest :one
-select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests where id = $1 for no key update
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments, git_import from change_requests where id = $1 for no key update
 `
 
 func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeRequest, error) {
@@ -398,12 +407,13 @@ func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeReque
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.ResolvedComments,
+		&i.GitImport,
 	)
 	return i, err
 }
 
 const lockSpace = `-- name: LockSpace :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for no key update
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted from spaces where id = $1 for no key update
 `
 
 // The space is locked before any of its change requests, so that writers do not deadlock.
@@ -433,6 +443,7 @@ func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
 		&i.GitSync,
+		&i.GitTrusted,
 	)
 	return i, err
 }
@@ -464,7 +475,7 @@ update change_requests set
     subject = $1, description = $2, status = $3, revision = $4,
     revision_merged_ancestor = $5, revision_merged = $6,
     updated_at = clock_timestamp()
-where id = $7 returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
+where id = $7 returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments, git_import
 `
 
 type SetChangeRequestParams struct {
@@ -506,6 +517,7 @@ func (q *Queries) SetChangeRequest(ctx context.Context, arg SetChangeRequestPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.ResolvedComments,
+		&i.GitImport,
 	)
 	return i, err
 }

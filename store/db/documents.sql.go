@@ -82,6 +82,32 @@ func (q *Queries) FileByHash(ctx context.Context, arg FileByHashParams) ([]byte,
 	return content, err
 }
 
+const filePiece = `-- name: FilePiece :one
+select substring(content from $1::int for $2::int)::bytea as piece
+from files where space_id = $3 and hash = $4
+`
+
+type FilePieceParams struct {
+	Position int32
+	Most     int32
+	SpaceID  string
+	Hash     string
+}
+
+// Some of a file's bytes. The first has the position 1.
+// Index: files_pkey.
+func (q *Queries) FilePiece(ctx context.Context, arg FilePieceParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, filePiece,
+		arg.Position,
+		arg.Most,
+		arg.SpaceID,
+		arg.Hash,
+	)
+	var piece []byte
+	err := row.Scan(&piece)
+	return piece, err
+}
+
 const insertDocuments = `-- name: InsertDocuments :exec
 insert into documents (space_id, hash, content)
 select $1, d.hash, d.content

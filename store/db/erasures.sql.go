@@ -24,29 +24,35 @@ func (q *Queries) AddTombstones(ctx context.Context, version *int64) error {
 }
 
 const askErasure = `-- name: AskErasure :one
-insert into erasures as e (site_id, visitor, log_until)
-values ($1, $2, now() + $3::interval)
+insert into erasures as e (site_id, visitor, asked_at, erased_until, log_until)
+values ($1, $2, $3, $3, $3::timestamptz + $4::interval)
 on conflict (site_id, visitor) do update set
-    asked_at     = case when e.erased_until > now() or e.done_at is null then e.asked_at else now() end,
+    asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
+                        else excluded.asked_at end,
     log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
-    version      = case when e.erased_until > now() then e.version end,
-    attempts     = case when e.erased_until > now() or e.done_at is null then e.attempts else 0 end,
-    mutated_at   = case when e.erased_until > now() then e.mutated_at end,
-    done_at      = case when e.erased_until > now() then e.done_at end,
-    erased_until = case when e.erased_until > now() then e.erased_until end
-returning site_id, visitor, asked_at, log_until, version, erased_until, attempts, mutated_at, done_at
+    version      = case when e.erased_until >= excluded.erased_until then e.version end,
+    mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
+    done_at      = case when e.erased_until >= excluded.erased_until then e.done_at end,
+    erased_until = greatest(e.erased_until, excluded.erased_until)
+returning site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at
 `
 
 type AskErasureParams struct {
 	SiteID  string
 	Visitor int64
+	Until   time.Time
 	Keep    pgtype.Interval
 }
 
-// Index: erasures_pkey. An erasure that covers this moment stays as it is; any other begins anew, and keeps its place if it
-// is not done.
+// Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
+// place if it is not done.
 func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure, error) {
-	row := q.db.QueryRow(ctx, askErasure, arg.SiteID, arg.Visitor, arg.Keep)
+	row := q.db.QueryRow(ctx, askErasure,
+		arg.SiteID,
+		arg.Visitor,
+		arg.Until,
+		arg.Keep,
+	)
 	var i Erasure
 	err := row.Scan(
 		&i.SiteID,
@@ -55,7 +61,6 @@ func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure
 		&i.LogUntil,
 		&i.Version,
 		&i.ErasedUntil,
-		&i.Attempts,
 		&i.MutatedAt,
 		&i.DoneAt,
 	)
@@ -65,32 +70,25 @@ func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure
 const beginErasures = `-- name: BeginErasures :many
 with batch as (
     select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit $2::integer for update
-), time as (
-    select now() + $3::interval * power(2, least(6, max(e.attempts))) as until
-    from erasures e join batch b on e.site_id = b.site_id and e.visitor = b.visitor
 )
-update erasures e set
-    version = $1, erased_until = t.until, log_until = e.log_until + (t.until - coalesce(e.erased_until, e.asked_at))
-from batch b, time t
-where e.site_id = b.site_id and e.visitor = b.visitor
-returning e.site_id, e.visitor, t.until::timestamptz as until
+update erasures e set version = $1 from batch b where e.site_id = b.site_id and e.visitor = b.visitor
+returning e.site_id, e.visitor, e.erased_until
 `
 
 type BeginErasuresParams struct {
-	Version    *int64
-	Most       int32
-	WindowTime pgtype.Interval
+	Version *int64
+	Most    int32
 }
 
 type BeginErasuresRow struct {
-	SiteID  string
-	Visitor int64
-	Until   time.Time
+	SiteID      string
+	Visitor     int64
+	ErasedUntil time.Time
 }
 
-// Index: erasures_pending. Those that failed before get more time.
+// Index: erasures_pending.
 func (q *Queries) BeginErasures(ctx context.Context, arg BeginErasuresParams) ([]BeginErasuresRow, error) {
-	rows, err := q.db.Query(ctx, beginErasures, arg.Version, arg.Most, arg.WindowTime)
+	rows, err := q.db.Query(ctx, beginErasures, arg.Version, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func (q *Queries) BeginErasures(ctx context.Context, arg BeginErasuresParams) ([
 	items := []BeginErasuresRow{}
 	for rows.Next() {
 		var i BeginErasuresRow
-		if err := rows.Scan(&i.SiteID, &i.Visitor, &i.Until); err != nil {
+		if err := rows.Scan(&i.SiteID, &i.Visitor, &i.ErasedUntil); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -152,7 +150,7 @@ func (q *Queries) BeginRetention(ctx context.Context, most int32) ([]BeginRetent
 }
 
 const begunErasures = `-- name: BegunErasures :many
-select version::bigint as version, erased_until::timestamptz as erased_until, site_id, visitor from erasures
+select version::bigint as version, erased_until, site_id, visitor from erasures
 where done_at is null and version is not null and mutated_at is null order by version
 `
 
@@ -213,7 +211,7 @@ func (q *Queries) CarriedOut(ctx context.Context, arg CarriedOutParams) error {
 }
 
 const erasure = `-- name: Erasure :one
-select site_id, visitor, asked_at, log_until, version, erased_until, attempts, mutated_at, done_at from erasures where site_id = $1 and visitor = $2
+select site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at from erasures where site_id = $1 and visitor = $2
 `
 
 type ErasureParams struct {
@@ -232,7 +230,6 @@ func (q *Queries) Erasure(ctx context.Context, arg ErasureParams) (Erasure, erro
 		&i.LogUntil,
 		&i.Version,
 		&i.ErasedUntil,
-		&i.Attempts,
 		&i.MutatedAt,
 		&i.DoneAt,
 	)
@@ -378,7 +375,7 @@ func (q *Queries) RetentionIsDue(ctx context.Context) (bool, error) {
 }
 
 const retryErasures = `-- name: RetryErasures :exec
-update erasures set version = null, attempts = attempts + 1 where version = $1 and mutated_at is null and done_at is null
+update erasures set version = null where version = $1 and mutated_at is null and done_at is null
 `
 
 // Index: erasures_pending.
@@ -404,17 +401,21 @@ func (q *Queries) SetRetention(ctx context.Context, arg SetRetentionParams) erro
 
 const siteErasures = `-- name: SiteErasures :one
 select count(*) from erasures e where e.done_at is null and e.site_id = $1
-and not exists (select from erasures o where o.site_id = $1 and o.visitor = $2 and (o.done_at is null or o.erased_until > now()))
+and not exists (
+    select from erasures o where o.site_id = $1 and o.visitor = $2
+    and (o.done_at is null or o.erased_until >= $3::timestamptz)
+)
 `
 
 type SiteErasuresParams struct {
 	SiteID  string
 	Visitor int64
+	Until   time.Time
 }
 
 // Index: erasures_pending_site. None if AskErasure would not add one.
 func (q *Queries) SiteErasures(ctx context.Context, arg SiteErasuresParams) (int64, error) {
-	row := q.db.QueryRow(ctx, siteErasures, arg.SiteID, arg.Visitor)
+	row := q.db.QueryRow(ctx, siteErasures, arg.SiteID, arg.Visitor, arg.Until)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -10,6 +10,15 @@ import (
 	"time"
 )
 
+const confirmGitSync = `-- name: ConfirmGitSync :exec
+update git_syncs set change_request_id = null, redirects = null, synced_at = now() where id = $1
+`
+
+func (q *Queries) ConfirmGitSync(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, confirmGitSync, id)
+	return err
+}
+
 const countGitOperations = `-- name: CountGitOperations :one
 select count(*) from git_operations where space_id = $1
 `
@@ -33,6 +42,15 @@ type DeleteGitRedirectsParams struct {
 
 func (q *Queries) DeleteGitRedirects(ctx context.Context, arg DeleteGitRedirectsParams) error {
 	_, err := q.db.Exec(ctx, deleteGitRedirects, arg.SpaceID, arg.Sources)
+	return err
+}
+
+const deleteGitSync = `-- name: DeleteGitSync :exec
+delete from git_syncs where id = $1
+`
+
+func (q *Queries) DeleteGitSync(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, deleteGitSync, id)
 	return err
 }
 
@@ -72,6 +90,39 @@ func (q *Queries) FailLostGitOperations(ctx context.Context, reason string) erro
 	return err
 }
 
+const filesOnlyInGitSync = `-- name: FilesOnlyInGitSync :many
+select file_id from git_sync_files where sync_id = $1::text and file_id <> ''
+except
+select file_id from git_sync_files where sync_id = $2::text
+`
+
+type FilesOnlyInGitSyncParams struct {
+	SyncID string
+	ButNot string
+}
+
+// The files of a space that one synchronization has, and another one does not have.
+// No index: all of two synchronizations, by the first column of the primary key.
+func (q *Queries) FilesOnlyInGitSync(ctx context.Context, arg FilesOnlyInGitSyncParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, filesOnlyInGitSync, arg.SyncID, arg.ButNot)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var file_id string
+		if err := rows.Scan(&file_id); err != nil {
+			return nil, err
+		}
+		items = append(items, file_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetGitCredentials = `-- name: ForgetGitCredentials :exec
 update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < $1::timestamptz
 `
@@ -95,7 +146,7 @@ func (q *Queries) GitCredentials(ctx context.Context, id string) ([]byte, error)
 }
 
 const gitOperation = `-- name: GitOperation :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at from git_operations where id = $1
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where id = $1
 `
 
 func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, error) {
@@ -120,6 +171,47 @@ func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, er
 		&i.Revision,
 		&i.Notes,
 		&i.FinishedAt,
+		&i.ChangeRequestID,
+		&i.AllowedBy,
+	)
+	return i, err
+}
+
+const gitOperationAtWork = `-- name: GitOperationAtWork :one
+select o.id, o.space_id, o.kind, o.state, o.reason, o.url, o.credentials, o.ref, o.parameters, o.provider, o.repo_url, o.timestamp, o.created_by, o.created_at, o.commit_hash, o.revision, o.notes, o.finished_at, o.change_request_id, o.allowed_by from river_job j join git_operations o on o.id = j.args ->> 'operation'
+where j.metadata ->> 'sequence' = 'sync_git ' || $1::text
+  and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+order by j.state = 'pending', j.id
+limit 1
+`
+
+// The operation of a space whose job comes before all others that are not over.
+// Index: jobs_sequence.
+// Sorts: the jobs of a space.
+func (q *Queries) GitOperationAtWork(ctx context.Context, spaceID string) (GitOperation, error) {
+	row := q.db.QueryRow(ctx, gitOperationAtWork, spaceID)
+	var i GitOperation
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Kind,
+		&i.State,
+		&i.Reason,
+		&i.Url,
+		&i.Credentials,
+		&i.Ref,
+		&i.Parameters,
+		&i.Provider,
+		&i.RepoUrl,
+		&i.Timestamp,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.CommitHash,
+		&i.Revision,
+		&i.Notes,
+		&i.FinishedAt,
+		&i.ChangeRequestID,
+		&i.AllowedBy,
 	)
 	return i, err
 }
@@ -142,7 +234,7 @@ func (q *Queries) GitRedirect(ctx context.Context, arg GitRedirectParams) (strin
 }
 
 const gitSync = `-- name: GitSync :one
-select id, space_id, remote, commit_hash, revision, synced_at from git_syncs where space_id = $1 and remote = $2
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects from git_syncs where space_id = $1 and remote = $2 and change_request_id is null
 `
 
 type GitSyncParams struct {
@@ -150,6 +242,7 @@ type GitSyncParams struct {
 	Remote  string
 }
 
+// Index: git_syncs_known.
 func (q *Queries) GitSync(ctx context.Context, arg GitSyncParams) (GitSync, error) {
 	row := q.db.QueryRow(ctx, gitSync, arg.SpaceID, arg.Remote)
 	var i GitSync
@@ -160,6 +253,8 @@ func (q *Queries) GitSync(ctx context.Context, arg GitSyncParams) (GitSync, erro
 		&i.CommitHash,
 		&i.Revision,
 		&i.SyncedAt,
+		&i.ChangeRequestID,
+		&i.Redirects,
 	)
 	return i, err
 }
@@ -201,9 +296,30 @@ func (q *Queries) GitSyncFiles(ctx context.Context, syncID string) ([]GitSyncFil
 	return items, nil
 }
 
+const gitSyncOfRequest = `-- name: GitSyncOfRequest :one
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects from git_syncs where change_request_id = $1
+`
+
+// Index: git_syncs_request.
+func (q *Queries) GitSyncOfRequest(ctx context.Context, changeRequestID *string) (GitSync, error) {
+	row := q.db.QueryRow(ctx, gitSyncOfRequest, changeRequestID)
+	var i GitSync
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Remote,
+		&i.CommitHash,
+		&i.Revision,
+		&i.SyncedAt,
+		&i.ChangeRequestID,
+		&i.Redirects,
+	)
+	return i, err
+}
+
 const insertGitOperation = `-- name: InsertGitOperation :one
 insert into git_operations (id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, "timestamp", created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by
 `
 
 type InsertGitOperationParams struct {
@@ -258,12 +374,49 @@ func (q *Queries) InsertGitOperation(ctx context.Context, arg InsertGitOperation
 		&i.Revision,
 		&i.Notes,
 		&i.FinishedAt,
+		&i.ChangeRequestID,
+		&i.AllowedBy,
+	)
+	return i, err
+}
+
+const lastGitImportOf = `-- name: LastGitImportOf :one
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where change_request_id = $1 and kind = 'import'
+order by "timestamp" desc, id desc limit 1
+`
+
+// The last import that a change request has.
+// Index: git_operations_request (change_request_id, timestamp desc, id desc).
+func (q *Queries) LastGitImportOf(ctx context.Context, changeRequestID *string) (GitOperation, error) {
+	row := q.db.QueryRow(ctx, lastGitImportOf, changeRequestID)
+	var i GitOperation
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Kind,
+		&i.State,
+		&i.Reason,
+		&i.Url,
+		&i.Credentials,
+		&i.Ref,
+		&i.Parameters,
+		&i.Provider,
+		&i.RepoUrl,
+		&i.Timestamp,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.CommitHash,
+		&i.Revision,
+		&i.Notes,
+		&i.FinishedAt,
+		&i.ChangeRequestID,
+		&i.AllowedBy,
 	)
 	return i, err
 }
 
 const listGitOperations = `-- name: ListGitOperations :many
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at from git_operations
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations
 where space_id = $1
   and ("timestamp", id) < ($2::timestamptz, $3::text collate "C")
 order by "timestamp" desc, id desc
@@ -311,6 +464,8 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 			&i.Revision,
 			&i.Notes,
 			&i.FinishedAt,
+			&i.ChangeRequestID,
+			&i.AllowedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -323,7 +478,7 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 }
 
 const lockGitOperation = `-- name: LockGitOperation :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at from git_operations where id = $1 for update
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where id = $1 for update
 `
 
 func (q *Queries) LockGitOperation(ctx context.Context, id string) (GitOperation, error) {
@@ -348,6 +503,8 @@ func (q *Queries) LockGitOperation(ctx context.Context, id string) (GitOperation
 		&i.Revision,
 		&i.Notes,
 		&i.FinishedAt,
+		&i.ChangeRequestID,
+		&i.AllowedBy,
 	)
 	return i, err
 }
@@ -357,21 +514,61 @@ select exists (
     select from git_operations
     where space_id = $1 and "timestamp" > $2::timestamptz and state = 'done'
       and not coalesce((parameters ->> 'standalone')::boolean, false)
+      and ($3::text = 'import'
+           or change_request_id is null and url = $4::text and ref = $5::text)
 )
 `
 
 type NewerGitOperationParams struct {
 	SpaceID string
 	After   time.Time
+	Kind    string
+	Url     string
+	Ref     string
 }
 
-// Whether a later operation, by their order, was done: one whose import did not stand alone.
+// Whether a later operation, by their order, was done: one whose import did not stand alone. An export writes what the
+// space has now, so only later operations with its own branch make it needless. An import that became a change request
+// has not changed the space.
 // Index: git_operations_space (space_id, timestamp desc, id desc).
 func (q *Queries) NewerGitOperation(ctx context.Context, arg NewerGitOperationParams) (bool, error) {
-	row := q.db.QueryRow(ctx, newerGitOperation, arg.SpaceID, arg.After)
+	row := q.db.QueryRow(ctx, newerGitOperation,
+		arg.SpaceID,
+		arg.After,
+		arg.Kind,
+		arg.Url,
+		arg.Ref,
+	)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const proposedGitSync = `-- name: ProposedGitSync :one
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects from git_syncs where space_id = $1 and remote = $2 and change_request_id is not null
+`
+
+type ProposedGitSyncParams struct {
+	SpaceID string
+	Remote  string
+}
+
+// The synchronization of a branch that an open or archived change request has.
+// Index: git_syncs_proposed.
+func (q *Queries) ProposedGitSync(ctx context.Context, arg ProposedGitSyncParams) (GitSync, error) {
+	row := q.db.QueryRow(ctx, proposedGitSync, arg.SpaceID, arg.Remote)
+	var i GitSync
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Remote,
+		&i.CommitHash,
+		&i.Revision,
+		&i.SyncedAt,
+		&i.ChangeRequestID,
+		&i.Redirects,
+	)
+	return i, err
 }
 
 const putGitRedirects = `-- name: PutGitRedirects :exec
@@ -392,16 +589,20 @@ func (q *Queries) PutGitRedirects(ctx context.Context, arg PutGitRedirectsParams
 }
 
 const putGitSync = `-- name: PutGitSync :exec
-insert into git_syncs (id, space_id, remote, commit_hash, revision) values ($1, $2, $3, $4, $5)
-on conflict (id) do update set commit_hash = excluded.commit_hash, revision = excluded.revision, synced_at = now()
+insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects)
+values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (id) do update set
+    commit_hash = excluded.commit_hash, revision = excluded.revision, redirects = excluded.redirects, synced_at = now()
 `
 
 type PutGitSyncParams struct {
-	ID         string
-	SpaceID    string
-	Remote     string
-	CommitHash string
-	Revision   string
+	ID              string
+	SpaceID         string
+	Remote          string
+	CommitHash      string
+	Revision        string
+	ChangeRequestID *string
+	Redirects       []byte
 }
 
 func (q *Queries) PutGitSync(ctx context.Context, arg PutGitSyncParams) error {
@@ -411,6 +612,8 @@ func (q *Queries) PutGitSync(ctx context.Context, arg PutGitSyncParams) error {
 		arg.Remote,
 		arg.CommitHash,
 		arg.Revision,
+		arg.ChangeRequestID,
+		arg.Redirects,
 	)
 	return err
 }
@@ -457,18 +660,21 @@ func (q *Queries) SetGitInfo(ctx context.Context, arg SetGitInfoParams) error {
 const setGitOperation = `-- name: SetGitOperation :exec
 update git_operations set
     state = $1, reason = $2, notes = $3, commit_hash = $4, revision = $5,
+    change_request_id = $6, allowed_by = $7,
     finished_at = case when $1::text in ('done', 'failed', 'skipped') then now() end,
     credentials = case when $1::text not in ('done', 'skipped') then credentials end
-where id = $6
+where id = $8
 `
 
 type SetGitOperationParams struct {
-	State      string
-	Reason     string
-	Notes      []byte
-	CommitHash *string
-	Revision   *string
-	ID         string
+	State           string
+	Reason          string
+	Notes           []byte
+	CommitHash      *string
+	Revision        *string
+	ChangeRequestID *string
+	AllowedBy       *string
+	ID              string
 }
 
 // Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried.
@@ -479,7 +685,40 @@ func (q *Queries) SetGitOperation(ctx context.Context, arg SetGitOperationParams
 		arg.Notes,
 		arg.CommitHash,
 		arg.Revision,
+		arg.ChangeRequestID,
+		arg.AllowedBy,
 		arg.ID,
 	)
 	return err
+}
+
+const wakeGitExports = `-- name: WakeGitExports :many
+with woken as (
+    update git_operations set state = 'queued', reason = '', change_request_id = null
+    where change_request_id = $1 and state = 'waiting' returning id, "timestamp"
+)
+select id from woken order by "timestamp", id
+`
+
+// The exports that wait for a change request run again.
+// Index: git_operations_request.
+// Sorts: the exports that wait for one change request.
+func (q *Queries) WakeGitExports(ctx context.Context, changeRequestID *string) ([]string, error) {
+	rows, err := q.db.Query(ctx, wakeGitExports, changeRequestID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

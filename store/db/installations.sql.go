@@ -942,7 +942,7 @@ func (q *Queries) SiteOfInstallation(ctx context.Context, arg SiteOfInstallation
 }
 
 const spaceOfInstallation = `-- name: SpaceOfInstallation :one
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, s.git_trusted
 from spaces s join integration_installations n on n.organization_id = s.organization_id
 where s.id = $1 and n.id = $2 and not n.paused
   and (n.space_selection = 'all' or exists (
@@ -985,6 +985,7 @@ func (q *Queries) SpaceOfInstallation(ctx context.Context, arg SpaceOfInstallati
 		&i.Space.ChangeRequestNumber,
 		&i.Space.ResolvedComments,
 		&i.Space.GitSync,
+		&i.Space.GitTrusted,
 	)
 	return i, err
 }

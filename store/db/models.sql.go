@@ -100,6 +100,7 @@ type ChangeRequest struct {
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 	ResolvedComments       int64
+	GitImport              bool
 }
 
 type ChangeRequestReview struct {
@@ -242,8 +243,7 @@ type Erasure struct {
 	AskedAt     time.Time
 	LogUntil    *time.Time
 	Version     *int64
-	ErasedUntil *time.Time
-	Attempts    int32
+	ErasedUntil time.Time
 	MutatedAt   *time.Time
 	DoneAt      *time.Time
 }
@@ -255,33 +255,37 @@ type Expiry struct {
 }
 
 type GitOperation struct {
-	ID          string
-	SpaceID     string
-	Kind        string
-	State       string
-	Reason      string
-	Url         string
-	Credentials []byte
-	Ref         string
-	Parameters  []byte
-	Provider    *string
-	RepoUrl     *string
-	Timestamp   time.Time
-	CreatedBy   *string
-	CreatedAt   time.Time
-	CommitHash  *string
-	Revision    *string
-	Notes       []byte
-	FinishedAt  *time.Time
+	ID              string
+	SpaceID         string
+	Kind            string
+	State           string
+	Reason          string
+	Url             string
+	Credentials     []byte
+	Ref             string
+	Parameters      []byte
+	Provider        *string
+	RepoUrl         *string
+	Timestamp       time.Time
+	CreatedBy       *string
+	CreatedAt       time.Time
+	CommitHash      *string
+	Revision        *string
+	Notes           []byte
+	FinishedAt      *time.Time
+	ChangeRequestID *string
+	AllowedBy       *string
 }
 
 type GitSync struct {
-	ID         string
-	SpaceID    string
-	Remote     string
-	CommitHash string
-	Revision   string
-	SyncedAt   time.Time
+	ID              string
+	SpaceID         string
+	Remote          string
+	CommitHash      string
+	Revision        string
+	SyncedAt        time.Time
+	ChangeRequestID *string
+	Redirects       []byte
 }
 
 type GlossaryEntry struct {
@@ -581,6 +585,7 @@ type SiteRedirect struct {
 	PageID        *string
 	Url           *string
 	CreatedAt     time.Time
+	Draft         bool
 }
 
 type SiteSection struct {
@@ -653,6 +658,7 @@ type Space struct {
 	ChangeRequestNumber int32
 	ResolvedComments    int64
 	GitSync             []byte
+	GitTrusted          []byte
 }
 
 type Team struct {

@@ -477,7 +477,10 @@ func (q *Queries) OpenAPISpecsWanted(ctx context.Context, organizationID string)
 }
 
 const publishedOpenAPISpec = `-- name: PublishedOpenAPISpec :one
-select v.document from openapi_specs s join openapi_spec_versions v on v.id = s.last_version join organizations o on o.id = s.organization_id
+select v.id
+from openapi_specs s
+    join openapi_spec_versions v on v.id = s.last_version
+    join organizations o on o.id = s.organization_id
 where s.organization_id = $1 and s.slug = $2 and s.visibility = 'public' and o.deleted_at is null
 `
 
@@ -486,11 +489,11 @@ type PublishedOpenAPISpecParams struct {
 	Slug           string
 }
 
-func (q *Queries) PublishedOpenAPISpec(ctx context.Context, arg PublishedOpenAPISpecParams) ([]byte, error) {
+func (q *Queries) PublishedOpenAPISpec(ctx context.Context, arg PublishedOpenAPISpecParams) (string, error) {
 	row := q.db.QueryRow(ctx, publishedOpenAPISpec, arg.OrganizationID, arg.Slug)
-	var document []byte
-	err := row.Scan(&document)
-	return document, err
+	var id string
+	err := row.Scan(&id)
+	return id, err
 }
 
 const setOpenAPISpecText = `-- name: SetOpenAPISpecText :one

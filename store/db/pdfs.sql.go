@@ -186,21 +186,30 @@ func (q *Queries) PDFByKey(ctx context.Context, arg PDFByKeyParams) (Pdf, error)
 	return i, err
 }
 
-const pDFChunk = `-- name: PDFChunk :one
-select bytes from pdf_chunks where content = $1 and number = $2
+const pDFPiece = `-- name: PDFPiece :one
+select substring(bytes from $1::int for $2::int)::bytea as piece
+from pdf_chunks where content = $3 and number = $4
 `
 
-type PDFChunkParams struct {
-	Content string
-	Number  int32
+type PDFPieceParams struct {
+	Position int32
+	Most     int32
+	Content  string
+	Number   int32
 }
 
+// Some of the bytes of a chunk. The first has the position 1.
 // Index: pdf_chunks_pkey.
-func (q *Queries) PDFChunk(ctx context.Context, arg PDFChunkParams) ([]byte, error) {
-	row := q.db.QueryRow(ctx, pDFChunk, arg.Content, arg.Number)
-	var bytes []byte
-	err := row.Scan(&bytes)
-	return bytes, err
+func (q *Queries) PDFPiece(ctx context.Context, arg PDFPieceParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, pDFPiece,
+		arg.Position,
+		arg.Most,
+		arg.Content,
+		arg.Number,
+	)
+	var piece []byte
+	err := row.Scan(&piece)
+	return piece, err
 }
 
 const setPDFJob = `-- name: SetPDFJob :exec

@@ -145,7 +145,7 @@ func (q *Queries) PublishedParts(ctx context.Context, siteID string) ([]Publishe
 
 const publishedVersion = `-- name: PublishedVersion :one
 select s.id, l.id as share_link, l.key as share_key,
-       exists (select 1 from site_redirects r where r.site_id = s.id) as has_redirects,
+       exists (select 1 from site_redirects r where r.site_id = s.id and not r.draft) as has_redirects,
        (s.xmin::text
            || '|' || coalesce((select string_agg(p.xmin::text, ',' order by p.rank) from site_spaces p where p.site_id = s.id), '')
            || '|' || coalesce((select string_agg(c.xmin::text, ',' order by c.rank) from site_sections c where c.site_id = s.id), ''))::text as version

@@ -216,7 +216,7 @@ func (q *Queries) ListReviews(ctx context.Context, arg ListReviewsParams) ([]Cha
 }
 
 const lockReviewedRequest = `-- name: LockReviewedRequest :one
-select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests where id = $1 for no key update
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments, git_import from change_requests where id = $1 for no key update
 `
 
 func (q *Queries) LockReviewedRequest(ctx context.Context, id string) (ChangeRequest, error) {
@@ -240,6 +240,7 @@ func (q *Queries) LockReviewedRequest(ctx context.Context, id string) (ChangeReq
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.ResolvedComments,
+		&i.GitImport,
 	)
 	return i, err
 }

@@ -43,8 +43,8 @@ func (q *Queries) DeleteSiteRedirect(ctx context.Context, arg DeleteSiteRedirect
 }
 
 const insertSiteRedirect = `-- name: InsertSiteRedirect :one
-insert into site_redirects (id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at
+insert into site_redirects (id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, draft)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at, draft
 `
 
 type InsertSiteRedirectParams struct {
@@ -57,6 +57,7 @@ type InsertSiteRedirectParams struct {
 	SiteSpaceID   *string
 	PageID        *string
 	Url           *string
+	Draft         bool
 }
 
 func (q *Queries) InsertSiteRedirect(ctx context.Context, arg InsertSiteRedirectParams) (SiteRedirect, error) {
@@ -70,6 +71,7 @@ func (q *Queries) InsertSiteRedirect(ctx context.Context, arg InsertSiteRedirect
 		arg.SiteSpaceID,
 		arg.PageID,
 		arg.Url,
+		arg.Draft,
 	)
 	var i SiteRedirect
 	err := row.Scan(
@@ -83,12 +85,13 @@ func (q *Queries) InsertSiteRedirect(ctx context.Context, arg InsertSiteRedirect
 		&i.PageID,
 		&i.Url,
 		&i.CreatedAt,
+		&i.Draft,
 	)
 	return i, err
 }
 
 const listSiteRedirects = `-- name: ListSiteRedirects :many
-select id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at from site_redirects
+select id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at, draft from site_redirects
 where site_id = $1
   and id > $2::text collate "C"
   and ($3::text is null or strpos(lower(source), lower($3)) > 0)
@@ -129,6 +132,7 @@ func (q *Queries) ListSiteRedirects(ctx context.Context, arg ListSiteRedirectsPa
 			&i.PageID,
 			&i.Url,
 			&i.CreatedAt,
+			&i.Draft,
 		); err != nil {
 			return nil, err
 		}
@@ -141,7 +145,7 @@ func (q *Queries) ListSiteRedirects(ctx context.Context, arg ListSiteRedirectsPa
 }
 
 const siteRedirectBySource = `-- name: SiteRedirectBySource :one
-select id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at from site_redirects where site_id = $1 and source_key = $2
+select id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at, draft from site_redirects where site_id = $1 and source_key = $2 and not draft
 `
 
 type SiteRedirectBySourceParams struct {
@@ -149,6 +153,7 @@ type SiteRedirectBySourceParams struct {
 	SourceKey string
 }
 
+// A draft leads nowhere.
 // Index: site_redirects_source (source_key, site_id).
 func (q *Queries) SiteRedirectBySource(ctx context.Context, arg SiteRedirectBySourceParams) (SiteRedirect, error) {
 	row := q.db.QueryRow(ctx, siteRedirectBySource, arg.SiteID, arg.SourceKey)
@@ -164,6 +169,7 @@ func (q *Queries) SiteRedirectBySource(ctx context.Context, arg SiteRedirectBySo
 		&i.PageID,
 		&i.Url,
 		&i.CreatedAt,
+		&i.Draft,
 	)
 	return i, err
 }
@@ -172,18 +178,20 @@ const updateSiteRedirect = `-- name: UpdateSiteRedirect :one
 update site_redirects set
     source = coalesce($1, source),
     source_key = coalesce($2, source_key),
-    kind = coalesce($3, kind),
-    site_section_id = case when $3::text is null then site_section_id else $4 end,
-    site_space_id = case when $3::text is null then site_space_id else $5 end,
-    page_id = case when $3::text is null then page_id else $6 end,
-    url = case when $3::text is null then url else $7 end
-where site_id = $8 and id = $9
-returning id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at
+    draft = coalesce($3, draft),
+    kind = coalesce($4, kind),
+    site_section_id = case when $4::text is null then site_section_id else $5 end,
+    site_space_id = case when $4::text is null then site_space_id else $6 end,
+    page_id = case when $4::text is null then page_id else $7 end,
+    url = case when $4::text is null then url else $8 end
+where site_id = $9 and id = $10
+returning id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at, draft
 `
 
 type UpdateSiteRedirectParams struct {
 	Source        *string
 	SourceKey     *string
+	Draft         *bool
 	Kind          *string
 	SiteSectionID *string
 	SiteSpaceID   *string
@@ -198,6 +206,7 @@ func (q *Queries) UpdateSiteRedirect(ctx context.Context, arg UpdateSiteRedirect
 	row := q.db.QueryRow(ctx, updateSiteRedirect,
 		arg.Source,
 		arg.SourceKey,
+		arg.Draft,
 		arg.Kind,
 		arg.SiteSectionID,
 		arg.SiteSpaceID,
@@ -218,6 +227,7 @@ func (q *Queries) UpdateSiteRedirect(ctx context.Context, arg UpdateSiteRedirect
 		&i.PageID,
 		&i.Url,
 		&i.CreatedAt,
+		&i.Draft,
 	)
 	return i, err
 }

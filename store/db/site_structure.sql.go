@@ -83,7 +83,7 @@ func (q *Queries) AllSections(ctx context.Context, siteID string) ([]SiteSection
 }
 
 const allSiteSpaces = `-- name: AllSiteSpaces :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, sp.git_trusted, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default,
        (o.id is not null)::boolean as section_named
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
     left join site_sections o on o.site_id = l.site_id and o.path = l.path and s.is_default and not l.is_default
@@ -143,6 +143,7 @@ func (q *Queries) AllSiteSpaces(ctx context.Context, siteID string) ([]AllSiteSp
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
 			&i.Space.GitSync,
+			&i.Space.GitTrusted,
 			&i.SectionPath,
 			&i.SectionDefault,
 			&i.SectionNamed,

@@ -134,7 +134,7 @@ func (q *Queries) InOtherSites(ctx context.Context, arg InOtherSitesParams) (boo
 
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted
 `
 
 type InsertSpaceParams struct {
@@ -185,12 +185,13 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
 		&i.GitSync,
+		&i.GitTrusted,
 	)
 	return i, err
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, s.git_trusted, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from spaces_seen($1, $2, $3) seen
     join spaces s on s.id = seen.id
     left join access_to($1, s.id, s.default_level, s.parent_id) a on $2 is distinct from 'admin'
@@ -253,6 +254,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
 			&i.Space.GitSync,
+			&i.Space.GitTrusted,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -267,7 +269,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 }
 
 const listSpacesInCollection = `-- name: ListSpacesInCollection :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, s.git_trusted, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from spaces_seen_in($1, $2, $3, $4,
                     nullif($5::text, ''), $6) seen
     join spaces s on s.id = seen.id
@@ -339,6 +341,7 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
 			&i.Space.GitSync,
+			&i.Space.GitTrusted,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -403,7 +406,7 @@ func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, e
 }
 
 const spaceByID = `-- name: SpaceByID :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted from spaces where id = $1
 `
 
 // For a caller whose right to it is already known.
@@ -433,12 +436,13 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
 		&i.GitSync,
+		&i.GitTrusted,
 	)
 	return i, err
 }
 
 const spacesForSite = `-- name: SpacesForSite :many
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = any($1::text[]) order by id for key share
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted from spaces where id = any($1::text[]) order by id for key share
 `
 
 // Until the transaction ends, the spaces neither go nor move to another organization.
@@ -474,6 +478,7 @@ func (q *Queries) SpacesForSite(ctx context.Context, ids []string) ([]Space, err
 			&i.ChangeRequestNumber,
 			&i.ResolvedComments,
 			&i.GitSync,
+			&i.GitTrusted,
 		); err != nil {
 			return nil, err
 		}
@@ -486,7 +491,7 @@ func (q *Queries) SpacesForSite(ctx context.Context, ids []string) ([]Space, err
 }
 
 const spacesForUser = `-- name: SpacesForUser :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, s.git_trusted, m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = $1
     cross join access_to($1, s.id, s.default_level, s.parent_id) a
@@ -538,6 +543,7 @@ func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
 			&i.Space.GitSync,
+			&i.Space.GitTrusted,
 			&i.Role,
 			&i.Level,
 			&i.GrantRank,
@@ -561,9 +567,10 @@ update spaces set
     language = coalesce($6, language),
     default_level = case when $7::boolean then $8 else default_level end,
     merge_rules = coalesce($9, merge_rules),
+    git_trusted = coalesce($10, git_trusted),
     updated_at = now()
-where id = $10
-returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
+where id = $11
+returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted
 `
 
 type UpdateSpaceParams struct {
@@ -576,6 +583,7 @@ type UpdateSpaceParams struct {
 	SetLevel     bool
 	DefaultLevel *string
 	MergeRules   []byte
+	GitTrusted   []byte
 	ID           string
 }
 
@@ -591,6 +599,7 @@ func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space
 		arg.SetLevel,
 		arg.DefaultLevel,
 		arg.MergeRules,
+		arg.GitTrusted,
 		arg.ID,
 	)
 	var i Space
@@ -617,6 +626,7 @@ func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
 		&i.GitSync,
+		&i.GitTrusted,
 	)
 	return i, err
 }

@@ -9,6 +9,18 @@ import (
 	"context"
 )
 
+const countTeamMembers = `-- name: CountTeamMembers :one
+select count(*) from team_members where team_id = $1
+`
+
+// Index: team_members_pkey.
+func (q *Queries) CountTeamMembers(ctx context.Context, teamID string) (int64, error) {
+	row := q.db.QueryRow(ctx, countTeamMembers, teamID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countTeams = `-- name: CountTeams :one
 select count(*) from teams t
 where t.organization_id = $1
@@ -101,6 +113,63 @@ func (q *Queries) InsertTeamMembers(ctx context.Context, arg InsertTeamMembersPa
 	return err
 }
 
+const listTeamMembers = `-- name: ListTeamMembers :many
+select t.role, m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed
+from team_members t
+    join memberships m on m.user_id = t.user_id and m.organization_id = t.organization_id
+    join users u on u.id = t.user_id
+where t.team_id = $1 and t.user_id > $2::text collate "C"
+order by t.user_id
+limit $3
+`
+
+type ListTeamMembersParams struct {
+	TeamID   string
+	After    string
+	PageSize int32
+}
+
+type ListTeamMembersRow struct {
+	Role       string
+	Membership Membership
+	User       User
+}
+
+// Index: team_members_pkey (team_id, user_id).
+func (q *Queries) ListTeamMembers(ctx context.Context, arg ListTeamMembersParams) ([]ListTeamMembersRow, error) {
+	rows, err := q.db.Query(ctx, listTeamMembers, arg.TeamID, arg.After, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListTeamMembersRow{}
+	for rows.Next() {
+		var i ListTeamMembersRow
+		if err := rows.Scan(
+			&i.Role,
+			&i.Membership.UserID,
+			&i.Membership.OrganizationID,
+			&i.Membership.Role,
+			&i.Membership.JoinedAt,
+			&i.Membership.LastSeenAt,
+			&i.Membership.Sso,
+			&i.User.ID,
+			&i.User.DisplayName,
+			&i.User.Email,
+			&i.User.PhotoUrl,
+			&i.User.CreatedAt,
+			&i.User.Unclaimed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTeams = `-- name: ListTeams :many
 select t.id, t.organization_id, t.title, t.created_at from teams t
 where t.organization_id = $1
@@ -171,6 +240,48 @@ func (q *Queries) LockTeam(ctx context.Context, arg LockTeamParams) (Team, error
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const membersNamed = `-- name: MembersNamed :many
+select n.name::text as name, m.user_id
+from unnest($1::text[]) n (name)
+    join memberships m on m.organization_id = $2 and m.user_id = n.name collate "C"
+union all
+select n.name::text, m.user_id
+from unnest($1::text[]) n (name)
+    join users u on lower(u.email) = lower(n.name)
+    join memberships m on m.organization_id = $2 and m.user_id = u.id
+`
+
+type MembersNamedParams struct {
+	Names          []string
+	OrganizationID string
+}
+
+type MembersNamedRow struct {
+	Name   string
+	UserID string
+}
+
+// The members of an organization whose ids or e-mail addresses these texts are.
+func (q *Queries) MembersNamed(ctx context.Context, arg MembersNamedParams) ([]MembersNamedRow, error) {
+	rows, err := q.db.Query(ctx, membersNamed, arg.Names, arg.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MembersNamedRow{}
+	for rows.Next() {
+		var i MembersNamedRow
+		if err := rows.Scan(&i.Name, &i.UserID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setTeamRoles = `-- name: SetTeamRoles :execrows

@@ -7,8 +7,11 @@ where id = $1
 returning change_request_number, revision, organization_id;
 
 -- name: InsertChangeRequest :one
-insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description, cluster_id)
-values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8, $9) returning *;
+insert into change_requests (
+    id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial, description,
+    cluster_id, git_import
+)
+values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7, $8, $9, $10) returning *;
 
 -- name: InsertContributor :exec
 insert into change_request_contributors (change_request_id, user_id) values ($1, $2) on conflict do nothing;

@@ -26,6 +26,12 @@ delete from files f where f.space_id = sqlc.arg(space_id) and f.hash = any(sqlc.
 -- Index: files_pkey.
 select content from files where space_id = $1 and hash = $2;
 
+-- name: FilePiece :one
+-- Some of a file's bytes. The first has the position 1.
+-- Index: files_pkey.
+select substring(content from sqlc.arg(position)::int for sqlc.arg(most)::int)::bytea as piece
+from files where space_id = sqlc.arg(space_id) and hash = sqlc.arg(hash);
+
 -- name: SpecDocuments :many
 -- The documents of spaces that name a specification, with the newest revision of each space. Not every one is a page's there.
 -- Index: document_specs_slug (slug, space_id).

@@ -1,16 +1,16 @@
 -- name: AskErasure :one
--- Index: erasures_pkey. An erasure that covers this moment stays as it is; any other begins anew, and keeps its place if it
--- is not done.
-insert into erasures as e (site_id, visitor, log_until)
-values ($1, $2, now() + sqlc.narg(keep)::interval)
+-- Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
+-- place if it is not done.
+insert into erasures as e (site_id, visitor, asked_at, erased_until, log_until)
+values ($1, $2, sqlc.arg(until), sqlc.arg(until), sqlc.arg(until)::timestamptz + sqlc.narg(keep)::interval)
 on conflict (site_id, visitor) do update set
-    asked_at     = case when e.erased_until > now() or e.done_at is null then e.asked_at else now() end,
+    asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
+                        else excluded.asked_at end,
     log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
-    version      = case when e.erased_until > now() then e.version end,
-    attempts     = case when e.erased_until > now() or e.done_at is null then e.attempts else 0 end,
-    mutated_at   = case when e.erased_until > now() then e.mutated_at end,
-    done_at      = case when e.erased_until > now() then e.done_at end,
-    erased_until = case when e.erased_until > now() then e.erased_until end
+    version      = case when e.erased_until >= excluded.erased_until then e.version end,
+    mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
+    done_at      = case when e.erased_until >= excluded.erased_until then e.done_at end,
+    erased_until = greatest(e.erased_until, excluded.erased_until)
 returning *;
 
 -- name: Erasure :one
@@ -20,7 +20,10 @@ select * from erasures where site_id = $1 and visitor = $2;
 -- name: SiteErasures :one
 -- Index: erasures_pending_site. None if AskErasure would not add one.
 select count(*) from erasures e where e.done_at is null and e.site_id = $1
-and not exists (select from erasures o where o.site_id = $1 and o.visitor = $2 and (o.done_at is null or o.erased_until > now()));
+and not exists (
+    select from erasures o where o.site_id = $1 and o.visitor = $2
+    and (o.done_at is null or o.erased_until >= sqlc.arg(until)::timestamptz)
+);
 
 -- name: NextTombstoneVersion :one
 -- A version has the time in it: one that was given before a restored backup is never given again.
@@ -30,18 +33,12 @@ update tombstone_version set version = greatest(version + 1, (extract(epoch from
 update tombstone_version set version = greatest(version, sqlc.arg(version)::bigint);
 
 -- name: BeginErasures :many
--- Index: erasures_pending. Those that failed before get more time.
+-- Index: erasures_pending.
 with batch as (
     select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit sqlc.arg(most)::integer for update
-), time as (
-    select now() + sqlc.arg(window_time)::interval * power(2, least(6, max(e.attempts))) as until
-    from erasures e join batch b on e.site_id = b.site_id and e.visitor = b.visitor
 )
-update erasures e set
-    version = sqlc.arg(version), erased_until = t.until, log_until = e.log_until + (t.until - coalesce(e.erased_until, e.asked_at))
-from batch b, time t
-where e.site_id = b.site_id and e.visitor = b.visitor
-returning e.site_id, e.visitor, t.until::timestamptz as until;
+update erasures e set version = sqlc.arg(version) from batch b where e.site_id = b.site_id and e.visitor = b.visitor
+returning e.site_id, e.visitor, e.erased_until;
 
 -- name: AddTombstones :exec
 -- Index: erasures_pending.
@@ -51,12 +48,12 @@ select e.version, e.site_id, e.visitor, e.erased_until from erasures e where e.v
 -- name: BegunErasures :many
 -- Index: erasures_pending. They have tombstones, and their rows may still be there.
 -- Sorts: those that are under way.
-select version::bigint as version, erased_until::timestamptz as erased_until, site_id, visitor from erasures
+select version::bigint as version, erased_until, site_id, visitor from erasures
 where done_at is null and version is not null and mutated_at is null order by version;
 
 -- name: RetryErasures :exec
 -- Index: erasures_pending.
-update erasures set version = null, attempts = attempts + 1 where version = $1 and mutated_at is null and done_at is null;
+update erasures set version = null where version = $1 and mutated_at is null and done_at is null;
 
 -- name: MarkMutated :exec
 -- Index: erasures_pending.

@@ -24,18 +24,23 @@ select * from git_operations where id = $1;
 select * from git_operations where id = $1 for update;
 
 -- name: NewerGitOperation :one
--- Whether a later operation, by their order, was done: one whose import did not stand alone.
+-- Whether a later operation, by their order, was done: one whose import did not stand alone. An export writes what the
+-- space has now, so only later operations with its own branch make it needless. An import that became a change request
+-- has not changed the space.
 -- Index: git_operations_space (space_id, timestamp desc, id desc).
 select exists (
     select from git_operations
     where space_id = sqlc.arg(space_id) and "timestamp" > sqlc.arg(after)::timestamptz and state = 'done'
       and not coalesce((parameters ->> 'standalone')::boolean, false)
+      and (sqlc.arg(kind)::text = 'import'
+           or change_request_id is null and url = sqlc.arg(url)::text and ref = sqlc.arg(ref)::text)
 );
 
 -- name: SetGitOperation :exec
 -- Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried.
 update git_operations set
     state = sqlc.arg(state), reason = sqlc.arg(reason), notes = sqlc.narg(notes), commit_hash = sqlc.narg(commit_hash), revision = sqlc.narg(revision),
+    change_request_id = sqlc.narg(change_request_id), allowed_by = sqlc.narg(allowed_by),
     finished_at = case when sqlc.arg(state)::text in ('done', 'failed', 'skipped') then now() end,
     credentials = case when sqlc.arg(state)::text not in ('done', 'skipped') then credentials end
 where id = sqlc.arg(id);
@@ -61,16 +66,67 @@ where o.state in ('queued', 'running') and not exists (
 -- Index: git_operations_credentials.
 update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < sqlc.arg(before)::timestamptz;
 
+-- name: GitOperationAtWork :one
+-- The operation of a space whose job comes before all others that are not over.
+-- Index: jobs_sequence.
+-- Sorts: the jobs of a space.
+select o.* from river_job j join git_operations o on o.id = j.args ->> 'operation'
+where j.metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
+  and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+order by j.state = 'pending', j.id
+limit 1;
+
+-- name: LastGitImportOf :one
+-- The last import that a change request has.
+-- Index: git_operations_request (change_request_id, timestamp desc, id desc).
+select * from git_operations where change_request_id = $1 and kind = 'import'
+order by "timestamp" desc, id desc limit 1;
+
+-- name: WakeGitExports :many
+-- The exports that wait for a change request run again.
+-- Index: git_operations_request.
+-- Sorts: the exports that wait for one change request.
+with woken as (
+    update git_operations set state = 'queued', reason = '', change_request_id = null
+    where change_request_id = $1 and state = 'waiting' returning id, "timestamp"
+)
+select id from woken order by "timestamp", id;
+
 -- name: GitSync :one
-select * from git_syncs where space_id = $1 and remote = $2;
+-- Index: git_syncs_known.
+select * from git_syncs where space_id = $1 and remote = $2 and change_request_id is null;
+
+-- name: ProposedGitSync :one
+-- The synchronization of a branch that an open or archived change request has.
+-- Index: git_syncs_proposed.
+select * from git_syncs where space_id = $1 and remote = $2 and change_request_id is not null;
+
+-- name: GitSyncOfRequest :one
+-- Index: git_syncs_request.
+select * from git_syncs where change_request_id = $1;
+
+-- name: DeleteGitSync :exec
+delete from git_syncs where id = $1;
+
+-- name: ConfirmGitSync :exec
+update git_syncs set change_request_id = null, redirects = null, synced_at = now() where id = $1;
+
+-- name: FilesOnlyInGitSync :many
+-- The files of a space that one synchronization has, and another one does not have.
+-- No index: all of two synchronizations, by the first column of the primary key.
+select file_id from git_sync_files where sync_id = sqlc.arg(sync_id)::text and file_id <> ''
+except
+select file_id from git_sync_files where sync_id = sqlc.arg(but_not)::text;
 
 -- name: GitSyncFiles :many
 -- No index: all of a synchronization, by the first column of the primary key.
 select path, blob, page_id, file_id from git_sync_files where sync_id = $1;
 
 -- name: PutGitSync :exec
-insert into git_syncs (id, space_id, remote, commit_hash, revision) values ($1, $2, $3, $4, $5)
-on conflict (id) do update set commit_hash = excluded.commit_hash, revision = excluded.revision, synced_at = now();
+insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects)
+values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (id) do update set
+    commit_hash = excluded.commit_hash, revision = excluded.revision, redirects = excluded.redirects, synced_at = now();
 
 -- name: PutGitSyncFiles :exec
 insert into git_sync_files (sync_id, path, blob, page_id, file_id)

@@ -116,5 +116,8 @@ update openapi_specs set visibility = sqlc.arg(visibility),
 where organization_id = sqlc.arg(organization_id) and slug = sqlc.arg(slug) returning *;
 
 -- name: PublishedOpenAPISpec :one
-select v.document from openapi_specs s join openapi_spec_versions v on v.id = s.last_version join organizations o on o.id = s.organization_id
+select v.id
+from openapi_specs s
+    join openapi_spec_versions v on v.id = s.last_version
+    join organizations o on o.id = s.organization_id
 where s.organization_id = sqlc.arg(organization_id) and s.slug = sqlc.arg(slug) and s.visibility = 'public' and o.deleted_at is null;

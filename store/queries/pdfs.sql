@@ -22,9 +22,11 @@ insert into pdf_contents (content) values ($1);
 -- name: AddPDFChunk :exec
 insert into pdf_chunks (content, number, bytes) values ($1, $2, $3);
 
--- name: PDFChunk :one
+-- name: PDFPiece :one
+-- Some of the bytes of a chunk. The first has the position 1.
 -- Index: pdf_chunks_pkey.
-select bytes from pdf_chunks where content = $1 and number = $2;
+select substring(bytes from sqlc.arg(position)::int for sqlc.arg(most)::int)::bytea as piece
+from pdf_chunks where content = sqlc.arg(content) and number = sqlc.arg(number);
 
 -- name: FinishPDF :execrows
 update pdfs set content = sqlc.arg(content)::text, size = sqlc.arg(size)::bigint, used_at = now()

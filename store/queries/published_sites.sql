@@ -5,7 +5,7 @@
 -- Index: sites_pkey.
 -- Sorts: the parts of one site.
 select s.id, l.id as share_link, l.key as share_key,
-       exists (select 1 from site_redirects r where r.site_id = s.id) as has_redirects,
+       exists (select 1 from site_redirects r where r.site_id = s.id and not r.draft) as has_redirects,
        (s.xmin::text
            || '|' || coalesce((select string_agg(p.xmin::text, ',' order by p.rank) from site_spaces p where p.site_id = s.id), '')
            || '|' || coalesce((select string_agg(c.xmin::text, ',' order by c.rank) from site_sections c where c.site_id = s.id), ''))::text as version

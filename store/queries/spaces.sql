@@ -61,6 +61,7 @@ update spaces set
     language = coalesce(sqlc.narg(language), language),
     default_level = case when sqlc.arg(set_level)::boolean then sqlc.narg(default_level) else default_level end,
     merge_rules = coalesce(sqlc.narg(merge_rules), merge_rules),
+    git_trusted = coalesce(sqlc.narg(git_trusted), git_trusted),
     updated_at = now()
 where id = sqlc.arg(id)
 returning *;

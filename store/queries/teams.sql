@@ -26,6 +26,31 @@ where t.organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(owner)::text is null
        or exists (select 1 from team_members m where m.team_id = t.id and m.user_id = sqlc.narg(owner) and m.role = 'owner'));
 
+-- name: MembersNamed :many
+-- The members of an organization whose ids or e-mail addresses these texts are.
+select n.name::text as name, m.user_id
+from unnest(sqlc.arg(names)::text[]) n (name)
+    join memberships m on m.organization_id = sqlc.arg(organization_id) and m.user_id = n.name collate "C"
+union all
+select n.name::text, m.user_id
+from unnest(sqlc.arg(names)::text[]) n (name)
+    join users u on lower(u.email) = lower(n.name)
+    join memberships m on m.organization_id = sqlc.arg(organization_id) and m.user_id = u.id;
+
+-- name: ListTeamMembers :many
+-- Index: team_members_pkey (team_id, user_id).
+select t.role, sqlc.embed(m), sqlc.embed(u)
+from team_members t
+    join memberships m on m.user_id = t.user_id and m.organization_id = t.organization_id
+    join users u on u.id = t.user_id
+where t.team_id = sqlc.arg(team_id) and t.user_id > sqlc.arg(after)::text collate "C"
+order by t.user_id
+limit sqlc.arg(page_size);
+
+-- name: CountTeamMembers :one
+-- Index: team_members_pkey.
+select count(*) from team_members where team_id = $1;
+
 -- name: InsertTeamMembers :exec
 -- Adds members of the team's organization to the team; those who are in it keep their role.
 insert into team_members (team_id, user_id, organization_id, role)

@@ -3,6 +3,7 @@ package shape
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -32,13 +33,35 @@ func GoodDocument(v any) error {
 	return nil
 }
 
-// AnyTime is a UTC time of whenever.
+// AnyTime is a time in the form of answers.
 func AnyTime(v any) error {
+	_, err := moment(v)
+	return err
+}
+
+// momentForm is the one form of moments in answers, and written finds whatever looks like a moment.
+var (
+	momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+	written    = regexp.MustCompile(`"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^"]*"`)
+)
+
+// moment reads a time in the form of answers.
+func moment(v any) (time.Time, error) {
 	s, _ := v.(string)
-	if at, err := time.Parse(time.RFC3339Nano, s); err != nil || at.Location() != time.UTC {
-		return fmt.Errorf("%#v is no UTC time", v)
+	if !momentForm.MatchString(s) {
+		return time.Time{}, fmt.Errorf("%#v is no UTC time with three fraction digits", v)
 	}
-	return nil
+	return time.Parse(time.RFC3339Nano, s)
+}
+
+// OtherMoments returns the moments in a body that have another form than answers have.
+func OtherMoments(body []byte) (others []string) {
+	for _, text := range written.FindAll(body, -1) {
+		if s := string(text[1 : len(text)-1]); !momentForm.MatchString(s) {
+			others = append(others, s)
+		}
+	}
+	return others
 }
 
 // Either passes what any of the checks passes.
@@ -55,9 +78,11 @@ func Either(checks ...func(any) error) func(any) error {
 
 var (
 	GitOperationShape = Of{
-		"object": One("git-operation"), "id": ID, "kind": One("import", "export"), "state": One("queued", "running", "done", "failed", "skipped"),
+		"object": One("git-operation"), "id": ID, "kind": One("import", "export"),
+		"state":   One("queued", "running", "waiting", "done", "failed", "skipped"),
 		"reason?": Text(1, 5000), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp, "finishedAt?": Timestamp,
 		"commit?": String, "commitURL?": String, "revision?": ID, "notes?": List(Object(Of{"path": String, "text": String})),
+		"changeRequest?": ID, "waitsFor?": ID, "allowedBy?": One("bypass", "trusted"),
 	}
 	GitSync = Of{
 		"repoName?": String, "installationProvider?": One("github", "gitlab", "github-legacy"), "integration?": String, "url?": String,
@@ -152,23 +177,21 @@ func Since(at time.Time) {
 
 // Timestamp is a time in UTC, at most a minute before the earliest object or after now.
 func Timestamp(v any) error {
-	s, _ := v.(string)
-	at, err := time.Parse(time.RFC3339Nano, s)
+	at, err := moment(v)
 	early := at.Before(time.Unix(0, earliest.Load()).Add(-time.Minute))
-	if err != nil || at.Location() != time.UTC || early || time.Until(at) > time.Minute {
-		return fmt.Errorf("%#v is no UTC time of now", v)
+	if err == nil && (early || time.Until(at) > time.Minute) {
+		return fmt.Errorf("%#v is no time of now", v)
 	}
-	return nil
+	return err
 }
 
 // InviteEnd is the end of an invite that was made now.
 func InviteEnd(v any) error {
-	s, _ := v.(string)
-	at, err := time.Parse(time.RFC3339Nano, s)
+	at, err := moment(v)
 	if err != nil {
 		return err
 	}
-	return Timestamp(at.Add(-storetest.InviteLifetime).Format(time.RFC3339Nano))
+	return Timestamp(schema.FormatMoment(at.Add(-storetest.InviteLifetime)))
 }
 
 func URI(v any) error {
@@ -252,6 +275,7 @@ var (
 		"mergeRules":   Object(Of{"type": One("inherit", "rules", "none"), "rules?": List(Object(mergeRuleShape))}),
 		"urls":         Object(Of{"location": URI, "app": URI, "published?": URI, "public?": URI, "icon?": Text(1, 2048)}),
 		"organization": ID, "parent?": ID, "language?": Text(2, 5), "gitSync?": Object(GitSync), "revision": ID,
+		"gitTrusted?":  List(Object(Of{"url": String, "ref": String, "repoProjectDirectory?": String})),
 		"defaultLevel": One(append(Role, nil, "inherit")...),
 		"comments":     Count, "changeRequests": Count, "changeRequestsOpen": Count, "changeRequestsDraft": Count,
 		"permissions": Booleans("view access admin viewInviteLinks edit triggerGitSync comment merge review installIntegration"),

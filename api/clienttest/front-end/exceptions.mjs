@@ -1,15 +1,23 @@
 // Where answers differ from what the published document of a generation says, by the client's package: a change of its schemas, with
-// the reason. A replay in which no answer needs one fails. Those of 0.146.0 are the ones that every answer has: ../lib/seed.mjs.
+// the reason. A replay in which no answer needs one fails. 0.146.0 has those of every answer, too: ../lib/seed.mjs.
 import { exceptions as ofEvery } from '../lib/seed.mjs';
 
 const without = (schema, ...members) => { schema.required = schema.required.filter((name) => !members.includes(name)); };
 const asIn0146 = (name) => ofEvery.find((e) => e.name === name);
 const later = 'the contract is that of 0.146.0, which does not have the members; the front end renders without them';
+const files = {
+    name: 'openapi-filesystem',
+    reason: 'readers get the list of files that the front end parses; all other callers get the object of the document',
+    patch: ({ OpenAPISpecContent: { properties } }) => {
+        properties.filesystem = { type: 'array', items: { type: 'object' } };
+    },
+};
 
 export const exceptions = {
+    '@gitbook/api': [files],
     '@gitbook/api-next': [
         asIn0146('page-without-body'),
-        asIn0146('openapi-filesystem'),
+        files,
         asIn0146('change-attributes'),
         { name: 'site-of-0.146', reason: later, patch: (schemas) => without(schemas.Site, 'appliedType', 'defaultLevel', 'permissions') },
         { name: 'site-preview', reason: later, patch: (schemas) => without(schemas.Site.properties.urls, 'preview') },
@@ -19,7 +27,10 @@ export const exceptions = {
             name: 'page-tags', reason: later,
             patch: (schemas) => schemas.RevisionPageDocument.allOf.filter((s) => s.required).forEach((s) => without(s, 'tags')),
         },
-        { name: 'redirect-of-0.146', reason: later, patch: (schemas) => without(schemas.SiteRedirect, 'draft', 'captureWildcard', 'permanent', 'createdAt') },
+        {
+            name: 'redirect-of-0.146', reason: later,
+            patch: (schemas) => without(schemas.SiteRedirect, 'captureWildcard', 'permanent', 'createdAt'),
+        },
         { name: 'layout-of-0.146', reason: later, patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'tags', 'actions') },
     ],
 };

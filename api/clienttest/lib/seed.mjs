@@ -81,12 +81,6 @@ export const exceptions = [
         },
     },
     {
-        name: 'openapi-filesystem',
-        seed: 'OpenAPI content: what renderers parse is the list of files of their parser (spec/renderer.md)',
-        reason: 'the document types filesystem as an object, which an array is in JavaScript but not in JSON schema',
-        patch: (schemas) => { schemas.OpenAPISpecContent.properties.filesystem = { type: 'array', items: { type: 'object' } }; },
-    },
-    {
         name: 'change-attributes',
         seed: 'Changes of revisions: what the published client reads',
         reason: 'the attributes of an edited page are oneOf those of a document, a group and a link, which share title, slug and emoji: '

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -46,6 +47,9 @@ func Document(table frame.Table, baseURL string) ([]byte, error) {
 		item, ok := paths[op.Path].(jsonschema.Dict)
 		if !ok {
 			item = jsonschema.Dict{}
+			if op.Root {
+				item["servers"] = []any{jsonschema.Dict{"url": cmp.Or(strings.TrimRight(baseURL, "/"), "/")}}
+			}
 			paths[op.Path] = item
 		}
 		described, err := d.operation(op)

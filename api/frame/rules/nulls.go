@@ -38,25 +38,38 @@ func RefuseNulls(body []byte, lasting []string) error {
 		return nil
 	}
 	var c Checker
+	err := EachMember(body, func(name string, kind jsontext.Kind) error {
+		if kind == jsontext.KindNull && slices.Contains(lasting, name) {
+			c.Add(name, "must not be null: it can be changed, but not removed")
+		}
+		return nil
+	})
+	if err == nil && len(c.Details) > 0 {
+		err = schema.InvalidAll(c.Details)
+	}
+	return err
+}
+
+// EachMember calls see for each member of a body that has already been decoded without error, with the kind of its
+// value, until see fails. It refuses null, which decodes into any type.
+func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	if start, err := d.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {
 		return schema.Invalid("", "must be an object, got null")
 	}
-	for {
+	for d.PeekKind() == jsontext.KindString {
 		name, err := d.ReadToken()
-		if err != nil || name.Kind() != jsontext.KindString {
-			break
+		if err != nil {
+			return schema.Internal(err)
 		}
+		// The token is valid until the next read.
 		member := name.String()
-		if d.PeekKind() == jsontext.KindNull && slices.Contains(lasting, member) {
-			c.Add(member, "must not be null: it can be changed, but not removed")
+		if err := see(member, d.PeekKind()); err != nil {
+			return err
 		}
-		if d.SkipValue() != nil {
-			break
+		if err := d.SkipValue(); err != nil {
+			return schema.Internal(err)
 		}
 	}
-	if len(c.Details) == 0 {
-		return nil
-	}
-	return schema.InvalidAll(c.Details)
+	return nil
 }

@@ -58,15 +58,13 @@ var Common = Vocabulary{
 		"title":       {Match: notBlank, Problem: "must not be blank", Regexp: NotBlank},
 		"ascii":       Matching(`^[\x20-\x7e]*$`, "must be of printable ASCII characters"),
 		"oneLine":     Matching(`^[^\n\r]*$`, "must not hold a line break"),
-		"headerText":  Matching(`^[^\x00-\x1f\x7f]*$`, "must be on one line"),
 		"slug":        Matching(`^[a-z0-9]+(?:-[a-z0-9]+)*$`, "must be lowercase words of letters and digits with hyphens between them"),
 		"color":       Matching(`^#(?:[0-9a-fA-F]{3}){1,2}$`, "must be a color such as #0af or #00aaff"),
 		"languageTag": Matching(`^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$`, "must be the code of a language, such as en or pt-BR"),
 		"dateTime":    {Match: isDateTime, Problem: "must be a time such as 2026-01-31T12:00:00Z", Format: "date-time"},
 		"mediaType": Matching(`^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+(?:; ?charset=[a-zA-Z0-9-]+)?$`,
 			"must be a media type such as image/png"),
-		"uri": {Match: schema.AbsoluteURL, Problem: "must be an absolute http or https URL", Regexp: HTTPURL, Format: "uri"},
-		"plainURL": {
+		"uri": {
 			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password", Regexp: HTTPURL, Format: "uri",
 		},
 		"link": {Match: schema.LinkAllowed, Problem: schema.ProblemLink, Regexp: schema.LinkPattern},

@@ -1,6 +1,7 @@
 package gitlayout
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -52,10 +53,28 @@ func arrange(l *Layout, siblings []tree.Node, entries []*Entry, was map[string]t
 			positions[i] = before.Position
 		}
 	}
-	fill(positions)
+	if !ordered(siblings, positions) {
+		fill(positions)
+	}
 	for i := range siblings {
 		siblings[i].Position = positions[i]
 	}
+}
+
+// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids
+// count.
+func ordered(siblings []tree.Node, positions []string) bool {
+	for i := range siblings {
+		if positions[i] == "" {
+			return false
+		}
+		if i > 0 && cmp.Or(
+			strings.Compare(positions[i-1], positions[i]), strings.Compare(siblings[i-1].ID, siblings[i].ID),
+		) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 const maxSlug = 100

@@ -197,6 +197,13 @@ var costly = map[string]string{
 	"code in hints":              fill("{% hint %}\n```\na\n```\n{% endhint %}\n"),
 	"mixed openers":              fill("*_~"),
 	"links with escapes":         fill(`[a](\(`),
+	"open tags of HTML":          fill("<a "),
+	"tags with addresses":        fill("<a href=b>"),
+	"scripts":                    fill("<script>"),
+	"links to scripts":           fill("[a](javascript:b)"),
+	"embeds of scripts":          fill("{% embed url=\"data:b\" %}\n"),
+	"backslashes before tags":    strings.Repeat(`\`, 90_000) + "<b>",
+	"references to characters":   "[a](" + fill("&amp;") + ")",
 	"references with wide label": "[ä]: b\n\n" + strings.Repeat("[Ä]", 24_000),
 }
 
@@ -263,6 +270,15 @@ func TestMarkdownCost(t *testing.T) {
 			t.Log(best)
 			if best > maxCost {
 				t.Errorf("%d bytes took %s of processor time", len(markdown), best)
+			}
+			best = time.Hour
+			for range 5 {
+				if best = min(best, cputime.Of(func() { Safe(markdown) })); best < maxCost {
+					break
+				}
+			}
+			if best > maxCost {
+				t.Errorf("%d bytes took Safe %s of processor time", len(markdown), best)
 			}
 			r := newReader(markdown)
 			if r.parse(); r.state.steps > 100*len(markdown) {

@@ -9,7 +9,7 @@ import (
 const FormatDocument = "document"
 
 // Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
-// of a Markdown body, converted once when the body was written.
+// of a Markdown body, converted once when the body was written. Markdown is what Safe returns, because others read it.
 func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	switch {
 	case body.IsZero():
@@ -19,9 +19,9 @@ func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	case format == FormatDocument:
 		return schema.DocumentBody(*body.Document)
 	case body.Document != nil:
-		return schema.MarkdownBody(Write(*body.Document))
+		return schema.MarkdownBody(Safe(Write(*body.Document)))
 	}
-	return body
+	return schema.MarkdownBody(Safe(*body.Markdown))
 }
 
 // Verbatim returns Markdown's source text as a document. It is for Markdown that was stored before its size was checked

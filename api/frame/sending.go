@@ -1,0 +1,140 @@
+package frame
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// writeBuffer is the buffer that each connection has for its answers.
+	writeBuffer = 4 << 10
+	// leastPiece and mostPiece bound the pieces in which a stream is read. The first is small: most files are, and a
+	// client who does not read should cost no large one.
+	leastPiece, firstPiece, mostPiece = 16 << 10, 32 << 10, 256 << 10
+	// leastTaken is what a client takes in Config.WriteStall if it reads at all.
+	leastTaken = 8 << 10
+)
+
+// pieces is a body that is read piece by piece. It holds no bytes between two reads.
+type pieces interface {
+	io.Reader
+	// Next returns the next bytes, at most that many, or io.EOF. Back gives the last of them back.
+	Next(most int) ([]byte, error)
+	Back(n int)
+}
+
+// Write sends bytes, for as long as the client takes some.
+func (c *edgeConn) Write(p []byte) (sent int, err error) {
+	err = c.send(func() (int, error) {
+		n, err := c.TCPConn.Write(p[sent:])
+		sent += n
+		return n, err
+	})
+	return sent, err
+}
+
+// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and gives back
+// what the kernel does not take, so that a client who does not read takes no memory here. fasthttp's buffered writer
+// calls it.
+func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
+	body, ok := r.(pieces)
+	if !ok {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	for size := firstPiece; ; {
+		room := 0
+		if err := c.send(func() (int, error) {
+			room, err = awaitRoom(raw)
+			return 0, err
+		}); err != nil {
+			return sent, err
+		}
+		piece, err := body.Next(min(room, size))
+		if errors.Is(err, io.EOF) {
+			return sent, nil
+		}
+		if err != nil {
+			return sent, err
+		}
+		n, err := offer(raw, piece)
+		if err != nil {
+			return sent, err
+		}
+		body.Back(len(piece) - n)
+		sent += int64(n)
+		// Small segments leave less room than the kernel says.
+		if size = max(n, leastPiece); n == len(piece) {
+			size = min(2*size, mostPiece)
+		}
+	}
+}
+
+// offer sends what the kernel takes at once.
+func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
+	// Control does not look at the deadline, which has passed if the piece came late.
+	failed := raw.Control(func(fd uintptr) {
+		for n, err = syscall.Write(int(fd), piece); errors.Is(err, syscall.EINTR); {
+			n, err = syscall.Write(int(fd), piece)
+		}
+	})
+	if errors.Is(err, syscall.EAGAIN) {
+		err = nil
+	}
+	return max(n, 0), errors.Join(failed, err)
+}
+
+// send repeats a step that sends bytes, or waits until it can, when its time is over and the client has taken some
+// bytes meanwhile. What the client's side has taken is what has left the kernel's queue.
+func (c *edgeConn) send(step func() (n int, err error)) error {
+	for queued := -1; ; {
+		if err := c.SetWriteDeadline(time.Now().Add(c.listener.connections.stall)); err != nil {
+			return err
+		}
+		n, err := step()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		left := c.queued()
+		if queued >= 0 && queued+n-left < leastTaken {
+			c.listener.connections.ended(endedStalled)
+			return err
+		}
+		queued = left
+	}
+}
+
+// queued is how many bytes the kernel has that the client's side has not taken.
+func (c *edgeConn) queued() (bytes int) {
+	if raw, err := c.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { bytes, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
+	}
+	return bytes
+}
+
+// awaitRoom waits until the kernel takes bytes, and returns about how many. The kernel calls a socket writable when a
+// third of its buffer is free, of which bookkeeping takes a part.
+func awaitRoom(raw syscall.RawConn) (bytes int, err error) {
+	err = raw.Write(func(fd uintptr) bool {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+		n, err := unix.Poll(ready, 0)
+		for errors.Is(err, syscall.EINTR) {
+			n, err = unix.Poll(ready, 0)
+		}
+		if err == nil && n == 0 {
+			return false
+		}
+		buffer, _ := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)
+		bytes = min(max(buffer/6, leastPiece), mostPiece)
+		return true
+	})
+	return bytes, err
+}

@@ -1,0 +1,90 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Shared names a large answer that is the same for all callers. The answers that are under way share its bytes, so that
+// many callers who do not read them take no more memory than one.
+type Shared struct {
+	// Name says what the answer is: other bytes need another name.
+	Name string
+	// Load reads the answer, which must not change afterwards. It runs for the first of several callers.
+	Load func(ctx context.Context) (Encoded, error)
+}
+
+// sharedAnswers has the answers that are under way.
+type sharedAnswers struct {
+	mu   sync.Mutex
+	held map[string]*sharedAnswer
+}
+
+// sharedAnswer is an answer with the number of its users.
+type sharedAnswer struct {
+	name  string
+	users int
+	// loaded is closed when the fields below are set.
+	loaded chan struct{}
+	answer Encoded
+	err    error
+}
+
+// errNotLoaded is what the others see if the caller that loads an answer panics.
+var errNotLoaded = errors.New("the answer was not loaded")
+
+// get returns the answer, which another caller may be loading. The caller leaves it.
+func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer, error) {
+	for {
+		s.mu.Lock()
+		found := s.held[shared.Name]
+		first := found == nil
+		if first {
+			found = &sharedAnswer{name: shared.Name, loaded: make(chan struct{}), err: errNotLoaded}
+			s.held[shared.Name] = found
+		}
+		found.users++
+		s.mu.Unlock()
+		if first {
+			if err := s.load(ctx, found, shared); err != nil {
+				return nil, err
+			}
+			return found, nil
+		}
+		select {
+		case <-found.loaded:
+			if found.err == nil {
+				return found, nil
+			}
+			// The first caller may have gone away. The next one loads.
+			s.leave(found)
+		case <-ctx.Done():
+			s.leave(found)
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// load reads an answer for all that wait for it. A failed one is forgotten at once.
+func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Shared) error {
+	defer func() {
+		if into.err != nil {
+			s.mu.Lock()
+			delete(s.held, into.name)
+			s.mu.Unlock()
+		}
+		close(into.loaded)
+	}()
+	into.answer, into.err = shared.Load(ctx)
+	return into.err
+}
+
+// leave ends the use of an answer. The last user drops it.
+func (s *sharedAnswers) leave(a *sharedAnswer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.users--; a.users == 0 && s.held[a.name] == a {
+		delete(s.held, a.name)
+	}
+}

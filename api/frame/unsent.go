@@ -1,0 +1,177 @@
+package frame
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	// freeAnswer is the size of the answers that are not counted: they fit into the buffer that each connection has.
+	freeAnswer = writeBuffer
+	// streamedAnswer is what an answer counts for that is read piece by piece while it is sent: see edgeConn.ReadFrom.
+	streamedAnswer = leastPiece
+	// unsentShare is the fraction of the memory that the answers to one address may take.
+	unsentShare = 4
+	// unsentRetry is when a caller may try again.
+	unsentRetry = time.Second
+)
+
+// unsent bounds the memory of the answers that clients have not taken yet, in all and by address. Trusted proxies carry
+// many clients: their answers have the bound in all only.
+type unsent struct {
+	most    int64
+	trusted []netip.Prefix
+	observe func(bytes int64)
+
+	mu  sync.Mutex
+	all ledger
+	of  map[netip.Addr]*ledger
+}
+
+// ledger counts the bytes of answers. Answers that share their bytes count once.
+type ledger struct {
+	bytes  int64
+	shared map[string]int
+}
+
+// unsentAnswer is an answer that is counted.
+type unsentAnswer struct {
+	address netip.Addr
+	bytes   int64
+	// shared are the bytes that others send, too; nil for bytes of its own.
+	shared *sharedAnswer
+}
+
+func newUnsent(cfg Config, observe func(bytes int64)) *unsent {
+	return &unsent{
+		most: int64(cfg.AnswerMemory), trusted: cfg.TrustedProxies, observe: observe,
+		all: ledger{shared: map[string]int{}}, of: map[netip.Addr]*ledger{},
+	}
+}
+
+// cost is what an answer adds.
+func (l *ledger) cost(a *unsentAnswer) int64 {
+	if a.shared != nil && l.shared[a.shared.name] > 0 {
+		return 0
+	}
+	return a.bytes
+}
+
+func (l *ledger) add(a *unsentAnswer) {
+	l.bytes += l.cost(a)
+	if a.shared != nil {
+		l.shared[a.shared.name]++
+	}
+}
+
+func (l *ledger) remove(a *unsentAnswer) {
+	if a.shared != nil {
+		if l.shared[a.shared.name]--; l.shared[a.shared.name] > 0 {
+			return
+		}
+		delete(l.shared, a.shared.name)
+	}
+	l.bytes -= a.bytes
+}
+
+// take counts an answer, or says why it must not be sent. An answer to a change is counted and sent in any case: a
+// caller who was told to try again would change twice. See admit.
+func (u *unsent) take(a *unsentAnswer, changed bool) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	own := u.of[a.address]
+	if own == nil {
+		own = &ledger{shared: map[string]int{}}
+	}
+	if err := u.refusal(own, a); err != nil && !changed {
+		return err
+	}
+	u.of[a.address] = own
+	own.add(a)
+	u.all.add(a)
+	u.observe(u.all.bytes)
+	return nil
+}
+
+// refusal leaves others as much as the address has. The largest answer may exceed a bound, so the first one passes.
+func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
+	free := u.most - u.all.bytes
+	if cost := own.cost(a); cost > 0 && own.bytes > 0 && !access.Trusted(a.address, u.trusted) &&
+		own.bytes+cost > min(u.most/unsentShare, free) {
+		return schema.TooManyRequests("this address has not read its answers yet, try again", unsentRetry)
+	}
+	if cost := u.all.cost(a); cost > 0 && u.all.bytes > 0 && cost > free {
+		return schema.Unavailable(errors.New("too many answers are not read yet"), unsentRetry)
+	}
+	return nil
+}
+
+// admit refuses a change of an address whose answers fill its share.
+func (u *unsent) admit(ip netip.Addr) error {
+	a := &unsentAnswer{address: access.Network(ip), bytes: 1}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if own := u.of[a.address]; own != nil {
+		return u.refusal(own, a)
+	}
+	return nil
+}
+
+// leave ends the count of an answer that is sent, or will never be.
+func (u *unsent) leave(a *unsentAnswer) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	own := u.of[a.address]
+	own.remove(a)
+	if own.bytes == 0 && len(own.shared) == 0 {
+		delete(u.of, a.address)
+	}
+	u.all.remove(a)
+	u.observe(u.all.bytes)
+}
+
+// keep counts the response of a call until its client has taken it: the connection knows when. Responses without a
+// connection, which tests make, are not kept.
+func (f *frame) keep(c *call, rt *route) error {
+	response := &c.http.Response
+	bytes := int64(streamedAnswer)
+	if c.shared != nil {
+		bytes = int64(len(c.shared.answer.Body))
+	} else if !response.IsBodyStream() {
+		body := response.Body()
+		if cap(body) > 2*len(body)+freeAnswer { // fasthttp uses a large answer's buffer again.
+			response.SetBodyRaw(slices.Clone(body))
+			body = response.Body()
+		}
+		bytes = int64(cap(body))
+	}
+	conn, ok := c.http.Conn().(*edgeConn)
+	if !ok || c.shared == nil && bytes <= freeAnswer {
+		return nil
+	}
+	answer := &unsentAnswer{address: access.Network(c.IP), bytes: bytes, shared: c.shared}
+	if err := f.unsent.take(answer, rt.changes); err != nil {
+		return err
+	}
+	c.shared = nil // The connection leaves it.
+	conn.unsent.Store(answer)
+	return nil
+}
+
+// sent ends the count of a connection's answer.
+func (f *frame) sent(conn *edgeConn) {
+	answer := conn.unsent.Swap(nil)
+	if answer == nil {
+		return
+	}
+	f.unsent.leave(answer)
+	if answer.shared != nil {
+		f.shared.leave(answer.shared)
+	}
+}

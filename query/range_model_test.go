@@ -1,0 +1,217 @@
+package query
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// civil is a day of the calendar in the model: plain numbers, counted one by one.
+type civil struct{ year, month, day int }
+
+func civilOf(t time.Time) civil { return civil{t.Year(), int(t.Month()), t.Day()} }
+
+func (c civil) before(d civil) bool {
+	if c.year != d.year {
+		return c.year < d.year
+	}
+	if c.month != d.month {
+		return c.month < d.month
+	}
+	return c.day < d.day
+}
+
+func civilMonth(year, month int) int {
+	switch {
+	case month == 2 && (year%4 == 0 && year%100 != 0 || year%400 == 0):
+		return 29
+	case month == 2:
+		return 28
+	case month == 4 || month == 6 || month == 9 || month == 11:
+		return 30
+	}
+	return 31
+}
+
+func (c civil) daysBefore(n int) civil {
+	for range n {
+		if c.day--; c.day > 0 {
+			continue
+		}
+		if c.month--; c.month == 0 {
+			c.year, c.month = c.year-1, 12
+		}
+		c.day = civilMonth(c.year, c.month)
+	}
+	return c
+}
+
+func (c civil) monthsBefore(n int) civil {
+	for range n {
+		if c.month--; c.month == 0 {
+			c.year, c.month = c.year-1, 12
+		}
+	}
+	c.day = min(c.day, civilMonth(c.year, c.month))
+	return c
+}
+
+// search is the first moment at which a clock in the zone shows a time of a day, or a later one.
+func (c civil) search(zone *time.Location, hour, minute, second int) time.Time {
+	want := time.Date(c.year, time.Month(c.month), c.day, hour, minute, second, 0, time.UTC).Unix()
+	for at := want - 16*60*60; ; at += 30 { // every clock and every drawn time is set to half minutes
+		if _, offset := time.Unix(at, 0).In(zone).Zone(); at+int64(offset) >= want {
+			return time.Unix(at, 0).In(zone)
+		}
+	}
+}
+
+// modelMove takes a time to another day: day starts to day starts, others to what the clock shows.
+func modelMove(t time.Time, to civil) time.Time {
+	if t.Equal(civilOf(t).search(t.Location(), 0, 0, 0)) {
+		return to.search(t.Location(), 0, 0, 0)
+	}
+	return to.search(t.Location(), t.Hour(), t.Minute(), t.Second())
+}
+
+func modelPreset(name string, now time.Time) time.Time {
+	switch name {
+	case "lastYear":
+		return modelMove(now, civilOf(now).monthsBefore(12))
+	case "last3Months":
+		return modelMove(now, civilOf(now).monthsBefore(3))
+	case "last30Days":
+		return modelMove(now, civilOf(now).daysBefore(30))
+	case "last7Days":
+		return modelMove(now, civilOf(now).daysBefore(7))
+	}
+	return now.Add(-24 * time.Hour)
+}
+
+// modelCompared is the range that another is compared with.
+func modelCompared(name, preset string, from, to time.Time) (time.Time, time.Time) {
+	if name == "previousYear" {
+		first, last := modelMove(from, civilOf(from).monthsBefore(12)), modelMove(to, civilOf(to).monthsBefore(12))
+		if !first.Before(last) {
+			last = first.Add(to.Sub(from))
+		}
+		return first, last
+	}
+	if preset != "" {
+		return modelPreset(preset, from), from
+	}
+	dayStart := func(t time.Time) bool {
+		midnight := t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0
+		return midnight || t.Equal(civilOf(t).search(t.Location(), 0, 0, 0))
+	}
+	days, d := 0, civilOf(to)
+	for ; civilOf(from).before(d); days++ {
+		d = d.daysBefore(1)
+	}
+	if !dayStart(from) || !dayStart(to) || days == 0 {
+		return from.Add(-to.Sub(from)), from
+	}
+	first := from
+	for d = civilOf(from).daysBefore(days); !first.Before(from); d = d.daysBefore(1) {
+		first = d.search(from.Location(), 0, 0, 0)
+	}
+	return first, from
+}
+
+// calendarZones skip or double midnights, set their clocks at other times, or left a day out.
+var calendarZones = []string{
+	"America/Santiago", "Atlantic/Azores", "America/Havana", "America/Sao_Paulo", "America/Asuncion",
+	"America/Scoresbysund",
+	"Africa/Cairo", "Asia/Beirut", "Asia/Amman", "Asia/Damascus", "Asia/Gaza", "Asia/Tehran", "America/St_Johns",
+	"Pacific/Apia", "Pacific/Kwajalein", "Pacific/Kiritimati", "Africa/Monrovia", "Australia/Lord_Howe",
+	"Antarctica/Troll",
+	"Europe/Berlin", "America/New_York", "Australia/Sydney", "Africa/Casablanca", "Asia/Kathmandu", "UTC",
+}
+
+// TestCalendar compares every preset and every comparison with the model, in zones of all kinds and
+// mostly where a clock is set in the range or in the one that it is compared with.
+func TestCalendar(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom(calendarZones).Draw(t, "zone")
+		zone, err := insights.Location(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(rapid.Int64Range(2*366*24*60*2, 60*366*24*60*2).Draw(t, "half minute")*30, 0)
+		if _, change := at.In(zone).ZoneBounds(); !change.IsZero() &&
+			rapid.IntRange(0, 4).Draw(t, "near a change") > 0 {
+			days := []int{-2, -1, 0, 1, 2, 7, 14, 30, 60, 89, 90, 91, 92, 180, 181, 364, 365, 366, 730, 731}
+			after := 24 * 60 * 2 * rapid.SampledFrom(days).Draw(t, "days after")
+			at = change.Add(
+				time.Duration(after+rapid.IntRange(-200, 200).Draw(t, "half minutes after")) * 30 * time.Second,
+			)
+		}
+		aligned := func(t2 time.Time, what string) time.Time {
+			switch rapid.SampledFrom([]string{"day", "day", "day", "clock", "any"}).Draw(t, what) {
+			case "day":
+				return civilOf(t2.In(zone)).search(zone, 0, 0, 0)
+			case "clock":
+				shown := t2.In(zone)
+				return time.Date(shown.Year(), shown.Month(), shown.Day(), shown.Hour(), 0, 0, 0, zone)
+			}
+			return t2
+		}
+		from := aligned(at, "from").In(zone)
+		to := aligned(
+			from.Add(
+				time.Duration(
+					rapid.SampledFrom([]int{1, 5, 20, 25, 26, 49, 7 * 24, 30 * 24, 365 * 24}).Draw(t, "hours"),
+				)*time.Hour,
+			),
+			"to",
+		).In(zone)
+		if !from.Before(to) {
+			to = from.Add(time.Hour)
+		}
+		for _, preset := range append(Presets(), "") {
+			r, first, last := rangeRequest{preset: preset}, from, to
+			if preset == "" {
+				f, l := from.UTC().Format(time.RFC3339Nano), to.UTC().Format(time.RFC3339Nano)
+				r = rangeRequest{from: &f, to: &l}
+			} else {
+				last, first = from, modelPreset(preset, from)
+			}
+			gotFirst, gotLast, err := resolveRange(r, last)
+			if err != nil || !gotFirst.Equal(first) || !gotLast.Equal(last) {
+				t.Fatalf(
+					"%s: %q at %v: from %v to %v, %v; want %v",
+					name,
+					preset,
+					last,
+					gotFirst.In(zone),
+					gotLast.In(zone),
+					err,
+					first.In(zone),
+				)
+			}
+			for _, compare := range Comparisons() {
+				wantFirst, wantLast := modelCompared(compare, preset, first.In(zone), last.In(zone))
+				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, first, last, zone)
+				if err != nil || !gotFirst.Equal(wantFirst) || !gotLast.Equal(wantLast) {
+					t.Fatalf(
+						"%s: %q, %v to %v, %s: %v to %v, %v; want %v to %v",
+						name,
+						preset,
+						first.In(zone),
+						last.In(zone),
+						compare,
+						gotFirst.In(zone),
+						gotLast.In(zone),
+						err,
+						wantFirst.In(zone),
+						wantLast.In(zone),
+					)
+				}
+			}
+		}
+	})
+}

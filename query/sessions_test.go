@@ -1,0 +1,287 @@
+package query
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// sharedSession are page views of two visitors under one session id.
+func sharedSession() []insights.Event {
+	list := make([]insights.Event, 3)
+	for i := range list {
+		list[i] = fixture()[0]
+		list[i].TimeMillis, list[i].Visitor, list[i].Session = testNow.UnixMilli()-int64(
+			3-i,
+		)*3_600_000, uint64(
+			1+i/2,
+		), 7
+	}
+	return list
+}
+
+// TestSessionsAreOfOneVisitor: each answer has the same sessions, whatever it is read from.
+func TestSessionsAreOfOneVisitor(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, sharedSession())
+	raw, visits := newService(conn), newService(conn)
+	visits.sources.limits = sourceLimits{many: math.MaxUint64}
+	for name, s := range map[string]*Service{"raw": raw, "visits": visits} {
+		body, headers, err := s.Aggregate(
+			t.Context(),
+			Asker{},
+			testSite,
+			[]byte(`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"visitorsCount"}]}`),
+			testNow,
+		)
+		if want := `{"columns":[{"values":[2]},{"values":[2]}]}`; err != nil || headers[headerSource] != name ||
+			!equalColumns(t, body, want) {
+			t.Errorf("%s of %s: %s, %v", name, headers[headerSource], body, err)
+		}
+	}
+	body, _, err := raw.Aggregate(
+		t.Context(),
+		Asker{},
+		testSite,
+		[]byte(
+			`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"pagesPerSession"},`+
+				`{"column":"bounceRate"}]}`,
+		),
+		testNow,
+	)
+	if want := `{"columns":[{"values":[2]},{"values":[1.5]},{"values":[0.5]}]}`; err != nil ||
+		!equalColumns(t, body, want) {
+		t.Errorf("with columns of sessions: %s, %v", body, err)
+	}
+	body, _, err = raw.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{}, testNow)
+	var segments struct{ Items []Segment }
+	if err != nil || json.Unmarshal(body, &segments) != nil || len(segments.Items) != 1 ||
+		segments.Items[0].Sessions != 2 {
+		t.Errorf("segments: %s, %v", body, err)
+	}
+}
+
+// TestEventsOfOneMoment: events of one moment are in the order in which they were sent, also
+// in another message.
+func TestEventsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	var sent []insights.Event
+	for _, page := range []string{"p2", "p3", "p1"} {
+		e := fixture()[0]
+		e.Page, e.TimeMillis = page, testNow.UnixMilli()-1000
+		sent = append(sent, e)
+	}
+	insert(t, conn, testSite, sent[:2])
+	insert(t, conn, testSite, sent[2:])
+	service := newService(conn)
+	body, _, err := service.Aggregate(
+		t.Context(),
+		Asker{},
+		testSite,
+		[]byte(`{"range":"last24Hours","select":[{"column":"entryPage"},{"column":"exitPage"}]}`),
+		testNow,
+	)
+	if want := `{"columns":[{"values":[{"page":"p2","space":"sp1"}]},{"values":[{"page":"p1",` +
+		`"space":"sp1"}]}]}`; err != nil ||
+		!equalColumns(t, body, want) {
+		t.Errorf("%s, %v", body, err)
+	}
+	step := func(page string) string {
+		return `{"where":[{"column":"page","values":[{"page":"` + page + `","space":"sp1"}]}]}`
+	}
+	for _, c := range []struct {
+		steps, strict string
+		last          uint64
+	}{
+		{step("p2") + "," + step("p3") + "," + step("p1"), "", 0},
+		{step("p2") + "," + step("p3") + "," + step("p1"), `,"strictIncrease":true`, 0},
+		{step("p2") + "," + step("p3") + "," + step("p1"), `,"strictIncrease":false`, 1},
+		{step("p2") + "," + step("p1") + "," + step("p3"), `,"strictIncrease":false`, 0},
+		{`{},{},{}`, `,"strictIncrease":false`, 1},
+		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event is two steps
+	} {
+		body, _, err := service.Answer(
+			t.Context(),
+			Asker{},
+			Funnel,
+			testSite,
+			[]byte(`{"range":"last24Hours","window":1,"steps":[`+c.steps+`]`+c.strict+`}`),
+			testNow,
+		)
+		var answer struct{ Steps []struct{ Count uint64 } }
+		if err != nil || json.Unmarshal(body, &answer) != nil || answer.Steps[len(answer.Steps)-1].Count != c.last {
+			t.Errorf("%s%s: %s, %v", c.steps, c.strict, body, err)
+		}
+	}
+}
+
+// TestSessionsAtBorders: a session whose first page view is before the range, or whose last
+// page view is after it, is no bounce, and does not begin or end at the border.
+func TestSessionsAtBorders(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	day := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+	var sent []insights.Event
+	view := func(session uint64, at time.Time, page string) {
+		e := fixture()[0]
+		e.Session, e.TimeMillis, e.Page = session, at.UnixMilli(), page
+		sent = append(sent, e)
+	}
+	view(1, day.Add(-10*time.Second), "p1")
+	view(1, day.Add(10*time.Second), "p2")
+	view(2, day.Add(12*time.Hour), "p3")
+	view(3, day.Add(-12*time.Hour), "p4") // the last that is seen before, and after
+	view(3, day.Add(time.Hour), "p5")
+	view(3, day.Add(36*time.Hour-time.Millisecond), "p6")
+	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // beyond both
+	view(4, day.Add(time.Hour), "p8")
+	view(4, day.Add(36*time.Hour), "p9")
+	view(5, day.Add(-time.Millisecond), "p10") // before the range
+	view(5, day.Add(24*time.Hour), "p11")
+	insert(t, conn, testSite, sent)
+	service := newService(conn)
+	pages := func(ids ...string) string {
+		var values []string
+		for _, id := range ids {
+			values = append(values, `{"page":"`+id+`","space":"sp1"}`)
+		}
+		return `{"values":[` + strings.Join(values, ",") + `]}`
+	}
+	for request, want := range map[string]string{
+		`"select":[{"column":"sessionsCount"},{"column":"bounceRate"},{"column":"pagesPerSession"},` +
+			`{"column":"sessionDuration"}]`: `{"values":[4]},{"values":[0.5]},{"values":[1.75]},` +
+			`{"values":[43204.99975]}`,
+		`"select":[{"column":"entryPage"},{"column":"exitPage"}],` +
+			`"order":{"by":{"column":"entryPage"},"direction":"asc"}`: pages("p1", "p3", "p4", "p8") + "," +
+			pages("p2", "p3", "p6", "p8"),
+		`"where":[{"column":"entryPage","values":[{"page":"p1","space":"sp1"}]}],` +
+			`"select":[{"column":"eventsCount"}]`: `{"values":[1]}`,
+	} {
+		body, _, err := service.Aggregate(
+			t.Context(),
+			Asker{},
+			testSite,
+			[]byte(`{"range":{"from":"2026-03-10T00:00:00Z","to":"2026-03-11T00:00:00Z"},`+request+`}`),
+			testNow,
+		)
+		if err != nil || !equalColumns(t, body, `{"columns":[`+want+`]}`) {
+			t.Errorf("%s: %s, %v, want %s", request, body, err, want)
+		}
+	}
+	// A live board sees how a session began.
+	body, _, err := service.Aggregate(
+		t.Context(),
+		Asker{},
+		testSite,
+		[]byte(`{"range":"last24Hours","select":[{"column":"bounceRate"}]}`),
+		day.Add(24*time.Hour),
+	)
+	if err != nil || !equalColumns(t, body, `{"columns":[{"values":[0.5]}]}`) {
+		t.Errorf("last24Hours: %s, %v", body, err)
+	}
+}
+
+// TestDayAloneIsDayInChart: sessions of no more than the reach are the same for a day and in
+// a chart of days.
+func TestDayAloneIsDayInChart(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	r := rand.New(rand.NewPCG(30, 2))
+	events := randomEvents(r, 400)
+	from := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	const days = 6
+	for i := range events { // in sessions of half a day, which cross midnight here and there
+		e := &events[i]
+		session := r.Int64N(100)
+		e.Visitor, e.Session = uint64(1+session%7), uint64(1+session)
+		e.TimeMillis = from.Add(time.Duration(session)*days*24*time.Hour/100).
+			UnixMilli() +
+			r.Int64N(
+				insights.SessionReach.Milliseconds(),
+			)
+		if r.IntN(2) == 0 {
+			e.Type = code(insights.EventTypes, "page_view")
+		}
+	}
+	insert(t, conn, testSite, events)
+	service := newService(conn)
+	metrics := []string{"sessionsCount", "bounceRate", "pagesPerSession", "sessionDuration", "eventsCount"}
+	selected := ""
+	for _, name := range metrics {
+		selected += `,{"column":"` + name + `"}`
+	}
+	for _, zone := range []string{"UTC", "Asia/Kathmandu"} {
+		for _, by := range []string{"visitorDevice", "entryPage", "exitPage"} {
+			where := `"timezone":"` + zone +
+				`","where":[{"column":"visitorOS","operator":"notIn","values":["windows"]}],`
+			ask := func(from, to time.Time, groups string) (columns [][]any) {
+				span := `{"from":"` + from.Format(time.RFC3339) + `","to":"` + to.Format(time.RFC3339) + `"}`
+				request := `{"range":` + span + `,` + where + `"select":[` + groups + `{"column":"` + by + `"}` +
+					selected + `]}`
+				body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(request), testNow)
+				var answer struct{ Columns []struct{ Values []any } }
+				if err != nil || json.Unmarshal(body, &answer) != nil {
+					t.Fatalf("%s: %s, %v", request, body, err)
+				}
+				for _, c := range answer.Columns {
+					columns = append(columns, c.Values)
+				}
+				return columns
+			}
+			in, err := time.LoadLocation(zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := time.Date(2026, 3, 2, 0, 0, 0, 0, in)
+			rows := func(columns [][]any) map[string]bool {
+				all := map[string]bool{}
+				for i := range columns[0] {
+					row := ""
+					for _, values := range columns {
+						row += fmt.Sprint(values[i], " ")
+					}
+					all[row] = true
+				}
+				return all
+			}
+			const byDay = `{"column":"datetime","interval":"day"},`
+			chart, alone := rows(ask(first, daysBefore(-days)(first), byDay)), map[string]bool{}
+			for d := range days {
+				day := ask(daysBefore(-d)(first), daysBefore(-d-1)(first), byDay)
+				maps.Copy(alone, rows(day))
+			}
+			if !maps.Equal(chart, alone) || len(chart) < days {
+				t.Errorf("%s by %s: the chart has %v, the days %v", zone, by, chart, alone)
+			}
+		}
+	}
+}
+
+// equalColumns compares the columns' values of two answers.
+func equalColumns(t *testing.T, got []byte, want string) bool {
+	t.Helper()
+	values := func(b []byte) string {
+		var answer struct {
+			Columns []struct{ Values json.RawMessage }
+		}
+		if err := json.Unmarshal(b, &answer); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		all, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(all)
+	}
+	return values(got) == values([]byte(want))
+}

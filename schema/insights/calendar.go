@@ -1,0 +1,74 @@
+package insights
+
+import "time"
+
+// Day is a day of the calendar, in no zone. All arithmetic of days and months is done on days:
+// a moment has no day before the zone is known, and some zones skip a midnight or a whole day.
+type Day struct{ midnight time.Time } // as if in UTC
+
+// DayOf is the day that a clock in the time's location shows.
+func DayOf(t time.Time) Day {
+	year, month, day := t.Date()
+	return Day{time.Date(year, month, day, 0, 0, 0, 0, time.UTC)}
+}
+
+// AddDays is the day so many days later.
+func (d Day) AddDays(n int) Day { return Day{d.midnight.AddDate(0, 0, n)} }
+
+// AddMonths is the same day so many months later. A month without that day gives its last one:
+// three months before May 31 is February 28.
+func (d Day) AddMonths(n int) Day {
+	first := d.Month().midnight.AddDate(0, n, 0)
+	last := first.AddDate(0, 1, -1)
+	return Day{first.AddDate(0, 0, min(d.midnight.Day(), last.Day())-1)}
+}
+
+// Month is the first day of the month.
+func (d Day) Month() Day { return d.AddDays(1 - d.midnight.Day()) }
+
+// Week is the Monday of the week.
+func (d Day) Week() Day { return d.AddDays(-((int(d.midnight.Weekday()) + 6) % 7)) }
+
+// Since is the number of days from another day to this one.
+func (d Day) Since(other Day) int {
+	return int((d.midnight.Unix() - other.midnight.Unix()) / (24 * 60 * 60))
+}
+
+// UTC is the first moment of the day in UTC.
+func (d Day) UTC() time.Time { return d.midnight }
+
+// Start is the first moment of the day in a location. That is later than midnight if the clock
+// skips midnight, and the first moment after the day if it skips the whole day.
+func (d Day) Start(location *time.Location) time.Time { return d.at(0, location) }
+
+// at is the first moment at which the day's clock shows a time, or a later one if it skips that.
+func (d Day) at(clock time.Duration, location *time.Location) time.Time {
+	const reach = 48 * time.Hour // more than any offset and any change of one
+	shown := d.midnight.Add(clock)
+	for _, s := range spansOf(location, d.midnight.Add(-reach), d.midnight.Add(reach)) {
+		if t := later(shown.Add(-s.offset), s.from); t.Before(s.to) {
+			return t.In(location)
+		}
+	}
+	return shown.In(location) // not reached: the spans cover the time
+}
+
+// clockOf is what the clock in the time's location shows, as the time since midnight. It is 0 for
+// the first moment of a day, also if the clock skips midnight.
+func clockOf(t time.Time) time.Duration {
+	d := DayOf(t)
+	if t.Equal(d.Start(t.Location())) {
+		return 0
+	}
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second).Sub(d.midnight)
+}
+
+// BeginsDay reports whether a day begins with a moment in the time's location.
+func BeginsDay(t time.Time) bool { return clockOf(t) == 0 }
+
+// OnDay is the moment of another day at which the clock in the time's location shows the same.
+// The first moment of a day becomes the first one of the other.
+func OnDay(t time.Time, other func(Day) Day) time.Time {
+	return other(DayOf(t)).at(clockOf(t), t.Location())
+}

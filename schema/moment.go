@@ -1,0 +1,28 @@
+package schema
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// momentForm is the form of every moment that leaves the service: UTC with three fraction digits, as GitBook writes
+// it. All moments have the same length, so that texts sort like the moments. Parsers that want 0, 3 or 6 digits read
+// them too.
+const momentForm = "2006-01-02T15:04:05.000Z"
+
+// FormatMoment writes a moment in the form of answers. It cuts what is finer than a millisecond and never rounds up,
+// so that the text is not after the moment: a list of what changed since the text has the object.
+func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
+
+var outgoing = json.JoinOptions(json.Deterministic(true), json.WithMarshalers(json.MarshalToFunc(writeMoment)))
+
+// Outgoing returns the options of all JSON that leaves the service: answers, webhooks, events for tunnels, and what
+// commands print. Moments have the form of FormatMoment, and equal values have equal bytes.
+func Outgoing() json.Options { return outgoing }
+
+func writeMoment(e *jsontext.Encoder, at time.Time) error {
+	text := append(e.AvailableBuffer(), '"')
+	return e.WriteValue(append(at.UTC().AppendFormat(text, momentForm), '"'))
+}

@@ -1,0 +1,303 @@
+package markdown
+
+import (
+	"bytes"
+	"html"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+	xhtml "golang.org/x/net/html"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// safePasses bounds how often Safe reads a text: a change can turn what follows it into something else.
+const safePasses = 4
+
+// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#". HTML
+// keeps only passiveElements with passiveAttributes; any other tag is shown as text. Text without such links and tags
+// keeps its bytes, and so does code. GitBook's dialect and plain CommonMark must both find the result safe: readers
+// may have either.
+func Safe(markdown string) string {
+	if !strings.ContainsAny(markdown, "<]{") {
+		return markdown
+	}
+	for range safePasses {
+		edits, found := unsafeParts([]byte(markdown))
+		if !found {
+			return markdown
+		}
+		if len(edits) == 0 { // The destination of a link has no place of its own in the source.
+			break
+		}
+		markdown = withEdits(markdown, edits)
+	}
+	return Write(Verbatim(markdown))
+}
+
+// edit replaces bytes of a text.
+type edit struct {
+	length int
+	by     string
+}
+
+func withEdits(source string, edits map[int]edit) string {
+	var b strings.Builder
+	end := 0
+	for _, at := range slices.Sorted(maps.Keys(edits)) {
+		if at < end {
+			continue
+		}
+		b.WriteString(source[end:at] + edits[at].by)
+		end = at + edits[at].length
+	}
+	return b.String() + source[end:]
+}
+
+// plainParser reads CommonMark with tables and without GitBook's dialect, in time proportional to the text.
+var plainParser = parser.NewParser(
+	parser.WithBlockParsers(
+		util.Prioritized(parser.NewSetextHeadingParser(), 100),
+		util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(nested{parser.NewListParser()}, 300),
+		util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
+		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+		util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
+		util.Prioritized(parser.NewHTMLBlockParser(), 900),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	),
+	parser.WithInlineParsers(
+		util.Prioritized(codeSpanParser{parser.NewCodeSpanParser()}, 100),
+		util.Prioritized(linkParser{}, 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300),
+		util.Prioritized(parser.NewRawHTMLParser(), 400),
+		util.Prioritized(emphasisParser{}, 500),
+	),
+	parser.WithParagraphTransformers(
+		util.Prioritized(referenceTransformer{}, 100),
+		util.Prioritized(newTableTransformer(), 200),
+	),
+)
+
+// safeScan is what a parser says about a text.
+type safeScan struct {
+	source []byte
+	inert  map[int]bool // places of "<" that begin no tag: in code, before a destination, before the address of a link
+	edits  map[int]edit
+	found  bool
+}
+
+// unsafeParts returns the changes that a text needs. found is true without changes if a part has no place in the
+// source.
+func unsafeParts(source []byte) (edits map[int]edit, found bool) {
+	edits = map[int]edit{}
+	var inert []map[int]bool
+	for _, p := range []parser.Parser{markdownParser, plainParser} {
+		s := &safeScan{source: source, inert: map[int]bool{}, edits: edits}
+		pc, _ := newContext(source)
+		root := p.Parse(text.NewReader(source), parser.WithContext(pc))
+		for _, reference := range pc.References() {
+			s.destination(reference.Destination())
+		}
+		_ = ast.Walk(root, s.visit) // visit returns no error.
+		inert, found = append(inert, s.inert), found || s.found
+	}
+	for at := 0; at < len(source); at++ {
+		next := bytes.IndexByte(source[at:], '<')
+		if next < 0 {
+			break
+		}
+		if at += next; inert[0][at] && inert[1][at] || passiveTag(source[at:]) {
+			continue
+		}
+		found = true
+		if backslashesBefore(source, at)%2 == 1 {
+			edits[at-1] = edit{2, "&lt;"}
+		} else {
+			edits[at] = edit{1, "&lt;"}
+		}
+	}
+	return edits, found
+}
+
+func backslashesBefore(source []byte, at int) int {
+	return at - len(bytes.TrimRight(source[:at], `\`))
+}
+
+func (s *safeScan) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	switch n := n.(type) {
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		for i := range n.Lines().Len() {
+			line := n.Lines().At(i)
+			s.quiet(line.Start, line.Stop)
+		}
+	case *ast.CodeSpan:
+		for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+			if leaf, ok := child.(*ast.Text); ok {
+				s.quiet(leaf.Segment.Start, leaf.Segment.Stop)
+			}
+		}
+	case *ast.AutoLink:
+		at, ok := s.place(n.Label(s.source))
+		listed := n.AutoLinkType == ast.AutoLinkEmail || !unsafeLink(string(n.Label(s.source)))
+		if ok && at > 0 && listed {
+			s.inert[at-1] = true
+		}
+	case *ast.Link:
+		s.destination(n.Destination)
+	case *ast.Image:
+		s.destination(n.Destination)
+	case *tagNode:
+		s.tag(n.tag, bytes.LastIndexByte(s.source[:startOf(n)], '\n')+1)
+	case *tagInline:
+		if t, ok := readTagLine(n.segment.Value(s.source)); ok {
+			s.tag(t, n.segment.Start)
+		}
+	}
+	return ast.WalkContinue, nil
+}
+
+func (s *safeScan) quiet(from, to int) {
+	for at := from; at < to; at++ {
+		if s.source[at] == '<' {
+			s.inert[at] = true
+		}
+	}
+}
+
+// place returns where a part of the source begins; not ok if goldmark has made a copy of it.
+func (s *safeScan) place(part []byte) (at int, ok bool) {
+	at = cap(s.source) - cap(part)
+	return at, len(part) > 0 && at >= 0 && at < len(s.source) && &s.source[at] == &part[0]
+}
+
+// destination checks the target of a link, an image or a definition.
+func (s *safeScan) destination(target []byte) {
+	at, ok := s.place(target)
+	if ok && at > 0 && s.source[at-1] == '<' {
+		s.inert[at-1] = true
+	}
+	if !unsafeLink(unescape(target)) {
+		return
+	}
+	s.found = true
+	if ok {
+		s.edits[at] = edit{len(target), "#"}
+	}
+}
+
+// tag makes text of a tag that has an address with a scheme that is not on the list.
+func (s *safeScan) tag(t tag, from int) {
+	for _, a := range t.attrs {
+		if !slices.Contains(addressAttributes, a.name) || !unsafeLink(a.value) {
+			continue
+		}
+		s.found = true
+		if open := bytes.Index(s.source[from:], []byte("{%")); open >= 0 {
+			s.edits[from+open] = edit{1, "&#123;"}
+		}
+		return
+	}
+}
+
+// addressAttributes are the attributes of GitBook's tags and of HTML that hold one address.
+var addressAttributes = []string{"url", "href", "src", "link", "target-url", "content"}
+
+// maxReferencesDecoded bounds how often a reference to a character can be written as references.
+const maxReferencesDecoded = 4
+
+// unsafeLink reports whether a link has a scheme that is not on the list, however it is written.
+func unsafeLink(link string) bool {
+	for range maxReferencesDecoded {
+		if !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref" {
+			return true
+		}
+		decoded := html.UnescapeString(link)
+		if decoded == link {
+			return false
+		}
+		link = decoded
+	}
+	return true
+}
+
+// passiveElements are the elements that readers get as HTML: what this package writes, and other elements for text.
+var passiveElements = setOf(
+	`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
+	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub
+	summary sup table tbody td tfoot th thead tr tt u ul var wbr`)
+
+// passiveAttributes are the attributes of passiveElements. Attributes that begin with data- are passive as well.
+var passiveAttributes = setOf(
+	`align alt aria-label checked class colspan height href id lang media open rel rowspan src srcset
+	start target title type valign value width`,
+)
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// beginsTag matches what HTML could take for the beginning of a tag, a declaration or an instruction.
+var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
+
+// passiveTag reports whether a "<" begins no tag, a comment, or a tag that runs nothing and leads nowhere unlisted. A
+// tag ends at the next ">", because a tag whose attributes have one is refused.
+func passiveTag(source []byte) bool {
+	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
+		return true
+	}
+	end := bytes.IndexAny(source[1:], "<>") + 1
+	if end == 0 || source[end] == '<' {
+		return false
+	}
+	z := xhtml.NewTokenizer(bytes.NewReader(source[:end+1]))
+	kind := z.Next()
+	if kind == xhtml.EndTagToken {
+		name, attributes := z.TagName()
+		return passiveElements[string(name)] && !attributes
+	}
+	if kind != xhtml.StartTagToken && kind != xhtml.SelfClosingTagToken {
+		return false
+	}
+	t := z.Token()
+	if !passiveElements[t.Data] {
+		return false
+	}
+	return !slices.ContainsFunc(t.Attr, func(a xhtml.Attribute) bool {
+		switch {
+		case strings.HasPrefix(a.Key, "data-"):
+			return unsafeData(a.Val)
+		case a.Key == "style":
+			_, ok := markColor(a.Val)
+			return t.Data != "mark" || !ok
+		case a.Key == "srcset":
+			parts := strings.FieldsFunc(a.Val, func(r rune) bool { return r == ',' || r <= ' ' })
+			return slices.ContainsFunc(parts, unsafeLink)
+		case slices.Contains(addressAttributes, a.Key):
+			return !passiveAttributes[a.Key] || unsafeLink(a.Val)
+		}
+		return !passiveAttributes[a.Key]
+	})
+}
+
+// scripted matches schemes that no attribute for scripts may have: the value can be any text otherwise.
+var scripted = []string{"javascript", "vbscript", "data"}
+
+func unsafeData(value string) bool {
+	return slices.Contains(scripted, schema.LinkScheme(html.UnescapeString(value)))
+}

@@ -1,0 +1,372 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/merge"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// ErrGitMoved says that the import was prepared for another way than the one that it has to take now: its base has to
+// be read again.
+var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
+
+// gitWay is the way of an import: into the space, or into a change request.
+//
+// The change request of a branch has a synchronization of its own, the proposed one: the commit, its files, and the
+// revision with Git's state. The request's content is that state, and its base is the last synchronization, so that the
+// merge of the request is the merge of both sides' changes since then. A later import merges what Git has changed since
+// the proposed state into the request. The merge of the request makes the proposed synchronization the last one.
+type gitWay struct {
+	// proposes says that merge rules bind the user.
+	proposes bool
+	// allowedBy says why merge rules that hold do not bind the user; nil if there are none.
+	allowedBy *string
+	// proposed is the proposed synchronization, if there is one, and request is its change request unless that is
+	// archived.
+	proposed *db.GitSync
+	request  *ChangeRequest
+}
+
+// updates reports whether the import changes an open request.
+func (w gitWay) updates() bool { return w.proposes && w.request != nil }
+
+// same reports whether an import that was prepared for one way can take the other one.
+func (w gitWay) same(as gitWay) bool {
+	if !w.updates() || !as.updates() {
+		return w.proposes == as.proposes && w.updates() == as.updates()
+	}
+	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
+}
+
+// wayOfImport finds the way of an import. Whoever may bypass the rules of a merge passes by a change request, too.
+func wayOfImport(ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string) (w gitWay, err error) {
+	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
+	if err != nil || o.Kind != schema.GitImport || schema.Or(parameters.Standalone, false) {
+		return w, err
+	}
+	if w.proposed, err = proposedGit(ctx, q, space.ID, remote); err != nil {
+		return w, err
+	}
+	if w.proposed != nil {
+		if w.request, err = openGitRequest(ctx, q, *w.proposed); err != nil {
+			return w, err
+		}
+	}
+	own, err := fromJSON[schema.MergeRules](space.MergeRules)
+	if err != nil {
+		return w, err
+	}
+	stored, err := q.OrganizationMergeRules(ctx, space.OrganizationID)
+	if err != nil {
+		return w, interpret(err, "organization")
+	}
+	organization, err := fromJSON[schema.MergeRules](stored)
+	if err != nil {
+		return w, err
+	}
+	trusted, err := fromJSON[[]schema.GitBranch](space.GitTrusted)
+	if err != nil {
+		return w, err
+	}
+	rules, user, folder := own.Or(organization), deref(o.CreatedBy), parameters.RepoProjectDirectory
+	allowedBy := ""
+	switch {
+	case rules.Type != "rules" && space.EditMode != schema.EditModeLocked:
+		return w, nil
+	case slices.ContainsFunc(trusted, func(b schema.GitBranch) bool { return b.Covers(o.Url, o.Ref, folder) }):
+		allowedBy = schema.GitTrusted
+	case rules.Bypass(user):
+		allowedBy = schema.GitBypass
+	default:
+		w.proposes = true
+		return w, nil
+	}
+	w.allowedBy = &allowedBy
+	return w, nil
+}
+
+// proposedGit gives the proposed synchronization of a branch, or nil.
+func proposedGit(ctx context.Context, q *db.Queries, spaceID, remote string) (*db.GitSync, error) {
+	row, err := q.ProposedGitSync(ctx, db.ProposedGitSyncParams{SpaceID: spaceID, Remote: remote})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &row, interpret(err, "git synchronization")
+}
+
+// openGitRequest gives the change request of a proposed synchronization, or nil if it is archived.
+func openGitRequest(ctx context.Context, q *db.Queries, proposed db.GitSync) (*ChangeRequest, error) {
+	row, err := q.ChangeRequest(ctx, db.ChangeRequestParams{
+		SpaceID: proposed.SpaceID, ID: deref(proposed.ChangeRequestID),
+	})
+	if err != nil {
+		return nil, interpret(err, "change request")
+	}
+	if stillOpen(row) == nil {
+		return &row, nil
+	}
+	return nil, nil
+}
+
+// propose brings the pages of the repository into a change request.
+func (i *gitImporter) propose() error {
+	if i.in.Operation.CreatedBy == nil {
+		return schema.Conflict("the user who asked for the import is gone, and merge rules hold for the space: " +
+			"ask for the import again")
+	}
+	if i.way.request != nil {
+		return i.update()
+	}
+	return i.open()
+}
+
+// open makes a change request. If the space has all that Git has changed already, there is nothing to review.
+func (i *gitImporter) open() error {
+	ctx, q, in := i.ctx, i.q, i.in
+	base, err := i.proposedBase()
+	if err != nil {
+		return err
+	}
+	theirs, err := i.state(base)
+	if err != nil {
+		return err
+	}
+	result, _, err := mergeAll(ctx, q, [3]Revision{base, i.head, theirs})
+	if err != nil {
+		return err
+	}
+	if len(result.Conflicts) == 0 && len(result.Write) == 0 && len(result.Delete) == 0 {
+		return i.finish(i.head.ID, theirs.ID)
+	}
+	numbered, err := q.NumberChangeRequest(ctx, i.space.ID)
+	if err != nil {
+		return interpret(err, "space")
+	}
+	row, err := q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
+		ID: schema.NewID(), SpaceID: i.space.ID, OrganizationID: i.space.OrganizationID,
+		Number: numbered.ChangeRequestNumber, Subject: gitSubject(in.Operation, in.Commit),
+		CreatedBy: *in.Operation.CreatedBy, Revision: base.ID,
+		GitImport: true,
+	})
+	if err != nil {
+		return interpret(err, "change request")
+	}
+	if err := setStatus(ctx, q, &row, schema.ChangeRequestOpen); err != nil {
+		return err
+	}
+	before := base
+	if base.Branch != i.space.ID {
+		before = i.head
+	}
+	if err := i.fill(&row, before); err != nil {
+		return err
+	}
+	i.note("merge rules hold for the space, so the import opened the change request %d", row.Number)
+	return i.proposeTo(row, theirs)
+}
+
+// proposedBase is what a new change request's changes start from: the last synchronization, or the space itself if the
+// pages of the repository are to replace its own.
+func (i *gitImporter) proposedBase() (Revision, error) {
+	if i.in.Force || i.in.Base.revision == "" && i.head.PageCount == 0 {
+		return i.head, nil
+	}
+	return i.base()
+}
+
+// fill makes the pages of the repository the content of a request, as differences from a revision of the main content.
+func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
+	next, err := nextOf(i.ctx, i.q, row.ID, before)
+	if err != nil {
+		return err
+	}
+	if err := i.q.EndBranch(i.ctx, db.EndBranchParams{Branch: row.ID, Seq: next.Seq}); err != nil {
+		return interpret(err, "pages")
+	}
+	if row.Revision, err = i.write(next, before, false); err != nil {
+		return err
+	}
+	return i.addFiles(next)
+}
+
+// update merges what Git has changed since the last import into the open request, which may have been edited. By force,
+// the request has Git's pages alone.
+func (i *gitImporter) update() error {
+	ctx, q, in := i.ctx, i.q, i.in
+	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
+	if err != nil {
+		return interpret(err, "change request")
+	}
+	base, err := i.base()
+	if err != nil {
+		return err
+	}
+	theirs, err := i.state(base)
+	if err != nil {
+		return err
+	}
+	switch was := row.Revision; {
+	case in.Force:
+		if err := i.fill(&row, i.head); err != nil {
+			return err
+		}
+		row.RevisionMergedAncestor = &i.head.ID
+		if err := q.DeleteAllConflictChoices(ctx, row.ID); err != nil {
+			return interpret(err, "conflicts")
+		}
+	default:
+		ours, err := revision(ctx, q, i.space.ID, was)
+		if err != nil {
+			return err
+		}
+		if err := i.mergeInto(&row, [3]Revision{base, ours, theirs}); err != nil {
+			return err
+		}
+	}
+	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // Nobody has given it another one.
+		row.Subject = gitSubject(in.Operation, in.Commit)
+	}
+	i.note("merge rules hold for the space, so the import updated the change request %d", row.Number)
+	return i.proposeTo(row, theirs)
+}
+
+func (i *gitImporter) mergeInto(row *ChangeRequest, of [3]Revision) error {
+	ctx, q := i.ctx, i.q
+	result, made, err := mergeAll(ctx, q, of)
+	if err != nil {
+		return err
+	}
+	if open := merge.Open(result.Conflicts); len(open) > 0 {
+		who := fmt.Sprintf("the change request %d", row.Number)
+		return i.conflict(who, "retry, archive the change request, or import", open)
+	}
+	if err := insertDocuments(ctx, q, row.SpaceID, made); err != nil {
+		return err
+	}
+	changed := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
+	if changed.None() && len(i.loaded) == 0 {
+		return nil
+	}
+	next, err := nextOf(ctx, q, row.ID, of[1])
+	if err != nil {
+		return err
+	}
+	next.Type, next.CreatedBy = RevisionEdits, i.in.Operation.CreatedBy
+	if row.Revision, err = insertContent(ctx, q, next, changed); err != nil {
+		return err
+	}
+	return i.addFiles(next)
+}
+
+// proposeTo stores the request and its proposed synchronization, and ends the operation.
+func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
+	ctx, q, in := i.ctx, i.q, i.in
+	_, err := saveChangeRequest(ctx, q, row)
+	if err != nil {
+		return err
+	}
+	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
+		return err
+	}
+	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // An archived request has it.
+		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
+			return interpret(err, "git synchronization")
+		}
+	}
+	put := db.PutGitSyncParams{Revision: theirs.ID, ChangeRequestID: &row.ID}
+	if put.Redirects, err = toJSON(in.Redirects); err != nil {
+		return err
+	}
+	if err := putGitSync(ctx, q, in.GitOutcome, in.Base, put, in.Files); err != nil {
+		return err
+	}
+	if err := i.store.within(ctx, q, quotaChangeRequests, i.space.ID); err != nil {
+		return err
+	}
+	i.in.Operation.ChangeRequestID = &row.ID
+	return finishGit(ctx, q, i.in.GitOutcome, row.Revision)
+}
+
+// supersede ends what other synchronizations of the branch there are, before the import becomes the last one. An open
+// request that has what Git had before is archived, but edits of others are not put aside unless that is forced.
+func (i *gitImporter) supersede() error {
+	ctx, q, in := i.ctx, i.q, i.in
+	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: i.space.ID, Remote: in.Base.remote})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return interpret(err, "git synchronization")
+	}
+	if err == nil && known.ID != in.Base.id {
+		if err := q.DeleteGitSync(ctx, known.ID); err != nil {
+			return interpret(err, "git synchronization")
+		}
+	}
+	if i.way.proposed == nil {
+		return nil
+	}
+	if err := q.DeleteGitSync(ctx, i.way.proposed.ID); err != nil || i.way.request == nil {
+		return interpret(err, "git synchronization")
+	}
+	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
+	if err != nil {
+		return interpret(err, "change request")
+	}
+	found, err := revisions(ctx, q, i.space.ID, i.way.proposed.Revision, row.Revision)
+	if err != nil {
+		return err
+	}
+	edits, err := changedPages(ctx, q, found[i.way.proposed.Revision], found[row.Revision])
+	if err != nil {
+		return err
+	}
+	if len(edits) > 0 && !in.Force {
+		return schema.Conflict(
+			fmt.Sprintf("the change request %d has an earlier import of the branch, and was edited or "+
+				"updated since: nothing was imported. Merge or archive it and retry, or import with force", row.Number),
+		)
+	}
+	if err := setStatus(ctx, q, &row, schema.ChangeRequestArchived); err != nil {
+		return err
+	}
+	if _, err := saveChangeRequest(ctx, q, row); err != nil {
+		return err
+	}
+	i.note("archived the change request %d, which had an earlier import of the branch", row.Number)
+	return wakeGitExports(ctx, q, i.space, row.ID)
+}
+
+// note tells users what the import did besides.
+func (i *gitImporter) note(format string, args ...any) {
+	i.in.Notes = append(i.in.Notes, schema.GitNote{Text: fmt.Sprintf(format, args...)})
+}
+
+const (
+	longestSubject = 100
+	longestRepo    = 40
+	shortHash      = 12
+)
+
+// gitSubject is the subject of the change request that an import opens.
+func gitSubject(o GitOperation, commit string) string {
+	repo := []rune(schema.RepoName(o.Url))
+	if len(repo) == 0 {
+		repo = []rune(o.Url)
+	}
+	repo = repo[max(0, len(repo)-longestRepo):]
+	end := " at " + commit[:min(len(commit), shortHash)]
+	begin := []rune("Import " + string(repo) + ", " + strings.TrimPrefix(o.Ref, "refs/heads/"))
+	if parameters, err := fromJSON[schema.GitParameters](o.Parameters); err == nil {
+		if folder := schema.GitFolder(parameters.RepoProjectDirectory); folder != "" {
+			begin = append(begin, []rune(" ("+folder+")")...)
+		}
+	}
+	return string(begin[:min(len(begin), longestSubject-len(end))]) + end
+}

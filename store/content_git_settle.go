@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// confirmGit makes what a merged change request has of a repository the last synchronization. head is the revision of
+// the merge.
+func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, head Revision) error {
+	if !row.GitImport {
+		return nil
+	}
+	proposed, err := q.GitSyncOfRequest(ctx, &row.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return interpret(err, "git synchronization")
+	}
+	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: space.ID, Remote: proposed.Remote})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return interpret(err, "git synchronization")
+	}
+	if err == nil {
+		if err := replaceGitSync(ctx, q, known.ID, proposed.ID, head); err != nil {
+			return err
+		}
+	}
+	if err := q.ConfirmGitSync(ctx, proposed.ID); err != nil {
+		return interpret(err, "git synchronization")
+	}
+	redirects, err := fromJSON[map[string]string](proposed.Redirects)
+	if err != nil {
+		return err
+	}
+	if err := putGitRedirects(ctx, q, space.ID, redirects); err != nil {
+		return err
+	}
+	last, err := q.LastGitImportOf(ctx, &row.ID)
+	if err != nil {
+		return interpret(err, "git operation")
+	}
+	if err := showGit(ctx, q, space, GitOutcome{Operation: last, Now: time.Now()}); err != nil {
+		return err
+	}
+	return wakeGitExports(ctx, q, space, row.ID)
+}
+
+// replaceGitSync deletes a synchronization, and the files of the space that the next one no longer has, unless a page
+// names them.
+func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
+	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
+	if err != nil {
+		return interpret(err, "git synchronization")
+	}
+	if len(ids) > 0 {
+		unnamed, err := q.UnnamedFiles(ctx, db.UnnamedFilesParams{Ids: ids, SpaceID: head.SpaceID, Revision: head.ID})
+		if err != nil {
+			return interpret(err, "files")
+		}
+		if err := q.EndFiles(ctx, db.EndFilesParams{Seq: head.Seq, Branch: head.Branch, Ids: unnamed}); err != nil {
+			return interpret(err, "files")
+		}
+	}
+	return interpret(q.DeleteGitSync(ctx, old), "git synchronization")
+}
+
+// settleGit lets exports run for which an archived request is no longer in the way. A request whose import another one
+// has replaced stays archived: both would bring the same changes.
+func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
+	switch {
+	case !row.GitImport:
+		return nil
+	case row.Status == schema.ChangeRequestArchived:
+		return wakeGitExports(ctx, q, space, row.ID)
+	case was != schema.ChangeRequestArchived:
+		return nil
+	}
+	if _, err := q.GitSyncOfRequest(ctx, &row.ID); !errors.Is(err, pgx.ErrNoRows) {
+		return interpret(err, "git synchronization")
+	}
+	return schema.Conflict("the branch that the change request imported was imported or exported again since: " +
+		"its status cannot change. Import the branch to have a change request with its current content")
+}
+
+// wakeGitExports queues the exports that wait for a change request.
+func wakeGitExports(ctx context.Context, q *db.Queries, space Space, requestID string) error {
+	ids, err := q.WakeGitExports(ctx, &requestID)
+	if err != nil {
+		return interpret(err, "git operations")
+	}
+	for _, id := range ids {
+		job := schema.SyncGit{Organization: space.OrganizationID, Space: space.ID, Operation: id}
+		if err := Enqueue(ctx, q, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HoldGitExport reports whether an export has to wait: as long as a change request with an import of its branch is
+// open. The end of the request queues it again.
+func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, err error) {
+	remote, err := gitRemote(o)
+	if err != nil {
+		return false, err
+	}
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request ends meanwhile.
+			return interpret(err, "space")
+		}
+		proposed, err := proposedGit(ctx, q, o.SpaceID, remote)
+		if err != nil || proposed == nil {
+			return err
+		}
+		request, err := openGitRequest(ctx, q, *proposed)
+		if err != nil || request == nil {
+			return err
+		}
+		held = true
+		return setGitOperation(ctx, q, db.SetGitOperationParams{
+			ID: o.ID, State: schema.GitWaiting, ChangeRequestID: &request.ID,
+			Reason: fmt.Sprintf(
+				"waits for the change request %d, which has an import of the branch: the export runs once "+
+					"it is merged or archived",
+				request.Number,
+			),
+		})
+	})
+	return held, err
+}
+
+// GitOperationAtWork gives the operation of a space that the others wait for, or nil.
+func (s *Store) GitOperationAtWork(ctx context.Context, spaceID string) (*GitOperation, error) {
+	row, err := s.queries.GitOperationAtWork(ctx, spaceID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &row, interpret(err, "git operations")
+}

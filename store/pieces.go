@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// pieceWait bounds the wait for a piece. A client may take much longer for all of them.
+const pieceWait = 10 * time.Second
+
+// Pieces are stored bytes that are read piece by piece. They hold neither memory nor a connection between two reads, so
+// a client that does not take them costs nothing.
+type Pieces struct {
+	// ctx outlives the request: the bytes are read while they are sent.
+	ctx      context.Context
+	read     func(ctx context.Context, at int64, most int) ([]byte, error)
+	at, left int64
+}
+
+// Next returns the next bytes, at most that many, or io.EOF. The caller owns them.
+func (p *Pieces) Next(most int) ([]byte, error) {
+	if p.left <= 0 {
+		return nil, io.EOF
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, pieceWait)
+	defer cancel()
+	piece, err := p.read(ctx, p.at, int(min(p.left, int64(most))))
+	if err == nil && len(piece) == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	p.at, p.left = p.at+int64(len(piece)), p.left-int64(len(piece))
+	return piece, err
+}
+
+// Back gives the last bytes that Next returned back: they are read again.
+func (p *Pieces) Back(n int) { p.at, p.left = p.at-int64(n), p.left+int64(n) }
+
+// Read copies the next bytes.
+func (p *Pieces) Read(into []byte) (int, error) {
+	if len(into) == 0 {
+		return 0, nil
+	}
+	piece, err := p.Next(len(into))
+	return copy(into, piece), err
+}
