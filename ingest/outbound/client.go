@@ -71,7 +71,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if out.Header.Get("Accept-Encoding") == "" && out.Header.Get("Range") == "" {
 		out.Header.Set("Accept-Encoding", "gzip")
 	}
-	watched := startPace(req.Context(), slowTime)
+	watched := startPace(req.Context())
 	out.Body = watched.watch(out.Body, false)
 	response, err := t.base.RoundTrip(out)
 	if err != nil {

@@ -33,7 +33,7 @@ type pace struct {
 }
 
 // startPace watches a request until end. It is nil if nobody wants to know.
-func startPace(ctx context.Context, window time.Duration) *pace {
+func startPace(ctx context.Context) *pace {
 	found, ok := ctx.Value(whenSlowKey{}).(func())
 	if !ok {
 		return nil
@@ -41,11 +41,11 @@ func startPace(ctx context.Context, window time.Duration) *pace {
 	p := &pace{found: found}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.timer = time.AfterFunc(window, func() { p.look(window) })
+	p.timer = time.AfterFunc(slowTime, p.look)
 	return p
 }
 
-func (p *pace) look(window time.Duration) {
+func (p *pace) look() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.timer == nil {
@@ -54,7 +54,7 @@ func (p *pace) look(window time.Duration) {
 	if p.moved.Swap(0) < slowBytes {
 		p.found()
 	}
-	p.timer.Reset(window)
+	p.timer.Reset(slowTime)
 }
 
 func (p *pace) end() {
