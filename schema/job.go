@@ -50,6 +50,8 @@ type JobKind struct {
 	Slow time.Duration
 	// Attempts is how often a job may fail before it is failed for good.
 	Attempts int
+	// Final says that an attempt that ran out of time is the last one, because another would take as long.
+	Final bool
 	// Timeout bounds one attempt.
 	Timeout time.Duration
 }

@@ -25,13 +25,13 @@ var (
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Workers: 2, Slow: 5 * time.Minute,
-		Attempts: 6, Timeout: 30 * time.Minute,
+		Attempts: 6, Timeout: 30 * time.Minute, Final: true,
 	}
 	// The renderer may use a gigabyte of memory, so a node runs two jobs at a time at most.
 	renderPDF = JobKind{
 		Name: "render_pdf", Doc: "Renders pages of a space or of a change request as a PDF.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
-		Attempts: 3, Timeout: 10 * time.Minute,
+		Attempts: 3, Timeout: 10 * time.Minute, Final: true,
 	}
 	revalidateFrontEnds = JobKind{
 		Name: "revalidate_front_ends", Doc: "Notifies the front ends of sites about changes for readers.",

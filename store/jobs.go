@@ -33,8 +33,8 @@ type jobAbout struct {
 	Sequence     string `json:"sequence"`
 }
 
-// jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is that of a
-// job that starts because nobody else waits.
+// jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is
+// the priority of a job that starts because nobody else waits.
 const (
 	jobAlone   = 1
 	jobBesides = 4

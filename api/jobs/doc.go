@@ -21,12 +21,12 @@
 //
 // # Turns
 //
-// Jobs of a kind take turns by organization and by who made them; a job that no user made counts for the first administrator of
-// its organization. Postgres decides whose turn it is (give_job_turns): the organization and the user whose last turn is longest
-// ago. Retries wait for a turn, too. An organization or a user gets several workers only if nobody else waits. As soon as a job
-// with a turn finds no worker, surplus jobs are stopped and wait for their next turn; the attempt does not count. A job is slow
-// after the time in its kind's row, or when one of its transfers is (outbound.WhenSlow). The slow jobs of a kind are one party:
-// while others wait, they have one worker together.
+// Jobs of a kind take turns by organization and by who made them. A job that no user made counts for the first
+// administrator of its organization. Postgres decides whose turn it is (give_job_turns): the organization and the user
+// whose last turn is longest ago. Retries wait for a turn, too. An organization or a user gets several workers only if
+// nobody else waits. As soon as a job with a turn finds no worker, surplus jobs are stopped and wait for their next
+// turn; the attempt does not count. A job is slow after the time in its kind's row, or when one of its transfers is
+// slow (outbound.WhenSlow). The slow jobs of a kind are one party: while others wait, they have one worker together.
 //
 // # When a node ends
 //

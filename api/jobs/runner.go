@@ -99,7 +99,7 @@ func New(cfg Config) (*Runner, error) {
 	r := &Runner{cfg: cfg, deps: cfg.Deps, log: cfg.Log, id: schema.NewID(), kick: make(chan struct{}, 1)}
 	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, time.Duration(0)
 	for _, k := range cfg.Kinds {
-		if err := k.add(workers, r); err != nil {
+		if err := k.add(k.JobKind, workers, r); err != nil {
 			return nil, fmt.Errorf("cannot build jobs: %w", err)
 		}
 		queues[k.Name] = river.QueueConfig{MaxWorkers: k.Workers}

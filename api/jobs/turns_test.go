@@ -32,7 +32,8 @@ func (j ofKind) Subject() schema.JobSubject {
 func (b *bench) askAs(user string, job ofKind) {
 	b.t.Helper()
 	ctx := store.By(b.t.Context(), store.Actor{Type: schema.ActorUser, ID: user})
-	if err := pgx.BeginFunc(ctx, b.conn, func(tx pgx.Tx) error { return store.Enqueue(ctx, db.New(tx), job) }); err != nil {
+	enqueue := func(tx pgx.Tx) error { return store.Enqueue(ctx, db.New(tx), job) }
+	if err := pgx.BeginFunc(ctx, b.conn, enqueue); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -112,7 +113,8 @@ func TestTurns(t *testing.T) {
 					b.askAs(p.user, ofKind{k.JobKind, p.organization, fmt.Sprint(i)})
 				}
 				if slow { // All have been found slow; TestSlowJobIsNoted has how.
-					if _, err := b.conn.Exec(t.Context(), `update river_job set metadata = metadata || '{"slow": true}'`); err != nil {
+					const all = `update river_job set metadata = metadata || '{"slow": true}'`
+					if _, err := b.conn.Exec(t.Context(), all); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -120,7 +122,8 @@ func TestTurns(t *testing.T) {
 				// As many others as there are workers: all of them cannot run at once with what others have at work.
 				const each = 2
 				for i := range k.Workers * each {
-					b.askAs(fmt.Sprint("victim", i/each), ofKind{k.JobKind, fmt.Sprint("v", i/each), fmt.Sprint("v", i)})
+					job := ofKind{k.JobKind, fmt.Sprint("v", i/each), fmt.Sprint("v", i)}
+					b.askAs(fmt.Sprint("victim", i/each), job)
 				}
 				eventually.True(t, "others are at work", func() bool {
 					parties := b.running(k.Name)
@@ -130,7 +133,8 @@ func TestTurns(t *testing.T) {
 				close(release)
 				var done, tried int
 				eventually.True(t, "the jobs of others are done", func() bool {
-					err := b.conn.QueryRow(t.Context(), `select count(*) filter (where state = 'completed'), max(attempt) from river_job`).Scan(&done, &tried)
+					const ended = "select count(*) filter (where state = 'completed'), max(attempt) from river_job"
+					err := b.conn.QueryRow(t.Context(), ended).Scan(&done, &tried)
 					return err == nil && done == k.Workers*each
 				})
 				if tried > 1 {
@@ -151,7 +155,7 @@ func (s slowStep) JobKind() schema.JobKind {
 	return row
 }
 
-// TestSlowJobIsNoted runs a job for longer than its kind allows quick ones.
+// TestSlowJobIsNoted runs a job for longer than the Slow of its kind.
 func TestSlowJobIsNoted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -169,6 +173,46 @@ func TestSlowJobIsNoted(t *testing.T) {
 		return err == nil && slow
 	})
 	stop()
+}
+
+// TestTimeOuts has jobs of all kinds that run out of time. A kind that is Final fails at once, another one waits for its
+// next attempt.
+func TestTimeOuts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, k := range Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			b := *b
+			b.t = t
+			if _, err := b.conn.Exec(t.Context(), "truncate river_job, job_turns"); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan schema.JobState, 100)
+			stop := b.run(nil, func(cfg *Config) {
+				k.Timeout = time.Millisecond
+				cfg.Kinds, cfg.Pause = []Kind{k}, func(int) time.Duration { return time.Hour }
+				cfg.Ended = func(state schema.JobState) { ended <- state }
+				cfg.instead = func(ctx context.Context, _ schema.JobArgs) error {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+			})
+			defer stop()
+			b.askAs("u", ofKind{k.JobKind, "o", "s"})
+			want := schema.JobRetrying
+			if slices.Contains([]string{schema.SyncGit{}.Kind(), schema.RenderPDF{}.Kind()}, k.Name) {
+				want = schema.JobFailed
+			}
+			select {
+			case state := <-ended:
+				if state != want {
+					t.Errorf("the job is %s", state)
+				}
+			case <-time.After(eventually.Patience):
+				t.Fatal("the job does not end")
+			}
+		})
+	}
 }
 
 // TestTurnsGoRound has a user with ten organizations and a hundred jobs, and three others with five each, on one
@@ -240,11 +284,13 @@ func TestTurnsCostTheSame(t *testing.T) {
 					'sequence', $1 || ' ' || i % $2::int || ' ' || i % $3::int), $1
 				from generate_series(1, 100000) i`, row.Name, tt.organizations, tt.spaces)
 			exec("analyze river_job")
-			const read = `select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables where relname = 'river_job'`
+			const read = `select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables
+				where relname = 'river_job'`
 			var before, after, given int
 			err = tx.QueryRow(t.Context(), read).Scan(&before)
 			if err == nil {
-				err = tx.QueryRow(t.Context(), "select give_job_turns($1, $2)", []string{row.Name}, []int32{8}).Scan(&given)
+				give := tx.QueryRow(t.Context(), "select give_job_turns($1, $2)", []string{row.Name}, []int32{8})
+				err = give.Scan(&given)
 			}
 			if err == nil {
 				err = tx.QueryRow(t.Context(), read).Scan(&after)

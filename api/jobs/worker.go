@@ -46,7 +46,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	}
 	w.runner.log.Warn("A job failed.", "job", job.ID, "kind", w.row.Name, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
 	reason := w.reason(ctx, err)
-	if _, ok := errors.AsType[*hopeless](err); ok {
+	_, final := errors.AsType[*hopeless](err)
+	if final || w.row.Final && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &abandoned{reason, river.JobCancel(err)}
 	}
 	return errors.New(reason)

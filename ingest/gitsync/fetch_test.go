@@ -146,7 +146,9 @@ func TestTimeOutsOfPacksAreFinal(t *testing.T) {
 	_, err := receive(late, t.TempDir(), bytes.NewReader(manyDeltas(1)), testLimits, nil)
 	wantError(t, err, StepRead, TimedOut)
 	for _, cause := range []error{context.DeadlineExceeded, &outbound.Error{Reason: outbound.TimedOut}, err} {
-		for _, step := range []Step{StepResolve, StepConnect, StepAuthenticate, StepFindRef, StepFetch, StepRead, StepPush} {
+		for _, step := range []Step{
+			StepResolve, StepConnect, StepAuthenticate, StepFindRef, StepFetch, StepRead, StepPush,
+		} {
 			e, ok := errors.AsType[*Error](explain(step, cause))
 			if !ok || e.Reason != TimedOut {
 				t.Fatalf("%s: %v", step, e)
@@ -391,7 +393,8 @@ func TestLimits(t *testing.T) {
 		slow.Files("a.git", "main", map[string]string{"a.md": "a"})
 		slow.Before = func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPost {
-				_, _ = io.Copy(io.Discard, r.Body) // a server looks for the end of a connection once it has read the body
+				// A server notices the end of a connection once it has read the body.
+				_, _ = io.Copy(io.Discard, r.Body)
 				<-r.Context().Done()
 			}
 			return r.Method == http.MethodPost

@@ -60,7 +60,8 @@ func manyDeltas(deltas int) []byte {
 	copies := append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(base))), 4), 0x90, 4)
 	objects := []rawObject{{plumbing.BlobObject, uint64(len(base)), nil, base}}
 	for range deltas {
-		objects = append(objects, rawObject{plumbing.REFDeltaObject, uint64(len(copies)), blobHash(string(base)), copies})
+		copied := rawObject{plumbing.REFDeltaObject, uint64(len(copies)), blobHash(string(base)), copies}
+		objects = append(objects, copied)
 	}
 	return rawPack(uint32(len(objects)), objects...)
 }
@@ -92,8 +93,18 @@ func TestHostilePacks(t *testing.T) {
 		{"an empty delta", rawPack(2, base, rawObject{plumbing.REFDeltaObject, 0, blobHash("base"), nil}), StepRead, Damaged},
 		{"a delta without its base", rawPack(1, rawObject{plumbing.REFDeltaObject, 4, blobHash("other"), delta(4, copyBase...)}), StepRead, Damaged},
 		{"a delta before the pack", rawPack(1, rawObject{plumbing.OFSDeltaObject, 4, []byte{0x7f}, delta(4, copyBase...)}), StepRead, Damaged},
-		{"a delta of another base size", rawPack(2, base, rawObject{plumbing.REFDeltaObject, 4, blobHash("base"), []byte{3, 4, 0x90, 4}}), StepRead, Damaged},
-		{"a delta of a base of 1 GiB", rawPack(2, base, rawObject{plumbing.REFDeltaObject, 8, blobHash("base"), append(binary.AppendUvarint(nil, 1<<30), 4, 0x90, 4)}), StepRead, TooLarge},
+		{
+			"a delta of another base size",
+			rawPack(2, base, rawObject{plumbing.REFDeltaObject, 4, blobHash("base"), []byte{3, 4, 0x90, 4}}),
+			StepRead, Damaged,
+		},
+		{
+			"a delta of a base of 1 GiB",
+			rawPack(2, base, rawObject{
+				plumbing.REFDeltaObject, 8, blobHash("base"), append(binary.AppendUvarint(nil, 1<<30), 4, 0x90, 4),
+			}),
+			StepRead, TooLarge,
+		},
 		{"as many deltas of a large base as may be", manyDeltas(15), "", nil},
 		{"too many deltas of a large base", manyDeltas(17), StepRead, TooLarge},
 		{"an unknown kind", rawPack(1, rawObject{5, 1, nil, []byte("x")}), StepRead, Damaged},

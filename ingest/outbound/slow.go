@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A transfer is slow that moves fewer bytes than slowBytes within slowTime: 10 KB a second over 15 seconds.
+// slowTime and slowBytes say what slow is: a transfer of fewer than 10 KB a second over 15 seconds.
 const (
 	slowTime  = 15 * time.Second
 	slowBytes = 10_000 * int64(slowTime/time.Second)

@@ -31,8 +31,8 @@ func (d *drip) Read(data []byte) (int, error) {
 
 func (*drip) Close() error { return nil }
 
-// TestSlowTransfers: a request is slow if it moves fewer than 10 KB a second in any 15 seconds, whichever way, and while
-// nothing moves. Nothing is said once the request is over.
+// TestSlowTransfers has requests that move fewer than 10 KB a second for 15 seconds, in either direction, and others. A
+// request that is over is not reported.
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -95,7 +95,8 @@ func TestClientsTellOfSlowTransfers(t *testing.T) {
 						t.Error(err)
 					}
 					time.Sleep(thinks)
-					if _, err := io.WriteString(server, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntext"); err != nil {
+					const answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntext"
+					if _, err := io.WriteString(server, answer); err != nil {
 						t.Error(err)
 					}
 				}()

@@ -133,7 +133,8 @@ func (q *Queries) JobIsSlow(ctx context.Context, id int64) error {
 
 const jobTotals = `-- name: JobTotals :many
 with behind as materialized (
-    select distinct metadata ->> 'sequence' as sequence from river_job where state in ('available', 'retryable', 'running', 'scheduled')
+    select distinct metadata ->> 'sequence' as sequence from river_job
+    where state in ('available', 'retryable', 'running', 'scheduled')
 )
 select kind,
     count(*) filter (where state not in ('cancelled', 'discarded'))::bigint as open,
@@ -197,7 +198,7 @@ type JobsToGiveWayParams struct {
 	Node  string
 }
 
-// Of each kind, the node's newest job that is not the only one of its organization, of its maker, or among the slow ones.
+// Of each kind, the node's newest job that shares its organization, its maker or its slowness with an older job.
 // Index: river_job_prioritized_fetching_index.
 // Sorts: the jobs that run.
 func (q *Queries) JobsToGiveWay(ctx context.Context, arg JobsToGiveWayParams) ([]int64, error) {
@@ -524,7 +525,8 @@ func (q *Queries) RescueJobs(ctx context.Context, arg RescueJobsParams) ([]int64
 }
 
 const retryJob = `-- name: RetryJob :one
-update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(), metadata = metadata - 'cancel_attempted_at' - 'slow'
+update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(),
+    metadata = metadata - 'cancel_attempted_at' - 'slow'
 where id = $1
 returning river_job.id, river_job.state, river_job.attempt, river_job.max_attempts, river_job.attempted_at, river_job.created_at, river_job.finalized_at, river_job.scheduled_at, river_job.priority, river_job.args, river_job.attempted_by, river_job.errors, river_job.kind, river_job.metadata, river_job.queue, river_job.tags, river_job.unique_key, river_job.unique_states, job_state(state, attempt) as shown_state
 `
@@ -583,7 +585,8 @@ with waiting as (
     select count(*) filter (where j.state = 'available') as waiting,
         count(*) filter (where j.state = 'available' and j.priority = 1) as first,
         count(*) filter (
-            where job_parties(j.metadata) && array_remove(array[$4::text, nullif(maker.id, '')], null)
+            where job_parties(j.metadata)
+                && array_remove(array[$4::text, nullif(maker.id, '')], null)
         ) = 0 as alone
     from maker left join river_job j on j.queue = $3::text and j.state in ('available', 'running')
 )
@@ -622,8 +625,8 @@ type WaitingJobsRow struct {
 // Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 // over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
 // without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
-// And who a new job counts for: the user, or the first administrator of the organization; whether they have nothing else at work; and
-// whether the job has to wait for its turn.
+// A new job counts for its maker: the user, or the first administrator of the organization. The query also tells
+// whether the maker has nothing more at work, and whether the job has to wait for its turn.
 // Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
 	row := q.db.QueryRow(ctx, waitingJobs,

@@ -20,7 +20,7 @@ create or replace function job_state(state river_job_state, attempt smallint)
     end
 $$;
 
--- job_parties returns those that a job takes a turn of: its organization, its maker, and all that is slow.
+-- job_parties returns the parties of a job, which share its turn: its organization, its maker, and the slow jobs.
 create or replace function job_parties(metadata jsonb) returns text[] language sql immutable parallel safe as $$
     select array_remove(array[
         metadata ->> 'organization', nullif(metadata ->> 'user', ''), case when metadata ? 'slow' then 'slow' end
@@ -84,18 +84,18 @@ begin
         later := '{}';
         for c in
             with recursive parties as (
-                (select coalesce(j.metadata ->> 'user', '') as maker, coalesce(j.metadata ->> 'organization', '') as organization,
-                        j.metadata ? 'slow' as slow
+                (select coalesce(j.metadata ->> 'user', '') as maker,
+                        coalesce(j.metadata ->> 'organization', '') as organization, j.metadata ? 'slow' as slow
                  from river_job j where j.state = 'pending' and j.queue = k
                  order by 1, 2, 3 limit 1)
                 union all
                 select n.* from parties p cross join lateral (
-                    select coalesce(j.metadata ->> 'user', '') as maker, coalesce(j.metadata ->> 'organization', '') as organization,
-                        j.metadata ? 'slow' as slow
+                    select coalesce(j.metadata ->> 'user', '') as maker,
+                        coalesce(j.metadata ->> 'organization', '') as organization, j.metadata ? 'slow' as slow
                     from river_job j
                     where j.state = 'pending' and j.queue = k
-                      and (coalesce(j.metadata ->> 'user', ''), coalesce(j.metadata ->> 'organization', ''), j.metadata ? 'slow')
-                          > (p.maker, p.organization, p.slow)
+                      and (coalesce(j.metadata ->> 'user', ''), coalesce(j.metadata ->> 'organization', ''),
+                          j.metadata ? 'slow') > (p.maker, p.organization, p.slow)
                     order by 1, 2, 3 limit 1
                 ) n
             )
@@ -104,7 +104,8 @@ begin
                 select w.id, w.metadata from (
                     select j.id, j.metadata from river_job j
                     where j.state = 'pending' and j.queue = k and coalesce(j.metadata ->> 'user', '') = p.maker
-                      and coalesce(j.metadata ->> 'organization', '') = p.organization and (j.metadata ? 'slow') = p.slow
+                      and coalesce(j.metadata ->> 'organization', '') = p.organization
+                      and (j.metadata ? 'slow') = p.slow
                     order by j.id limit looked_at
                 ) w
                 where not exists (
@@ -140,7 +141,7 @@ begin
         end if;
         given := given + granted;
     end loop;
-    -- Who had a turn that long ago is like who had none.
+    -- A party whose turn is that long ago is like a party without a turn.
     delete from job_turns where turn < now() - interval '1 day';
     return given;
 end
@@ -154,7 +155,8 @@ begin
         return 0;
     end if;
     insert into job_turns (kind, party, turn)
-    select k, p, clock_timestamp() from river_job j cross join lateral unnest(job_parties(j.metadata)) p where j.id = job
+    select k, p, clock_timestamp() from river_job j cross join lateral unnest(job_parties(j.metadata)) p
+    where j.id = job
     on conflict (kind, party) do update set turn = excluded.turn;
     return 1;
 end

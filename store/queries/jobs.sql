@@ -7,8 +7,8 @@ select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::tex
 -- Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 -- over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
 -- without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
--- And who a new job counts for: the user, or the first administrator of the organization; whether they have nothing else at work; and
--- whether the job has to wait for its turn.
+-- A new job counts for its maker: the user, or the first administrator of the organization. The query also tells
+-- whether the maker has nothing more at work, and whether the job has to wait for its turn.
 -- Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 with waiting as (
     select id from river_job
@@ -30,7 +30,8 @@ with waiting as (
     select count(*) filter (where j.state = 'available') as waiting,
         count(*) filter (where j.state = 'available' and j.priority = 1) as first,
         count(*) filter (
-            where job_parties(j.metadata) && array_remove(array[sqlc.arg(organization)::text, nullif(maker.id, '')], null)
+            where job_parties(j.metadata)
+                && array_remove(array[sqlc.arg(organization)::text, nullif(maker.id, '')], null)
         ) = 0 as alone
     from maker left join river_job j on j.queue = sqlc.arg(kind)::text and j.state in ('available', 'running')
 )
@@ -66,7 +67,7 @@ where state = 'available' and priority = 1 and queue = any(sqlc.arg(kinds)::text
 group by queue;
 
 -- name: JobsToGiveWay :many
--- Of each kind, the node's newest job that is not the only one of its organization, of its maker, or among the slow ones.
+-- Of each kind, the node's newest job that shares its organization, its maker or its slowness with an older job.
 -- Index: river_job_prioritized_fetching_index.
 -- Sorts: the jobs that run.
 select distinct on (j.queue) j.id from river_job j
@@ -142,7 +143,8 @@ for update;
 
 -- name: RetryJob :one
 -- It is promoted like a new one, before those of its sequence that were asked for later.
-update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(), metadata = metadata - 'cancel_attempted_at' - 'slow'
+update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(),
+    metadata = metadata - 'cancel_attempted_at' - 'slow'
 where id = sqlc.arg(id)
 returning sqlc.embed(river_job), job_state(state, attempt) as shown_state;
 
@@ -154,7 +156,8 @@ select id from river_job where state in ('cancelled', 'discarded') and id > sqlc
 -- What metrics show, by kind. Jobs that are over and did not fail are left out. The age is that of the oldest job that could
 -- run and does not: it has its turn or waits for one, and no other of its sequence comes first.
 with behind as materialized (
-    select distinct metadata ->> 'sequence' as sequence from river_job where state in ('available', 'retryable', 'running', 'scheduled')
+    select distinct metadata ->> 'sequence' as sequence from river_job
+    where state in ('available', 'retryable', 'running', 'scheduled')
 )
 select kind,
     count(*) filter (where state not in ('cancelled', 'discarded'))::bigint as open,
