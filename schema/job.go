@@ -44,10 +44,14 @@ type JobKind struct {
 	Doc string
 	// Order is about the jobs of one kind and subject; those about different subjects run side by side.
 	Order JobOrder
-	// Workers is how many run at once on one node.
+	// Workers is how many run at once on one node: at least two, so that a slow one does not keep the others waiting.
 	Workers int
+	// Slow is how long a job may run before it counts as slow.
+	Slow time.Duration
 	// Attempts is how often a job may fail before it is failed for good.
 	Attempts int
+	// Final says that an attempt that ran out of time is the last one, because another would take as long.
+	Final bool
 	// Timeout bounds one attempt.
 	Timeout time.Duration
 }

@@ -7,55 +7,67 @@ import "time"
 var (
 	indexSpace = JobKind{
 		Name: "index_space", Doc: "Updates the search index of a space.",
-		Order: NewestJob, Workers: 2, Attempts: 12, Timeout: 15 * time.Minute,
+		Order: NewestJob, Workers: 2, Slow: time.Minute,
+		Attempts: 12, Timeout: 15 * time.Minute,
 	}
 	clusterConversations = JobKind{
 		Name: "cluster_conversations", Doc: "Updates the clusters of an organization's issues from its conversations.",
-		Order: NewestJob, Workers: 1, Attempts: 12, Timeout: 2 * time.Minute,
+		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
+		Attempts: 12, Timeout: 2 * time.Minute,
 	}
 	refineClusters = JobKind{
 		Name: "refine_clusters", Doc: "Names and summarises clusters of issues with a language model, if set.",
-		Order: NewestJob, Workers: 1, Attempts: 6, Timeout: 30 * time.Minute,
+		Order: NewestJob, Workers: 2, Slow: time.Minute,
+		Attempts: 6, Timeout: 30 * time.Minute,
 	}
-	// Imports and exports are one kind, so that a space's operations run in order.
+	// Imports and exports are one kind, so that a space's operations run in order. A slow transfer makes the job slow before
+	// Slow has passed.
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
-		Order: JobsInOrder, Workers: 2, Attempts: 6, Timeout: 30 * time.Minute,
+		Order: JobsInOrder, Workers: 2, Slow: 5 * time.Minute,
+		Attempts: 6, Timeout: 30 * time.Minute, Final: true,
 	}
-	// The renderer may use a gigabyte of memory, so a node runs one job at a time.
+	// The renderer may use a gigabyte of memory, so a node runs two jobs at a time at most.
 	renderPDF = JobKind{
 		Name: "render_pdf", Doc: "Renders pages of a space or of a change request as a PDF.",
-		Order: JobsInOrder, Workers: 1, Attempts: 3, Timeout: 10 * time.Minute,
+		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
+		Attempts: 3, Timeout: 10 * time.Minute, Final: true,
 	}
 	revalidateFrontEnds = JobKind{
 		Name: "revalidate_front_ends", Doc: "Notifies the front ends of sites about changes for readers.",
-		Order: NewestJob, Workers: 1, Attempts: 12, Timeout: 5 * time.Minute,
+		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
+		Attempts: 12, Timeout: 5 * time.Minute,
 	}
 	// A run stores its translated segments, so the next attempt continues after a failure or time-out.
 	translateSpace = JobKind{
 		Name: "translate_space", Doc: "Updates the translation of a space.",
-		Order: JobsInOrder, Workers: 2, Attempts: 12, Timeout: time.Hour,
+		Order: JobsInOrder, Workers: 2, Slow: 2 * time.Minute,
+		Attempts: 12, Timeout: time.Hour,
 	}
 	// A tunnel without a connection for minutes has ended. Each integration has its own sequence of jobs, so a slow
 	// tunnel delays only its own integration.
 	sendIntegrationEvent = JobKind{
 		Name: "send_integration_event", Doc: "Sends an event of an integration in development mode to its tunnel.",
-		Order: JobsInOrder, Workers: 2, Attempts: 4, Timeout: time.Minute,
+		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
+		Attempts: 4, Timeout: time.Minute,
 	}
 	// A job succeeds even if a fetch fails: it stores the specification's error and the time of the next fetch.
 	fetchOpenAPI = JobKind{
 		Name: "fetch_openapi", Doc: "Fetches the OpenAPI specifications of an organization from their URLs.",
-		Order: NewestJob, Workers: 2, Attempts: 12, Timeout: 10 * time.Minute,
+		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
+		Attempts: 12, Timeout: 10 * time.Minute,
 	}
 	// A job ends early and another job continues, so that receivers take turns. Workers mostly wait for receivers.
 	deliverWebhooks = JobKind{
 		Name: "deliver_webhooks", Doc: "Delivers events to a webhook.",
-		Order: NewestJob, Workers: 8, Attempts: 12, Timeout: 2 * time.Minute,
+		Order: NewestJob, Workers: 8, Slow: 15 * time.Second,
+		Attempts: 12, Timeout: 2 * time.Minute,
 	}
 	// A mail fails permanently before its job does: see store.InviteMailNotSent.
 	sendInvites = JobKind{
 		Name: "send_invites", Doc: "Sends the mails of an organization's invites.",
-		Order: NewestJob, Workers: 2, Attempts: 60, Timeout: 30 * time.Minute,
+		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
+		Attempts: 60, Timeout: 30 * time.Minute,
 	}
 )
 

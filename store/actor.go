@@ -48,6 +48,18 @@ func setting(ctx context.Context) string {
 	return who.Actor().setting()
 }
 
+// actingUser is the user for whom a change is made; "" if it is not a user.
+func actingUser(ctx context.Context) string {
+	who, ok := ctx.Value(actingKey{}).(Acting)
+	if !ok {
+		return ""
+	}
+	if a := who.Actor(); a.Type == schema.ActorUser {
+		return a.ID
+	}
+	return ""
+}
+
 func (a Actor) setting() string {
 	for _, member := range []*string{(*string)(&a.Type), &a.ID, &a.Name, &a.TokenID, &a.TokenKind, &a.Operation, &a.RequestID, &a.Address} {
 		*member = plain(*member)

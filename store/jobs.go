@@ -28,9 +28,17 @@ var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
 // jobAbout is the metadata of a job. Indexes and statements know the names of its members.
 type jobAbout struct {
 	Organization string `json:"organization"`
+	User         string `json:"user"`
 	Space        string `json:"space,omitempty"`
 	Sequence     string `json:"sequence"`
 }
+
+// jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is
+// the priority of a job that starts because nobody else waits.
+const (
+	jobAlone   = 1
+	jobBesides = 4
+)
 
 // Enqueue inserts a job in a transaction. The job runs after the commit, and never runs after a rollback. Until the
 // transaction ends, Enqueue blocks other transactions with the same kind and subject. So a transaction with several
@@ -54,10 +62,18 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 		return 0, interpret(err, "jobs")
 	}
-	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence})
+	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{
+		Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence,
+		Kind: kind.Name, Organization: about.Organization, UserID: actingUser(ctx), Workers: int32(kind.Workers),
+	})
 	if err != nil || there.Waiting {
 		// The one that waits starts after this transaction, so it sees what the transaction changes.
 		return 0, interpret(err, "jobs")
+	}
+	about.User = there.Maker
+	priority := jobAlone
+	if !there.Alone {
+		priority = jobBesides
 	}
 	metadata, err := json.Marshal(about)
 	if err != nil {
@@ -68,7 +84,8 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 		return 0, schema.Internal(err)
 	}
 	made, err := client.InsertTx(ctx, tx, args, &river.InsertOpts{
-		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Pending: there.Open,
+		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Priority: priority,
+		Pending: there.Open || there.Crowded,
 	})
 	if err != nil {
 		return 0, interpret(err, "jobs")
@@ -76,16 +93,41 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 	return made.Job.ID, nil
 }
 
-// PromoteJobs lets the next job of each sequence start whose turn has come.
-func (s *Store) PromoteJobs(ctx context.Context) error {
+// GiveJobTurns lets jobs start whose turn has come. Nodes do so one at a time: it does nothing while another does.
+func (s *Store) GiveJobTurns(ctx context.Context, kinds []schema.JobKind) error {
+	var p db.GiveJobTurnsParams
+	for _, kind := range kinds {
+		p.Kinds, p.Workers = append(p.Kinds, kind.Name), append(p.Workers, int32(kind.Workers))
+	}
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		mine, err := q.LockJobPromotion(ctx)
 		if err != nil || !mine {
 			return err
 		}
-		_, err = q.PromoteJobs(ctx)
+		_, err = q.GiveJobTurns(ctx, p)
 		return err
 	})
+}
+
+// JobIsSlow notes that a job that runs is slow: all slow jobs of a kind are one party from then on.
+func (s *Store) JobIsSlow(ctx context.Context, id int64) error {
+	return interpret(s.queries.JobIsSlow(ctx, id), "job")
+}
+
+// JobsWithoutWorker gives, by kind, the oldest job whose turn has come and that no node has taken.
+func (s *Store) JobsWithoutWorker(ctx context.Context, kinds []string) (map[string]int64, error) {
+	rows, err := s.queries.JobsWithoutWorker(ctx, kinds)
+	oldest := map[string]int64{}
+	for _, row := range rows {
+		oldest[row.Queue] = row.ID
+	}
+	return oldest, interpret(err, "jobs")
+}
+
+// JobsToGiveWay gives the jobs of a node that others may ask to give way, at most one of each kind.
+func (s *Store) JobsToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
+	ids, err := s.queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
+	return ids, interpret(err, "jobs")
 }
 
 // JobNodeLock is the name of the lock (see TryLock) that a node holds as long as it runs jobs. Without it, others take its jobs

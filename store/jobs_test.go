@@ -26,11 +26,11 @@ type inOrder struct {
 func (inOrder) Kind() string { return "in_order" }
 
 func (j inOrder) JobKind() schema.JobKind {
-	return schema.JobKind{Name: j.Kind(), Order: schema.JobsInOrder, Workers: 1, Attempts: 3, Timeout: time.Minute}
+	return schema.JobKind{Name: j.Kind(), Order: schema.JobsInOrder, Workers: 4, Attempts: 3, Timeout: time.Minute}
 }
 
 func (j inOrder) Subject() schema.JobSubject {
-	return schema.JobSubject{Organization: "o", Space: j.Space}
+	return schema.JobSubject{Organization: "o" + j.Space, Space: j.Space}
 }
 
 var errRollback = errors.New("as the test wants it")
@@ -107,7 +107,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	st := storetest.Open(t, url)
 	promote := func() {
 		t.Helper()
-		if err := st.PromoteJobs(t.Context()); err != nil {
+		if err := st.GiveJobTurns(t.Context(), []schema.JobKind{inOrder{}.JobKind()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	// A retried job waits for the one that is at work, and is next.
 	enqueue(t, conn, inOrder{Space: "a", N: 4})
 	ids := collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
-	if job, err := st.RetryJob(t.Context(), "o", ids[0]); err != nil || job.State != schema.JobWaiting || job.Attempt != 0 {
+	if job, err := st.RetryJob(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting || job.Attempt != 0 {
 		t.Fatalf("%+v %v", job, err)
 	}
 	promote()

@@ -15,10 +15,18 @@
 //
 // Jobs of one kind about one part of a space or an organization (or about one space, if the kind knows no parts, or else about one
 // organization) are a sequence: one of them is at work at a
-// time, and the others are pending in the order in which they were asked for. Every node looks for sequences whose turn has
-// come, and promotes their first. A job that waits for its next attempt holds up its sequence; one that failed for good does
-// not. A retried job goes before those that were asked for later. Different sequences run side by side, as many on one node as
-// their kind has workers.
+// time, and the others are pending in the order in which they were asked for. A job that waits for its next attempt holds up its
+// sequence; one that failed for good does not. A retried job goes before those that were asked for later. Different sequences
+// run side by side, as many on one node as their kind has workers.
+//
+// # Turns
+//
+// Jobs of a kind take turns by organization and by who made them. A job that no user made counts for the first
+// administrator of its organization. Postgres decides whose turn it is (give_job_turns): the organization and the user
+// whose last turn is longest ago. Retries wait for a turn, too. An organization or a user gets several workers only if
+// nobody else waits. As soon as a job with a turn finds no worker, surplus jobs are stopped and wait for their next
+// turn; the attempt does not count. A job is slow after the time in its kind's row, or when one of its transfers is
+// slow (outbound.WhenSlow). The slow jobs of a kind are one party: while others wait, they have one worker together.
 //
 // # When a node ends
 //

@@ -35,7 +35,10 @@ type step struct {
 func (step) Kind() string { return "step" }
 
 func (s step) JobKind() schema.JobKind {
-	return schema.JobKind{Name: s.Kind(), Doc: "Does what a test wants.", Order: schema.JobsInOrder, Workers: 4, Attempts: 3, Timeout: 10 * time.Second}
+	return schema.JobKind{
+		Name: s.Kind(), Doc: "Does what a test wants.", Order: schema.JobsInOrder, Workers: 4, Slow: time.Minute,
+		Attempts: 3, Timeout: 10 * time.Second,
+	}
 }
 
 func (s step) Subject() schema.JobSubject {
@@ -188,7 +191,8 @@ func TestKinds(t *testing.T) {
 				t.Error("the name is no snake case, or taken")
 			}
 			seen[k.Name] = true
-			if !strings.HasSuffix(k.Doc, ".") || k.Workers < 1 || k.Attempts < 2 || k.Timeout < time.Second || k.Timeout > time.Hour {
+			if !strings.HasSuffix(k.Doc, ".") || k.Workers < 2 || k.Slow <= 0 || k.Slow >= k.Timeout ||
+				k.Attempts < 2 || k.Timeout < time.Second || k.Timeout > time.Hour {
 				t.Errorf("%+v", k.JobKind)
 			}
 		})

@@ -46,8 +46,8 @@ type Config struct {
 	Metrics *Metrics
 	// Grace is how long a stop lets running jobs finish; 0 means 10 s.
 	Grace time.Duration
-	// Poll is how often to look for jobs whose notification was lost, and for sequences that wait for their turn; 0
-	// means 1 s.
+	// Poll is how often to look for jobs whose notification was lost, and for those that wait for their turn; 0 means
+	// 1 s.
 	Poll time.Duration
 	// Settle is how old a change must be before front ends hear of it: older than what any node still answers from memory. 0 means
 	// at once.
@@ -58,6 +58,8 @@ type Config struct {
 	Pause func(attempt int) time.Duration
 	// Ended hears of each attempt that ended, after the database knows.
 	Ended func(schema.JobState)
+	// instead is done in place of the work of every kind; tests set it.
+	instead func(context.Context, schema.JobArgs) error
 }
 
 // Runner runs the jobs of a node between Start and Stop.
@@ -68,10 +70,11 @@ type Runner struct {
 	id     string
 	client *river.Client[pgx.Tx]
 	lock   *store.Lock
-	// kick asks for a look at the sequences before the next poll.
+	// kick asks for a look at the turns before the next poll.
 	kick   chan struct{}
 	cancel context.CancelFunc
 	done   sync.WaitGroup
+	turns  turns
 }
 
 // New builds a Runner.
@@ -96,7 +99,7 @@ func New(cfg Config) (*Runner, error) {
 	r := &Runner{cfg: cfg, deps: cfg.Deps, log: cfg.Log, id: schema.NewID(), kick: make(chan struct{}, 1)}
 	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, time.Duration(0)
 	for _, k := range cfg.Kinds {
-		if err := k.add(workers, r); err != nil {
+		if err := k.add(k.JobKind, workers, r); err != nil {
 			return nil, fmt.Errorf("cannot build jobs: %w", err)
 		}
 		queues[k.Name] = river.QueueConfig{MaxWorkers: k.Workers}
@@ -124,7 +127,7 @@ func (r *Runner) Start(ctx context.Context) error {
 		return fmt.Errorf("cannot start jobs: %w", err)
 	}
 	ended, unsubscribe := r.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed, river.EventKindJobCancelled,
-		river.EventKindJobInterrupted)
+		river.EventKindJobInterrupted, river.EventKindJobSnoozed)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.cancel = cancel
 	if err := r.client.Start(running); err != nil {
@@ -187,7 +190,7 @@ func outcome(event *river.Event) schema.JobState {
 	switch event.Kind {
 	case river.EventKindJobCompleted:
 		return schema.JobDone
-	case river.EventKindJobInterrupted:
+	case river.EventKindJobInterrupted, river.EventKindJobSnoozed:
 		return schema.JobWaiting
 	default:
 		if event.Job.State == rivertype.JobStateDiscarded || event.Job.State == rivertype.JobStateCancelled {
@@ -197,14 +200,14 @@ func outcome(event *river.Event) schema.JobState {
 	}
 }
 
-// tend does what river leaves to others: sequences, the jobs of nodes that ended, changes that front ends must hear of,
+// tend does what river leaves to others: turns, the jobs of nodes that ended, changes that front ends must hear of,
 // events that webhooks must, and specifications whose time has come.
 func (r *Runner) tend(ctx context.Context) {
 	tick := time.NewTicker(r.cfg.Poll)
 	defer tick.Stop()
 	lost, looked := map[string]time.Time{}, time.Time{}
 	for {
-		err := r.deps.Store.PromoteJobs(ctx)
+		err := r.takeTurns(ctx)
 		if err == nil && r.deps.FrontEnds != nil {
 			err = r.deps.Store.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
 		}

@@ -62,15 +62,14 @@ type Deps struct {
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.
 type Kind struct {
 	schema.JobKind
-	add func(*river.Workers, *Runner) error
+	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
 // kind makes a row of the function that does the work. The function must end soon after its context, and must be fit to run
 // again at any point at which it was stopped.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A
-	row := args.JobKind()
-	return Kind{JobKind: row, add: func(workers *river.Workers, r *Runner) error {
+	return Kind{JobKind: args.JobKind(), add: func(row schema.JobKind, workers *river.Workers, r *Runner) error {
 		return river.AddWorkerSafely(workers, &worker[A]{row: row, runner: r, work: work})
 	}}
 }

@@ -27,6 +27,8 @@ func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.row.Timeout 
 
 // Work does a job. The error that river stores is the public reason of a failure.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+	ctx, ended := w.runner.begins(ctx, w.row, job.ID)
+	defer ended()
 	// The audit log has the same id as the list of jobs.
 	err := w.try(store.By(ctx, store.Actor{
 		Type: schema.ActorJob, ID: strconv.FormatInt(job.ID, 10), Name: w.row.Name, Operation: w.row.Name,
@@ -34,13 +36,18 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(context.Cause(ctx), errGivesWay) {
+		// The attempt does not count, and the job waits for its next turn.
+		return river.JobSnooze(0)
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// The node is stopping. River knows its own cancellation, and gives the job back.
 		return ctx.Err()
 	}
 	w.runner.log.Warn("A job failed.", "job", job.ID, "kind", w.row.Name, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
 	reason := w.reason(ctx, err)
-	if _, ok := errors.AsType[*hopeless](err); ok {
+	_, final := errors.AsType[*hopeless](err)
+	if final || w.row.Final && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &abandoned{reason, river.JobCancel(err)}
 	}
 	return errors.New(reason)
@@ -69,6 +76,9 @@ func (w *worker[A]) try(ctx context.Context, args A) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if instead := w.runner.cfg.instead; instead != nil {
+		return instead(ctx, args)
+	}
 	return w.work(ctx, w.runner.deps, args)
 }
 

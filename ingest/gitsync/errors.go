@@ -91,6 +91,9 @@ func (e *Error) Is(target error) bool {
 
 // Retryable says whether the same attempt may succeed later.
 func (e *Error) Retryable() bool {
+	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
+		return false // another attempt would take as long
+	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
 		return reached.Reason.Retryable
 	}

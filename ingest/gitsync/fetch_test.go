@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 )
 
 const lfsPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
@@ -132,6 +134,29 @@ func wantError(t *testing.T, err error, step Step, reason *Reason) {
 	}
 	if all := chain(err); strings.Contains(all, "s3cr3t") || strings.Contains(all, "bWU6czNjcjN0") { // me:s3cr3t in base64
 		t.Errorf("the error has the password: %s", all)
+	}
+}
+
+// TestTimeOutsOfPacksAreFinal: a job does not fetch and read a pack again that took too long. It tries again to reach a
+// server, and to push.
+func TestTimeOutsOfPacksAreFinal(t *testing.T) {
+	t.Parallel()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	_, err := receive(late, t.TempDir(), bytes.NewReader(manyDeltas(1)), testLimits, nil)
+	wantError(t, err, StepRead, TimedOut)
+	for _, cause := range []error{context.DeadlineExceeded, &outbound.Error{Reason: outbound.TimedOut}, err} {
+		for _, step := range []Step{
+			StepResolve, StepConnect, StepAuthenticate, StepFindRef, StepFetch, StepRead, StepPush,
+		} {
+			e, ok := errors.AsType[*Error](explain(step, cause))
+			if !ok || e.Reason != TimedOut {
+				t.Fatalf("%s: %v", step, e)
+			}
+			if want := e.Step != StepFetch && e.Step != StepRead; e.Retryable() != want {
+				t.Errorf("%s: retryable %t", e.Step, e.Retryable())
+			}
+		}
 	}
 }
 
@@ -360,6 +385,34 @@ func TestLimits(t *testing.T) {
 		limits.Time = 100 * time.Millisecond
 		_, err := newClient(t, limits).Fetch(t.Context(), remoteOf(slow, "a.git", "main"))
 		wantError(t, err, StepConnect, TimedOut)
+	})
+	t.Run("time of a pack", func(t *testing.T) {
+		t.Parallel()
+		slow := gitsynctest.New(t)
+		slow.Repository("a.git")
+		slow.Files("a.git", "main", map[string]string{"a.md": "a"})
+		slow.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPost {
+				// A server notices the end of a connection once it has read the body.
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+			}
+			return r.Method == http.MethodPost
+		}
+		limits := testLimits
+		limits.Time = 100 * time.Millisecond
+		client := newClient(t, limits)
+		for {
+			_, err := client.Fetch(t.Context(), remoteOf(slow, "a.git", "main"))
+			if e, ok := errors.AsType[*Error](err); ok && e.Step == StepConnect && limits.Time < time.Minute {
+				// A busy machine has not come to the pack.
+				limits.Time *= 2
+				client = newClient(t, limits)
+				continue
+			}
+			wantError(t, err, StepFetch, TimedOut)
+			break
+		}
 	})
 }
 

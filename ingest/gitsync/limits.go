@@ -7,9 +7,10 @@ type Limits struct {
 	Time      time.Duration // everything, from the first connection on
 	RefsBytes int64         // the list of branches and tags
 	PackBytes int64         // the pack, as it is sent
-	// Objects and InflatedBytes bound all objects of the pack together, ObjectBytes each.
-	Objects                    uint32
-	InflatedBytes, ObjectBytes int64
+	// Objects and InflatedBytes bound all objects of the pack together, ObjectBytes each. BaseBytes bounds what deltas
+	// read: the sizes of their bases, once for each delta.
+	Objects                               uint32
+	InflatedBytes, ObjectBytes, BaseBytes int64
 	// Entries, Depth and PathBytes bound the tree of the commit.
 	Entries, Depth, PathBytes int
 	// FileBytes is how large a file may be that is read; larger ones are left.
@@ -18,8 +19,9 @@ type Limits struct {
 	PushBytes int64
 }
 
-// DefaultLimits suit repositories of documentation with some 100,000 files.
+// DefaultLimits suit repositories of documentation with some 100,000 files. A fetch receives the objects of one commit.
 var DefaultLimits = Limits{
-	Time: 10 * time.Minute, RefsBytes: 32 << 20, PackBytes: 512 << 20, Objects: 1_000_000, InflatedBytes: 2 << 30, ObjectBytes: 64 << 20,
+	Time: 10 * time.Minute, RefsBytes: 32 << 20, PackBytes: 512 << 20,
+	Objects: 500_000, InflatedBytes: 2 << 30, ObjectBytes: 64 << 20, BaseBytes: 8 << 30,
 	Entries: 200_000, Depth: 64, PathBytes: 1024, FileBytes: 8 << 20, PushBytes: 128 << 20,
 }

@@ -102,7 +102,8 @@ func (w diskWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// measure inflates each entry of the pack into nothing, and adds up what the objects will take.
+// measure inflates each entry of the pack into nothing, and adds up what the objects will take, and what deltas will
+// read. go-git refuses a delta that lies about the size of its base.
 func (p *pack) measure(ctx context.Context, limits Limits) error {
 	tooLarge := func(detail string, bound any) error {
 		return &Error{Step: StepRead, Reason: TooLarge, Detail: fmt.Sprintf(detail, bound)}
@@ -119,7 +120,7 @@ func (p *pack) measure(ctx context.Context, limits Limits) error {
 		return tooLarge("more than %d objects", limits.Objects)
 	}
 	p.count, p.bases = count, map[plumbing.Hash]bool{}
-	var total int64
+	var total, bases int64
 	for range count {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -146,11 +147,15 @@ func (p *pack) measure(ctx context.Context, limits Limits) error {
 		}
 		size := header.Length
 		if header.Type.IsDelta() {
-			if size, err = start.target(); err != nil {
+			var base int64
+			if base, size, err = start.sizes(); err != nil {
 				return err
 			}
-			if size > limits.ObjectBytes {
+			if max(base, size) > limits.ObjectBytes {
 				return tooLarge("an object of more than %d bytes", limits.ObjectBytes)
+			}
+			if bases += base; bases > limits.BaseBytes {
+				return tooLarge("deltas of more than %d bytes", limits.BaseBytes)
 			}
 			total += header.Length
 		}
@@ -174,16 +179,16 @@ func (p *prefix) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-func (p *prefix) target() (int64, error) {
-	_, n := binary.Uvarint(p.bytes)
-	if n <= 0 {
-		return 0, packfile.ErrInvalidDelta
+func (p *prefix) sizes() (base, target int64, err error) {
+	of, n := binary.Uvarint(p.bytes)
+	if n <= 0 || of > 1<<62 {
+		return 0, 0, packfile.ErrInvalidDelta
 	}
 	size, n := binary.Uvarint(p.bytes[n:])
 	if n <= 0 || size > 1<<62 {
-		return 0, packfile.ErrInvalidDelta
+		return 0, 0, packfile.ErrInvalidDelta
 	}
-	return int64(size), nil
+	return int64(of), int64(size), nil
 }
 
 // index finds the hash of each object.

@@ -54,6 +54,18 @@ func delta(target uint64, commands ...byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, 4), target), commands...)
 }
 
+// manyDeltas has deltas that each copy 4 bytes of a large base.
+func manyDeltas(deltas int) []byte {
+	base := bytes.Repeat([]byte("base"), 1<<20)
+	copies := append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(base))), 4), 0x90, 4)
+	objects := []rawObject{{plumbing.BlobObject, uint64(len(base)), nil, base}}
+	for range deltas {
+		copied := rawObject{plumbing.REFDeltaObject, uint64(len(copies)), blobHash(string(base)), copies}
+		objects = append(objects, copied)
+	}
+	return rawPack(uint32(len(objects)), objects...)
+}
+
 // TestHostilePacks: sizes are believed only once they are checked, and nothing of a pack that lies is kept.
 func TestHostilePacks(t *testing.T) {
 	t.Parallel()
@@ -81,6 +93,20 @@ func TestHostilePacks(t *testing.T) {
 		{"an empty delta", rawPack(2, base, rawObject{plumbing.REFDeltaObject, 0, blobHash("base"), nil}), StepRead, Damaged},
 		{"a delta without its base", rawPack(1, rawObject{plumbing.REFDeltaObject, 4, blobHash("other"), delta(4, copyBase...)}), StepRead, Damaged},
 		{"a delta before the pack", rawPack(1, rawObject{plumbing.OFSDeltaObject, 4, []byte{0x7f}, delta(4, copyBase...)}), StepRead, Damaged},
+		{
+			"a delta of another base size",
+			rawPack(2, base, rawObject{plumbing.REFDeltaObject, 4, blobHash("base"), []byte{3, 4, 0x90, 4}}),
+			StepRead, Damaged,
+		},
+		{
+			"a delta of a base of 1 GiB",
+			rawPack(2, base, rawObject{
+				plumbing.REFDeltaObject, 8, blobHash("base"), append(binary.AppendUvarint(nil, 1<<30), 4, 0x90, 4),
+			}),
+			StepRead, TooLarge,
+		},
+		{"as many deltas of a large base as may be", manyDeltas(15), "", nil},
+		{"too many deltas of a large base", manyDeltas(17), StepRead, TooLarge},
 		{"an unknown kind", rawPack(1, rawObject{5, 1, nil, []byte("x")}), StepRead, Damaged},
 		{"another checksum", append(rawPack(1, base)[:20+13], make([]byte, 20)...), StepRead, Damaged},
 	} {
@@ -133,6 +159,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add(rawPack(2, rawObject{plumbing.BlobObject, 4, nil, []byte("base")}, rawObject{plumbing.REFDeltaObject, 4, blobHash("base"), delta(4, 0x90, 4)}))
 	limits := testLimits
 	limits.Objects, limits.ObjectBytes, limits.InflatedBytes, limits.PackBytes = 100, 10_000, 20_000, 100_000
+	limits.BaseBytes = 40_000
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := receive(context.Background(), dir, bytes.NewReader(data), limits, nil)

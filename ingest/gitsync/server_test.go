@@ -17,8 +17,9 @@ func remoteOf(f *gitsynctest.Forge, repository, branch string) Remote {
 
 // testLimits are small where a test may want to meet them.
 var testLimits = Limits{
-	Time: time.Minute, RefsBytes: 1 << 20, PackBytes: 8 << 20, Objects: 10_000, InflatedBytes: 64 << 20, ObjectBytes: 4 << 20, Entries: 20_000, Depth: 16,
-	PathBytes: 200, FileBytes: 100_000, PushBytes: 1 << 20,
+	Time: time.Minute, RefsBytes: 1 << 20, PackBytes: 8 << 20,
+	Objects: 10_000, InflatedBytes: 64 << 20, ObjectBytes: 4 << 20, BaseBytes: 64 << 20,
+	Entries: 20_000, Depth: 16, PathBytes: 200, FileBytes: 100_000, PushBytes: 1 << 20,
 }
 
 func newClient(t *testing.T, limits Limits, allow ...string) *Client {

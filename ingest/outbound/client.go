@@ -71,10 +71,14 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if out.Header.Get("Accept-Encoding") == "" && out.Header.Get("Range") == "" {
 		out.Header.Set("Accept-Encoding", "gzip")
 	}
+	watched := startPace(req.Context())
+	out.Body = watched.watch(out.Body, false)
 	response, err := t.base.RoundTrip(out)
 	if err != nil {
+		watched.end()
 		return nil, firstHop(req, err)
 	}
+	response.Body = watched.watch(response.Body, true)
 	if err := t.bound(req, response); err != nil {
 		_ = response.Body.Close() // the first error says more
 		return nil, firstHop(req, err)

@@ -68,6 +68,22 @@ func (q *Queries) FailedJobs(ctx context.Context, arg FailedJobsParams) ([]int64
 	return items, nil
 }
 
+const giveJobTurns = `-- name: GiveJobTurns :one
+select give_job_turns($1::text[], $2::integer[])
+`
+
+type GiveJobTurnsParams struct {
+	Kinds   []string
+	Workers []int32
+}
+
+func (q *Queries) GiveJobTurns(ctx context.Context, arg GiveJobTurnsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, giveJobTurns, arg.Kinds, arg.Workers)
+	var give_job_turns int64
+	err := row.Scan(&give_job_turns)
+	return give_job_turns, err
+}
+
 const jobByID = `-- name: JobByID :one
 select river_job.id, river_job.state, river_job.attempt, river_job.max_attempts, river_job.attempted_at, river_job.created_at, river_job.finalized_at, river_job.scheduled_at, river_job.priority, river_job.args, river_job.attempted_by, river_job.errors, river_job.kind, river_job.metadata, river_job.queue, river_job.tags, river_job.unique_key, river_job.unique_states, job_state(state, attempt) as shown_state
 from river_job
@@ -106,12 +122,27 @@ func (q *Queries) JobByID(ctx context.Context, id int64) (JobByIDRow, error) {
 	return i, err
 }
 
+const jobIsSlow = `-- name: JobIsSlow :exec
+update river_job set metadata = metadata || '{"slow": true}' where id = $1 and state = 'running'
+`
+
+func (q *Queries) JobIsSlow(ctx context.Context, id int64) error {
+	_, err := q.db.Exec(ctx, jobIsSlow, id)
+	return err
+}
+
 const jobTotals = `-- name: JobTotals :many
+with behind as materialized (
+    select distinct metadata ->> 'sequence' as sequence from river_job
+    where state in ('available', 'retryable', 'running', 'scheduled')
+)
 select kind,
     count(*) filter (where state not in ('cancelled', 'discarded'))::bigint as open,
     count(*) filter (where state in ('cancelled', 'discarded'))::bigint as failed,
-    coalesce(extract(epoch from max(now() - scheduled_at) filter (where state = 'available')), 0)::float8 as oldest_waiting
-from river_job
+    coalesce(extract(epoch from max(now() - scheduled_at) filter (
+        where state = 'available' or state = 'pending' and behind.sequence is null
+    )), 0)::float8 as oldest_waiting
+from river_job left join behind on state = 'pending' and behind.sequence = metadata ->> 'sequence'
 where state in ('available', 'pending', 'retryable', 'running', 'scheduled', 'cancelled', 'discarded')
 group by kind
 `
@@ -124,7 +155,7 @@ type JobTotalsRow struct {
 }
 
 // What metrics show, by kind. Jobs that are over and did not fail are left out. The age is that of the oldest job that could
-// run and does not.
+// run and does not: it has its turn or waits for one, and no other of its sequence comes first.
 func (q *Queries) JobTotals(ctx context.Context) ([]JobTotalsRow, error) {
 	rows, err := q.db.Query(ctx, jobTotals)
 	if err != nil {
@@ -140,6 +171,79 @@ func (q *Queries) JobTotals(ctx context.Context) ([]JobTotalsRow, error) {
 			&i.Failed,
 			&i.OldestWaiting,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobsToGiveWay = `-- name: JobsToGiveWay :many
+select distinct on (j.queue) j.id from river_job j
+where j.state = 'running' and j.queue = any($1::text[])
+  and j.attempted_by[array_upper(j.attempted_by, 1)] = $2::text
+  and exists (
+      select from river_job o
+      where o.queue = j.queue and o.state = 'running' and (o.attempted_at, o.id) < (j.attempted_at, j.id)
+        and job_parties(o.metadata) && job_parties(j.metadata)
+  )
+order by j.queue, j.attempted_at desc, j.id desc
+`
+
+type JobsToGiveWayParams struct {
+	Kinds []string
+	Node  string
+}
+
+// Of each kind, the node's newest job that shares its organization, its maker or its slowness with an older job.
+// Index: river_job_prioritized_fetching_index.
+// Sorts: the jobs that run.
+func (q *Queries) JobsToGiveWay(ctx context.Context, arg JobsToGiveWayParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, jobsToGiveWay, arg.Kinds, arg.Node)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobsWithoutWorker = `-- name: JobsWithoutWorker :many
+select queue, min(id)::bigint as id from river_job
+where state = 'available' and priority = 1 and queue = any($1::text[])
+group by queue
+`
+
+type JobsWithoutWorkerRow struct {
+	Queue string
+	ID    int64
+}
+
+// The oldest job of each kind whose turn has come, and that nobody takes.
+// Index: river_job_prioritized_fetching_index.
+func (q *Queries) JobsWithoutWorker(ctx context.Context, kinds []string) ([]JobsWithoutWorkerRow, error) {
+	rows, err := q.db.Query(ctx, jobsWithoutWorker, kinds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []JobsWithoutWorkerRow{}
+	for rows.Next() {
+		var i JobsWithoutWorkerRow
+		if err := rows.Scan(&i.Queue, &i.ID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -384,30 +488,6 @@ func (q *Queries) LostJobNodes(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
-const promoteJobs = `-- name: PromoteJobs :execrows
-with next as (
-    select distinct on (p.metadata ->> 'sequence') p.id
-    from river_job p
-    where p.state = 'pending' and not exists (
-        select from river_job a
-        where a.metadata ->> 'sequence' = p.metadata ->> 'sequence' and a.state in ('available', 'retryable', 'running', 'scheduled')
-    )
-    order by p.metadata ->> 'sequence', p.id
-)
-update river_job set state = 'available' from next where river_job.id = next.id and river_job.state = 'pending'
-`
-
-// The first job of each sequence in which none is at work may start.
-// Index: jobs_sequence.
-// Sorts: those that are pending.
-func (q *Queries) PromoteJobs(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, promoteJobs)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const rescueJobs = `-- name: RescueJobs :many
 update river_job set
     state = (case when attempt >= max_attempts then 'discarded' else 'available' end)::river_job_state,
@@ -445,7 +525,8 @@ func (q *Queries) RescueJobs(ctx context.Context, arg RescueJobsParams) ([]int64
 }
 
 const retryJob = `-- name: RetryJob :one
-update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(), metadata = metadata - 'cancel_attempted_at'
+update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(),
+    metadata = metadata - 'cancel_attempted_at' - 'slow'
 where id = $1
 returning river_job.id, river_job.state, river_job.attempt, river_job.max_attempts, river_job.attempted_at, river_job.created_at, river_job.finalized_at, river_job.scheduled_at, river_job.priority, river_job.args, river_job.attempted_by, river_job.errors, river_job.kind, river_job.metadata, river_job.queue, river_job.tags, river_job.unique_key, river_job.unique_states, job_state(state, attempt) as shown_state
 `
@@ -486,7 +567,7 @@ func (q *Queries) RetryJob(ctx context.Context, id int64) (RetryJobRow, error) {
 const waitingJobs = `-- name: WaitingJobs :one
 with waiting as (
     select id from river_job
-    where $2::boolean and metadata ->> 'sequence' = $1::text
+    where $5::boolean and metadata ->> 'sequence' = $1::text
       and state in ('available', 'pending', 'retryable', 'scheduled')
     limit 1
     for update
@@ -494,31 +575,75 @@ with waiting as (
     update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0),
         errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
+), maker as (
+    select coalesce(nullif($6::text, ''), (
+        select m.user_id from memberships m
+        where m.organization_id = $4::text and m.role = 'admin'
+        order by m.joined_at, m.user_id limit 1
+    ), '')::text as id
+), work as (
+    select count(*) filter (where j.state = 'available') as waiting,
+        count(*) filter (where j.state = 'available' and j.priority = 1) as first,
+        count(*) filter (
+            where job_parties(j.metadata)
+                && array_remove(array[$4::text, nullif(maker.id, '')], null)
+        ) = 0 as alone
+    from maker left join river_job j on j.queue = $3::text and j.state in ('available', 'running')
 )
 select exists (select from waiting)::boolean as waiting, exists (
     select from river_job
     where metadata ->> 'sequence' = $1::text
       and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
-)::boolean as open
+)::boolean as open, maker.id as maker, work.alone::boolean as alone, (
+    (case when work.alone then work.first else work.waiting end) >= $2::integer
+    or exists (
+        select from river_job j
+        where j.state = 'pending' and j.queue = $3::text and coalesce(j.metadata ->> 'user', '') = maker.id
+          and coalesce(j.metadata ->> 'organization', '') = $4::text
+    )
+)::boolean as crowded
+from maker, work
 `
 
 type WaitingJobsParams struct {
-	Sequence string
-	Newest   bool
+	Sequence     string
+	Workers      int32
+	Kind         string
+	Organization string
+	Newest       bool
+	UserID       string
 }
 
 type WaitingJobsRow struct {
 	Waiting bool
 	Open    bool
+	Maker   string
+	Alone   bool
+	Crowded bool
 }
 
 // Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 // over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
 // without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
-// Index: jobs_sequence.
+// A new job counts for its maker: the user, or the first administrator of the organization. The query also tells
+// whether the maker has nothing more at work, and whether the job has to wait for its turn.
+// Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
-	row := q.db.QueryRow(ctx, waitingJobs, arg.Sequence, arg.Newest)
+	row := q.db.QueryRow(ctx, waitingJobs,
+		arg.Sequence,
+		arg.Workers,
+		arg.Kind,
+		arg.Organization,
+		arg.Newest,
+		arg.UserID,
+	)
 	var i WaitingJobsRow
-	err := row.Scan(&i.Waiting, &i.Open)
+	err := row.Scan(
+		&i.Waiting,
+		&i.Open,
+		&i.Maker,
+		&i.Alone,
+		&i.Crowded,
+	)
 	return i, err
 }

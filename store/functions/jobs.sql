@@ -1,7 +1,12 @@
 -- Jobs are rows of river_job. A job's metadata has these members:
 --   organization  the organization of the job
+--   user          who made the job, or the first administrator of its organization; '' if there is none
 --   space         the space, for jobs about a space
 --   sequence      jobs with the same sequence run in order
+--   slow          the job was found slow; there is no such member otherwise
+--
+-- A pending job waits for its turn. An available job has its turn and waits for a worker: with priority 1 as the only
+-- job of its parties, with priority 4 because nobody else waited.
 
 -- job_state returns the state that users see.
 create or replace function job_state(state river_job_state, attempt smallint)
@@ -13,4 +18,146 @@ create or replace function job_state(state river_job_state, attempt smallint)
         when state = 'retryable' or attempt > 0 then 'retrying'
         else 'waiting'
     end
+$$;
+
+-- job_parties returns the parties of a job, which share its turn: its organization, its maker, and the slow jobs.
+create or replace function job_parties(metadata jsonb) returns text[] language sql immutable parallel safe as $$
+    select array_remove(array[
+        metadata ->> 'organization', nullif(metadata ->> 'user', ''), case when metadata ? 'slow' then 'slow' end
+    ], null)
+$$;
+
+-- job_waits makes a job wait for a turn that would run again: after a failure, a pause, or the end of its node. It
+-- runs after the update, whose result tells river what became of the job: river does not expect a pending one.
+create or replace function job_waits() returns trigger language plpgsql as $$
+begin
+    update river_job set state = 'pending' where id = new.id and state = 'available';
+    return null;
+end
+$$;
+
+create or replace trigger job_waits after update of state on river_job for each row
+    when (new.state = 'available' and old.state <> 'pending') execute function job_waits();
+
+-- give_job_turns lets jobs start whose turn has come, for each kind up to as many as one node has workers for. The
+-- parties whose last turn is longest ago come first. A party that has a job at work, or about to be, gets another one
+-- only if nobody else waits. Of a sequence, only the first job may start, and only if none is at work. The caller
+-- holds the lock of promotions.
+--
+-- The cost is linear in the number of parties that wait. Of each, at most looked_at jobs are read.
+create or replace function give_job_turns(kinds text[], workers integer[]) returns bigint language plpgsql as $$
+declare
+    -- So many jobs of a maker and an organization are looked at: the others may be behind a sequence that is held up.
+    looked_at constant integer := 1000;
+    k         text;
+    room      integer;
+    busy      text[];
+    waiting   integer; -- the available jobs
+    alone     integer; -- those with priority 1
+    later     bigint[];
+    given     bigint := 0;
+    granted   bigint;
+    next      bigint;
+    c         record;
+begin
+    for k, room in select * from unnest(kinds, workers) loop
+        if not exists (select from river_job j where j.queue = k and j.state = 'pending') then
+            continue;
+        end if;
+        granted := 0;
+        -- The job of a party comes first as soon as the party has nothing else at work.
+        update river_job j set priority = 1
+        where j.queue = k and j.state = 'available' and j.priority > 1 and not exists (
+            select from river_job o
+            where o.queue = k and o.state in ('available', 'running') and o.id <> j.id
+              and (o.state = 'running' or (o.priority, o.id) < (j.priority, j.id))
+              and job_parties(o.metadata) && job_parties(j.metadata)
+        );
+        select coalesce(array_agg(p), '{}'), count(distinct j.id) filter (where j.state = 'available'),
+            count(distinct j.id) filter (where j.state = 'available' and j.priority = 1)
+        into busy, waiting, alone
+        from river_job j cross join lateral unnest(job_parties(j.metadata)) p
+        where j.queue = k and j.state in ('available', 'running');
+        if alone >= room then
+            continue;
+        end if;
+        later := '{}';
+        for c in
+            with recursive parties as (
+                (select coalesce(j.metadata ->> 'user', '') as maker,
+                        coalesce(j.metadata ->> 'organization', '') as organization, j.metadata ? 'slow' as slow
+                 from river_job j where j.state = 'pending' and j.queue = k
+                 order by 1, 2, 3 limit 1)
+                union all
+                select n.* from parties p cross join lateral (
+                    select coalesce(j.metadata ->> 'user', '') as maker,
+                        coalesce(j.metadata ->> 'organization', '') as organization, j.metadata ? 'slow' as slow
+                    from river_job j
+                    where j.state = 'pending' and j.queue = k
+                      and (coalesce(j.metadata ->> 'user', ''), coalesce(j.metadata ->> 'organization', ''),
+                          j.metadata ? 'slow') > (p.maker, p.organization, p.slow)
+                    order by 1, 2, 3 limit 1
+                ) n
+            )
+            select f.id, job_parties(f.metadata) as parties
+            from parties p cross join lateral (
+                select w.id, w.metadata from (
+                    select j.id, j.metadata from river_job j
+                    where j.state = 'pending' and j.queue = k and coalesce(j.metadata ->> 'user', '') = p.maker
+                      and coalesce(j.metadata ->> 'organization', '') = p.organization
+                      and (j.metadata ? 'slow') = p.slow
+                    order by j.id limit looked_at
+                ) w
+                where not exists (
+                    select from river_job b
+                    where b.metadata ->> 'sequence' = w.metadata ->> 'sequence'
+                      and b.state in ('available', 'retryable', 'running', 'scheduled')
+                ) and not exists (
+                    select from river_job b
+                    where b.metadata ->> 'sequence' = w.metadata ->> 'sequence' and b.id < w.id
+                      and b.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+                )
+                order by w.id limit room
+            ) f
+            order by (
+                select max(t.turn) from job_turns t where t.kind = k and t.party = any (job_parties(f.metadata))
+            ) nulls first, f.id
+        loop
+            exit when alone >= room;
+            if c.parties && busy then
+                later := later || c.id;
+                continue;
+            end if;
+            busy := busy || c.parties;
+            alone := alone + 1;
+            granted := granted + start_job(k, c.id, 1::smallint);
+        end loop;
+        foreach next in array later[:greatest(0, room - waiting - granted)] loop
+            granted := granted + start_job(k, next, 4::smallint);
+        end loop;
+        if granted > 0 then
+            -- River's workers listen to this.
+            perform pg_notify(current_schema() || '.river_insert', jsonb_build_object('queue', k)::text);
+        end if;
+        given := given + granted;
+    end loop;
+    -- A party whose turn is that long ago is like a party without a turn.
+    delete from job_turns where turn < now() - interval '1 day';
+    return given;
+end
+$$;
+
+-- start_job gives a job its turn. It returns the number of jobs that got one.
+create or replace function start_job(k text, job bigint, rank smallint) returns bigint language plpgsql as $$
+begin
+    update river_job set state = 'available', priority = rank where id = job and state = 'pending';
+    if not found then
+        return 0;
+    end if;
+    insert into job_turns (kind, party, turn)
+    select k, p, clock_timestamp() from river_job j cross join lateral unnest(job_parties(j.metadata)) p
+    where j.id = job
+    on conflict (kind, party) do update set turn = excluded.turn;
+    return 1;
+end
 $$;

@@ -7,7 +7,9 @@ select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::tex
 -- Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
 -- over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
 -- without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
--- Index: jobs_sequence.
+-- A new job counts for its maker: the user, or the first administrator of the organization. The query also tells
+-- whether the maker has nothing more at work, and whether the job has to wait for its turn.
+-- Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 with waiting as (
     select id from river_job
     where sqlc.arg(newest)::boolean and metadata ->> 'sequence' = sqlc.arg(sequence)::text
@@ -18,31 +20,65 @@ with waiting as (
     update river_job j set scheduled_at = now(), attempt = greatest(j.attempt - 1, 0),
         errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
+), maker as (
+    select coalesce(nullif(sqlc.arg(user_id)::text, ''), (
+        select m.user_id from memberships m
+        where m.organization_id = sqlc.arg(organization)::text and m.role = 'admin'
+        order by m.joined_at, m.user_id limit 1
+    ), '')::text as id
+), work as (
+    select count(*) filter (where j.state = 'available') as waiting,
+        count(*) filter (where j.state = 'available' and j.priority = 1) as first,
+        count(*) filter (
+            where job_parties(j.metadata)
+                && array_remove(array[sqlc.arg(organization)::text, nullif(maker.id, '')], null)
+        ) = 0 as alone
+    from maker left join river_job j on j.queue = sqlc.arg(kind)::text and j.state in ('available', 'running')
 )
 select exists (select from waiting)::boolean as waiting, exists (
     select from river_job
     where metadata ->> 'sequence' = sqlc.arg(sequence)::text
       and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
-)::boolean as open;
+)::boolean as open, maker.id as maker, work.alone::boolean as alone, (
+    (case when work.alone then work.first else work.waiting end) >= sqlc.arg(workers)::integer
+    or exists (
+        select from river_job j
+        where j.state = 'pending' and j.queue = sqlc.arg(kind)::text and coalesce(j.metadata ->> 'user', '') = maker.id
+          and coalesce(j.metadata ->> 'organization', '') = sqlc.arg(organization)::text
+    )
+)::boolean as crowded
+from maker, work;
 
 -- name: LockJobPromotion :one
 -- One at a time promotes, and each sees what the one before has done.
 select pg_try_advisory_xact_lock(hashtextextended('promotion of jobs', 0));
 
--- name: PromoteJobs :execrows
--- The first job of each sequence in which none is at work may start.
--- Index: jobs_sequence.
--- Sorts: those that are pending.
-with next as (
-    select distinct on (p.metadata ->> 'sequence') p.id
-    from river_job p
-    where p.state = 'pending' and not exists (
-        select from river_job a
-        where a.metadata ->> 'sequence' = p.metadata ->> 'sequence' and a.state in ('available', 'retryable', 'running', 'scheduled')
-    )
-    order by p.metadata ->> 'sequence', p.id
-)
-update river_job set state = 'available' from next where river_job.id = next.id and river_job.state = 'pending';
+-- name: GiveJobTurns :one
+select give_job_turns(sqlc.arg(kinds)::text[], sqlc.arg(workers)::integer[]);
+
+-- name: JobIsSlow :exec
+update river_job set metadata = metadata || '{"slow": true}' where id = sqlc.arg(id) and state = 'running';
+
+-- name: JobsWithoutWorker :many
+-- The oldest job of each kind whose turn has come, and that nobody takes.
+-- Index: river_job_prioritized_fetching_index.
+select queue, min(id)::bigint as id from river_job
+where state = 'available' and priority = 1 and queue = any(sqlc.arg(kinds)::text[])
+group by queue;
+
+-- name: JobsToGiveWay :many
+-- Of each kind, the node's newest job that shares its organization, its maker or its slowness with an older job.
+-- Index: river_job_prioritized_fetching_index.
+-- Sorts: the jobs that run.
+select distinct on (j.queue) j.id from river_job j
+where j.state = 'running' and j.queue = any(sqlc.arg(kinds)::text[])
+  and j.attempted_by[array_upper(j.attempted_by, 1)] = sqlc.arg(node)::text
+  and exists (
+      select from river_job o
+      where o.queue = j.queue and o.state = 'running' and (o.attempted_at, o.id) < (j.attempted_at, j.id)
+        and job_parties(o.metadata) && job_parties(j.metadata)
+  )
+order by j.queue, j.attempted_at desc, j.id desc;
 
 -- name: LostJobNodes :many
 -- The nodes that were running jobs and do not live anymore: a living one holds its lock (see TryLock). Whoever asks at the same
@@ -107,7 +143,8 @@ for update;
 
 -- name: RetryJob :one
 -- It is promoted like a new one, before those of its sequence that were asked for later.
-update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(), metadata = metadata - 'cancel_attempted_at'
+update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(),
+    metadata = metadata - 'cancel_attempted_at' - 'slow'
 where id = sqlc.arg(id)
 returning sqlc.embed(river_job), job_state(state, attempt) as shown_state;
 
@@ -117,11 +154,17 @@ select id from river_job where state in ('cancelled', 'discarded') and id > sqlc
 
 -- name: JobTotals :many
 -- What metrics show, by kind. Jobs that are over and did not fail are left out. The age is that of the oldest job that could
--- run and does not.
+-- run and does not: it has its turn or waits for one, and no other of its sequence comes first.
+with behind as materialized (
+    select distinct metadata ->> 'sequence' as sequence from river_job
+    where state in ('available', 'retryable', 'running', 'scheduled')
+)
 select kind,
     count(*) filter (where state not in ('cancelled', 'discarded'))::bigint as open,
     count(*) filter (where state in ('cancelled', 'discarded'))::bigint as failed,
-    coalesce(extract(epoch from max(now() - scheduled_at) filter (where state = 'available')), 0)::float8 as oldest_waiting
-from river_job
+    coalesce(extract(epoch from max(now() - scheduled_at) filter (
+        where state = 'available' or state = 'pending' and behind.sequence is null
+    )), 0)::float8 as oldest_waiting
+from river_job left join behind on state = 'pending' and behind.sequence = metadata ->> 'sequence'
 where state in ('available', 'pending', 'retryable', 'running', 'scheduled', 'cancelled', 'discarded')
 group by kind;

@@ -1,0 +1,145 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// errGivesWay ends an attempt so that another job gets its worker.
+var errGivesWay = errors.New("the job gives way to others")
+
+// turns are the jobs that run on a node, and the jobs that wait for them.
+type turns struct {
+	mu      sync.Mutex
+	running map[int64]*turn
+	// waiting has the job of each kind that found no worker at the last look. Only tend uses it.
+	waiting map[string]int64
+	looked  time.Time
+}
+
+// turn is a job that runs.
+type turn struct {
+	kind   string
+	slowAt time.Time
+	// found says that a transfer of the job is slow, and noted that the database knows that the job is.
+	found, noted bool
+	end          context.CancelCauseFunc
+}
+
+// begins notes that a job runs. The context ends when the job is to give way. A transfer that is slow makes the job
+// slow.
+func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}
+	r.turns.mu.Lock()
+	defer r.turns.mu.Unlock()
+	if r.turns.running == nil {
+		r.turns.running = map[int64]*turn{}
+	}
+	r.turns.running[id] = t
+	ctx = outbound.WhenSlow(ctx, func() {
+		r.turns.mu.Lock()
+		defer r.turns.mu.Unlock()
+		t.found = true
+	})
+	return ctx, func() {
+		r.turns.mu.Lock()
+		delete(r.turns.running, id)
+		r.turns.mu.Unlock()
+		end(nil)
+	}
+}
+
+// takeTurns lets jobs start whose turn has come, and ends those that have to give way: while a job has its turn and
+// no worker, no organization and no user has two jobs of its kind on this node, and slow jobs have one worker
+// together.
+func (r *Runner) takeTurns(ctx context.Context) error {
+	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
+	for i, kind := range r.cfg.Kinds {
+		kinds[i] = kind.JobKind
+	}
+	if err := r.deps.Store.GiveJobTurns(ctx, kinds); err != nil {
+		return err
+	}
+	// A kick comes with each job that ends; jobs give way more rarely.
+	now := time.Now()
+	if now.Sub(r.turns.looked) < r.cfg.Poll {
+		return nil
+	}
+	r.turns.looked = now
+	if err := r.noteSlow(ctx, now); err != nil {
+		return err
+	}
+	full := r.full()
+	if len(full) == 0 {
+		r.turns.waiting = nil
+		return nil
+	}
+	oldest, err := r.deps.Store.JobsWithoutWorker(ctx, full)
+	if err != nil {
+		return err
+	}
+	var late []string
+	for kind, job := range oldest {
+		if r.turns.waiting[kind] == job {
+			late = append(late, kind)
+		}
+	}
+	r.turns.waiting = oldest
+	if len(late) == 0 {
+		return nil
+	}
+	ids, err := r.deps.Store.JobsToGiveWay(ctx, r.id, late)
+	if err != nil {
+		return err
+	}
+	r.turns.mu.Lock()
+	defer r.turns.mu.Unlock()
+	for _, id := range ids {
+		if t := r.turns.running[id]; t != nil {
+			t.end(errGivesWay)
+		}
+	}
+	return nil
+}
+
+// noteSlow tells the database which jobs are slow.
+func (r *Runner) noteSlow(ctx context.Context, now time.Time) error {
+	var slow []int64
+	r.turns.mu.Lock()
+	for id, t := range r.turns.running {
+		if !t.noted && (t.found || now.After(t.slowAt)) {
+			t.noted = true
+			slow = append(slow, id)
+		}
+	}
+	r.turns.mu.Unlock()
+	for _, id := range slow {
+		if err := r.deps.Store.JobIsSlow(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// full are the kinds all of whose workers are busy on this node.
+func (r *Runner) full() []string {
+	busy := map[string]int{}
+	r.turns.mu.Lock()
+	for _, t := range r.turns.running {
+		busy[t.kind]++
+	}
+	r.turns.mu.Unlock()
+	var full []string
+	for _, kind := range r.cfg.Kinds {
+		if busy[kind.Name] >= kind.Workers {
+			full = append(full, kind.Name)
+		}
+	}
+	return full
+}
