@@ -24,6 +24,11 @@ const (
 	mailsPerPerson = 10
 )
 
+// allMails and mailsBy name rows of mail_counts. The rows of organizations and of invited people have their ids.
+const allMails = "all"
+
+func mailsBy(inviter string) string { return "by " + inviter }
+
 // linkSecret is what the link in a mail is good for. It is made of the mail's id, so that every attempt to send the mail sends the
 // same link although nothing but its hash is stored.
 func linkSecret(key []byte, mailID string) string {
@@ -67,16 +72,27 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 	return nil
 }
 
-// askForMails counts mails against the organization's quota and asks for the job that sends them.
+// askForMails counts mails against the quotas of the organization and of the inviter, and enqueues the job that sends
+// them. An invite that no user made counts for the organization's first administrator.
 func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
 	if !s.invitesByMail || n == 0 {
 		return nil
 	}
-	if _, err := q.CountMails(ctx, db.CountMailsParams{Subject: organizationID, Mails: int64(n)}); err != nil {
+	maker, err := q.MakerOf(ctx, db.MakerOfParams{UserID: actingUser(ctx), Organization: organizationID})
+	if err != nil {
 		return interpret(err, "mails")
 	}
-	if err := s.within(ctx, q, quotaInviteMails, organizationID); err != nil {
-		return err
+	for _, counted := range []struct {
+		quota
+		subject string
+	}{{quotaInviteMails, organizationID}, {quotaUserMails, mailsBy(maker)}} {
+		_, err := q.CountMails(ctx, db.CountMailsParams{Subject: counted.subject, Mails: int64(n)})
+		if err := interpret(err, "mails"); err != nil {
+			return err
+		}
+		if err := s.within(ctx, q, counted.quota, counted.subject); err != nil {
+			return err
+		}
 	}
 	return Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
 }
@@ -133,13 +149,28 @@ func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string
 	return next, nil
 }
 
-// MayMail refuses to send more to a person than one should get in a day.
+// MayMail returns Forbidden for a person who has as many mails today as a person may get, and TooManyRequests if all nodes
+// together have sent as many as they may.
 func (s *Store) MayMail(ctx context.Context, userID string) error {
-	n, err := s.queries.MailsToday(ctx, userID)
-	if err := interpret(err, "mails"); err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+	today := func(subject string) (int64, error) {
+		n, err := s.queries.MailsToday(ctx, subject)
+		if err = interpret(err, "mails"); schema.IsCode(err, schema.CodeNotFound) {
+			return 0, nil
+		}
+		return n, err
+	}
+	all, err := today(allMails)
+	if err != nil {
 		return err
 	}
-	if n >= mailsPerPerson {
+	if all >= s.bound(quotaAllMails) {
+		return schema.TooManyRequests("as many invites were sent by mail today as this service may send: they wait", 0)
+	}
+	person, err := today(userID)
+	if err != nil {
+		return err
+	}
+	if person >= mailsPerPerson {
 		return schema.Forbidden("this address got as many invites today as one address may: send it again tomorrow")
 	}
 	return nil
@@ -149,8 +180,10 @@ func (s *Store) MayMail(ctx context.Context, userID string) error {
 func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		err := q.InviteMailSent(ctx, db.InviteMailSentParams{OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID})
-		if err == nil {
-			_, err = q.CountMails(ctx, db.CountMailsParams{Subject: m.UserID, Mails: 1})
+		for _, subject := range []string{m.UserID, allMails} {
+			if err == nil {
+				_, err = q.CountMails(ctx, db.CountMailsParams{Subject: subject, Mails: 1})
+			}
 		}
 		return interpret(err, "invite")
 	})

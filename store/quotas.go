@@ -19,6 +19,8 @@ type Quotas struct {
 	Teams          int64 `env:"TEAMS" default:"10000" help:"Teams of an organization; 0: no bound."`
 	InviteLinks    int64 `env:"INVITE_LINKS" default:"1000" help:"Link invites to an organization; 0: no bound."`
 	InviteMails    int64 `env:"INVITE_MAILS" default:"1000" help:"Invites that an organization sends by mail in a day (UTC); 0: no bound."`
+	UserMails      int64 `env:"USER_MAILS" default:"1000" help:"Invites by mail that one user causes in a day (UTC) in all organizations; 0: no bound."`
+	AllMails       int64 `env:"ALL_MAILS" default:"20000" help:"Invites by mail that all nodes together send in a day (UTC); 0: no bound."`
 	Collections    int64 `env:"COLLECTIONS" default:"20000" help:"Collections of an organization; 0: no bound."`
 	Spaces         int64 `env:"SPACES" default:"20000" help:"Spaces of an organization; 0: no bound."`
 	Sites          int64 `env:"SITES" default:"20000" help:"Sites of an organization; 0: no bound."`
@@ -68,6 +70,8 @@ var (
 	quotaTeams         = quota{"teams of an organization", "TEAMS", func(q Quotas) int64 { return q.Teams }, counted((*db.Queries).CountTeamsUpTo)}
 	quotaInviteLinks   = quota{"link invites to an organization", "INVITE_LINKS", func(q Quotas) int64 { return q.InviteLinks }, counted((*db.Queries).CountLinkInvitesUpTo)}
 	quotaInviteMails   = quota{"invites that an organization sends by mail in a day", "INVITE_MAILS", func(q Quotas) int64 { return q.InviteMails }, known((*db.Queries).MailsToday)}
+	quotaUserMails     = quota{"invites by mail that one user causes in a day", "USER_MAILS", func(q Quotas) int64 { return q.UserMails }, known((*db.Queries).MailsToday)}
+	quotaAllMails      = quota{"invites by mail that are sent in a day", "ALL_MAILS", func(q Quotas) int64 { return q.AllMails }, known((*db.Queries).MailsToday)}
 	quotaCollections   = quota{"collections of an organization", "COLLECTIONS", func(q Quotas) int64 { return q.Collections }, counted((*db.Queries).CountCollectionsUpTo)}
 	quotaSpaces        = quota{"spaces of an organization", "SPACES", func(q Quotas) int64 { return q.Spaces }, counted((*db.Queries).CountSpacesUpTo)}
 	quotaSites         = quota{"sites of an organization", "SITES", func(q Quotas) int64 { return q.Sites }, counted((*db.Queries).CountSitesUpTo)}

@@ -256,6 +256,9 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 			h.Want(200, "PATCH", path, admin, `{"externalIds":["a"]}`)
 		}
 	}
+	if err := h.Store.GiveJobTurns(t.Context(), []schema.JobKind{schema.SendIntegrationEvent{}.JobKind()}); err != nil {
+		t.Fatal(err)
+	}
 	var ready, behind int
 	const count = `select count(*) filter (where state = 'available'), count(*) filter (where state = 'pending')
 		from river_job where kind = 'send_integration_event'`

@@ -67,6 +67,9 @@ func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
 	if err == nil {
 		err = s.deps.Store.MayMail(ctx, m.UserID)
 	}
+	if schema.IsCode(err, schema.CodeTooManyRequests) {
+		return s.unable(ctx, errors.New(publicMessage(err)))
+	}
 	if schema.IsCode(err, schema.CodeForbidden) {
 		return s.deps.Store.InviteMailNotSent(ctx, m, publicMessage(err), true)
 	}

@@ -295,6 +295,39 @@ func TestMailServerFails(t *testing.T) {
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
 }
 
+// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The others wait, and are sent on
+// the next day.
+func TestMailsOfAllAreBounded(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: store.Quotas{AllMails: 3}, InvitesByMail: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bounded.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bounded.Stop)
+	s := apitest.NewSupport(h)
+	server := mailtest.New(t, mailtest.Options{})
+	s.Invite(`{"emails":["a@example.com","b@example.com"]}`)
+	jobstest.RunMails(t, bounded, server.Sender(t), publicBase)
+	h.Want(200, "POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites", h.Theirs.Tokens[schema.RoleAdmin],
+		`{"emails":["c@example.com"]}`)
+	jobstest.RunMails(t, bounded, server.Sender(t), publicBase)
+	s.Invite(`{"emails":["d@example.com"]}`)
+	jobstest.RunMails(t, bounded, server.Sender(t), publicBase)
+	if n := len(server.Mails()); n != 3 {
+		t.Fatalf("%d mails", n)
+	}
+	wantMail(s, "d@example.com", "waiting as many invites were sent by mail today as this service may send: they wait")
+	h.Exec("update mail_counts set day = day - 1")
+	s.Invite(`{"emails":["e@example.com"]}`)
+	jobstest.RunMails(t, bounded, server.Sender(t), publicBase)
+	wantMail(s, "d@example.com", "sent <nil>")
+	wantMail(s, "e@example.com", "sent <nil>")
+}
+
 // TestNamesInMails: names that users chose end no header and make no link.
 func TestNamesInMails(t *testing.T) {
 	t.Parallel()

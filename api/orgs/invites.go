@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/mail"
+	"regexp"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -104,10 +106,19 @@ func inviteOperations(h *invites) []frame.Operation {
 // maxEmail is the longest valid mail address.
 const maxEmail = 254
 
-// isEmail tells whether a text is one address and nothing else, such as a name.
+// mailHost is the form of the part of an address after the @: a domain with a dot, whose last label has a letter.
+var mailHost = regexp.MustCompile(`^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+` +
+	`\p{L}[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}]$`)
+
+// isEmail tells whether a text is a single address at a domain and nothing more, such as a name. Addresses at this
+// machine and at IP addresses are refused: the operator's mail server would deliver to itself.
 func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
-	return err == nil && parsed.Address == text && len(text) <= maxEmail
+	if err != nil || parsed.Address != text || len(text) > maxEmail {
+		return false
+	}
+	host := strings.ToLower(text[strings.LastIndexByte(text, '@')+1:])
+	return mailHost.MatchString(host) && !strings.HasSuffix(host, ".localhost")
 }
 
 // emailInvite is one person to invite: an address, or an object that also has a role.

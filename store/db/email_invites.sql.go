@@ -427,6 +427,23 @@ func (q *Queries) MailInviteAgain(ctx context.Context, arg MailInviteAgainParams
 	return i, err
 }
 
+const makerOf = `-- name: MakerOf :one
+select maker_of($1::text, $2::text)::text
+`
+
+type MakerOfParams struct {
+	UserID       string
+	Organization string
+}
+
+// No index: maker_of reads memberships_joined.
+func (q *Queries) MakerOf(ctx context.Context, arg MakerOfParams) (string, error) {
+	row := q.db.QueryRow(ctx, makerOf, arg.UserID, arg.Organization)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const nextInviteMail = `-- name: NextInviteMail :one
 select i.organization_id, i.user_id, i.email, i.role, i.sso, i.created_by, i.created_at, i.expires_at, i.mail_state, i.mail_id, i.mail_reason, i.mail_asked_at, i.mail_sent_at, i.link_hash, o.title, coalesce(u.display_name, '') as inviter
 from email_invites i join organizations o on o.id = i.organization_id left join users u on u.id = i.created_by

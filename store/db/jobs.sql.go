@@ -576,11 +576,7 @@ with waiting as (
         errors = j.errors[greatest(1, cardinality(j.errors) - 19):] from waiting
     where j.id = waiting.id and j.state = 'retryable' and j.scheduled_at > now()
 ), maker as (
-    select coalesce(nullif($6::text, ''), (
-        select m.user_id from memberships m
-        where m.organization_id = $4::text and m.role = 'admin'
-        order by m.joined_at, m.user_id limit 1
-    ), '')::text as id
+    select maker_of($6::text, $4::text)::text as id
 ), work as (
     select count(*) filter (where j.state = 'available') as waiting,
         count(*) filter (where j.state = 'available' and j.priority = 1) as first,

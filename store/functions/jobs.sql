@@ -20,6 +20,16 @@ create or replace function job_state(state river_job_state, attempt smallint)
     end
 $$;
 
+-- maker_of returns the user whose turns and mails a change counts for: the user, or the first administrator of the
+-- organization if no user made the change. It returns '' if there is neither.
+create or replace function maker_of(user_id text, organization text) returns text language sql stable as $$
+    select coalesce(nullif(maker_of.user_id, ''), (
+        select m.user_id from memberships m
+        where m.organization_id = maker_of.organization and m.role = 'admin'
+        order by m.joined_at, m.user_id limit 1
+    ), '')
+$$;
+
 -- job_parties returns the parties of a job, which share its turn: its organization, its maker, and the slow jobs.
 create or replace function job_parties(metadata jsonb) returns text[] language sql immutable parallel safe as $$
     select array_remove(array[

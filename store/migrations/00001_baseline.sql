@@ -247,9 +247,9 @@ create index link_invites_collection on link_invites (collection_id) where colle
 -- Quotas count all invites of an organization, including invites to content.
 create index link_invites_quota on link_invites (organization_id);
 
--- The number of invites by mail on a day, for each requesting organization and each invited person.
+-- The number of invites by mail on a day, for each organization, inviter and invited person, and for all together.
 create table mail_counts (
-    -- The id of an organization or a user.
+    -- The id of an organization or of an invited person; 'by ' and the id of an inviter; 'all'.
     subject text collate "C" not null,
     day     date        not null,
     mails   bigint      not null,

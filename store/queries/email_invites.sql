@@ -77,6 +77,10 @@ insert into mail_counts (subject, day, mails) values (sqlc.arg(subject), (now() 
 on conflict (subject, day) do update set mails = mail_counts.mails + excluded.mails
 returning mails;
 
+-- name: MakerOf :one
+-- No index: maker_of reads memberships_joined.
+select maker_of(sqlc.arg(user_id)::text, sqlc.arg(organization)::text)::text;
+
 -- name: DeleteOldMailCounts :exec
 -- Index: mail_counts_day.
 delete from mail_counts where day < (now() at time zone 'UTC')::date;
