@@ -41,7 +41,11 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 		return nil, err
 	}
 	n := &node{
-		Node:   single.Node{Binary: binary, Dir: filepath.Join(dir, "data"), Client: product.Client{Address: address, Token: schema.NewToken()}, Log: log},
+		Node: single.Node{
+			Binary: binary, Dir: filepath.Join(dir, "data"), Log: log,
+			Client: product.Client{Address: address, Token: schema.NewToken()},
+			More:   []string{"OCTAVO_OUTBOUND_ALLOW=127.0.0.1"},
+		},
 		others: &http.Client{Timeout: time.Minute},
 	}
 	if err := n.Start(); err != nil {

@@ -21,7 +21,7 @@ import (
 
 const (
 	unreadConnections = 1500
-	unreadAddresses   = 3
+	unreadAddresses   = 15
 	// unreadMemory is what they may add to the node's memory, in MB.
 	unreadMemory = 60
 	// unreadHold is how long the node is looked at while they are open.

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/witness"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	// tarpitOrganizations of a user have tarpitJobs each.
+	tarpitOrganizations, tarpitJobs = 3, 4
+	// tarpitTime is how long the job of another organization may take meanwhile.
+	tarpitTime = 30 * time.Second
+	// importTime bounds an import of importBytes meanwhile.
+	importTime = 5 * time.Minute
+)
+
+// hosts are what jobs reach: a tarpit, and a host that answers.
+type hosts struct {
+	tarpit, honest *httptest.Server
+	held           map[string]*atomic.Int64 // requests that the tarpit holds, by path
+	reached        atomic.Int64             // requests to the honest host
+}
+
+func newHosts(ctx context.Context, repositories string) (*hosts, error) {
+	backend, err := gitBackend(ctx, repositories)
+	if err != nil {
+		return nil, err
+	}
+	h := &hosts{held: map[string]*atomic.Int64{}}
+	for _, t := range h.traps() {
+		h.held[t.path] = &atomic.Int64{}
+	}
+	h.tarpit = httptest.NewServer(http.HandlerFunc(h.hold))
+	mux := http.NewServeMux()
+	mux.Handle("/git/", backend)
+	mux.HandleFunc(specPath, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{}}`)) // the client may leave
+	})
+	for _, path := range []string{hookPath, tunnelPath} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			h.reached.Add(1)
+			w.WriteHeader(http.StatusOK)
+		})
+	}
+	h.honest = httptest.NewServer(mux)
+	return h, nil
+}
+
+func (h *hosts) close() {
+	h.tarpit.CloseClientConnections()
+	h.tarpit.Close()
+	h.honest.Close()
+}
+
+// hold sends a byte every four seconds, as long as the client waits.
+func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
+	held := h.held[r.URL.Path]
+	held.Add(1)
+	defer held.Add(-1)
+	_, _ = io.Copy(io.Discard, r.Body) // a server notices that a client leaves once it has read the body
+	ticks := time.NewTicker(4 * time.Second)
+	defer ticks.Stop()
+	if r.URL.Path == refsPath {
+		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+	}
+	for _, octet := range []byte("001e# service=git-upload-pack\n" + "                                                   ") {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-ticks.C:
+		}
+		if r.Method == http.MethodPost {
+			continue // deliveries end with the status
+		}
+		if _, err := w.Write([]byte{octet}); err != nil {
+			return
+		}
+		_ = http.NewResponseController(w).Flush() // the next write says what is wrong
+	}
+}
+
+// trap is a kind of job that reaches hosts of users. It asks for a job of an organization, and returns what tells that
+// the job is done.
+type trap struct {
+	kind schema.JobKind
+	path string // which the tarpit holds
+	ask  func(
+		ctx context.Context, c product.Client, organization, host string, i int,
+	) (done func(context.Context) error, err error)
+}
+
+func (o options) tarpits(ctx context.Context, node *node, dir string) error {
+	if err := makeRepositories(ctx, dir); err != nil {
+		return err
+	}
+	hosts, err := newHosts(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer hosts.close()
+	victim, err := node.Client.Create(ctx, "/v1/orgs", "Victim")
+	if err != nil {
+		return err
+	}
+	attacker, err := otherUser(ctx, node, victim)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-44s %8s %8s\n", fmt.Sprintf("%d tarpits of a user", tarpitOrganizations*tarpitJobs), "held", "others s")
+	var failed []error
+	for _, t := range hosts.traps() {
+		for i := range tarpitOrganizations {
+			organization, err := attacker.Create(ctx, "/v1/orgs", "Tarpit")
+			if err != nil {
+				return err
+			}
+			for j := range tarpitJobs {
+				if _, err := t.ask(ctx, attacker, organization, hosts.tarpit.URL, i*tarpitJobs+j); err != nil {
+					return fmt.Errorf("%s: %w", t.kind.Name, err)
+				}
+			}
+		}
+		held, err := hosts.full(ctx, t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.kind.Name, err)
+		}
+		took, err := timed(ctx, tarpitTime, func() (func(context.Context) error, error) {
+			return t.ask(ctx, node.Client, victim, hosts.honest.URL, tarpitOrganizations*tarpitJobs)
+		})
+		fmt.Printf("%-44s %8d %8.1f\n", t.kind.Name, held, took.Seconds())
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: another organization's job: %w", t.kind.Name, err))
+		}
+		if t.kind.Name != (schema.SyncGit{}).Kind() {
+			continue
+		}
+		took, err = timed(ctx, importTime, func() (func(context.Context) error, error) {
+			return imported(ctx, node.Client, victim, hosts.honest.URL+"/git/large.git")
+		})
+		fmt.Printf("%-44s %8d %8.1f\n", fmt.Sprintf("%s of %d MB", t.kind.Name, largeFiles*largeFile>>20),
+			hosts.held[t.path].Load(), took.Seconds())
+		if err != nil {
+			failed = append(failed, fmt.Errorf("an honest import: %w", err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// full waits until the tarpit holds all workers of a kind.
+func (h *hosts) full(ctx context.Context, t trap) (held int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = witness.Await(ctx, func(context.Context) error {
+		if held = h.held[t.path].Load(); held < int64(t.kind.Workers) {
+			return fmt.Errorf("the tarpit holds %d of %d workers", held, t.kind.Workers)
+		}
+		return nil
+	})
+	return held, err
+}
+
+// timed asks for a job, and returns how long it took until it was done.
+func timed(
+	ctx context.Context, limit time.Duration, ask func() (func(context.Context) error, error),
+) (time.Duration, error) {
+	began := time.Now()
+	done, err := ask()
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = witness.Await(ctx, done)
+	return time.Since(began), err
+}
+
+// otherUser returns a client of another user, whom an organization invites.
+func otherUser(ctx context.Context, node *node, organization string) (product.Client, error) {
+	var invited struct{ Users []string }
+	people := map[string]any{"emails": []string{"attacker@example.com"}}
+	path := "/v1/orgs/" + organization + "/invites"
+	if err := node.Client.Call(ctx, http.MethodPost, path, people, http.StatusOK, &invited); err != nil {
+		return product.Client{}, err
+	}
+	if len(invited.Users) != 1 {
+		return product.Client{}, fmt.Errorf("%d people are invited", len(invited.Users))
+	}
+	token, err := node.Run(ctx, nil, "token", "create", "--user", invited.Users[0])
+	return product.Client{Address: node.Client.Address, Token: trimmed(token)}, err
+}
