@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -82,6 +83,7 @@ func insertBatch(t testing.TB, conn driver.Conn, batch *insights.Batch) {
 
 func newService(conn driver.Conn, change ...func(*Config)) *Service {
 	c := DefaultConfig()
+	c.MaxTime = eventually.Patience // a busy machine takes longer than users wait
 	for _, f := range change {
 		f(&c)
 	}
