@@ -83,7 +83,7 @@ func collectionPath(ctx context.Context, q *db.Queries, organizationID, id strin
 	if err != nil {
 		return nil, interpret(err, "collection")
 	}
-	path, err := q.CollectionPath(ctx, id)
+	path, err := q.ContentPath(ctx, id)
 	return path, interpret(err, "collection")
 }
 
