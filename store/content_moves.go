@@ -242,6 +242,9 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := transferContent(ctx, q, spaces, from, to); err != nil {
 		return Collection{}, err
 	}
+	if err := q.RememberAuthors(ctx, db.RememberAuthorsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return Collection{}, interpret(err, "users")
+	}
 	// The old organization invited people by these links; the new one did not.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
 		return Collection{}, interpret(err, "invite")
