@@ -18,12 +18,14 @@ var unseen = []string{
 	"aggregateSiteEvents", "createChangeRequest", "createChangeRequestTemplate", "deleteChangeRequestTemplate",
 	"deleteCommentInChangeRequest", "deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
 	"deleteLegacyGitInstallation", "eraseSiteVisitor", "exportToGitRepository", "getSiteEventsFunnel", "getSiteEventsRetention",
-	"importGitRepository", "postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
+	"importGitRepository", "inviteToSpace", "postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
 	"postCommentReplyInSpace", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
+	"removeTeamFromSpace", "removeUserFromSpace",
 	"requestReviewersForChangeRequest", "resolveChangeRequestConflict", "searchSiteContent", "submitChangeRequestReview",
 	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace", "updateChangeRequest",
 	"updateCommentInChangeRequest", "updateCommentInSpace", "updateCommentReplyInChangeRequest", "updateCommentReplyInSpace",
 	"updateIntegrationSiteInstallation", "updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteInsightsSettings",
+	"updateTeamPermissionInSpace", "updateUserPermissionInSpace",
 }
 
 // TestFrontEndsHear does every operation that writes something of a site, a space, a change request or a specification, and looks

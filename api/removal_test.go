@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +42,14 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 	h.Want(204, "DELETE", org+"/members/nobody", admin, nil)
 	h.Want(404, "GET", member, admin, nil)
-	h.Want(404, "GET", "/v1/users/"+user.ID, admin, nil)
+	// What the member made still names the member, and nothing else is said.
+	want := map[string]any{
+		"object": "user", "id": user.ID, "displayName": user.DisplayName,
+		"urls": map[string]any{"location": "https://docs.example.com/base/v1/users/" + user.ID},
+	}
+	if got := h.Want(200, "GET", "/v1/users/"+user.ID, admin, nil); !cmp.Equal(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
 	for _, gone := range []string{org, org + "/members", "/v1/collections/" + collection, "/v1/spaces/" + h.Ours.Space.ID, path} {
 		h.Want(404, "GET", gone, token, nil)
 	}
@@ -69,6 +79,107 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	if e := h.WantError(h.Do("DELETE", org+"/members/"+h.Ours.Users[schema.RoleAdmin].ID, admin, nil), 409); !strings.Contains(e.Message, "without an admin") {
 		t.Error(e.Message)
 	}
+}
+
+// TestNamedUsersAreFound removes a member whom resources of every kind name, and then transfers the content to another
+// organization. The address of each user that an answer names leads to the user.
+func TestNamedUsersAreFound(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin, org, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID, "/v1/spaces/"+h.Ours.Space.ID
+	user, token := h.Ours.Users[schema.RoleReview], h.Ours.Tokens[schema.RoleReview]
+	made := func(path string, body any) string {
+		t.Helper()
+		a := h.Do("POST", path, token, body)
+		var value struct{ ID string }
+		if err := json.Unmarshal(a.Body, &value); err != nil || a.Status >= 300 || value.ID == "" {
+			t.Fatalf("%s: %d %s", path, a.Status, a.Body)
+		}
+		return path + "/" + value.ID
+	}
+	const words = `{"body":{"markdown":"Words"}}`
+	comment := made(space+"/comments", words)
+	reply := made(comment+"/replies", words)
+	h.Want(200, "PUT", comment, token, `{"addedReactions":["👍"]}`)
+	h.Want(200, "PUT", comment, token, `{"resolved":true}`)
+	request := made(space+"/change-requests", `{"subject":"Mine"}`)
+	inRequest := made(request+"/comments", words)
+	others, _ := apitest.ReviewPath(h)
+	asked := map[string]any{"users": []string{h.Ours.Users[schema.RoleCreate].ID}}
+	h.Want(200, "POST", others+"/requested-reviewers", token, asked)
+	review := made(others+"/reviews", `{"status":"approved"}`)
+	conflicting, conflict := h.Conflicting(h.Ours)
+	conflicts := h.RequestPath(conflicting.ID) + "/conflicts"
+	h.Want(200, "POST", conflicts+"/"+conflict, token, `{"take":"theirs"}`)
+	h.Want(204, "DELETE", org+"/members/"+user.ID, admin, nil)
+
+	// check wants the answers to name the user, and the addresses of all users that they name to lead to them.
+	check := func(token string) {
+		t.Helper()
+		for _, path := range []string{
+			comment, space + "/comments?status=all", comment + "/replies", reply, request,
+			space + "/change-requests?status=draft", inRequest, request + "/comments", others + "/requested-reviewers", others + "/reviews", review,
+			conflicts + "?status=all",
+		} {
+			named := false
+			for _, shown := range usersIn(h.Want(200, "GET", path, token, nil)) {
+				named = named || shown["id"] == user.ID
+				location, err := url.Parse(shown["urls"].(map[string]any)["location"].(string))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := h.Want(200, "GET", strings.TrimPrefix(location.Path, "/base"), token, nil)
+				if got["id"] != shown["id"] || got["displayName"] != shown["displayName"] {
+					t.Errorf("%s: %v leads to %v", path, shown, got)
+				}
+			}
+			if !named {
+				t.Errorf("%s does not name the user", path)
+			}
+		}
+	}
+	check(admin)
+	// The migration finds users who were removed before it.
+	migration, err := os.ReadFile("../store/migrations/00008_access_and_former_members.sql")
+	_, insert, found := strings.Cut(string(migration), "insert into remembered_users")
+	if err != nil || !found {
+		t.Fatal(err, found)
+	}
+	h.Exec("delete from remembered_users")
+	h.Want(404, "GET", "/v1/users/"+user.ID, admin, nil)
+	h.Exec("insert into remembered_users" + insert)
+	check(admin)
+	h.Want(404, "GET", "/v1/users/"+user.ID, h.Theirs.Tokens[schema.RoleAdmin], nil)
+	h.Want(404, "GET", "/v1/users/"+h.Ours.Users[schema.RoleAdmin].ID, token, nil)
+
+	collection := h.Collection(h.Ours, nil)
+	h.Exec("delete from site_spaces where space_id = $1", h.Ours.Space.ID)
+	h.Exec("update spaces set parent_id = $1 where id = $2", collection, h.Ours.Space.ID)
+	target := h.Theirs.Organization.ID
+	if err := h.Store.SetMember(t.Context(), target, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin); err != nil {
+		t.Fatal(err)
+	}
+	h.Want(200, "POST", "/v1/collections/"+collection+"/transfer", admin, map[string]any{"organization": target})
+	check(h.Theirs.Tokens[schema.RoleAdmin])
+	h.Want(404, "GET", "/v1/users/"+h.Ours.Users[schema.RoleGuest].ID, h.Theirs.Tokens[schema.RoleAdmin], nil)
+}
+
+// usersIn returns the users anywhere in an answer.
+func usersIn(value any) (found []map[string]any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if v["object"] == "user" {
+			found = append(found, v)
+		}
+		for _, member := range v {
+			found = append(found, usersIn(member)...)
+		}
+	case []any:
+		for _, item := range v {
+			found = append(found, usersIn(item)...)
+		}
+	}
+	return found
 }
 
 // TestLastAdminStays lets two admins leave at once, many times: one always remains.

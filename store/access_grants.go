@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -15,6 +16,9 @@ type GrantTarget struct {
 	CollectionID   *string
 	SpaceID        *string
 }
+
+// ID is the collection's or the space's.
+func (t GrantTarget) ID() string { return deref(cmp.Or(t.CollectionID, t.SpaceID)) }
 
 // Subjects are the users and teams that a grant is for.
 type Subjects struct {
@@ -39,7 +43,7 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 				return interpret(err, "grant")
 			}
 			_, err = q.DeleteGrants(ctx, db.DeleteGrantsParams{
-				CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams,
+				ContentID: target.ID(), Users: users, Teams: teams,
 			})
 			return interpret(err, "grant")
 		}
@@ -62,11 +66,11 @@ func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects
 	var err error
 	if role != nil && *role == schema.RoleGuest {
 		changed, err = s.queries.DeleteGrants(ctx, db.DeleteGrantsParams{
-			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams,
+			ContentID: target.ID(), Users: users, Teams: teams,
 		})
 	} else {
 		changed, err = s.queries.UpdateGrants(ctx, db.UpdateGrantsParams{
-			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams, Role: (*string)(role),
+			ContentID: target.ID(), Users: users, Teams: teams, Role: (*string)(role),
 		})
 	}
 	if err == nil && changed == 0 {
@@ -78,7 +82,7 @@ func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects
 // Revoke takes away any grants of users and teams on the target.
 func (s *Store) Revoke(ctx context.Context, target GrantTarget, from Subjects) error {
 	_, err := s.queries.DeleteGrants(ctx, db.DeleteGrantsParams{
-		CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: distinct(from.Users), Teams: distinct(from.Teams),
+		ContentID: target.ID(), Users: distinct(from.Users), Teams: distinct(from.Teams),
 	})
 	return interpret(err, "grant")
 }
@@ -89,14 +93,14 @@ type UserRole struct {
 	Role schema.Role
 }
 
-// ListCollectionUsers lists the users who have a grant on the collection itself, by their ids.
-func (s *Store) ListCollectionUsers(ctx context.Context, collectionID, after string, size int) (Page[UserRole], error) {
-	total, err := s.queries.CountCollectionUsers(ctx, collectionID)
+// ListGrantedUsers lists the users who have a grant on the content itself, by their ids.
+func (s *Store) ListGrantedUsers(ctx context.Context, on GrantTarget, after string, size int) (Page[UserRole], error) {
+	total, err := s.queries.CountGrantedUsers(ctx, on.ID())
 	if err != nil {
 		return Page[UserRole]{}, interpret(err, "users")
 	}
-	rows, err := s.queries.ListCollectionUsers(ctx, db.ListCollectionUsersParams{
-		CollectionID: collectionID, After: after, PageSize: pageSize(size),
+	rows, err := s.queries.ListGrantedUsers(ctx, db.ListGrantedUsersParams{
+		ContentID: on.ID(), After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[UserRole]{}, interpret(err, "users")
@@ -108,27 +112,27 @@ func (s *Store) ListCollectionUsers(ctx context.Context, collectionID, after str
 	return pageOf(users, size, total), nil
 }
 
-// ListCollectionAccess lists all members with access to a collection, from any source, and their roles there. If role is set, it
-// lists only those with exactly that role.
-func (s *Store) ListCollectionAccess(
-	ctx context.Context, in CollectionAccess, role *schema.Role, after string, size int,
+// ListContentAccess lists all members with access to content, from any source, and their roles there. The level is the
+// one that applies to the content. If role is set, it lists only the members with exactly that role.
+func (s *Store) ListContentAccess(
+	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (Page[UserRole], error) {
 	least, most := int32(1), int32(schema.RoleAdmin.Rank()) // A rank is at most 6.
 	if role != nil {
 		least, most = int32(role.Rank()), int32(role.Rank()) // A rank is at most 6.
 	}
-	path, err := s.queries.CollectionPath(ctx, in.Collection.ID)
+	path, err := s.queries.ContentPath(ctx, to.ID())
 	if err != nil {
-		return Page[UserRole]{}, interpret(err, "collection")
+		return Page[UserRole]{}, interpret(err, "content")
 	}
-	total, err := s.queries.CountCollectionAccess(ctx, db.CountCollectionAccessParams{
-		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: path, Least: least, Most: most,
+	total, err := s.queries.CountContentAccess(ctx, db.CountContentAccessParams{
+		OrganizationID: to.OrganizationID, Level: string(level), Path: path, Least: least, Most: most,
 	})
 	if err != nil {
 		return Page[UserRole]{}, interpret(err, "users")
 	}
-	rows, err := s.queries.ListCollectionAccess(ctx, db.ListCollectionAccessParams{
-		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: path, Least: least, Most: most,
+	rows, err := s.queries.ListContentAccess(ctx, db.ListContentAccessParams{
+		OrganizationID: to.OrganizationID, Level: string(level), Path: path, Least: least, Most: most,
 		After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
@@ -147,14 +151,16 @@ type TeamRole struct {
 	Role schema.Role
 }
 
-// ListCollectionTeams lists the teams that have a grant on the collection itself, by their ids.
-func (s *Store) ListCollectionTeams(ctx context.Context, userID, collectionID, after string, size int) (Page[TeamRole], error) {
-	total, err := s.queries.CountCollectionTeams(ctx, collectionID)
+// ListGrantedTeams lists the teams that have a grant on the content itself, by their ids.
+func (s *Store) ListGrantedTeams(
+	ctx context.Context, userID string, on GrantTarget, after string, size int,
+) (Page[TeamRole], error) {
+	total, err := s.queries.CountGrantedTeams(ctx, on.ID())
 	if err != nil {
 		return Page[TeamRole]{}, interpret(err, "teams")
 	}
-	rows, err := s.queries.ListCollectionTeams(ctx, db.ListCollectionTeamsParams{
-		CollectionID: collectionID, After: after, PageSize: pageSize(size),
+	rows, err := s.queries.ListGrantedTeams(ctx, db.ListGrantedTeamsParams{
+		ContentID: on.ID(), After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[TeamRole]{}, interpret(err, "teams")

@@ -83,7 +83,7 @@ func collectionPath(ctx context.Context, q *db.Queries, organizationID, id strin
 	if err != nil {
 		return nil, interpret(err, "collection")
 	}
-	path, err := q.CollectionPath(ctx, id)
+	path, err := q.ContentPath(ctx, id)
 	return path, interpret(err, "collection")
 }
 
@@ -241,6 +241,9 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	}
 	if err := transferContent(ctx, q, spaces, from, to); err != nil {
 		return Collection{}, err
+	}
+	if err := q.RememberAuthors(ctx, db.RememberAuthorsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return Collection{}, interpret(err, "users")
 	}
 	// The old organization invited people by these links; the new one did not.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {

@@ -34,10 +34,17 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 	return row, interpret(err, "user")
 }
 
-// UserKnownTo reads a user who shares an organization with the viewer; any other is not found.
+// UserKnownTo reads a user who shares an organization with the viewer. Of a user whom an organization of the viewer
+// remembers, it reads the name only. Any other user is not found.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
 	row, err := s.queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
-	return row, interpret(err, "user")
+	if err != nil {
+		return User{}, interpret(err, "user")
+	}
+	if !row.Shares {
+		row.User.Email, row.User.PhotoUrl = nil, nil
+	}
+	return row.User, nil
 }
 
 // FindUser reads the user with this id or e-mail address; an id holds no @.

@@ -24,6 +24,14 @@ func accessExamples() {
 		h.Grant(tenant, ids["collectionId"], store.Subjects{Users: []string{ids["userId"]}, Teams: []string{ids["teamId"]}}, "edit")
 		return ids
 	}
+	grantedSpace := func(h *Harness, tenant *storetest.Tenant) made {
+		ids := made{
+			"spaceId": space(h, tenant)["spaceId"], "userId": tenant.Users[schema.RoleRead].ID, "teamId": h.Team(tenant),
+		}
+		to := store.Subjects{Users: []string{ids["userId"]}, Teams: []string{ids["teamId"]}}
+		h.GrantSpace(tenant, ids["spaceId"], to, "edit")
+		return ids
+	}
 	for id, ex := range map[string]example{
 		"listCollectionsInOrganizationById":    {},
 		"createSpace":                          {body: `{}`, Needs: access.RightCreate},
@@ -40,9 +48,19 @@ func accessExamples() {
 		"updateTeamPermissionInCollection":     {Make: granted, body: `{"role":"read"}`},
 		"removeUserFromCollection":             {Make: granted},
 		"removeTeamFromCollection":             {Make: granted},
-		"updateOrganizationById":               {body: `{"title":"Renamed"}`},
-		"updateSpaceById":                      {Make: space, body: `{"title":"Renamed"}`},
-		"deleteSpaceById":                      {Make: space},
+		"inviteToSpace": {
+			Make: grantedSpace, body: `{"role":"edit","users":["{userId}"],"teams":["{teamId}"]}`,
+		},
+		"listUserPermissionsInSpace":      {Make: grantedSpace},
+		"listTeamPermissionsInSpace":      {Make: grantedSpace},
+		"listPermissionsAggregateInSpace": {Make: grantedSpace},
+		"updateUserPermissionInSpace":     {Make: grantedSpace, body: `{"role":"read"}`},
+		"updateTeamPermissionInSpace":     {Make: grantedSpace, body: `{"role":"read"}`},
+		"removeUserFromSpace":             {Make: grantedSpace},
+		"removeTeamFromSpace":             {Make: grantedSpace},
+		"updateOrganizationById":          {body: `{"title":"Renamed"}`},
+		"updateSpaceById":                 {Make: space, body: `{"title":"Renamed"}`},
+		"deleteSpaceById":                 {Make: space},
 		"createOrganizationTeam": {body: `{"title":"{title}"}`, Make: func(*Harness, *storetest.Tenant) made {
 			return made{"title": schema.NewID()}
 		}},

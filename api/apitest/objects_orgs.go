@@ -72,10 +72,21 @@ func (h *Harness) Organization(tenant *storetest.Tenant) string {
 	return Created(h.T, m.Organization.ID, err)
 }
 
+// Grant gives a role on a collection.
 func (h *Harness) Grant(tenant *storetest.Tenant, collection string, to store.Subjects, role schema.Role) {
 	h.T.Helper()
-	err := h.Store.Grant(h.T.Context(), store.GrantTarget{OrganizationID: tenant.Organization.ID, CollectionID: &collection}, to, role)
-	if err != nil {
+	h.grant(store.GrantTarget{OrganizationID: tenant.Organization.ID, CollectionID: &collection}, to, role)
+}
+
+// GrantSpace gives a role on a space.
+func (h *Harness) GrantSpace(tenant *storetest.Tenant, space string, to store.Subjects, role schema.Role) {
+	h.T.Helper()
+	h.grant(store.GrantTarget{OrganizationID: tenant.Organization.ID, SpaceID: &space}, to, role)
+}
+
+func (h *Harness) grant(target store.GrantTarget, to store.Subjects, role schema.Role) {
+	h.T.Helper()
+	if err := h.Store.Grant(h.T.Context(), target, to, role); err != nil {
 		h.T.Fatal(err)
 	}
 }

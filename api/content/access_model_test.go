@@ -229,18 +229,21 @@ func (r *modelRun) grant() {
 	id := r.pick("on", slices.Sorted(maps.Keys(r.model.nodes)))
 	node := r.model.nodes[id]
 	role := rapid.SampledFrom(append(schema.Roles(), schema.RoleGuest)).Draw(r.T, "role")
-	target := store.GrantTarget{OrganizationID: r.org, CollectionID: &id}
-	if node.kind == "space" {
-		target = store.GrantTarget{OrganizationID: r.org, SpaceID: &id}
-	}
 	to, name := store.Subjects{}, r.pick("for", append(slices.Sorted(maps.Keys(r.users)), slices.Sorted(maps.Keys(r.teams))...))
 	if _, isUser := r.users[name]; isUser {
 		to.Users = []string{name}
 	} else {
 		to.Teams = []string{name}
 	}
-	r.ok(r.h.Store.Grant(r.h.T.Context(), target, to, role))
+	r.ok(r.h.Store.Grant(r.h.T.Context(), r.target(id), to, role))
 	node.grants[name] = role
+}
+
+func (r *modelRun) target(id string) store.GrantTarget {
+	if r.model.nodes[id].kind == "space" {
+		return store.GrantTarget{OrganizationID: r.org, SpaceID: &id}
+	}
+	return store.GrantTarget{OrganizationID: r.org, CollectionID: &id}
 }
 
 func (r *modelRun) level() {
@@ -295,8 +298,8 @@ func (r *modelRun) check() {
 	}
 	rights := r.rights()
 	sampled := ""
-	if collections := r.model.kinds("collection"); len(collections) > 0 {
-		sampled = r.pick("sampled", collections)
+	if nodes := slices.Sorted(maps.Keys(r.model.nodes)); len(nodes) > 0 {
+		sampled = r.pick("sampled", nodes)
 	}
 	for user, role := range r.users {
 		listed := map[string]store.ContentAccess{}
@@ -322,7 +325,7 @@ func (r *modelRun) check() {
 			if has != schema.RoleGuest {
 				wanted = access.RightsOf(access.Access{Role: has})
 			}
-			if id == sampled {
+			if id == sampled && r.model.nodes[id].kind == "collection" {
 				r.checkCollection(viewer, id, has, rights)
 			}
 			found, seen := listed[id]
@@ -342,34 +345,43 @@ func (r *modelRun) check() {
 			if access.ContentRights(found) != wanted {
 				r.Fatalf("%s on %s: %+v, want %q", user, id, found, has)
 			}
+			if id == sampled {
+				r.checkPeople(id, found.Level, rights)
+			}
 		}
 	}
 	r.checkNumbers(rights)
 }
 
-// checkCollection compares the lists of one collection: the spaces in it that a user sees, and the roles people have on it.
+// checkCollection compares the list of the spaces in a collection that a user sees.
 func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	in, err := r.h.Store.Collection(ctx, viewer.UserID, id)
 	r.ok(err)
-	if has != schema.RoleGuest {
-		want := map[string]access.Rights{}
-		for _, child := range r.model.order[id] {
-			if role := rights[viewer.UserID+" "+child]; r.model.nodes[child].kind == "space" && role != schema.RoleGuest {
-				want[child] = access.RightsOf(access.Access{Role: role})
-			}
-		}
-		spaces, err := r.h.Store.ListSpacesInCollection(ctx, viewer.UserID, in, nil, 1000)
-		r.ok(err)
-		got := map[string]access.Rights{}
-		for _, row := range spaces.Rows {
-			got[row.Space.ID] = access.ContentRights(row.ContentAccess)
-		}
-		if diff := cmp.Diff(want, got); diff != "" || spaces.Total != int64(len(want)) {
-			r.Fatalf("spaces in %s for %s, %d in all: %s", id, viewer.UserID, spaces.Total, diff)
+	if has == schema.RoleGuest {
+		return
+	}
+	want := map[string]access.Rights{}
+	for _, child := range r.model.order[id] {
+		if role := rights[viewer.UserID+" "+child]; r.model.nodes[child].kind == "space" && role != schema.RoleGuest {
+			want[child] = access.RightsOf(access.Access{Role: role})
 		}
 	}
-	people, err := r.h.Store.ListCollectionAccess(ctx, in, nil, "", 1000)
+	spaces, err := r.h.Store.ListSpacesInCollection(ctx, viewer.UserID, in, nil, 1000)
+	r.ok(err)
+	got := map[string]access.Rights{}
+	for _, row := range spaces.Rows {
+		got[row.Space.ID] = access.ContentRights(row.ContentAccess)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || spaces.Total != int64(len(want)) {
+		r.Fatalf("spaces in %s for %s, %d in all: %s", id, viewer.UserID, spaces.Total, diff)
+	}
+}
+
+// checkPeople compares the lists of the people and teams of a collection or space: with access there, and with a grant.
+func (r *modelRun) checkPeople(id string, level schema.Level, rights map[string]schema.Role) {
+	ctx := r.h.T.Context()
+	people, err := r.h.Store.ListContentAccess(ctx, r.target(id), level, nil, "", 1000)
 	r.ok(err)
 	got, want := map[string]schema.Role{}, map[string]schema.Role{}
 	for _, row := range people.Rows {
@@ -384,6 +396,21 @@ func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Ro
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.Fatalf("people on %s: %s", id, diff)
+	}
+	users, err := r.h.Store.ListGrantedUsers(ctx, r.target(id), "", 1000)
+	r.ok(err)
+	teams, err := r.h.Store.ListGrantedTeams(ctx, "", r.target(id), "", 1000)
+	r.ok(err)
+	got, want = map[string]schema.Role{}, maps.Clone(r.model.nodes[id].grants)
+	maps.DeleteFunc(want, func(_ string, role schema.Role) bool { return role == schema.RoleGuest })
+	for _, row := range users.Rows {
+		got[row.User.ID] = row.Role
+	}
+	for _, row := range teams.Rows {
+		got[row.Team.ID] = row.Role
+	}
+	if diff := cmp.Diff(want, got); diff != "" || users.Total+teams.Total != int64(len(want)) {
+		r.Fatalf("grants on %s, %d and %d: %s", id, users.Total, teams.Total, diff)
 	}
 }
 

@@ -243,25 +243,33 @@ func TestGrantsStayInTheTenant(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
-	collection := h.Collection(h.Ours, nil)
-	path := "/v1/collections/" + collection + "/permissions"
 	reader, stranger, theirTeam := h.Ours.Users[schema.RoleRead].ID, h.Theirs.Users[schema.RoleRead].ID, h.Team(h.Theirs)
-	for _, body := range []map[string]any{
-		{"role": "read", "users": []string{reader, stranger}}, {"role": "read", "teams": []string{theirTeam}},
-		{"role": "read", "users": []string{reader, "nobody"}}, {"role": nil, "users": []string{stranger}},
-		{"role": "read", "users": []string{reader}, "teams": []string{"none"}},
-	} {
-		h.Want(404, "POST", path, admin, body)
+	for _, one := range []string{"/v1/collections/" + h.Collection(h.Ours, nil), "/v1/spaces/" + h.Ours.Space.ID} {
+		path := one + "/permissions"
+		for _, body := range []map[string]any{
+			{"role": "read", "users": []string{reader, stranger}}, {"role": "read", "teams": []string{theirTeam}},
+			{"role": "read", "users": []string{reader, "nobody"}}, {"role": nil, "users": []string{stranger}},
+			{"role": "read", "users": []string{reader}, "teams": []string{"none"}},
+		} {
+			h.Want(404, "POST", path, admin, body)
+		}
+		for _, list := range []string{"/users", "/teams"} {
+			if got := h.Want(200, "GET", path+list, admin, nil); got["count"] != 0.0 {
+				t.Errorf("%v", got)
+			}
+		}
+		h.Want(204, "POST", path, admin, map[string]any{"role": "read", "users": []string{h.Ours.Users[schema.RoleEdit].ID}, "teams": []string{}})
+		for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"read","users":[],"teams":[]}`, `{"role":"guest","users":["x"]}`} {
+			h.Want(400, "POST", path, admin, body)
+		}
+		for _, list := range []string{"/users", "/teams", "/aggregate"} {
+			h.Want(404, "GET", path+list, h.Theirs.Tokens[schema.RoleAdmin], nil)
+			h.Want(400, "GET", path+list+"?page=x", admin, nil)
+		}
+		h.Want(400, "GET", path+"/aggregate?role=king", admin, nil)
 	}
-	if got := h.Want(200, "GET", path+"/users", admin, nil); got["count"] != 0.0 {
-		t.Errorf("%v", got)
-	}
-	h.Want(204, "POST", path, admin, map[string]any{"role": "read", "users": []string{h.Ours.Users[schema.RoleEdit].ID}, "teams": []string{}})
-	for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"read","users":[],"teams":[]}`, `{"role":"guest","users":["x"]}`} {
-		h.Want(400, "POST", path, admin, body)
-	}
-	h.Want(404, "GET", path+"/users", h.Theirs.Tokens[schema.RoleAdmin], nil)
 	h.Want(404, "GET", "/v1/collections/nothing/permissions/aggregate", admin, nil)
+	h.Want(404, "GET", "/v1/spaces/nothing/permissions/aggregate", admin, nil)
 }
 
 // TestTransferCollection transfers a collection and everything in it to another organization.

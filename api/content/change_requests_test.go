@@ -203,11 +203,8 @@ func TestListsOfChangeRequests(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// A grant opens it, even for a guest.
-	err := h.Store.Grant(t.Context(), store.GrantTarget{OrganizationID: h.Ours.Organization.ID, SpaceID: &h.Ours.Space.ID},
+	h.GrantSpace(h.Ours, h.Ours.Space.ID,
 		store.Subjects{Users: []string{h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID}}, schema.RoleRead)
-	if err != nil {
-		t.Fatal(err)
-	}
 	sees := func(role schema.Role, want int64) {
 		t.Helper()
 		for _, query := range []string{"", "?orderBy=createdAt"} {

@@ -32,7 +32,7 @@ func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Tabl
 		translationOperations(&translations{store: st, view: v}),
 		glossaryOperations(&glossary{store: st, view: v}),
 		collectionOperations(&collections{store: st, view: v}),
-		collectionAccessOperations(&collectionAccess{store: st, view: v}),
+		accessOperations(st, v),
 		gitOperations(&gitSync{store: st}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.GitEnums()}, vocabulary(policy)}}
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // tokenOf takes the token out of the page that ends a login.
-func tokenOf(t *testing.T, a apitest.Answer) string {
+func tokenOf(t testing.TB, a apitest.Answer) string {
 	t.Helper()
 	found := regexp.MustCompile(`value="(oct_[a-z0-9]+)"`).FindSubmatch(a.Body)
 	if a.Status != 200 || found == nil {

@@ -17,11 +17,9 @@ begin atomic
     select (select p.level from path p where p.parent_id is null),
            greatest(
                (select max(greatest(
-                   (select max(role_rank(g.role)) from grants g where g.collection_id = p.id and g.user_id = of_user),
+                   (select max(role_rank(g.role)) from grants g where g.content_id = p.id and g.user_id = of_user),
                    (select max(role_rank(g.role)) from grants g
-                    where g.collection_id = p.id and g.team_id = any((select t.ids from teams t)::text[]))))
+                    where g.content_id = p.id and g.team_id = any((select t.ids from teams t)::text[]))))
                 from path p),
-               (select max(role_rank(g.role)) from grants g
-                where g.space_id = content and (g.user_id = of_user or g.team_id = any((select t.ids from teams t)::text[]))),
                0);
 end;

@@ -1,16 +1,22 @@
 -- Who has access to content, and to how much of it.
 
--- The rank of every member's role on a collection, 0 for no access. The level is that of access_to for the collection; the path
--- leads from the collection to the top.
-create or replace function ranks_on_collection(of_organization text, of_level text, of_path text[])
+-- The rank of every member's role on a collection or space, 0 for no access. The level is that of access_to there; the path
+-- leads from the content to the top.
+create or replace function ranks_on_content(of_organization text, of_level text, of_path text[])
     returns table (user_id text, rank integer) language sql stable as $$
     select m.user_id, access_rank(m.role, of_level, greatest(
-        (select max(role_rank(g.role)) from grants g where g.collection_id = any(of_path) and g.user_id = m.user_id),
+        (select max(role_rank(g.role)) from grants g where g.content_id = any(of_path) and g.user_id = m.user_id),
         (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
-         where t.user_id = m.user_id and g.collection_id = any(of_path)),
+         where t.user_id = m.user_id and g.content_id = any(of_path)),
         0))
     from memberships m
     where m.organization_id = of_organization
+$$;
+
+-- Nodes without the migration 00008 call the function by this name.
+create or replace function ranks_on_collection(of_organization text, of_level text, of_path text[])
+    returns table (user_id text, rank integer) language sql stable as $$
+    select r.user_id, r.rank from ranks_on_content(of_organization, of_level, of_path) r
 $$;
 
 -- How many spaces of an organization each of these members sees: all for an admin; for a guest those that were given; for anybody

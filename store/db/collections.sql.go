@@ -76,36 +76,6 @@ func (q *Queries) CollectionInOrganization(ctx context.Context, arg CollectionIn
 	return i, err
 }
 
-const collectionPath = `-- name: CollectionPath :many
-with recursive path as (
-    select c.id, c.parent_id, 1 as depth from collections c where c.id = $1
-    union all
-    select c.id, c.parent_id, p.depth + 1 from path p join collections c on c.id = p.parent_id where p.depth < 16
-)
-select id from path order by depth
-`
-
-// The collection and those above it, up to the top.
-func (q *Queries) CollectionPath(ctx context.Context, id string) ([]string, error) {
-	rows, err := q.db.Query(ctx, collectionPath, id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []string{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const collectionTree = `-- name: CollectionTree :many
 with recursive tree as (
     select c.id, 1 as depth from collections c where c.id = $1
@@ -134,6 +104,38 @@ func (q *Queries) CollectionTree(ctx context.Context, id string) ([]CollectionTr
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const contentPath = `-- name: ContentPath :many
+with recursive path as (
+    select c.id, c.parent_id, 1 as depth from collections c where c.id = $1
+    union all
+    select s.id, s.parent_id, 0 from spaces s where s.id = $1
+    union all
+    select c.id, c.parent_id, p.depth + 1 from path p join collections c on c.id = p.parent_id where p.depth < 16
+)
+select id from path order by depth
+`
+
+// The collection or space, and the collections above it up to the top.
+func (q *Queries) ContentPath(ctx context.Context, id string) ([]string, error) {
+	rows, err := q.db.Query(ctx, contentPath, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -9,13 +9,13 @@ import (
 	"context"
 )
 
-const countCollectionAccess = `-- name: CountCollectionAccess :one
+const countContentAccess = `-- name: CountContentAccess :one
 select count(*)
-from ranks_on_collection($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
+from ranks_on_content($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
 where r.rank between $4::integer and $5::integer
 `
 
-type CountCollectionAccessParams struct {
+type CountContentAccessParams struct {
 	OrganizationID string
 	Level          string
 	Path           []string
@@ -24,8 +24,8 @@ type CountCollectionAccessParams struct {
 }
 
 // No index: every index that starts with the organization does as well.
-func (q *Queries) CountCollectionAccess(ctx context.Context, arg CountCollectionAccessParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countCollectionAccess,
+func (q *Queries) CountContentAccess(ctx context.Context, arg CountContentAccessParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countContentAccess,
 		arg.OrganizationID,
 		arg.Level,
 		arg.Path,
@@ -37,25 +37,25 @@ func (q *Queries) CountCollectionAccess(ctx context.Context, arg CountCollection
 	return count, err
 }
 
-const countCollectionTeams = `-- name: CountCollectionTeams :one
-select count(*) from grants where collection_id = $1::text and team_id is not null
+const countGrantedTeams = `-- name: CountGrantedTeams :one
+select count(*) from grants where content_id = $1::text and team_id is not null
 `
 
-// Index: grants_collection_team.
-func (q *Queries) CountCollectionTeams(ctx context.Context, collectionID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countCollectionTeams, collectionID)
+// Index: grants_content_team.
+func (q *Queries) CountGrantedTeams(ctx context.Context, contentID string) (int64, error) {
+	row := q.db.QueryRow(ctx, countGrantedTeams, contentID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
-const countCollectionUsers = `-- name: CountCollectionUsers :one
-select count(*) from grants where collection_id = $1::text and user_id is not null
+const countGrantedUsers = `-- name: CountGrantedUsers :one
+select count(*) from grants where content_id = $1::text and user_id is not null
 `
 
-// Index: grants_collection_user.
-func (q *Queries) CountCollectionUsers(ctx context.Context, collectionID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countCollectionUsers, collectionID)
+// Index: grants_content_user.
+func (q *Queries) CountGrantedUsers(ctx context.Context, contentID string) (int64, error) {
+	row := q.db.QueryRow(ctx, countGrantedUsers, contentID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -63,24 +63,18 @@ func (q *Queries) CountCollectionUsers(ctx context.Context, collectionID string)
 
 const deleteGrants = `-- name: DeleteGrants :execrows
 delete from grants
-where (collection_id = $1::text or space_id = $2::text)
-  and (user_id = any($3::text[]) or team_id = any($4::text[]))
+where content_id = $1::text
+  and (user_id = any($2::text[]) or team_id = any($3::text[]))
 `
 
 type DeleteGrantsParams struct {
-	CollectionID *string
-	SpaceID      *string
-	Users        []string
-	Teams        []string
+	ContentID string
+	Users     []string
+	Teams     []string
 }
 
 func (q *Queries) DeleteGrants(ctx context.Context, arg DeleteGrantsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteGrants,
-		arg.CollectionID,
-		arg.SpaceID,
-		arg.Users,
-		arg.Teams,
-	)
+	result, err := q.db.Exec(ctx, deleteGrants, arg.ContentID, arg.Users, arg.Teams)
 	if err != nil {
 		return 0, err
 	}
@@ -144,9 +138,9 @@ func (q *Queries) KnownSubjects(ctx context.Context, arg KnownSubjectsParams) (i
 	return known, err
 }
 
-const listCollectionAccess = `-- name: ListCollectionAccess :many
+const listContentAccess = `-- name: ListContentAccess :many
 select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, r.rank::integer as rank
-from ranks_on_collection($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
+from ranks_on_content($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
     join users u on u.id = r.user_id
 where r.user_id > $4::text collate "C"
   and r.rank between $5::integer and $6::integer
@@ -154,7 +148,7 @@ order by r.user_id
 limit $7
 `
 
-type ListCollectionAccessParams struct {
+type ListContentAccessParams struct {
 	OrganizationID string
 	Level          string
 	Path           []string
@@ -164,15 +158,15 @@ type ListCollectionAccessParams struct {
 	PageSize       int32
 }
 
-type ListCollectionAccessRow struct {
+type ListContentAccessRow struct {
 	User User
 	Rank int32
 }
 
 // Index: memberships_organization (organization_id, user_id).
-// The members who have access to a collection, with the rank of the role there.
-func (q *Queries) ListCollectionAccess(ctx context.Context, arg ListCollectionAccessParams) ([]ListCollectionAccessRow, error) {
-	rows, err := q.db.Query(ctx, listCollectionAccess,
+// The members who have access to a collection or space, with the rank of the role there.
+func (q *Queries) ListContentAccess(ctx context.Context, arg ListContentAccessParams) ([]ListContentAccessRow, error) {
+	rows, err := q.db.Query(ctx, listContentAccess,
 		arg.OrganizationID,
 		arg.Level,
 		arg.Path,
@@ -185,9 +179,9 @@ func (q *Queries) ListCollectionAccess(ctx context.Context, arg ListCollectionAc
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListCollectionAccessRow{}
+	items := []ListContentAccessRow{}
 	for rows.Next() {
-		var i ListCollectionAccessRow
+		var i ListContentAccessRow
 		if err := rows.Scan(
 			&i.User.ID,
 			&i.User.DisplayName,
@@ -207,35 +201,35 @@ func (q *Queries) ListCollectionAccess(ctx context.Context, arg ListCollectionAc
 	return items, nil
 }
 
-const listCollectionTeams = `-- name: ListCollectionTeams :many
+const listGrantedTeams = `-- name: ListGrantedTeams :many
 select t.id, t.organization_id, t.title, t.created_at, g.role
 from grants g join teams t on t.id = g.team_id
-where g.collection_id = $1::text and g.team_id > $2::text collate "C"
+where g.content_id = $1::text and g.team_id > $2::text collate "C"
 order by g.team_id
 limit $3
 `
 
-type ListCollectionTeamsParams struct {
-	CollectionID string
-	After        string
-	PageSize     int32
+type ListGrantedTeamsParams struct {
+	ContentID string
+	After     string
+	PageSize  int32
 }
 
-type ListCollectionTeamsRow struct {
+type ListGrantedTeamsRow struct {
 	Team Team
 	Role string
 }
 
-// Index: grants_collection_team (collection_id, team_id).
-func (q *Queries) ListCollectionTeams(ctx context.Context, arg ListCollectionTeamsParams) ([]ListCollectionTeamsRow, error) {
-	rows, err := q.db.Query(ctx, listCollectionTeams, arg.CollectionID, arg.After, arg.PageSize)
+// Index: grants_content_team (content_id, team_id).
+func (q *Queries) ListGrantedTeams(ctx context.Context, arg ListGrantedTeamsParams) ([]ListGrantedTeamsRow, error) {
+	rows, err := q.db.Query(ctx, listGrantedTeams, arg.ContentID, arg.After, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListCollectionTeamsRow{}
+	items := []ListGrantedTeamsRow{}
 	for rows.Next() {
-		var i ListCollectionTeamsRow
+		var i ListGrantedTeamsRow
 		if err := rows.Scan(
 			&i.Team.ID,
 			&i.Team.OrganizationID,
@@ -253,35 +247,35 @@ func (q *Queries) ListCollectionTeams(ctx context.Context, arg ListCollectionTea
 	return items, nil
 }
 
-const listCollectionUsers = `-- name: ListCollectionUsers :many
+const listGrantedUsers = `-- name: ListGrantedUsers :many
 select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, g.role
 from grants g join users u on u.id = g.user_id
-where g.collection_id = $1::text and g.user_id > $2::text collate "C"
+where g.content_id = $1::text and g.user_id > $2::text collate "C"
 order by g.user_id
 limit $3
 `
 
-type ListCollectionUsersParams struct {
-	CollectionID string
-	After        string
-	PageSize     int32
+type ListGrantedUsersParams struct {
+	ContentID string
+	After     string
+	PageSize  int32
 }
 
-type ListCollectionUsersRow struct {
+type ListGrantedUsersRow struct {
 	User User
 	Role string
 }
 
-// Index: grants_collection_user (collection_id, user_id).
-func (q *Queries) ListCollectionUsers(ctx context.Context, arg ListCollectionUsersParams) ([]ListCollectionUsersRow, error) {
-	rows, err := q.db.Query(ctx, listCollectionUsers, arg.CollectionID, arg.After, arg.PageSize)
+// Index: grants_content_user (content_id, user_id).
+func (q *Queries) ListGrantedUsers(ctx context.Context, arg ListGrantedUsersParams) ([]ListGrantedUsersRow, error) {
+	rows, err := q.db.Query(ctx, listGrantedUsers, arg.ContentID, arg.After, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListCollectionUsersRow{}
+	items := []ListGrantedUsersRow{}
 	for rows.Next() {
-		var i ListCollectionUsersRow
+		var i ListGrantedUsersRow
 		if err := rows.Scan(
 			&i.User.ID,
 			&i.User.DisplayName,
@@ -303,23 +297,21 @@ func (q *Queries) ListCollectionUsers(ctx context.Context, arg ListCollectionUse
 
 const updateGrants = `-- name: UpdateGrants :execrows
 update grants set role = coalesce($1, role)
-where (collection_id = $2::text or space_id = $3::text)
-  and (user_id = any($4::text[]) or team_id = any($5::text[]))
+where content_id = $2::text
+  and (user_id = any($3::text[]) or team_id = any($4::text[]))
 `
 
 type UpdateGrantsParams struct {
-	Role         *string
-	CollectionID *string
-	SpaceID      *string
-	Users        []string
-	Teams        []string
+	Role      *string
+	ContentID string
+	Users     []string
+	Teams     []string
 }
 
 func (q *Queries) UpdateGrants(ctx context.Context, arg UpdateGrantsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateGrants,
 		arg.Role,
-		arg.CollectionID,
-		arg.SpaceID,
+		arg.ContentID,
 		arg.Users,
 		arg.Teams,
 	)

@@ -61,7 +61,12 @@ func (q *Queries) DeleteLinksOfMember(ctx context.Context, arg DeleteLinksOfMemb
 }
 
 const deleteMembership = `-- name: DeleteMembership :exec
-delete from memberships where organization_id = $1 and user_id = $2
+with gone as (
+    delete from memberships m where m.organization_id = $1 and m.user_id = $2
+    returning m.user_id, m.organization_id
+)
+insert into remembered_users (user_id, organization_id) select gone.user_id, gone.organization_id from gone
+on conflict do nothing
 `
 
 type DeleteMembershipParams struct {
@@ -69,7 +74,7 @@ type DeleteMembershipParams struct {
 	UserID         string
 }
 
-// Grants and memberships of teams go with it.
+// Grants and memberships of teams go with it. The organization remembers the user.
 func (q *Queries) DeleteMembership(ctx context.Context, arg DeleteMembershipParams) error {
 	_, err := q.db.Exec(ctx, deleteMembership, arg.OrganizationID, arg.UserID)
 	return err
@@ -331,6 +336,39 @@ func (q *Queries) OtherAdmin(ctx context.Context, arg OtherAdminParams) (bool, e
 	return exists, err
 }
 
+const rememberAuthors = `-- name: RememberAuthors :exec
+insert into remembered_users (user_id, organization_id)
+select n.user_id, $1::text
+from (
+    select c.author_id as user_id from comments c where c.space_id = any($2::text[])
+    union select c.resolved_by from comments c where c.space_id = any($2::text[])
+    union select r.user_id from comments c join comment_reactions r on r.comment_id = c.id
+        where c.space_id = any($2::text[])
+    union select c.created_by from change_requests c where c.space_id = any($2::text[])
+    union select unnest(array[r.user_id, r.requested_by])
+        from change_requests c join change_request_reviews r on r.change_request_id = c.id
+        where c.space_id = any($2::text[])
+    union select unnest(array[r.user_id, r.requested_by])
+        from change_requests c join change_request_reviewers r on r.change_request_id = c.id
+        where c.space_id = any($2::text[])
+    union select x.user_id from change_requests c join conflict_choices x on x.change_request_id = c.id
+        where c.space_id = any($2::text[])
+) n
+where n.user_id is not null
+on conflict do nothing
+`
+
+type RememberAuthorsParams struct {
+	OrganizationID string
+	Spaces         []string
+}
+
+// Remembers in an organization the users whom these spaces name.
+func (q *Queries) RememberAuthors(ctx context.Context, arg RememberAuthorsParams) error {
+	_, err := q.db.Exec(ctx, rememberAuthors, arg.OrganizationID, arg.Spaces)
+	return err
+}
+
 const seeMember = `-- name: SeeMember :exec
 update memberships set last_seen_at = $1::timestamptz
 where organization_id = $2 and user_id = $3
@@ -367,30 +405,43 @@ func (q *Queries) SetMemberRole(ctx context.Context, arg SetMemberRoleParams) (i
 }
 
 const userKnownTo = `-- name: UserKnownTo :one
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed from users u
-where u.id = $1
-  and (u.id = $2::text or exists (
-      select 1 from memberships a join memberships b on b.organization_id = a.organization_id
-      where a.user_id = $2::text and b.user_id = u.id
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, k.shares
+from users u cross join lateral (
+    select (u.id = $1::text or exists (
+        select 1 from memberships a join memberships b on b.organization_id = a.organization_id
+        where a.user_id = $1::text and b.user_id = u.id
+    ))::boolean as shares
+) k
+where u.id = $2
+  and (k.shares or exists (
+      select 1 from memberships a join remembered_users r on r.organization_id = a.organization_id
+      where a.user_id = $1::text and r.user_id = u.id
   ))
 `
 
 type UserKnownToParams struct {
-	ID     string
 	Viewer string
+	ID     string
 }
 
-// A user who shares an organization with another, or is the same.
-func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (User, error) {
-	row := q.db.QueryRow(ctx, userKnownTo, arg.ID, arg.Viewer)
-	var i User
+type UserKnownToRow struct {
+	User   User
+	Shares bool
+}
+
+// A user who shares an organization with another, or is the same; with shares false, a user whom an organization of the
+// other remembers.
+func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (UserKnownToRow, error) {
+	row := q.db.QueryRow(ctx, userKnownTo, arg.Viewer, arg.ID)
+	var i UserKnownToRow
 	err := row.Scan(
-		&i.ID,
-		&i.DisplayName,
-		&i.Email,
-		&i.PhotoUrl,
-		&i.CreatedAt,
-		&i.Unclaimed,
+		&i.User.ID,
+		&i.User.DisplayName,
+		&i.User.Email,
+		&i.User.PhotoUrl,
+		&i.User.CreatedAt,
+		&i.User.Unclaimed,
+		&i.Shares,
 	)
 	return i, err
 }

@@ -50,10 +50,12 @@ returning *;
 -- name: CollectionInOrganization :one
 select * from collections where id = $1 and organization_id = $2;
 
--- name: CollectionPath :many
--- The collection and those above it, up to the top.
+-- name: ContentPath :many
+-- The collection or space, and the collections above it up to the top.
 with recursive path as (
     select c.id, c.parent_id, 1 as depth from collections c where c.id = sqlc.arg(id)
+    union all
+    select s.id, s.parent_id, 0 from spaces s where s.id = sqlc.arg(id)
     union all
     select c.id, c.parent_id, p.depth + 1 from path p join collections c on c.id = p.parent_id where p.depth < 16
 )

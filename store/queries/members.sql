@@ -75,17 +75,51 @@ select exists (select 1 from joined) as added, (exists (select 1 from open)
 select user_id from memberships where organization_id = sqlc.arg(organization_id) and user_id = any(sqlc.arg(users)::text[]);
 
 -- name: UserKnownTo :one
--- A user who shares an organization with another, or is the same.
-select u.* from users u
+-- A user who shares an organization with another, or is the same; with shares false, a user whom an organization of the
+-- other remembers.
+select sqlc.embed(u), k.shares
+from users u cross join lateral (
+    select (u.id = sqlc.arg(viewer)::text or exists (
+        select 1 from memberships a join memberships b on b.organization_id = a.organization_id
+        where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id
+    ))::boolean as shares
+) k
 where u.id = sqlc.arg(id)
-  and (u.id = sqlc.arg(viewer)::text or exists (
-      select 1 from memberships a join memberships b on b.organization_id = a.organization_id
-      where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id
+  and (k.shares or exists (
+      select 1 from memberships a join remembered_users r on r.organization_id = a.organization_id
+      where a.user_id = sqlc.arg(viewer)::text and r.user_id = u.id
   ));
 
 -- name: DeleteMembership :exec
--- Grants and memberships of teams go with it.
-delete from memberships where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id);
+-- Grants and memberships of teams go with it. The organization remembers the user.
+with gone as (
+    delete from memberships m where m.organization_id = sqlc.arg(organization_id) and m.user_id = sqlc.arg(user_id)
+    returning m.user_id, m.organization_id
+)
+insert into remembered_users (user_id, organization_id) select gone.user_id, gone.organization_id from gone
+on conflict do nothing;
+
+-- name: RememberAuthors :exec
+-- Remembers in an organization the users whom these spaces name.
+insert into remembered_users (user_id, organization_id)
+select n.user_id, sqlc.arg(organization_id)::text
+from (
+    select c.author_id as user_id from comments c where c.space_id = any(sqlc.arg(spaces)::text[])
+    union select c.resolved_by from comments c where c.space_id = any(sqlc.arg(spaces)::text[])
+    union select r.user_id from comments c join comment_reactions r on r.comment_id = c.id
+        where c.space_id = any(sqlc.arg(spaces)::text[])
+    union select c.created_by from change_requests c where c.space_id = any(sqlc.arg(spaces)::text[])
+    union select unnest(array[r.user_id, r.requested_by])
+        from change_requests c join change_request_reviews r on r.change_request_id = c.id
+        where c.space_id = any(sqlc.arg(spaces)::text[])
+    union select unnest(array[r.user_id, r.requested_by])
+        from change_requests c join change_request_reviewers r on r.change_request_id = c.id
+        where c.space_id = any(sqlc.arg(spaces)::text[])
+    union select x.user_id from change_requests c join conflict_choices x on x.change_request_id = c.id
+        where c.space_id = any(sqlc.arg(spaces)::text[])
+) n
+where n.user_id is not null
+on conflict do nothing;
 
 -- name: DeleteLinksOfMember :exec
 delete from link_invites where organization_id = sqlc.arg(organization_id) and created_by = sqlc.arg(user_id)::text;

@@ -5,6 +5,7 @@ import { all, badField, begin, leadsTo, refused, space, step } from '../lib/scen
 const { ada, bob, cy, dee, eve, org } = await begin('Invites');
 const api = ada.api.orgs;
 const links = {};
+const opened = {};
 const roleOf = async (person) => (await api.getMemberInOrganizationById(org, person.id)).data.role;
 
 await step('links for roles are made', async () => {
@@ -60,8 +61,41 @@ await step('a link opens one space or one collection', async () => {
     await cy.api.orgs.joinOrganizationWithInvite(org, toCollection.id);
     assert.equal((await cy.api.spaces.getSpaceById(inside.id)).data.permissions.edit, true);
     assert.equal(await roleOf(cy), null);
+    Object.assign(opened, { handbook, inside, collection, toSpace, toCollection });
     const listed = await all((q) => api.listOrganizationInviteLinks(org, q), 10);
     assert.ok(listed.every((l) => 'role' in l), 'the list holds links to the organization only');
+});
+
+await step('what a link gave is listed, changed and taken back', async () => {
+    const { spaces, collections } = ada.api;
+    const { handbook, inside, collection, toSpace, toCollection } = opened;
+    for (const { link, level, reads, list, update, remove } of [
+        {
+            link: toSpace, level: 'comment', reads: handbook,
+            list: (q) => spaces.listUserPermissionsInSpace(handbook.id, q),
+            update: (role) => spaces.updateUserPermissionInSpace(handbook.id, cy.id, { role }),
+            remove: () => spaces.removeUserFromSpace(handbook.id, cy.id),
+        },
+        {
+            link: toCollection, level: 'edit', reads: inside,
+            list: (q) => collections.listUserPermissionsInCollection(collection.id, q),
+            update: (role) => collections.updateUserPermissionInCollection(collection.id, cy.id, { role }),
+            remove: () => collections.removeUserFromCollection(collection.id, cy.id),
+        },
+    ]) {
+        const given = async () => (await all(list, 1, (p) => p.user.id)).map((p) => [p.user.id, p.permission]);
+        assert.deepEqual(await given(), [[cy.id, level]]);
+        await update('review');
+        assert.deepEqual(await given(), [[cy.id, 'review']]);
+        assert.equal((await cy.api.spaces.getSpaceById(reads.id)).data.permissions.merge, true);
+        await api.deleteOrganizationInviteById(org, link.id);
+        await remove();
+        await remove();
+        assert.deepEqual(await given(), []);
+        await refused(cy.api.spaces.getSpaceById(reads.id), 404);
+        await refused(update('read'), 404);
+    }
+    assert.equal(await roleOf(cy), null);
 });
 
 await step('people are invited by e-mail', async () => {
