@@ -34,10 +34,14 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 	return row, interpret(err, "user")
 }
 
-// UserKnownTo reads a user who shares an organization with the viewer; any other is not found.
+// UserKnownTo reads a user who shares an organization with the viewer; any other is not found. The user has an e-mail
+// address only if the viewer may list the members of such an organization.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
 	row, err := s.queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
-	return row, interpret(err, "user")
+	if !row.Listed {
+		row.User.Email = nil
+	}
+	return row.User, interpret(err, "user")
 }
 
 // FindUser reads the user with this id or e-mail address; an id holds no @.

@@ -367,30 +367,41 @@ func (q *Queries) SetMemberRole(ctx context.Context, arg SetMemberRoleParams) (i
 }
 
 const userKnownTo = `-- name: UserKnownTo :one
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed from users u
-where u.id = $1
-  and (u.id = $2::text or exists (
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, (u.id = $1::text or exists (
+    select 1 from memberships a join memberships b on b.organization_id = a.organization_id
+    where a.user_id = $1::text and b.user_id = u.id and a.role is not null
+  ))::boolean as listed
+from users u
+where u.id = $2
+  and (u.id = $1::text or exists (
       select 1 from memberships a join memberships b on b.organization_id = a.organization_id
-      where a.user_id = $2::text and b.user_id = u.id
+      where a.user_id = $1::text and b.user_id = u.id
   ))
 `
 
 type UserKnownToParams struct {
-	ID     string
 	Viewer string
+	ID     string
 }
 
-// A user who shares an organization with another, or is the same.
-func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (User, error) {
-	row := q.db.QueryRow(ctx, userKnownTo, arg.ID, arg.Viewer)
-	var i User
+type UserKnownToRow struct {
+	User   User
+	Listed bool
+}
+
+// A user who shares an organization with another, or is the same. listed says that the viewer may list the members of
+// such an organization, as guests may not.
+func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (UserKnownToRow, error) {
+	row := q.db.QueryRow(ctx, userKnownTo, arg.Viewer, arg.ID)
+	var i UserKnownToRow
 	err := row.Scan(
-		&i.ID,
-		&i.DisplayName,
-		&i.Email,
-		&i.PhotoUrl,
-		&i.CreatedAt,
-		&i.Unclaimed,
+		&i.User.ID,
+		&i.User.DisplayName,
+		&i.User.Email,
+		&i.User.PhotoUrl,
+		&i.User.CreatedAt,
+		&i.User.Unclaimed,
+		&i.Listed,
 	)
 	return i, err
 }

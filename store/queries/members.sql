@@ -75,8 +75,13 @@ select exists (select 1 from joined) as added, (exists (select 1 from open)
 select user_id from memberships where organization_id = sqlc.arg(organization_id) and user_id = any(sqlc.arg(users)::text[]);
 
 -- name: UserKnownTo :one
--- A user who shares an organization with another, or is the same.
-select u.* from users u
+-- A user who shares an organization with another, or is the same. listed says that the viewer may list the members of
+-- such an organization, as guests may not.
+select sqlc.embed(u), (u.id = sqlc.arg(viewer)::text or exists (
+    select 1 from memberships a join memberships b on b.organization_id = a.organization_id
+    where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id and a.role is not null
+  ))::boolean as listed
+from users u
 where u.id = sqlc.arg(id)
   and (u.id = sqlc.arg(viewer)::text or exists (
       select 1 from memberships a join memberships b on b.organization_id = a.organization_id
