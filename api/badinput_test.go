@@ -333,6 +333,9 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 		}
 		if r.Pattern != "" {
 			add(misfit(t, r), "pattern")
+			for _, address := range withLogin(r) {
+				add(address, "login data")
+			}
 		}
 		add("a\x00b", "U+0000")
 	case reflect.Bool:
@@ -350,6 +353,15 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	default: // Requests have no other scalar kinds: rules.go refuses them.
 	}
 	return all
+}
+
+// withLogin returns addresses with a user or a password if the pattern is one of addresses. Repositories take them: they are
+// encrypted and never shown.
+func withLogin(r rules.Rule) []string {
+	if r.Pattern == "repositoryURL" || r.Form.Match("javascript:x") || !r.Form.Match("https://a.example/") {
+		return nil
+	}
+	return []string{"https://me:x@a.example/", "http://me@a.example", "HTTPS://me:x@a.example", `https:\\me:x@a.example`}
 }
 
 // misfit finds a text within the bounds that does not match the pattern.

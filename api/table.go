@@ -59,7 +59,7 @@ func reachable(policy outbound.Policy) rules.Vocabulary {
 				return err == nil && u.User == nil && u.Fragment == "" && policy.PermitsURL(text)
 			},
 			Problem: "must be an absolute http or https URL without user, password and fragment, of a host that is not on a private network, with the port 80, 443 or one above 1023",
-			Regexp:  rules.HTTPURL, Format: "uri",
+			Regexp:  rules.HTTPURL, Not: schema.LinkLoginNot, Format: "uri",
 		},
 	}}
 }

@@ -38,6 +38,7 @@ func (ContentRef) OpenAPISchema() map[string]any {
 			}
 			if m.name == "url" {
 				of["pattern"] = LinkPattern
+				of["not"] = map[string]any{"pattern": `\x00|` + LinkNot + `|` + LinkLoginNot}
 			}
 			members[m.name] = of
 		}
@@ -46,5 +47,12 @@ func (ContentRef) OpenAPISchema() map[string]any {
 	return map[string]any{"oneOf": kinds}
 }
 
-// Problems lists what is wrong with the reference. It does not look up the target, because links may outlive their targets.
-func (r ContentRef) Problems(field string) []Detail { return ContentRefProblems(field, Data(r)) }
+// Problems lists what is wrong with the reference. It does not look up the target, because links may outlive their
+// targets. Login data is refused, because settings are shown to everybody.
+func (r ContentRef) Problems(field string) []Detail {
+	details := ContentRefProblems(field, Data(r))
+	if address, _ := r["url"].(string); len(details) == 0 && LinkHasLogin(address) {
+		details = append(details, Detail{Field: field + ".url", Problem: ProblemLogin})
+	}
+	return details
+}

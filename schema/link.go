@@ -1,9 +1,11 @@
 package schema
 
 import (
+	"html"
 	"maps"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,34 +14,79 @@ import (
 // as well. A browser could run a link with any other scheme as a script.
 var linkSchemes = []string{"http", "https", "mailto", "tel"}
 
-// LinkAllowed reports whether the scheme of a link is on the list.
+// maxReferencesDecoded bounds how often a reference to a character can be written as references.
+const maxReferencesDecoded = 4
+
+// LinkAllowed reports whether a link is relative or its scheme is on the list. A relative link names no host, which
+// "//host" does. References to characters are decoded, because some clients decode them once more.
 func LinkAllowed(link string) bool {
-	scheme := LinkScheme(link)
-	return scheme == "" || slices.Contains(linkSchemes, scheme)
+	for range maxReferencesDecoded {
+		scheme := LinkScheme(link)
+		if slices.Contains(linkSchemes, scheme) {
+			return true
+		}
+		if scheme != "" || hostWithoutScheme.MatchString(link) {
+			return false
+		}
+		decoded := html.UnescapeString(link)
+		if decoded == link {
+			return true
+		}
+		link = decoded
+	}
+	return false
 }
 
-// LinkPattern is LinkAllowed as a regular expression.
-var LinkPattern = func() string {
-	const hidden = `[\x00-\x20\x7f]*`
-	schemes := []string{""}
-	for _, scheme := range linkSchemes {
-		var letters strings.Builder
-		for _, letter := range scheme {
-			letters.WriteString("[" + string(letter) + strings.ToUpper(string(letter)) + "]" + hidden)
+// hidden is what browsers drop from the beginning of a link or between its characters, and more than that.
+const hidden = `[\x00-\x20\x7f]*`
+
+// LinkPattern and LinkNot are LinkAllowed as regular expressions: a link matches the first and not the second. They do
+// not know references to characters.
+var (
+	LinkPattern = func() string {
+		schemes := []string{""}
+		for _, scheme := range linkSchemes {
+			schemes = append(schemes, spelled(scheme))
 		}
-		schemes = append(schemes, letters.String())
+		return `^(?:[^:/?#]*(?:[/?#]|$)|` + hidden + `(?:` + strings.Join(schemes, "|") + `):)`
+	}()
+	LinkNot = `^` + hidden + `[/\\]` + hidden + `[/\\]`
+)
+
+// spelled returns an expression for a scheme in any case with hidden characters.
+func spelled(scheme string) string {
+	var letters strings.Builder
+	for _, letter := range scheme {
+		letters.WriteString("[" + string(letter) + strings.ToUpper(string(letter)) + "]" + hidden)
 	}
-	return `^(?:[^:/?#]*(?:[/?#]|$)|` + hidden + `(?:` + strings.Join(schemes, "|") + `):)`
-}()
+	return letters.String()
+}
 
-// ProblemLink is the problem of a link that is not allowed.
-const ProblemLink = "must be a relative link, or one of http, https, mailto or tel"
+// hostWithoutScheme matches links that browsers take for "//host": they read a backslash as a slash.
+var hostWithoutScheme = regexp.MustCompile(LinkNot)
 
-// ShownLink returns a stored link as answers show it. A link that is not allowed was stored before links were checked, and
-// becomes the empty link.
+// LinkLoginNot is LinkHasLogin as a regular expression.
+var LinkLoginNot = `^` + hidden + spelled("http") + `(?:[sS]` + hidden + `)?:[\x00-\x20\x7f/\\]*[^/\\?#]*@`
+
+var loginInLink = regexp.MustCompile(LinkLoginNot)
+
+// LinkHasLogin reports whether an http or https link names a user or a password.
+func LinkHasLogin(link string) bool { return loginInLink.MatchString(link) }
+
+// The problems of links that are not allowed.
+const (
+	ProblemLink  = "must be a relative link, or one of http, https, mailto or tel"
+	ProblemLogin = "must not hold a user or a password"
+)
+
+// ShownLink returns a link as documents and answers have it. "//host" becomes "https://host". Any other link that is not
+// allowed becomes the empty link: links were stored before they were checked.
 func ShownLink(link string) string {
 	if LinkAllowed(link) {
 		return link
+	}
+	if secure := "https:" + link; strings.HasPrefix(link, "//") && AbsoluteURL(secure) {
+		return secure
 	}
 	return ""
 }

@@ -31,6 +31,27 @@ type RevisionChange struct {
 	File       *ChangedFile       `json:"file,omitzero"`
 }
 
+// WithoutFormer returns a change without what was there before, as readers of a site get it. It names what has changed,
+// and says how it is now.
+func (c RevisionChange) WithoutFormer() RevisionChange {
+	if c.Attributes != nil {
+		now := *c.Attributes
+		for _, text := range []**ChangedText{&now.Title, &now.Description, &now.Slug, &now.Emoji, &now.Document} {
+			if *text != nil {
+				*text = &ChangedText{After: (*text).After}
+			}
+		}
+		if now.Target != nil {
+			now.Target = &ChangedTarget{After: now.Target.After}
+		}
+		c.Attributes = &now
+	}
+	if c.Parent != nil {
+		c.Parent = &ChangedParent{After: c.Parent.After}
+	}
+	return c
+}
+
 // ChangedPage is a page as the revision has it, or, if it was deleted, as the one before had it. Links have no path.
 type ChangedPage struct {
 	ID    string `json:"id"`

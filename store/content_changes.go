@@ -27,7 +27,7 @@ type Change struct {
 }
 
 // RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All that the
-// first revision of a space has is new. A visitor is told of pages that are shown to them in both.
+// first revision of a space has is new. A visitor is told of pages that are shown to them in both, and of nothing deleted.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -69,7 +69,12 @@ func (c *comparison) run() ([]Change, int, error) {
 	return c.list, c.more, nil
 }
 
+// add lists a change. Visitors are not told what is there no longer.
 func (c *comparison) add(change Change) {
+	gone := change.Type == schema.PageDeleted || change.Type == schema.FileDeleted
+	if gone && c.allows != nil {
+		return
+	}
 	if len(c.list) < c.most {
 		c.list = append(c.list, change)
 	} else {

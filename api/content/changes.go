@@ -120,7 +120,7 @@ func checkInsert(c *rules.Checker, field string, change *contentChange) {
 
 func checkTarget(c *rules.Checker, field string, change *contentChange) {
 	if change.Target != nil {
-		c.Details = append(c.Details, schema.ContentRefProblems(field+".target", change.Target)...)
+		c.Details = append(c.Details, schema.ContentRef(change.Target).Problems(field+".target")...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -62,21 +63,57 @@ func TestLinksAndConditionsAreChecked(t *testing.T) {
 	h := apitest.New(t)
 	request := h.ChangeRequest(h.Ours)
 	customization := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/customization"
-	to := `{"kind":"url","url":"javascript:alert(1)"}`
+	for _, link := range []string{
+		"javascript:alert(1)", "javascript&colon;alert(1)", "//evil.example", `/\evil.example`, `\\evil.example`, "/\t/evil.example",
+		"https://a:b@evil.example", "HTTP://a@evil.example/", `https:\\a:b@evil.example`,
+	} {
+		refuseLink(h, request.ID, customization, link)
+	}
 	for _, c := range []struct{ method, path, body, field string }{
-		{"PUT", customization, `{"favicon":{},"header":{"primaryLink":` + to + `}}`, "header.primaryLink.url"},
-		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":` + to + `,"links":[]}]}}`, "header.links[0].to.url"},
-		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":null,"links":[{"title":"b","to":` + to + `}]}]}}`, "header.links[0].links[0].to.url"},
-		{"PUT", customization, `{"favicon":{},"footer":{"groups":[{"title":"a","links":[{"title":"b","to":` + to + `}]}]}}`, "footer.groups[0].links[0].to.url"},
 		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":null,"links":[],"condition":"((("}]}}`, "header.links[0].condition"},
-		{"POST", h.RequestPath(request.ID) + "/content", `{"changes":[{"operation":"insert_page","type":"link","title":"a","target":` + to + `}]}`, "changes[0].target.url"},
 		{"POST", h.RequestPath(request.ID) + "/content", `{"changes":[{"operation":"insert_page","title":"a","condition":"((("}]}`, "changes[0].condition"},
-		{"POST", "/v1/orgs/" + h.Ours.Organization.ID + "/conversations", `{"id":"a","parts":[],"metadata":{"url":"data:text/html,x"}}`, "metadata.url"},
 		{"POST", "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/redirects", `{"source":"/a","destination":{"kind":"url","url":"https://me:x@a.example"}}`, ""},
 	} {
 		e := h.WantError(h.Do(c.method, c.path, h.Ours.Tokens[schema.RoleAdmin], c.body), http.StatusBadRequest)
 		if c.field != "" && (len(e.Details) == 0 || e.Details[0].Field != c.field) {
 			t.Errorf("%s: want a detail on %s, got %+v", c.body, c.field, e)
+		}
+	}
+}
+
+// refuseLink sends a link to every place of settings that shows one.
+func refuseLink(h *apitest.Harness, request, customization, link string) {
+	h.T.Helper()
+	quoted, err := json.Marshal(link)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	to := `{"kind":"url","url":` + string(quoted) + `}`
+	for _, c := range []struct{ method, path, body, field string }{
+		{"PUT", customization, `{"favicon":{},"header":{"primaryLink":` + to + `}}`, "header.primaryLink.url"},
+		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":` + to + `,"links":[]}]}}`, "header.links[0].to.url"},
+		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":null,"links":[{"title":"b","to":` + to + `}]}]}}`, "header.links[0].links[0].to.url"},
+		{"PUT", customization, `{"favicon":{},"footer":{"groups":[{"title":"a","links":[{"title":"b","to":` + to + `}]}]}}`, "footer.groups[0].links[0].to.url"},
+		{"POST", h.RequestPath(request) + "/content", `{"changes":[{"operation":"insert_page","type":"link","title":"a","target":` + to + `}]}`, "changes[0].target.url"},
+		{"POST", "/v1/orgs/" + h.Ours.Organization.ID + "/conversations", `{"id":"a","parts":[],"metadata":{"url":` + string(quoted) + `}}`, "metadata.url"},
+		{"PUT", customization, `{"favicon":{},"announcement":{"enabled":true,"message":"News","style":"info","link":{"title":"b","to":` + to + `}}}`, "announcement.link.to.url"},
+		{
+			"POST", h.RequestPath(request) + "/content",
+			`{"changes":[{"operation":"insert_page","type":"link","title":"a","target":{"kind":"url","url":"/a"}},` +
+				`{"operation":"update_page","page":"p","target":` + to + `}]}`, "changes[1].target.url",
+		},
+		{
+			"POST", "/v1/spaces/" + h.Ours.Space.ID + "/git/import",
+			`{"url":"https://git.example/a","ref":"refs/heads/main","repoTreeURL":` + string(quoted) + `}`, "repoTreeURL",
+		},
+		{
+			"POST", "/v1/spaces/" + h.Ours.Space.ID + "/git/export",
+			`{"url":"https://git.example/a","ref":"refs/heads/main","commitMessage":"a","repoCommitURL":` + string(quoted) + `}`, "repoCommitURL",
+		},
+	} {
+		e := h.WantError(h.Do(c.method, c.path, h.Ours.Tokens[schema.RoleAdmin], c.body), http.StatusBadRequest)
+		if len(e.Details) != 1 || e.Details[0].Field != c.field {
+			h.T.Errorf("%s: want a detail on %s, got %+v", c.body, c.field, e)
 		}
 	}
 }

@@ -289,6 +289,23 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	for _, id := range []string{theirs.ID, loner.ID, "nobody", "%00"} {
 		h.Want(404, "GET", "/v1/users/"+id, guest, nil)
 	}
+	// Whoever may list the members sees an e-mail address, and everybody sees their own.
+	members := "/v1/orgs/" + h.Ours.Organization.ID + "/members"
+	for role, token := range h.Ours.Tokens {
+		lists := h.Do("GET", members, token, nil).Status == 200
+		if got := h.Want(200, "GET", "/v1/users/"+ours.ID, token, nil)["email"]; (got != nil) != (lists || role == schema.RoleRead) {
+			t.Errorf("%s lists the members: %t, and sees %v", role, lists, got)
+		}
+		if own := h.Want(200, "GET", "/v1/users/"+h.Ours.Users[role].ID, token, nil); own["email"] == nil {
+			t.Errorf("%s has no own address: %v", role, own)
+		}
+	}
+	// A guest of one organization who is a member of another sees what that one shows.
+	h.Exec("insert into memberships (organization_id, user_id, role) values ($1, $2, 'read'), ($1, $3, null)",
+		h.Theirs.Organization.ID, h.Ours.Users[schema.RoleGuest].ID, ours.ID)
+	if got := h.Want(200, "GET", "/v1/users/"+ours.ID, guest, nil)["email"]; got == nil {
+		t.Error("a member sees no address")
+	}
 }
 
 // TestOrganizationSettings changes every setting of an organization, and resets those that can be reset.

@@ -32,7 +32,7 @@ var vocabulary = rules.Vocabulary{
 		"certificate": {Match: areCertificatesOrEmpty, Problem: "must be one X.509 certificate with an RSA or ECDSA key, as PEM or base64, or up to four as PEM, and no private key"},
 		"ssoURL": {
 			Match: isSSOURL, Problem: "must be an absolute http or https URL without user and password",
-			Regexp: rules.HTTPURL + "|^" + schema.NoSSOURL + "$", Format: "uri",
+			Regexp: rules.HTTPURL + "|^" + schema.NoSSOURL + "$", Not: schema.LinkLoginNot, Format: "uri",
 		},
 	},
 }

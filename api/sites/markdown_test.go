@@ -101,9 +101,9 @@ func TestActiveMarkdown(t *testing.T) {
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
 	written := "[a](javascript:alert) <script>alert(7)</script> <img src=x onerror=alert(6)> " +
 		"[b](data:text/html,x) `<script>` <b>c</b>\n\n" +
-		"[d](javascript&colon;alert) [e](https://e.example/?f=g&h)\n"
+		"[d](javascript&colon;alert) [e](https://e.example/?f=g&h) [i](//j.example/k) ![l](/\\m.example)\n"
 	shown := "[a](#) &lt;script>alert(7)&lt;/script> &lt;img src=x onerror=alert(6)> [b](#) `<script>` " +
-		"<b>c</b>\n\n[d](#) [e](https://e.example/?f=g&h)\n"
+		"<b>c</b>\n\n[d](#) [e](https://e.example/?f=g&h) [i](https://j.example/k) ![l](#)\n"
 	request := space + "/change-requests/" + h.Want(http.StatusCreated, "POST", space+"/change-requests", admin,
 		"{}")["id"].(string)
 	h.Want(http.StatusOK, "POST", request+"/content", admin, map[string]any{"changes": []any{
@@ -127,6 +127,11 @@ func TestActiveMarkdown(t *testing.T) {
 				t.Errorf("%s%s: %q, want %q", name, query, got, c.want)
 			}
 		}
+	}
+	a := h.Do("GET", space+"/content/path/active", reader, nil)
+	if told := string(a.Body); !strings.Contains(told, `"url":"https://j.example/k"`) || strings.Contains(told, `"//j.`) ||
+		strings.Contains(told, `"url":"/\\`) || strings.Contains(told, `"url":"javascript`) {
+		t.Errorf("the document has %s", told)
 	}
 	body := map[string]any{"body": map[string]any{"markdown": written}}
 	comments := space + "/comments"

@@ -46,18 +46,15 @@ func Link(value any) string {
 	return link
 }
 
-// Ref parses the destination of a link. It refuses schemes that are not on the list, above all scripts.
+// Ref parses the destination of a link. It refuses schemes that are not on the list, above all scripts. "//host" becomes
+// "https://host".
 func Ref(link string) (map[string]any, bool) {
-	switch {
-	case schema.LinkScheme(link) == refScheme:
-		if _, path, ok := strings.Cut(link, ":"); ok {
-			return readRef(path)
-		}
-		return nil, false
-	case schema.LinkAllowed(link):
-		return map[string]any{"kind": "url", "url": link}, true
+	if schema.LinkScheme(link) == refScheme {
+		_, path, _ := strings.Cut(link, ":")
+		return readRef(path)
 	}
-	return nil, false
+	shown := schema.ShownLink(link)
+	return map[string]any{"kind": "url", "url": shown}, shown != "" || link == ""
 }
 
 func readRef(text string) (map[string]any, bool) {

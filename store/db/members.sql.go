@@ -405,12 +405,12 @@ func (q *Queries) SetMemberRole(ctx context.Context, arg SetMemberRoleParams) (i
 }
 
 const userKnownTo = `-- name: UserKnownTo :one
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, k.shares
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, k.shares, k.listed
 from users u cross join lateral (
-    select (u.id = $1::text or exists (
-        select 1 from memberships a join memberships b on b.organization_id = a.organization_id
-        where a.user_id = $1::text and b.user_id = u.id
-    ))::boolean as shares
+    select coalesce(u.id = $1::text or bool_or(true), false)::boolean as shares,
+        coalesce(u.id = $1::text or bool_or(a.role is not null), false)::boolean as listed
+    from memberships a join memberships b on b.organization_id = a.organization_id
+    where a.user_id = $1::text and b.user_id = u.id
 ) k
 where u.id = $2
   and (k.shares or exists (
@@ -427,10 +427,11 @@ type UserKnownToParams struct {
 type UserKnownToRow struct {
 	User   User
 	Shares bool
+	Listed bool
 }
 
-// A user who shares an organization with another, or is the same; with shares false, a user whom an organization of the
-// other remembers.
+// A user who shares an organization with another, or is the same. listed says that the viewer may list the members of
+// such an organization, as guests may not. With shares false, it is a user whom an organization of the viewer remembers.
 func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (UserKnownToRow, error) {
 	row := q.db.QueryRow(ctx, userKnownTo, arg.Viewer, arg.ID)
 	var i UserKnownToRow
@@ -442,6 +443,7 @@ func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (UserK
 		&i.User.CreatedAt,
 		&i.User.Unclaimed,
 		&i.Shares,
+		&i.Listed,
 	)
 	return i, err
 }

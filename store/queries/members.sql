@@ -75,14 +75,14 @@ select exists (select 1 from joined) as added, (exists (select 1 from open)
 select user_id from memberships where organization_id = sqlc.arg(organization_id) and user_id = any(sqlc.arg(users)::text[]);
 
 -- name: UserKnownTo :one
--- A user who shares an organization with another, or is the same; with shares false, a user whom an organization of the
--- other remembers.
-select sqlc.embed(u), k.shares
+-- A user who shares an organization with another, or is the same. listed says that the viewer may list the members of
+-- such an organization, as guests may not. With shares false, it is a user whom an organization of the viewer remembers.
+select sqlc.embed(u), k.shares, k.listed
 from users u cross join lateral (
-    select (u.id = sqlc.arg(viewer)::text or exists (
-        select 1 from memberships a join memberships b on b.organization_id = a.organization_id
-        where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id
-    ))::boolean as shares
+    select coalesce(u.id = sqlc.arg(viewer)::text or bool_or(true), false)::boolean as shares,
+        coalesce(u.id = sqlc.arg(viewer)::text or bool_or(a.role is not null), false)::boolean as listed
+    from memberships a join memberships b on b.organization_id = a.organization_id
+    where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id
 ) k
 where u.id = sqlc.arg(id)
   and (k.shares or exists (

@@ -31,5 +31,8 @@ func Object(properties Dict, required ...string) Dict {
 	return d
 }
 
+// NULPattern matches U+0000.
+const NULPattern = `\x00`
+
 // NUL matches what no text may contain: the database cannot store it.
-var NUL = Dict{"pattern": `\x00`}
+var NUL = Dict{"pattern": NULPattern}

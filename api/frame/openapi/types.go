@@ -242,7 +242,7 @@ func scalarSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, error) {
 	}
 	switch {
 	case form.Not != "":
-		out["not"] = jsonschema.Dict{"pattern": form.Not}
+		out["not"] = jsonschema.Dict{"pattern": jsonschema.NULPattern + "|" + form.Not}
 	case t.Kind() == reflect.String && r.Enum == "":
 		out["not"] = jsonschema.NUL
 	}

@@ -65,9 +65,13 @@ var Common = Vocabulary{
 		"mediaType": Matching(`^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+(?:; ?charset=[a-zA-Z0-9-]+)?$`,
 			"must be a media type such as image/png"),
 		"uri": {
-			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password", Regexp: HTTPURL, Format: "uri",
+			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password", Regexp: HTTPURL,
+			Not: schema.LinkLoginNot, Format: "uri",
 		},
-		"link": {Match: schema.LinkAllowed, Problem: schema.ProblemLink, Regexp: schema.LinkPattern},
+		"link": {
+			Match: isPlainLink, Problem: schema.ProblemLink + ", without user and password",
+			Regexp: schema.LinkPattern, Not: schema.LinkNot + "|" + schema.LinkLoginNot,
+		},
 	},
 }
 
@@ -111,6 +115,9 @@ func isDateTime(text string) bool {
 	at, err := time.Parse(time.RFC3339, text)
 	return err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999
 }
+
+// isPlainLink checks links that are shown to others.
+func isPlainLink(text string) bool { return schema.LinkAllowed(text) && !schema.LinkHasLogin(text) }
 
 // isPlainURL checks URLs that are shown to others.
 func isPlainURL(text string) bool {

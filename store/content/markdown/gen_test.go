@@ -30,8 +30,10 @@ func genInlines(t *rapid.T, breaks bool) []schema.Node {
 			b.style = genStyle(t)
 			b.text(rapid.StringMatching(`[a-zä]{1,5}`).Draw(t, "word"))
 		case 2:
+			allowed := func(path string) bool { return schema.LinkAllowed("/" + path) }
+			path := rapid.StringMatching(`[a-z()<> &;|\\]{0,8}`).Filter(allowed).Draw(t, "url")
 			b.add(schema.Node{Type: "link",
-				Data:  schema.Data{"ref": map[string]any{"kind": "url", "url": "/" + rapid.StringMatching(`[a-z()<> &;|\\]{0,8}`).Draw(t, "url")}},
+				Data:  schema.Data{"ref": map[string]any{"kind": "url", "url": "/" + path}},
 				Nodes: []schema.Node{schema.Text(rapid.StringMatching(`[a-z!\[\]]{1,8}`).Draw(t, "label"))}})
 		case 3:
 			b.style = style{}

@@ -20,7 +20,8 @@ import (
 // safePasses bounds how often Safe reads a text: a change can turn what follows it into something else.
 const safePasses = 4
 
-// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#". HTML
+// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#", and those
+// to "//host" to "https://host". HTML
 // keeps only passiveElements with passiveAttributes; any other tag is shown as text. Text without such links and tags
 // keeps its bytes, and so does code. GitBook's dialect and plain CommonMark must both find the result safe: readers
 // may have either.
@@ -119,6 +120,9 @@ func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 			continue
 		}
 		found = true
+		if end := bytes.IndexAny(source[at+1:], "<>") + 1; end > 0 && completeTag(edits, source, at, at+end) {
+			continue
+		}
 		if backslashesBefore(source, at)%2 == 1 {
 			edits[at-1] = edit{2, "&lt;"}
 		} else {
@@ -192,9 +196,27 @@ func (s *safeScan) destination(target []byte) {
 		return
 	}
 	s.found = true
-	if ok {
+	switch {
+	case ok && bytes.HasPrefix(target, []byte("//")) && schema.ShownLink(string(target)) != "":
+		s.edits[at] = edit{0, secureScheme}
+	case ok:
 		s.edits[at] = edit{len(target), "#"}
 	}
+}
+
+// secureScheme goes before the address of a host without a scheme.
+const secureScheme = "https:"
+
+// hostInAttribute matches an attribute whose address has a host and no scheme.
+var hostInAttribute = regexp.MustCompile(`=\s*["']?//`)
+
+// completeTag gives the addresses of a tag a scheme if they have a host and none.
+func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
+	for _, match := range hostInAttribute.FindAllIndex(source[from:to], -1) {
+		edits[from+match[1]-len("//")] = edit{0, secureScheme}
+		found = true
+	}
+	return found
 }
 
 // tag makes text of a tag that has an address with a scheme that is not on the list.
@@ -204,9 +226,15 @@ func (s *safeScan) tag(t tag, from int) {
 			continue
 		}
 		s.found = true
-		if open := bytes.Index(s.source[from:], []byte("{%")); open >= 0 {
-			s.edits[from+open] = edit{1, "&#123;"}
+		open := bytes.Index(s.source[from:], []byte("{%"))
+		if open < 0 {
+			return
 		}
+		open += from
+		if end := bytes.Index(s.source[open:], []byte("%}")); end > 0 && completeTag(s.edits, s.source, open, open+end) {
+			return
+		}
+		s.edits[open] = edit{1, "&#123;"}
 		return
 	}
 }
@@ -214,22 +242,9 @@ func (s *safeScan) tag(t tag, from int) {
 // addressAttributes are the attributes of GitBook's tags and of HTML that hold one address.
 var addressAttributes = []string{"url", "href", "src", "link", "target-url", "content"}
 
-// maxReferencesDecoded bounds how often a reference to a character can be written as references.
-const maxReferencesDecoded = 4
-
 // unsafeLink reports whether a link has a scheme that is not on the list, however it is written.
 func unsafeLink(link string) bool {
-	for range maxReferencesDecoded {
-		if !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref" {
-			return true
-		}
-		decoded := html.UnescapeString(link)
-		if decoded == link {
-			return false
-		}
-		link = decoded
-	}
-	return true
+	return !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref"
 }
 
 // passiveElements are the elements that readers get as HTML: what this package writes, and other elements for text.

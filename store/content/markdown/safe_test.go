@@ -24,6 +24,8 @@ var badLinks = []string{
 	"java&Tab;script:alert(1)",
 	"java&NewLine;script:alert(1)", "&#1;javascript:alert(1)", "javascript\\:alert(1)",
 	"j&#97;vascript&colon;alert(1)", "java&#0000009;script:x",
+	"javascript&amp;colon;alert(1)", "&sol;/evil.test", "/&sol;evil.test", "/&Tab;/evil.test", "///evil.test",
+	`/\evil.test`, `\\\\evil.test`, `\//evil.test`, `\\/evil.test`, "//evil.test", "//evil.test/a?b#c",
 }
 
 // linkForms have a place for a target.
@@ -120,7 +122,8 @@ func danger(t testing.TB, markdown string) string {
 				a.Key == "formaction",
 				a.Key == "style" && !strings.HasPrefix(a.Val, "text-align"):
 				return n.Data + " " + a.Key
-			case (a.Key == "href" || a.Key == "src" || a.Key == "srcset") && leadsElsewhere(a.Val):
+			case (a.Key == "href" || a.Key == "src") && leadsElsewhere(a.Val),
+				a.Key == "srcset" && slices.ContainsFunc(strings.Fields(a.Val), leadsElsewhere):
 				return n.Data + " " + a.Key + "=" + a.Val
 			}
 		}
@@ -136,10 +139,14 @@ func danger(t testing.TB, markdown string) string {
 // browserScheme matches what browsers take for a scheme (RFC 3986 §3.1). "%7f:" is a relative address.
 var browserScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
-// leadsElsewhere reports whether a browser follows an address by a scheme that is not on the list.
+// hostOnly matches addresses that browsers take for those of another host, whatever the scheme of the page is.
+var hostOnly = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\n\r]*[/\\]`)
+
+// leadsElsewhere reports whether a browser follows an address by a scheme that is not on the list, or to a host by the
+// scheme of the page.
 func leadsElsewhere(address string) bool {
 	scheme := schema.LinkScheme(address)
-	return !schema.LinkAllowed(address) && scheme != "ref" && browserScheme.MatchString(scheme)
+	return hostOnly.MatchString(address) || !schema.LinkAllowed(address) && scheme != "ref" && browserScheme.MatchString(scheme)
 }
 
 // TestSafe renders every form with every bad input as careless clients do. Something must be dangerous before.
@@ -177,7 +184,7 @@ func TestSafeKeeps(t *testing.T) {
 		"```html\n<script>alert(1)</script>\n[a](javascript:x)\n```", "    <script>\n",
 		"[a]: https://b.example 'c'\n\n[a]", "[a](mailto:b@c.example) [d](tel:+49)",
 		"[home](ref:page/x)", "<a href=\"ref:page/x\" data-mention>y</a>",
-		"<details>\n\n<summary>A</summary>\n\nb\n\n</details>", "<!-- note: a -->", "//a [b](//c)",
+		"<details>\n\n<summary>A</summary>\n\nb\n\n</details>", "<!-- note: a -->", "//a [b](c//d) ![e](/f//g)",
 		"<figure><img src=\"a.png\" alt=\"b\"><figcaption><p>c</p></figcaption></figure>",
 		"{% hint style=\"info\" %}\nNote: a\n{% endhint %}",
 		"{% embed url=\"https://a.example\" %}",
@@ -186,6 +193,26 @@ func TestSafeKeeps(t *testing.T) {
 	} {
 		if safe := Safe(text); safe != text {
 			t.Errorf("%q became %q", text, safe)
+		}
+	}
+}
+
+// TestSafeCompletes has addresses of hosts that get a scheme, wherever they are.
+func TestSafeCompletes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[b](//c.example)":                  "[b](https://c.example)",
+		"![b](<//c.example/d> \"e\") `//f`": "![b](<https://c.example/d> \"e\") `//f`",
+		"[b]\n\n[b]: //c.example/d":         "[b]\n\n[b]: https://c.example/d",
+		"<img src=\"//c.example/d.png\">":   "<img src=\"https://c.example/d.png\">",
+		"<a href=//c.example>b</a>":         "<a href=https://c.example>b</a>",
+		"{% embed url=\"//c.example\" %}":   "{% embed url=\"https://c.example\" %}",
+		"[b](/\\c.example)":                 "[b](#)",
+		"[b](///c.example)":                 "[b](#)",
+		"<a href='/\\c.example'>b</a>":      "&lt;a href='/\\c.example'>b</a>",
+	} {
+		if safe := Safe(text); safe != want {
+			t.Errorf("%q became %q, want %q", text, safe, want)
 		}
 	}
 }

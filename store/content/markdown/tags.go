@@ -48,6 +48,11 @@ type valueKind struct {
 }
 
 var (
+	// kindLink is an address that is shown as a link.
+	kindLink = &valueKind{func(text string) (any, bool) {
+		shown := schema.ShownLink(text)
+		return shown, shown != "" || text == ""
+	}, kindText.write}
 	kindText = &valueKind{func(text string) (any, bool) { return text, true }, func(value any) (string, bool) {
 		text, ok := value.(string)
 		return content.Clean(text), ok
@@ -154,7 +159,7 @@ var tagRows = []tagRow{
 		{"title", "title", kindText}, {"overflow", "overflow", kindText}, {"lineNumbers", "lineNumbers", kindFlag},
 		{"fullWidth", "fullWidth", kindFlag}, {"expandable", "expandable", kindFlag}, {"collapsedLineCount", "collapsedLineCount", kindNumber},
 	}},
-	{name: "embed", kind: "embed", form: formCaption, attrs: []tagAttribute{{"url", "url", kindText}, {"fullWidth", "fullWidth", kindFlag}}},
+	{name: "embed", kind: "embed", form: formCaption, attrs: []tagAttribute{{"url", "url", kindLink}, {"fullWidth", "fullWidth", kindFlag}}},
 	{name: "file", kind: "file", form: formCaption, attrs: []tagAttribute{{"src", "ref", kindFile}}},
 	{name: "content-ref", kind: "content-ref", form: formLink, attrs: []tagAttribute{{"url", "ref", kindRef}}},
 	{name: "page-ref", kind: "content-ref", form: formAlone, attrs: []tagAttribute{{"page", "ref", kindRef}}},
