@@ -111,7 +111,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if err != nil {
 		return schema.Revision{}, err
 	}
-	files, err := h.store.Files(ctx, space.ID, row.ID)
+	files, err := h.files(ctx, c, row.ID)
 	if err != nil {
 		return schema.Revision{}, err
 	}
@@ -139,6 +139,22 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	}
 	revision.MergedFrom, err = h.mergedFrom(ctx, c, row)
 	return revision, err
+}
+
+// files lists the files of a revision that the caller sees.
+func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
+	space := c.Space.Space.ID
+	if c.Reader == nil {
+		return h.store.Files(ctx, space, revision)
+	}
+	linked := map[string]bool{}
+	if place := c.Reader.Place(space); place != nil {
+		var err error
+		if linked, err = h.store.LinkedFiles(ctx, place.Site.ID, place.Part.ID, space, c.Reader.Allows); err != nil {
+			return nil, err
+		}
+	}
+	return h.store.ShownFiles(ctx, space, revision, c.Reader.Allows, linked)
 }
 
 // mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.
