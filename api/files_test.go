@@ -125,9 +125,9 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	if kinds < 10 {
 		t.Fatalf("the document of every kind has %d files", kinds)
 	}
-	everybody = append(everybody, "shown.png", "unlisted.png", "target.pdf", "included.png", "twice.png", "header.pdf", "footer.pdf")
+	everybody = append(everybody, "shown.png", "unlisted.png", "target.pdf", "included.png", "twice.png", "header.pdf", "footer.pdf", "elsewhere.png")
 	staff = append(staff, "conditional.png", "below.png", "block.png", "nested.png", "expandable.png", "included-block.png",
-		"included-page.png", "included-in-block.png", "staff-target.pdf", "unended.png", "staff-header.pdf")
+		"included-page.png", "included-in-block.png", "staff-target.pdf", "unended.png", "staff-header.pdf", "staff-elsewhere.png")
 	nobody := []string{"unnamed.png", "named-before.png", "impossible.png", "unread-condition.png"}
 	raw := []string{"always.md", "staff.md", "block.md", "ending.md"}
 
@@ -176,6 +176,22 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	h.Want(http.StatusOK, "PUT", site+"/customization", h.Ours.Tokens[schema.RoleAdmin], `{"favicon":{},"header":{"links":[`+
 		link("header.pdf", "")+`,`+link("staff-header.pdf", `,"condition":"`+claimed+`"`)+`]},"footer":{"groups":[{"title":"Files","links":[`+
 		strings.Replace(link("footer.pdf", ""), `"links":[],`, "", 1)+`]}]}}`)
+
+	// Another space of the site names files of this one, and a space that is not on the site.
+	for _, onSite := range []bool{true, false} {
+		other := h.FreshSpace(h.Ours, "Other").ID
+		here := "?space=" + h.Ours.Space.ID
+		text := "![](@elsewhere.png" + here + ")\n\n" + condition("![](@staff-elsewhere.png"+here+")")
+		if onSite {
+			h.Want(http.StatusCreated, "POST", site+"/site-spaces", h.Ours.Tokens[schema.RoleAdmin], map[string]any{"spaceId": other})
+		} else {
+			text = "![](@unnamed.png" + here + ")"
+		}
+		inOther := h.Want(http.StatusCreated, "POST", "/v1/spaces/"+other+"/change-requests", h.Ours.Tokens[schema.RoleAdmin], `{}`)
+		path := "/v1/spaces/" + other + "/change-requests/" + inOther["id"].(string)
+		h.Want(http.StatusOK, "POST", path+"/content", h.Ours.Tokens[schema.RoleAdmin], `{"changes":[{"operation":"insert_page","title":"Other",`+b.text(text)+`}]}`)
+		h.Want(http.StatusOK, "POST", path+"/merge", h.Ours.Tokens[schema.RoleAdmin], nil)
+	}
 
 	// A page names a file, and later no more.
 	request = h.ChangeRequest(h.Ours).ID

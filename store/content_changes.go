@@ -199,7 +199,7 @@ func (c *comparison) files() error {
 }
 
 func (c *comparison) addFiles(kind string, of Revision, files []File) error {
-	shown, err := c.s.shownFiles(c.ctx, of.SpaceID, of.ID, files, c.allows, nil)
+	shown, err := c.s.ShownFiles(c.ctx, of.SpaceID, of.ID, files, c.allows, nil)
 	for _, file := range shown {
 		c.add(Change{Type: kind, File: file, Revision: of.ID})
 	}

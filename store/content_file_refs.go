@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/filerefs"
@@ -41,6 +42,7 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 // A file is shown at a place if the holder there is shown and the place's branch is. Holders are documents, shown at
 // the places of their pages, and after them reusable contents, shown at the places of blocks that name them.
 type keptRefs struct {
+	// files are by their ids, or of another space: see elsewhere.
 	files   map[string][]refPlace
 	holders [][]refPlace
 	// branches are conditions, each after the branch that it is in. Branches 0 and holder 0 are always shown.
@@ -70,18 +72,6 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 		holders[i] = i == 0 || slices.ContainsFunc(places, at)
 	}
 	return func(file string) bool { return slices.ContainsFunc(k.files[file], at) }
-}
-
-// ShownFiles lists the files of a revision that are shown to a visitor: those that pages name which are shown to the
-// visitor, and those in linked. Users see all.
-func (s *Store) ShownFiles(
-	ctx context.Context, spaceID, revisionID string, allows Allows, linked map[string]bool,
-) ([]File, error) {
-	files, err := s.Files(ctx, spaceID, revisionID)
-	if err != nil {
-		return nil, err
-	}
-	return s.shownFiles(ctx, spaceID, revisionID, files, allows, linked)
 }
 
 // LinkedFiles gives the files of a space to which links of a site's customization lead: those of its header, for
@@ -125,8 +115,36 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// shownFiles gives those of some files of a revision that are shown to a visitor.
-func (s *Store) shownFiles(
+// AddFilesNamedElsewhere adds to linked the files of a space that the current contents of other spaces, as they are shown
+// to a visitor, name.
+func (s *Store) AddFilesNamedElsewhere(
+	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
+) error {
+	rows, err := s.queries.SpacesNamingFilesElsewhere(ctx, spaces)
+	if err != nil {
+		return interpret(err, "spaces")
+	}
+	for _, row := range rows {
+		refs, err := s.fileRefs(ctx, row.ID, row.Revision)
+		if err != nil {
+			return err
+		}
+		shown := refs.shown(allows)
+		for name := range refs.files {
+			if id, of := strings.CutPrefix(name, elsewhere(spaceID, "")); of && shown(name) {
+				linked[id] = true
+			}
+		}
+	}
+	return nil
+}
+
+// elsewhere is the name of a file of another space in keptRefs.
+func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
+
+// ShownFiles gives those of some files of a revision that are shown to a visitor: those that pages name which are shown
+// to the visitor, and those in linked. Users see all.
+func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
 	if allows == nil || len(files) == 0 {
@@ -262,19 +280,27 @@ func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
 
 // name adds a place to a file's. A file that is always shown needs no other.
 func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place refPlace) {
-	always, places := refPlace{}, files[ref.ID]
+	name, full := ref.ID, b.refs.size() > conditionalRefs
 	switch {
-	case ref.Space != "" && ref.Space != b.key.space || !b.there[ref.ID] || place.branch == unshown:
+	case ref.Space != "" && ref.Space != b.key.space:
+		name = elsewhere(ref.Space, ref.ID)
+		if full {
+			return // There may be no such files, and any number of names.
+		}
+	case !b.there[ref.ID]:
 		return
-	case len(places) > 0 && places[0] == always:
+	}
+	always, places := refPlace{}, files[name]
+	switch {
+	case place.branch == unshown || len(places) > 0 && places[0] == always:
 		return
 	case place == always:
 		b.refs.places -= len(places)
 		places = nil
-	case b.refs.size() > conditionalRefs:
+	case full:
 		return
 	}
-	files[ref.ID] = append(places, place)
+	files[name] = append(places, place)
 	b.refs.places++
 }
 

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,7 +101,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 		fresh := storetest.Open(t, url)
 		for some, want := range map[bool][]string{false: {"included", "shown"}, true: {"for some", "included", "shown"}} {
 			for range 2 {
-				files, err := fresh.ShownFiles(ctx, tenant.Space.ID, request.Revision, func(condition string) bool { return some && condition == "some" }, nil)
+				files, err := shownFiles(fresh, tenant.Space.ID, request.Revision, func(condition string) bool { return some && condition == "some" })
 				var got []string
 				for _, f := range files {
 					got = append(got, f.Name)
@@ -126,6 +127,14 @@ func TestFilesThatDocumentsName(t *testing.T) {
 		t.Errorf("after the next start: %s", diff)
 	}
 	look("after the next start")
+}
+
+func shownFiles(st *store.Store, space, revision string, allows store.Allows) ([]store.File, error) {
+	files, err := st.Files(context.Background(), space, revision)
+	if err != nil {
+		return nil, err
+	}
+	return st.ShownFiles(context.Background(), space, revision, files, allows, nil)
 }
 
 // TestFilesOfManyPages: what a large revision names takes some statements, and no more once it is read.
@@ -158,7 +167,7 @@ func TestFilesOfManyPages(t *testing.T) {
 	// The files twice, the tree, and the documents in four steps.
 	for _, most := range []int64{7, 1} {
 		before := sent.n.Load()
-		files, err := st.ShownFiles(ctx, tenant.Space.ID, row.ChangeRequest.Revision, func(string) bool { return true }, nil)
+		files, err := shownFiles(st, tenant.Space.ID, row.ChangeRequest.Revision, func(string) bool { return true })
 		if n := sent.n.Load() - before; err != nil || len(files) != 0 || n != most {
 			t.Errorf("%d statements, want %d: %v %v", n, most, files, err)
 		}

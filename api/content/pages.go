@@ -2,7 +2,9 @@ package content
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -141,20 +143,26 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	return revision, err
 }
 
-// files lists the files of a revision that the caller sees.
+// files lists the files of a revision that the caller sees. A reader also sees those to which the site itself links, and
+// those that its other spaces name.
 func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
 	space := c.Space.Space.ID
-	if c.Reader == nil {
-		return h.store.Files(ctx, space, revision)
+	files, err := h.store.Files(ctx, space, revision)
+	if err != nil || c.Reader == nil || len(files) == 0 {
+		return files, err
 	}
 	linked := map[string]bool{}
 	if place := c.Reader.Place(space); place != nil {
-		var err error
 		if linked, err = h.store.LinkedFiles(ctx, place.Site.ID, place.Part.ID, space, c.Reader.Allows); err != nil {
 			return nil, err
 		}
 	}
-	return h.store.ShownFiles(ctx, space, revision, c.Reader.Allows, linked)
+	others := c.Reader.Spaces()
+	delete(others, space)
+	if err := h.store.AddFilesNamedElsewhere(ctx, linked, space, slices.Sorted(maps.Keys(others)), c.Reader.Allows); err != nil {
+		return nil, err
+	}
+	return h.store.ShownFiles(ctx, space, revision, files, c.Reader.Allows, linked)
 }
 
 // mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.

@@ -278,6 +278,41 @@ func (q *Queries) SetFileFileRefs(ctx context.Context, arg SetFileFileRefsParams
 	return err
 }
 
+const spacesNamingFilesElsewhere = `-- name: SpacesNamingFilesElsewhere :many
+select s.id, s.revision from spaces s
+where s.id = any($1::text[]) and (
+    exists (select from documents d where d.space_id = s.id and d.file_refs @? '$.files[*].space')
+    or exists (select from files f where f.space_id = s.id and f.file_refs @? '$.files[*].space')
+)
+`
+
+type SpacesNamingFilesElsewhereRow struct {
+	ID       string
+	Revision string
+}
+
+// Those of some spaces in which a document or a reusable content, of whatever revision, names a file with its space.
+// Index: documents_elsewhere (space_id) where file_refs names spaces.
+func (q *Queries) SpacesNamingFilesElsewhere(ctx context.Context, spaces []string) ([]SpacesNamingFilesElsewhereRow, error) {
+	rows, err := q.db.Query(ctx, spacesNamingFilesElsewhere, spaces)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SpacesNamingFilesElsewhereRow{}
+	for rows.Next() {
+		var i SpacesNamingFilesElsewhereRow
+		if err := rows.Scan(&i.ID, &i.Revision); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const specDocuments = `-- name: SpecDocuments :many
 select s.id as space_id, s.revision, array_agg(d.hash order by d.hash)::text[] as hashes
 from document_specs d join spaces s on s.id = d.space_id

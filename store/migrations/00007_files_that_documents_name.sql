@@ -11,3 +11,7 @@ update files set file_refs = '{}' where octet_length(content) > 65536;
 
 create index documents_unread on documents (space_id, hash) where file_refs is null;
 create index files_unread on files (space_id, hash) where file_refs is null;
+
+-- Few documents name files of other spaces.
+create index documents_elsewhere on documents (space_id) where file_refs @? '$.files[*].space';
+create index files_elsewhere on files (space_id) where file_refs @? '$.files[*].space';

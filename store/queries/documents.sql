@@ -32,6 +32,15 @@ from revisions r
     join files c on c.space_id = r.space_id and c.hash = f.hash and c.file_refs is distinct from '{}'
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision);
 
+-- name: SpacesNamingFilesElsewhere :many
+-- Those of some spaces in which a document or a reusable content, of whatever revision, names a file with its space.
+-- Index: documents_elsewhere (space_id) where file_refs names spaces.
+select s.id, s.revision from spaces s
+where s.id = any(sqlc.arg(spaces)::text[]) and (
+    exists (select from documents d where d.space_id = s.id and d.file_refs @? '$.files[*].space')
+    or exists (select from files f where f.space_id = s.id and f.file_refs @? '$.files[*].space')
+);
+
 -- name: UnreadDocuments :many
 -- Some documents whose file_refs were not read: one at least, and more up to a number of bytes.
 -- Index: documents_unread (space_id, hash) where file_refs is null.
