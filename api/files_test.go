@@ -40,7 +40,8 @@ func (b *fileBench) upload(request string, contents map[string]string, names ...
 			if !given {
 				content = "\x89PNG " + name
 			}
-			files = append(files, fmt.Sprintf(`{"name":%q,"base64":%q}`, name, base64.StdEncoding.EncodeToString([]byte(content))))
+			encoded := base64.StdEncoding.EncodeToString([]byte(content))
+			files = append(files, fmt.Sprintf(`{"name":%q,"base64":%q}`, name, encoded))
 		}
 		b.ChangeContent(schema.RoleAdmin, request, `{"operation":"insert_files","files":[`+strings.Join(files, ",")+`]}`)
 	}
@@ -53,7 +54,8 @@ func (b *fileBench) upload(request string, contents map[string]string, names ...
 // page adds a page to a change request. more are further members of the change.
 func (b *fileBench) page(request, ref, more string) {
 	b.T.Helper()
-	b.ChangeContent(schema.RoleAdmin, request, fmt.Sprintf(`{"operation":"insert_page","ref":%q,"title":%q,%s}`, ref, ref, more))
+	change := fmt.Sprintf(`{"operation":"insert_page","ref":%q,"title":%q,%s}`, ref, ref, more)
+	b.ChangeContent(schema.RoleAdmin, request, change)
 }
 
 // fill puts references in the place of @name, for each file.
@@ -106,8 +108,8 @@ func cells(nodes []schema.Node, name func() string) {
 	}
 }
 
-// TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the draft
-// that they preview. No answer has the name or id of a file that no page names as the reader sees it. Answers that list
+// TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
+// draft that they preview. No answer has the name or id of a file that no page names as the reader sees it. Answers that list
 // files list those that the pages of their revision name. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
@@ -125,9 +127,11 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	if kinds < 10 {
 		t.Fatalf("the document of every kind has %d files", kinds)
 	}
-	everybody = append(everybody, "shown.png", "unlisted.png", "target.pdf", "included.png", "twice.png", "header.pdf", "footer.pdf", "elsewhere.png")
-	staff = append(staff, "conditional.png", "below.png", "block.png", "nested.png", "expandable.png", "included-block.png",
-		"included-page.png", "included-in-block.png", "staff-target.pdf", "unended.png", "staff-header.pdf", "staff-elsewhere.png")
+	everybody = append(everybody, "shown.png", "unlisted.png", "target.pdf", "included.png", "twice.png", "header.pdf",
+		"footer.pdf", "elsewhere.png")
+	staff = append(staff, "conditional.png", "below.png", "block.png", "nested.png", "expandable.png",
+		"included-block.png", "included-page.png", "included-in-block.png", "staff-target.pdf", "unended.png",
+		"staff-header.pdf", "staff-elsewhere.png")
 	nobody := []string{"unnamed.png", "named-before.png", "impossible.png", "unread-condition.png"}
 	raw := []string{"always.md", "staff.md", "block.md", "ending.md"}
 
@@ -151,21 +155,29 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.page(request, "every", `"document":{"document":`+string(every)+`}`)
-	b.page(request, "shown", b.text("![](@shown.png) ![](@twice.png)\n\n"+condition("![](@block.png)\n\n"+condition("[a](@nested.png)"))+"\n"+
+	b.page(request, "shown", b.text("![](@shown.png) ![](@twice.png)\n\n"+
+		condition("![](@block.png)\n\n"+condition("[a](@nested.png)"))+"\n"+
 		condition(include("ending.md")+"\n![](@nested.png)\n")+"\n"+
 		"<details>\n\n<summary>More</summary>\n\n"+condition("![](@expandable.png)")+"\n</details>\n\n"+
 		include("always.md")+"\n"+condition(include("block.md"))+"\n{% if false %}\n![](@impossible.png)\n{% endif %}\n\n"+
 		"{% if ((( %}\n![](@unread-condition.png)\n{% endif %}\n\n{% if "+claimed+" %}\n\n![](@unended.png)\n"))
 	b.page(request, "unlisted", `"hidden":true,`+b.text("![](@unlisted.png)"))
-	b.page(request, "conditional", `"condition":"`+claimed+`",`+b.text("![](@conditional.png) ![](@twice.png)\n\n"+include("staff.md")))
+	b.page(request, "conditional", `"condition":"`+claimed+`",`+
+		b.text("![](@conditional.png) ![](@twice.png)\n\n"+include("staff.md")))
 	b.page(request, "target", `"type":"link","target":{"kind":"file","file":"`+b.ids["target.pdf"]+`"}`)
-	b.page(request, "staff-target", `"type":"link","condition":"`+claimed+`","target":{"kind":"file","file":"`+b.ids["staff-target.pdf"]+`"}`)
+	b.page(request, "staff-target", `"condition":"`+claimed+
+		`","type":"link","target":{"kind":"file","file":"`+b.ids["staff-target.pdf"]+`"}`)
 	b.page(request, "before", b.text("![](@named-before.png)"))
 	draft := apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", h.RequestPath(request)+"/content", nil, 200)
-	conditional := draft.Pages[slices.IndexFunc(draft.Pages, func(p schema.RevisionPage) bool { return p.Title == "conditional" })].ID
+	titled := func(r schema.Revision, title string) string {
+		return r.Pages[slices.IndexFunc(r.Pages, func(p schema.RevisionPage) bool { return p.Title == title })].ID
+	}
+	conditional, before := titled(draft, "conditional"), titled(draft, "before")
 	b.page(request, "below", `"into":"`+conditional+`",`+b.text("![](@below.png)"))
-	before := draft.Pages[slices.IndexFunc(draft.Pages, func(p schema.RevisionPage) bool { return p.Title == "before" })].ID
-	b.ChangeContent(schema.RoleAdmin, request, `{"operation":"update_page","page":"`+before+`",`+b.text("Nothing now.")+`}`)
+	empty := func(page string) string {
+		return `{"operation":"update_page","page":"` + page + `",` + b.text("Nothing now.") + `}`
+	}
+	b.ChangeContent(schema.RoleAdmin, request, empty(before))
 	b.MergeNow(request)
 
 	// Links of the site itself lead to files.
@@ -173,9 +185,10 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		return `{"title":"File","links":[],"to":{"kind":"file","file":"` + b.ids[name] + `"}` + more + `}`
 	}
 	site := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID
-	h.Want(http.StatusOK, "PUT", site+"/customization", h.Ours.Tokens[schema.RoleAdmin], `{"favicon":{},"header":{"links":[`+
-		link("header.pdf", "")+`,`+link("staff-header.pdf", `,"condition":"`+claimed+`"`)+`]},"footer":{"groups":[{"title":"Files","links":[`+
-		strings.Replace(link("footer.pdf", ""), `"links":[],`, "", 1)+`]}]}}`)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	h.Want(http.StatusOK, "PUT", site+"/customization", admin, `{"favicon":{},"header":{"links":[`+
+		link("header.pdf", "")+`,`+link("staff-header.pdf", `,"condition":"`+claimed+`"`)+
+		`]},"footer":{"groups":[{"title":"Files","links":[`+strings.Replace(link("footer.pdf", ""), `"links":[],`, "", 1)+`]}]}}`)
 
 	// Another space of the site names files of this one, and a space that is not on the site.
 	for _, onSite := range []bool{true, false} {
@@ -183,14 +196,15 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		here := "?space=" + h.Ours.Space.ID
 		text := "![](@elsewhere.png" + here + ")\n\n" + condition("![](@staff-elsewhere.png"+here+")")
 		if onSite {
-			h.Want(http.StatusCreated, "POST", site+"/site-spaces", h.Ours.Tokens[schema.RoleAdmin], map[string]any{"spaceId": other})
+			h.Want(http.StatusCreated, "POST", site+"/site-spaces", admin, map[string]any{"spaceId": other})
 		} else {
 			text = "![](@unnamed.png" + here + ")"
 		}
-		inOther := h.Want(http.StatusCreated, "POST", "/v1/spaces/"+other+"/change-requests", h.Ours.Tokens[schema.RoleAdmin], `{}`)
-		path := "/v1/spaces/" + other + "/change-requests/" + inOther["id"].(string)
-		h.Want(http.StatusOK, "POST", path+"/content", h.Ours.Tokens[schema.RoleAdmin], `{"changes":[{"operation":"insert_page","title":"Other",`+b.text(text)+`}]}`)
-		h.Want(http.StatusOK, "POST", path+"/merge", h.Ours.Tokens[schema.RoleAdmin], nil)
+		path := "/v1/spaces/" + other + "/change-requests"
+		path += "/" + h.Want(http.StatusCreated, "POST", path, admin, `{}`)["id"].(string)
+		change := `{"operation":"insert_page","title":"Other",` + b.text(text) + `}`
+		h.Want(http.StatusOK, "POST", path+"/content", admin, `{"changes":[`+change+`]}`)
+		h.Want(http.StatusOK, "POST", path+"/merge", admin, nil)
 	}
 
 	// A page names a file, and later no more.
@@ -200,9 +214,8 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b.MergeNow(request)
 	space := "/v1/spaces/" + h.Ours.Space.ID
 	named := apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", space+"/content", nil, 200)
-	once := named.Pages[slices.IndexFunc(named.Pages, func(p schema.RevisionPage) bool { return p.Title == "once" })].ID
 	request = h.ChangeRequest(h.Ours).ID
-	b.ChangeContent(schema.RoleAdmin, request, `{"operation":"update_page","page":"`+once+`",`+b.text("Nothing now.")+`}`)
+	b.ChangeContent(schema.RoleAdmin, request, empty(titled(named, "once")))
 	b.MergeNow(request)
 
 	// A draft has files of its own.
@@ -213,7 +226,9 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	head := apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", space+"/content", nil, 200)
 
 	// Where the files of one revision or draft are shown only there.
-	only := map[string][]string{"once.png": {named.ID}, "draft.png": {draft.ID, request}, "draft-staff.png": {draft.ID, request}}
+	only := map[string][]string{
+		"once.png": {named.ID}, "draft.png": {draft.ID, request}, "draft-staff.png": {draft.ID, request},
+	}
 	everybody, staff = append(everybody, "once.png", "draft.png"), append(staff, "draft-staff.png")
 	values := map[string][]string{
 		"organizationId": {h.Ours.Organization.ID}, "siteId": {h.Ours.Site.ID}, "spaceId": {h.Ours.Space.ID},
@@ -246,13 +261,13 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		token string
 		staff bool
 	}{
-		"anonymous": {anonymous, false}, "no claim": {siteToken(h, claims), false}, "the claim": {siteToken(h, vip(claims)), true},
+		"anonymous": {anonymous, false}, "no claim": {siteToken(h, claims), false},
+		"the claim": {siteToken(h, vip(claims)), true},
 		"a preview": {siteToken(h, preview), false}, "a preview, the claim": {siteToken(h, vip(preview)), true},
 		"drafts": {siteToken(h, drafts), false},
 	}
 
 	listed := map[string]bool{}
-	admin := h.Ours.Tokens[schema.RoleAdmin]
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if op.Scope.Public || !op.Scope.Readers {
 			return
@@ -267,7 +282,10 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 			paths = append(paths, path)
 		}
 		for _, path := range paths {
-			for _, query := range []string{"limit=1000&format=markdown", "limit=1000&format=document&evaluated=deterministic-only&dereferenced=reusable-contents"} {
+			for _, query := range []string{
+				"limit=1000&format=markdown",
+				"limit=1000&format=document&evaluated=deterministic-only&dereferenced=reusable-contents",
+			} {
 				asked := path + "?" + query
 				if strings.Contains(path, "?") {
 					asked = path + "&" + query
@@ -304,7 +322,10 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 			t.Errorf("the test has no values for %s", op.Path)
 		}
 	})
-	want := []string{"getChangeRequestChanges", "getCurrentRevision", "getRevisionById", "getRevisionOfChangeRequestById", "getRevisionSemanticChanges"}
+	want := []string{
+		"getChangeRequestChanges", "getCurrentRevision", "getRevisionById", "getRevisionOfChangeRequestById",
+		"getRevisionSemanticChanges",
+	}
 	if got := slices.Sorted(maps.Keys(listed)); all && !slices.Equal(got, want) {
 		t.Errorf("%q list files, want %q", got, want)
 	}

@@ -27,8 +27,8 @@ type Change struct {
 }
 
 // RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All that the
-// first revision of a space has is new. A visitor is told of pages that are shown to them in both, and of files that are
-// shown to them in the revision that has them.
+// first revision of a space has is new. A visitor is told of pages that are shown to them in both, and of files
+// that are shown to them in the revision that has them.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {

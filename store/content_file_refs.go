@@ -14,7 +14,8 @@ import (
 )
 
 // The reader of a site gets the files that pages, as the reader sees them, name. Each document and each reusable
-// content is stored with what it names, so nobody reads texts for it. What a whole revision names is kept: see keptRefs.
+// content is stored with what it names, so nobody reads texts for it. What a whole revision names is kept: see
+// keptRefs.
 
 const (
 	// keptFileRefs bounds all keptRefs together, which take some 100 bytes for each place.
@@ -76,7 +77,9 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 
 // LinkedFiles gives the files of a space to which links of a site's customization lead: those of its header, for
 // instance, whose conditions the visitor meets. siteSpace is where the site shows the space.
-func (s *Store) LinkedFiles(ctx context.Context, siteID, siteSpace, spaceID string, allows Allows) (map[string]bool, error) {
+func (s *Store) LinkedFiles(
+	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
+) (map[string]bool, error) {
 	settings, overrides, err := s.SiteSpaceCustomization(ctx, siteID, siteSpace)
 	if err != nil {
 		return nil, err
@@ -115,8 +118,8 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// AddFilesNamedElsewhere adds to linked the files of a space that the current contents of other spaces, as they are shown
-// to a visitor, name.
+// AddFilesNamedElsewhere adds to linked the files of a space that the current contents of other spaces, as they are
+// shown to a visitor, name.
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
@@ -305,7 +308,9 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 }
 
 // documentFileRefs reads what documents name, by their hashes, without those that name nothing.
-func (s *Store) documentFileRefs(ctx context.Context, spaceID string, hashes []string) (map[string]filerefs.Refs, error) {
+func (s *Store) documentFileRefs(
+	ctx context.Context, spaceID string, hashes []string,
+) (map[string]filerefs.Refs, error) {
 	rows, err := s.queries.DocumentFileRefs(ctx, db.DocumentFileRefsParams{SpaceID: spaceID, Hashes: hashes})
 	if err != nil {
 		return nil, interpret(err, "documents")
@@ -329,7 +334,9 @@ func (s *Store) documentFileRefs(ctx context.Context, spaceID string, hashes []s
 
 // includeFileRefs reads what reusable contents of a revision name, by their files, without those that name nothing.
 func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
-	rows, err := s.queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{SpaceID: in.space, Revision: in.revision, FileIds: ids})
+	rows, err := s.queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
+		SpaceID: in.space, Revision: in.revision, FileIds: ids,
+	})
 	if err != nil {
 		return nil, interpret(err, "files")
 	}

@@ -59,7 +59,8 @@ func TestFilesThatDocumentsName(t *testing.T) {
 		return found
 	}
 	image := func(id string) schema.Node {
-		return schema.Block("images", schema.Node{Type: "image", Data: schema.Data{"ref": map[string]any{"kind": "file", "file": id}}})
+		ref := map[string]any{"kind": "file", "file": id}
+		return schema.Block("images", schema.Node{Type: "image", Data: schema.Data{"ref": ref}})
 	}
 	change(store.ContentChange{Files: []store.NewFile{
 		file("shown", "1"), file("included", "2"), file("for some", "3"), file("of a large file", "4"), file("unnamed", "5"),
@@ -67,11 +68,12 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	named := ids()
 	large := "![](ref:file/" + named["of a large file"] + ")\n\n" + strings.Repeat("word ", 20_000)
 	change(store.ContentChange{Files: []store.NewFile{
-		file("content", "![](ref:file/"+named["included"]+")\n"), file("large", large), file("no text", "\xff\xfe"+"ref:file/"),
+		file("content", "![](ref:file/"+named["included"]+")\n"), file("large", large), file("no text", "\xff\xferef:file/"),
 	}})
 	named = ids()
 	block := func(name string) schema.Node {
-		return schema.Node{Type: "reusable-content", Data: schema.Data{"ref": map[string]any{"kind": "reusable-content", "reusableContent": named[name]}}}
+		ref := map[string]any{"kind": "reusable-content", "reusableContent": named[name]}
+		return schema.Node{Type: "reusable-content", Data: schema.Data{"ref": ref}}
 	}
 	title := "Page"
 	var insert store.ContentChange
@@ -85,7 +87,8 @@ func TestFilesThatDocumentsName(t *testing.T) {
 			t.Fatal(err)
 		}
 		insert.Documents = append(insert.Documents, made)
-		insert.Pages = append(insert.Pages, tree.Insert{Kind: tree.KindDocument, Attributes: tree.Attributes{Title: &title, Document: &made.Hash}})
+		attributes := tree.Attributes{Title: &title, Document: &made.Hash}
+		insert.Pages = append(insert.Pages, tree.Insert{Kind: tree.KindDocument, Attributes: attributes})
 	}
 	change(insert)
 
@@ -101,7 +104,9 @@ func TestFilesThatDocumentsName(t *testing.T) {
 		fresh := storetest.Open(t, url)
 		for some, want := range map[bool][]string{false: {"included", "shown"}, true: {"for some", "included", "shown"}} {
 			for range 2 {
-				files, err := shownFiles(fresh, tenant.Space.ID, request.Revision, func(condition string) bool { return some && condition == "some" })
+				files, err := shownFiles(fresh, tenant.Space.ID, request.Revision, func(condition string) bool {
+					return some && condition == "some"
+				})
 				var got []string
 				for _, f := range files {
 					got = append(got, f.Name)
@@ -148,16 +153,19 @@ func TestFilesOfManyPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change := store.ContentChange{UserID: admin, Files: []store.NewFile{{Name: "a", ContentType: "text/plain", Content: []byte("a")}}}
+	file := store.NewFile{Name: "a", ContentType: "text/plain", Content: []byte("a")}
+	change := store.ContentChange{UserID: admin, Files: []store.NewFile{file}}
 	title := "Page"
 	const pages = 1000
 	for i := range pages {
-		made, err := store.NewDocument(store.Text{Document: schema.NewDocument(schema.Block("paragraph", schema.Text(fmt.Sprint("file ", i))))})
+		text := schema.Block("paragraph", schema.Text(fmt.Sprint("file ", i)))
+		made, err := store.NewDocument(store.Text{Document: schema.NewDocument(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		change.Documents = append(change.Documents, made)
-		change.Pages = append(change.Pages, tree.Insert{Kind: tree.KindDocument, Attributes: tree.Attributes{Title: &title, Document: &made.Hash}})
+		attributes := tree.Attributes{Title: &title, Document: &made.Hash}
+		change.Pages = append(change.Pages, tree.Insert{Kind: tree.KindDocument, Attributes: attributes})
 		change.Names = append(change.Names, "x")
 	}
 	row, err := st.ChangeContent(ctx, request, change)

@@ -52,7 +52,9 @@ func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, conte
 		return "", err
 	}
 	hash = hashOf(content)
-	err = q.InsertFileContent(ctx, db.InsertFileContentParams{SpaceID: spaceID, Hash: hash, Content: content, FileRefs: refs})
+	err = q.InsertFileContent(ctx, db.InsertFileContentParams{
+		SpaceID: spaceID, Hash: hash, Content: content, FileRefs: refs,
+	})
 	return hash, interpret(err, "file")
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // expand puts reusable contents in the place of the blocks that name them, for readers and for whoever asks for it. They are files of
-// the revision. A content has the conditions of its block and its own: its tags neither begin nor end blocks of the page. So what a
-// visitor sees of a page, package filerefs finds without reading it.
+// the revision. A content has the conditions of its block and its own:
+// its tags neither begin nor end blocks of the page. So package filerefs finds what a page names without its contents.
 func (h *pages) expand(ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string) error {
 	if c.Reader == nil && schema.Or(asked, "false") == "false" {
 		return nil

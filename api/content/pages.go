@@ -143,8 +143,8 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	return revision, err
 }
 
-// files lists the files of a revision that the caller sees. A reader also sees those to which the site itself links, and
-// those that its other spaces name.
+// files lists the files of a revision that the caller sees. A reader also sees those to which the site itself links,
+// and those that its other spaces name.
 func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
 	space := c.Space.Space.ID
 	files, err := h.store.Files(ctx, space, revision)
@@ -159,7 +159,8 @@ func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([
 	}
 	others := c.Reader.Spaces()
 	delete(others, space)
-	if err := h.store.AddFilesNamedElsewhere(ctx, linked, space, slices.Sorted(maps.Keys(others)), c.Reader.Allows); err != nil {
+	spaces := slices.Sorted(maps.Keys(others))
+	if err := h.store.AddFilesNamedElsewhere(ctx, linked, space, spaces, c.Reader.Allows); err != nil {
 		return nil, err
 	}
 	return h.store.ShownFiles(ctx, space, revision, files, c.Reader.Allows, linked)

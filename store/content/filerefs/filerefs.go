@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content/pagelinks"
 )
 
-// maxBytes bounds the stored form of what one document names: some 3,000 files. What a document names beyond it is shown
-// to users only.
+// maxBytes bounds the stored form of what one document names: some 3,000 files. What a document names beyond it is
+// shown to users only.
 const (
 	maxBytes    = 128 << 10
 	refBytes    = 40 // and more if it names a space

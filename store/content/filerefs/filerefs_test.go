@@ -32,16 +32,22 @@ func TestOf(t *testing.T) {
 		text string
 		want Refs
 	}{
-		"nothing":          {"[a](b.md) file", Refs{}},
-		"an image, twice":  {"![a](" + file + ")\n\n![a](" + file + ")", Refs{Files: []Ref{{ID: id(1)}}}},
-		"a link":           {"[a](" + file + ")", Refs{Files: []Ref{{ID: id(1)}}}},
-		"a block":          {"{% file src=\"" + file + "\" %}", Refs{Files: []Ref{{ID: id(1)}}}},
-		"no id":            {"![a](ref:file/a) ![b](ref:file/..%2Fsecret)", Refs{}},
-		"another space's":  {"[a](" + file + "?space=" + id(9) + ")", Refs{Files: []Ref{{ID: id(1), Space: id(9)}}}},
-		"a content":        {"{% include \"ref:reusable-content/" + id(3) + "\" %}", Refs{Includes: []Ref{{ID: id(3)}}}},
-		"a condition":      {"{% if a %}\n![a](" + file + ")\n{% endif %}", Refs{Branches: []Branch{{0, "a"}}, Files: []Ref{{ID: id(1), In: 1}}}},
-		"an empty one":     {"{% if a %}\nb\n{% endif %}\n\n![a](" + file + ")", Refs{Files: []Ref{{ID: id(1)}}}},
-		"in and out of it": {"{% if a %}\n![a](" + file + ")\n{% endif %}\n\n![a](" + file + ")", Refs{Branches: []Branch{{0, "a"}}, Files: []Ref{{ID: id(1), In: 1}, {ID: id(1)}}}},
+		"nothing":         {"[a](b.md) file", Refs{}},
+		"an image, twice": {"![a](" + file + ")\n\n![a](" + file + ")", Refs{Files: []Ref{{ID: id(1)}}}},
+		"a link":          {"[a](" + file + ")", Refs{Files: []Ref{{ID: id(1)}}}},
+		"a block":         {"{% file src=\"" + file + "\" %}", Refs{Files: []Ref{{ID: id(1)}}}},
+		"no id":           {"![a](ref:file/a) ![b](ref:file/..%2Fsecret)", Refs{}},
+		"another space's": {"[a](" + file + "?space=" + id(9) + ")", Refs{Files: []Ref{{ID: id(1), Space: id(9)}}}},
+		"a content":       {"{% include \"ref:reusable-content/" + id(3) + "\" %}", Refs{Includes: []Ref{{ID: id(3)}}}},
+		"a condition": {
+			"{% if a %}\n![a](" + file + ")\n{% endif %}",
+			Refs{Branches: []Branch{{0, "a"}}, Files: []Ref{{ID: id(1), In: 1}}},
+		},
+		"an empty one": {"{% if a %}\nb\n{% endif %}\n\n![a](" + file + ")", Refs{Files: []Ref{{ID: id(1)}}}},
+		"in and out of it": {
+			"{% if a %}\n![a](" + file + ")\n{% endif %}\n\n![a](" + file + ")",
+			Refs{Branches: []Branch{{0, "a"}}, Files: []Ref{{ID: id(1), In: 1}, {ID: id(1)}}},
+		},
 		"one in another": {
 			"{% if a %}\n{% if b %}\n![a](" + file + ")\n{% endif %}\n\n![b](" + other + ")\n{% endif %}",
 			Refs{Branches: []Branch{{0, "a"}, {1, "b"}}, Files: []Ref{{ID: id(1), In: 2}, {ID: id(2), In: 1}}},
@@ -72,7 +78,8 @@ func TestOf(t *testing.T) {
 func TestOfIsBounded(t *testing.T) {
 	t.Parallel()
 	image := func(n int) schema.Node {
-		return schema.Block("images", schema.Node{Type: "image", Data: schema.Data{"ref": map[string]any{"kind": "file", "file": id(n)}}})
+		ref := map[string]any{"kind": "file", "file": id(n)}
+		return schema.Block("images", schema.Node{Type: "image", Data: schema.Data{"ref": ref}})
 	}
 	tag := func(text string) schema.Node { return read(t, text).Nodes[0] }
 	many, deep, long := []schema.Node{}, []schema.Node{}, []schema.Node{}
