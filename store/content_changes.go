@@ -27,7 +27,8 @@ type Change struct {
 }
 
 // RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All that the
-// first revision of a space has is new. A visitor is told of pages that are shown to them in both, and of nothing deleted.
+// first revision of a space has is new. A visitor is told of pages that are shown to them in both, of files that are shown
+// to them in the revision, and of nothing deleted.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -187,18 +188,23 @@ func (c *comparison) files() error {
 	for _, file := range was {
 		gone[file.ID] = true
 	}
+	var created []File
 	for _, file := range is {
 		if !gone[file.ID] {
-			c.add(Change{Type: schema.FileCreated, File: file, Revision: c.to.ID})
+			created = append(created, file)
 		}
 		delete(gone, file.ID)
+	}
+	shown, err := c.s.ShownFiles(c.ctx, c.to.SpaceID, c.to.ID, created, c.allows, nil)
+	for _, file := range shown {
+		c.add(Change{Type: schema.FileCreated, File: file, Revision: c.to.ID})
 	}
 	for _, file := range was {
 		if gone[file.ID] {
 			c.add(Change{Type: schema.FileDeleted, File: file, Revision: c.from.ID})
 		}
 	}
-	return nil
+	return err
 }
 
 // each visits the listed pages, and those above the moved ones, with the revision that they are of.

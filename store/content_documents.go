@@ -16,6 +16,8 @@ import (
 type Document struct {
 	Hash    string
 	Content []byte
+	// refs are the files that it names.
+	refs []byte
 }
 
 // Text is a document and, if it was made of Markdown, that Markdown. In storage they are one JSON object, so that the same
@@ -31,7 +33,8 @@ func NewDocument(t Text) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{Hash: hashOf(encoded), Content: encoded}, nil
+	refs, err := fileRefsOf(encoded, t)
+	return Document{Hash: hashOf(encoded), Content: encoded, refs: refs}, err
 }
 
 func hashOf(content []byte) string {
@@ -43,13 +46,14 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	if len(documents) == 0 {
 		return nil
 	}
-	byHash := make(map[string][]byte, len(documents))
+	byHash := make(map[string]Document, len(documents))
 	for _, d := range documents {
-		byHash[d.Hash] = d.Content
+		byHash[d.Hash] = d
 	}
 	insert := db.InsertDocumentsParams{SpaceID: spaceID, Hashes: slices.Sorted(maps.Keys(byHash))}
 	for _, hash := range insert.Hashes {
-		insert.Contents = append(insert.Contents, byHash[hash])
+		insert.Contents = append(insert.Contents, byHash[hash].Content)
+		insert.FileRefs = append(insert.FileRefs, string(byHash[hash].refs))
 	}
 	return interpret(q.InsertDocuments(ctx, insert), "document")
 }

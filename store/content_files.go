@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/filerefs"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
@@ -34,15 +35,27 @@ func insertFiles(ctx context.Context, q *db.Queries, r Revision, added []NewFile
 }
 
 func insertFile(ctx context.Context, q *db.Queries, r Revision, id string, file NewFile) error {
-	hash := hashOf(file.Content)
-	err := q.InsertFileContent(ctx, db.InsertFileContentParams{SpaceID: r.SpaceID, Hash: hash, Content: file.Content})
+	hash, err := insertFileContent(ctx, q, r.SpaceID, file.Content)
 	if err != nil {
-		return interpret(err, "file")
+		return err
 	}
 	err = q.InsertFile(ctx, db.InsertFileParams{
 		Branch: r.Branch, Since: r.Seq, FileID: id, Name: file.Name, ContentType: file.ContentType, Size: int64(len(file.Content)), Hash: hash,
 	})
 	return interpret(err, "file")
+}
+
+// insertFileContent stores the bytes of a file of a space, and gives their hash.
+func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, content []byte) (hash string, err error) {
+	refs, err := toJSON(filerefs.OfFile(content))
+	if err != nil {
+		return "", err
+	}
+	hash = hashOf(content)
+	err = q.InsertFileContent(ctx, db.InsertFileContentParams{
+		SpaceID: spaceID, Hash: hash, Content: content, FileRefs: refs,
+	})
+	return hash, interpret(err, "file")
 }
 
 // mergeFiles makes the files that a change request added files of the main content, from a new revision on.

@@ -81,12 +81,13 @@ func (i *gitImporter) load() error {
 		if err != nil {
 			return err
 		}
-		row := db.InsertFileParams{FileID: asset.ID, Name: asset.Name, ContentType: asset.ContentType, Size: int64(len(content)), Hash: hashOf(content)}
-		put := db.InsertFileContentParams{SpaceID: i.in.Operation.SpaceID, Hash: row.Hash, Content: content}
-		if err := i.store.queries.InsertFileContent(i.ctx, put); err != nil {
-			return interpret(err, "file")
+		hash, err := insertFileContent(i.ctx, i.store.queries, i.in.Operation.SpaceID, content)
+		if err != nil {
+			return err
 		}
-		i.loaded = append(i.loaded, row)
+		i.loaded = append(i.loaded, db.InsertFileParams{
+			FileID: asset.ID, Name: asset.Name, ContentType: asset.ContentType, Size: int64(len(content)), Hash: hash,
+		})
 		if unchecked += len(content); unchecked >= quotaEvery {
 			unchecked = 0
 			if err := i.store.within(i.ctx, i.store.queries, quotaFileBytes, i.in.Base.Organization); err != nil {

@@ -240,10 +240,9 @@ func (c *copier) files(after Revision) error {
 
 // content makes a translated reusable content a file of the copy.
 func (c *copier) content(after Revision, made TranslatedContent) error {
-	hash := hashOf(made.Content)
-	err := c.q.InsertFileContent(c.ctx, db.InsertFileContentParams{SpaceID: c.space.ID, Hash: hash, Content: made.Content})
+	hash, err := insertFileContent(c.ctx, c.q, c.space.ID, made.Content)
 	if err != nil {
-		return interpret(err, "file")
+		return err
 	}
 	return interpret(c.q.CopyFileAs(c.ctx, db.CopyFileAsParams{
 		Source: c.base.Space.ID, Revision: c.base.Space.Revision, FileID: made.Source,

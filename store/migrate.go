@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/octavo-docs/octavo/store/db"
 )
 
 //go:embed migrations/*.sql
@@ -68,6 +70,9 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	}
 	if err := applyText(ctx, locked, functions); err != nil {
 		return 0, fmt.Errorf("cannot apply the functions and triggers: %w", err)
+	}
+	if err := readFileRefs(ctx, db.New(locked)); err != nil {
+		return 0, fmt.Errorf("cannot read which files documents name: %w", err)
 	}
 	return river + len(results), nil
 }

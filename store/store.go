@@ -25,8 +25,9 @@ type Store struct {
 	invitesByMail  bool
 	quotas         Quotas
 	specVersions   int32
-	// trees are those of the revisions, and sites the published sites, that were read last.
+	// trees and refs are those of the revisions, and sites the published sites, that were read last.
 	trees *kept[treeKey, *keptTree]
+	refs  *kept[treeKey, *keptRefs]
 	sites *kept[string, *keptSite]
 }
 
@@ -47,7 +48,8 @@ func New(cfg Config) (*Store, error) {
 	}
 	return &Store{
 		config: config, inviteLifetime: cfg.InviteLifetime, invitesByMail: cfg.InvitesByMail, quotas: cfg.Quotas, specVersions: cfg.OpenAPIVersions,
-		trees: newKept[treeKey, *keptTree](keptPages), sites: newKept[string, *keptSite](keptParts),
+		trees: newKept[treeKey, *keptTree](keptPages), refs: newKept[treeKey, *keptRefs](keptFileRefs),
+		sites: newKept[string, *keptSite](keptParts),
 	}, nil
 }
 

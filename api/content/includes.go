@@ -12,7 +12,8 @@ import (
 )
 
 // expand puts reusable contents in the place of the blocks that name them, for readers and for whoever asks for it. They are files of
-// the revision.
+// the revision. A content has the conditions of its block and its own:
+// its tags neither begin nor end blocks of the page. So package filerefs finds what a page names without its contents.
 func (h *pages) expand(ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string) error {
 	if c.Reader == nil && schema.Or(asked, "false") == "false" {
 		return nil
@@ -33,6 +34,7 @@ func (h *pages) expand(ctx context.Context, c *access.Caller, space store.Space,
 		if !there || !ok {
 			continue
 		}
+		adapt(&read, c)
 		if contents[id], err = h.linked(ctx, space, pagelinks.Page{Path: includes.Path}, read); err != nil {
 			return err
 		}

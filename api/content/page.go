@@ -199,10 +199,10 @@ func (h *pages) page(
 		return resource, nil
 	}
 	showKeys(&text.Document)
+	adapt(&text.Document, c)
 	if err := h.expand(ctx, c, space, &text.Document, r.Dereferenced); err != nil {
 		return schema.RevisionPage{}, err
 	}
-	adapt(&text.Document, c)
 	self := pagelinks.Page{ID: page.ID, Path: page.Path}
 	if !asMarkdown {
 		document, err := h.linked(ctx, space, self, text.Document)
@@ -327,10 +327,10 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 		return schema.Document{}, err
 	}
 	showKeys(&text.Document)
+	adapt(&text.Document, c)
 	if err := h.expand(ctx, c, space, &text.Document, r.Dereferenced); err != nil {
 		return schema.Document{}, err
 	}
-	adapt(&text.Document, c)
 	page := pagelinks.Page{ID: node.ID, Path: node.Slug}
 	if len(pagelinks.Targets(text.Document, page)) > 0 {
 		if page.Path, err = h.store.PathOf(ctx, space.ID, space.Revision, node); err != nil {

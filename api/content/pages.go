@@ -2,7 +2,9 @@ package content
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -111,7 +113,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if err != nil {
 		return schema.Revision{}, err
 	}
-	files, err := h.store.Files(ctx, space.ID, row.ID)
+	files, err := h.files(ctx, c, row.ID)
 	if err != nil {
 		return schema.Revision{}, err
 	}
@@ -139,6 +141,29 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	}
 	revision.MergedFrom, err = h.mergedFrom(ctx, c, row)
 	return revision, err
+}
+
+// files lists the files of a revision that the caller sees. A reader also sees those to which the site itself links,
+// and those that its other spaces name.
+func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
+	space := c.Space.Space.ID
+	files, err := h.store.Files(ctx, space, revision)
+	if err != nil || c.Reader == nil || len(files) == 0 {
+		return files, err
+	}
+	linked := map[string]bool{}
+	if place := c.Reader.Place(space); place != nil {
+		if linked, err = h.store.LinkedFiles(ctx, place.Site.ID, place.Part.ID, space, c.Reader.Allows); err != nil {
+			return nil, err
+		}
+	}
+	others := c.Reader.Spaces()
+	delete(others, space)
+	spaces := slices.Sorted(maps.Keys(others))
+	if err := h.store.AddFilesNamedElsewhere(ctx, linked, space, spaces, c.Reader.Allows); err != nil {
+		return nil, err
+	}
+	return h.store.ShownFiles(ctx, space, revision, files, c.Reader.Allows, linked)
 }
 
 // mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.

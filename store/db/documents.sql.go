@@ -9,6 +9,43 @@ import (
 	"context"
 )
 
+const documentFileRefs = `-- name: DocumentFileRefs :many
+select hash, file_refs from documents
+where space_id = $1 and hash = any($2::text[]) and file_refs is distinct from '{}'
+`
+
+type DocumentFileRefsParams struct {
+	SpaceID string
+	Hashes  []string
+}
+
+type DocumentFileRefsRow struct {
+	Hash     string
+	FileRefs []byte
+}
+
+// The files that documents name, without the documents that name none. Null is for those not yet read.
+// Index: documents_pkey.
+func (q *Queries) DocumentFileRefs(ctx context.Context, arg DocumentFileRefsParams) ([]DocumentFileRefsRow, error) {
+	rows, err := q.db.Query(ctx, documentFileRefs, arg.SpaceID, arg.Hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DocumentFileRefsRow{}
+	for rows.Next() {
+		var i DocumentFileRefsRow
+		if err := rows.Scan(&i.Hash, &i.FileRefs); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const documentsByHash = `-- name: DocumentsByHash :many
 select hash, content from documents
 where space_id = $1 and hash = any($2::text[])
@@ -108,10 +145,55 @@ func (q *Queries) FilePiece(ctx context.Context, arg FilePieceParams) ([]byte, e
 	return piece, err
 }
 
+const includeFileRefs = `-- name: IncludeFileRefs :many
+select f.file_id, c.file_refs
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = any($1::text[])
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+    join files c on c.space_id = r.space_id and c.hash = f.hash and c.file_refs is distinct from '{}'
+where r.space_id = $2 and r.id = $3
+`
+
+type IncludeFileRefsParams struct {
+	FileIds  []string
+	SpaceID  string
+	Revision string
+}
+
+type IncludeFileRefsRow struct {
+	FileID   string
+	FileRefs []byte
+}
+
+// The files that reusable contents of a revision name, as DocumentFileRefs gives them.
+// Index: branch_files_pkey.
+func (q *Queries) IncludeFileRefs(ctx context.Context, arg IncludeFileRefsParams) ([]IncludeFileRefsRow, error) {
+	rows, err := q.db.Query(ctx, includeFileRefs, arg.FileIds, arg.SpaceID, arg.Revision)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IncludeFileRefsRow{}
+	for rows.Next() {
+		var i IncludeFileRefsRow
+		if err := rows.Scan(&i.FileID, &i.FileRefs); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertDocuments = `-- name: InsertDocuments :exec
-insert into documents (space_id, hash, content)
-select $1, d.hash, d.content
-from (select unnest($2::text[]) as hash, unnest($3::bytea[]) as content) d
+insert into documents (space_id, hash, content, file_refs)
+select $1, d.hash, d.content, nullif(d.file_refs, '')::jsonb
+from (
+    select unnest($2::text[]) as hash, unnest($3::bytea[]) as content,
+           unnest($4::text[]) as file_refs
+) d
 on conflict do nothing
 `
 
@@ -119,27 +201,116 @@ type InsertDocumentsParams struct {
 	SpaceID  string
 	Hashes   []string
 	Contents [][]byte
+	FileRefs []string
 }
 
 // The hashes come in order, so that two requests with the same documents wait for each other instead of deadlocking.
 func (q *Queries) InsertDocuments(ctx context.Context, arg InsertDocumentsParams) error {
-	_, err := q.db.Exec(ctx, insertDocuments, arg.SpaceID, arg.Hashes, arg.Contents)
+	_, err := q.db.Exec(ctx, insertDocuments,
+		arg.SpaceID,
+		arg.Hashes,
+		arg.Contents,
+		arg.FileRefs,
+	)
 	return err
 }
 
 const insertFileContent = `-- name: InsertFileContent :exec
-insert into files (space_id, hash, content) values ($1, $2, $3) on conflict do nothing
+insert into files (space_id, hash, content, file_refs) values ($1, $2, $3, $4) on conflict do nothing
 `
 
 type InsertFileContentParams struct {
-	SpaceID string
-	Hash    string
-	Content []byte
+	SpaceID  string
+	Hash     string
+	Content  []byte
+	FileRefs []byte
 }
 
 func (q *Queries) InsertFileContent(ctx context.Context, arg InsertFileContentParams) error {
-	_, err := q.db.Exec(ctx, insertFileContent, arg.SpaceID, arg.Hash, arg.Content)
+	_, err := q.db.Exec(ctx, insertFileContent,
+		arg.SpaceID,
+		arg.Hash,
+		arg.Content,
+		arg.FileRefs,
+	)
 	return err
+}
+
+const setDocumentFileRefs = `-- name: SetDocumentFileRefs :exec
+update documents d set file_refs = n.file_refs::jsonb
+from (
+    select unnest($1::text[]) as space_id, unnest($2::text[]) as hash,
+           unnest($3::text[]) as file_refs
+) n
+where d.space_id = n.space_id and d.hash = n.hash
+`
+
+type SetDocumentFileRefsParams struct {
+	Spaces   []string
+	Hashes   []string
+	FileRefs []string
+}
+
+// Index: documents_pkey.
+func (q *Queries) SetDocumentFileRefs(ctx context.Context, arg SetDocumentFileRefsParams) error {
+	_, err := q.db.Exec(ctx, setDocumentFileRefs, arg.Spaces, arg.Hashes, arg.FileRefs)
+	return err
+}
+
+const setFileFileRefs = `-- name: SetFileFileRefs :exec
+update files d set file_refs = n.file_refs::jsonb
+from (
+    select unnest($1::text[]) as space_id, unnest($2::text[]) as hash,
+           unnest($3::text[]) as file_refs
+) n
+where d.space_id = n.space_id and d.hash = n.hash
+`
+
+type SetFileFileRefsParams struct {
+	Spaces   []string
+	Hashes   []string
+	FileRefs []string
+}
+
+// Index: files_pkey.
+func (q *Queries) SetFileFileRefs(ctx context.Context, arg SetFileFileRefsParams) error {
+	_, err := q.db.Exec(ctx, setFileFileRefs, arg.Spaces, arg.Hashes, arg.FileRefs)
+	return err
+}
+
+const spacesNamingFilesElsewhere = `-- name: SpacesNamingFilesElsewhere :many
+select s.id, s.revision from spaces s
+where s.id = any($1::text[]) and (
+    exists (select from documents d where d.space_id = s.id and d.file_refs @? '$.files[*].space')
+    or exists (select from files f where f.space_id = s.id and f.file_refs @? '$.files[*].space')
+)
+`
+
+type SpacesNamingFilesElsewhereRow struct {
+	ID       string
+	Revision string
+}
+
+// Those of some spaces in which a document or a reusable content, of whatever revision, names a file with its space.
+// Index: documents_elsewhere (space_id) where file_refs names spaces.
+func (q *Queries) SpacesNamingFilesElsewhere(ctx context.Context, spaces []string) ([]SpacesNamingFilesElsewhereRow, error) {
+	rows, err := q.db.Query(ctx, spacesNamingFilesElsewhere, spaces)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SpacesNamingFilesElsewhereRow{}
+	for rows.Next() {
+		var i SpacesNamingFilesElsewhereRow
+		if err := rows.Scan(&i.ID, &i.Revision); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const specDocuments = `-- name: SpecDocuments :many
@@ -173,6 +344,82 @@ func (q *Queries) SpecDocuments(ctx context.Context, arg SpecDocumentsParams) ([
 	for rows.Next() {
 		var i SpecDocumentsRow
 		if err := rows.Scan(&i.SpaceID, &i.Revision, &i.Hashes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unreadDocuments = `-- name: UnreadDocuments :many
+select u.space_id, u.hash, u.content
+from (
+    select d.space_id, d.hash, d.content,
+           sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
+    from (select space_id, hash, content, created_at, file_refs from documents where file_refs is null order by space_id, hash limit 1000) d
+) u
+where u.before < $1::bigint
+`
+
+type UnreadDocumentsRow struct {
+	SpaceID string
+	Hash    string
+	Content []byte
+}
+
+// Some documents whose file_refs were not read: one at least, and more up to a number of bytes.
+// Index: documents_unread (space_id, hash) where file_refs is null.
+func (q *Queries) UnreadDocuments(ctx context.Context, bytes int64) ([]UnreadDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, unreadDocuments, bytes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnreadDocumentsRow{}
+	for rows.Next() {
+		var i UnreadDocumentsRow
+		if err := rows.Scan(&i.SpaceID, &i.Hash, &i.Content); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unreadFiles = `-- name: UnreadFiles :many
+select u.space_id, u.hash, u.content
+from (
+    select d.space_id, d.hash, d.content,
+           sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
+    from (select space_id, hash, content, created_at, file_refs from files where file_refs is null order by space_id, hash limit 1000) d
+) u
+where u.before < $1::bigint
+`
+
+type UnreadFilesRow struct {
+	SpaceID string
+	Hash    string
+	Content []byte
+}
+
+// Some files whose file_refs were not read, as UnreadDocuments.
+// Index: files_unread (space_id, hash) where file_refs is null.
+func (q *Queries) UnreadFiles(ctx context.Context, bytes int64) ([]UnreadFilesRow, error) {
+	rows, err := q.db.Query(ctx, unreadFiles, bytes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnreadFilesRow{}
+	for rows.Next() {
+		var i UnreadFilesRow
+		if err := rows.Scan(&i.SpaceID, &i.Hash, &i.Content); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

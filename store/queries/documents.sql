@@ -1,8 +1,11 @@
 -- name: InsertDocuments :exec
 -- The hashes come in order, so that two requests with the same documents wait for each other instead of deadlocking.
-insert into documents (space_id, hash, content)
-select sqlc.arg(space_id), d.hash, d.content
-from (select unnest(sqlc.arg(hashes)::text[]) as hash, unnest(sqlc.arg(contents)::bytea[]) as content) d
+insert into documents (space_id, hash, content, file_refs)
+select sqlc.arg(space_id), d.hash, d.content, nullif(d.file_refs, '')::jsonb
+from (
+    select unnest(sqlc.arg(hashes)::text[]) as hash, unnest(sqlc.arg(contents)::bytea[]) as content,
+           unnest(sqlc.arg(file_refs)::text[]) as file_refs
+) d
 on conflict do nothing;
 
 -- name: DocumentsByHash :many
@@ -11,7 +14,72 @@ select hash, content from documents
 where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
 
 -- name: InsertFileContent :exec
-insert into files (space_id, hash, content) values ($1, $2, $3) on conflict do nothing;
+insert into files (space_id, hash, content, file_refs) values ($1, $2, $3, $4) on conflict do nothing;
+
+-- name: DocumentFileRefs :many
+-- The files that documents name, without the documents that name none. Null is for those not yet read.
+-- Index: documents_pkey.
+select hash, file_refs from documents
+where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]) and file_refs is distinct from '{}';
+
+-- name: IncludeFileRefs :many
+-- The files that reusable contents of a revision name, as DocumentFileRefs gives them.
+-- Index: branch_files_pkey.
+select f.file_id, c.file_refs
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = any(sqlc.arg(file_ids)::text[])
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+    join files c on c.space_id = r.space_id and c.hash = f.hash and c.file_refs is distinct from '{}'
+where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision);
+
+-- name: SpacesNamingFilesElsewhere :many
+-- Those of some spaces in which a document or a reusable content, of whatever revision, names a file with its space.
+-- Index: documents_elsewhere (space_id) where file_refs names spaces.
+select s.id, s.revision from spaces s
+where s.id = any(sqlc.arg(spaces)::text[]) and (
+    exists (select from documents d where d.space_id = s.id and d.file_refs @? '$.files[*].space')
+    or exists (select from files f where f.space_id = s.id and f.file_refs @? '$.files[*].space')
+);
+
+-- name: UnreadDocuments :many
+-- Some documents whose file_refs were not read: one at least, and more up to a number of bytes.
+-- Index: documents_unread (space_id, hash) where file_refs is null.
+select u.space_id, u.hash, u.content
+from (
+    select d.space_id, d.hash, d.content,
+           sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
+    from (select * from documents where file_refs is null order by space_id, hash limit 1000) d
+) u
+where u.before < sqlc.arg(bytes)::bigint;
+
+-- name: UnreadFiles :many
+-- Some files whose file_refs were not read, as UnreadDocuments.
+-- Index: files_unread (space_id, hash) where file_refs is null.
+select u.space_id, u.hash, u.content
+from (
+    select d.space_id, d.hash, d.content,
+           sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
+    from (select * from files where file_refs is null order by space_id, hash limit 1000) d
+) u
+where u.before < sqlc.arg(bytes)::bigint;
+
+-- name: SetDocumentFileRefs :exec
+-- Index: documents_pkey.
+update documents d set file_refs = n.file_refs::jsonb
+from (
+    select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(hashes)::text[]) as hash,
+           unnest(sqlc.arg(file_refs)::text[]) as file_refs
+) n
+where d.space_id = n.space_id and d.hash = n.hash;
+
+-- name: SetFileFileRefs :exec
+-- Index: files_pkey.
+update files d set file_refs = n.file_refs::jsonb
+from (
+    select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(hashes)::text[]) as hash,
+           unnest(sqlc.arg(file_refs)::text[]) as file_refs
+) n
+where d.space_id = n.space_id and d.hash = n.hash;
 
 -- name: DropUnnamedFiles :exec
 -- Of some contents those that no file of the space has. The offset lets each be looked for by its hash.

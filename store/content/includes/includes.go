@@ -33,7 +33,7 @@ func Named(nodes []schema.Node) []string { return named(nodes, nil) }
 func named(nodes []schema.Node, ids []string) []string {
 	for i := range nodes {
 		n := &nodes[i]
-		if id, ok := nameOf(n); ok && len(ids) < maxNamed && !slices.Contains(ids, id) {
+		if id, ok := Name(n); ok && len(ids) < maxNamed && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 		ids = named(n.Fragments, named(n.Nodes, ids))
@@ -41,7 +41,8 @@ func named(nodes []schema.Node, ids []string) []string {
 	return ids
 }
 
-func nameOf(n *schema.Node) (id string, ok bool) {
+// Name gives the file of the content that a block names, if it is such a block.
+func Name(n *schema.Node) (id string, ok bool) {
 	if n.Type != Block {
 		return "", false
 	}
@@ -58,7 +59,7 @@ func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool
 	}
 	with := make([]schema.Node, 0, len(nodes))
 	for _, n := range nodes {
-		if id, ok := nameOf(&n); ok {
+		if id, ok := Name(&n); ok {
 			if content, ok := contentOf(id); ok {
 				with = append(with, content...)
 				continue

@@ -10,15 +10,14 @@ func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []sche
 	var open []bool // whether the visitor sees what is in each of the blocks that have begun
 	hidden := 0
 	for _, n := range nodes {
-		if t, ok := readTagLine([]byte(keptSource(&n))); ok && t.name == "if" {
-			value, _ := tagNamed("if").readPosition(t)
-			expression, _ := value.(string)
+		expression, begins, ends := conditionTag(&n)
+		if begins {
 			sees := allows(expression)
 			if open = append(open, sees); !sees {
 				hidden++
 			}
 			continue
-		} else if ok && t.name == "endif" && len(open) > 0 {
+		} else if ends && len(open) > 0 {
 			if !open[len(open)-1] {
 				hidden--
 			}
@@ -34,6 +33,80 @@ func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []sche
 		}
 	}
 	return seen
+}
+
+// conditionTag reads a paragraph that is kept as the tag of a conditional block, or as its end.
+func conditionTag(n *schema.Node) (expression string, begins, ends bool) {
+	t, ok := readTagLine([]byte(keptSource(n)))
+	if !ok || t.name != "if" {
+		return "", false, ok && t.name == "endif"
+	}
+	value, _ := tagNamed("if").readPosition(t)
+	expression, _ = value.(string)
+	return expression, true, false
+}
+
+// Branch is a conditional block: a visitor whom its expression allows sees what is in it, if the visitor sees the
+// branch that it is in. Nil is the document.
+type Branch struct {
+	In         *Branch
+	Expression string
+}
+
+// EachNode visits the nodes of a document that are no conditional blocks: each with the references that it has besides
+// its children's, and the conditional block that it is in. A visitor to whom [ForVisitor] shows the block's content
+// sees the node.
+func EachNode(d schema.Document, visit func(n *schema.Node, refs []map[string]any, in *Branch)) {
+	branches{visit}.blocks(d.Nodes, "", nil)
+}
+
+type branches struct {
+	visit func(n *schema.Node, refs []map[string]any, in *Branch)
+}
+
+// blocks visits siblings that may be conditional.
+func (b branches) blocks(nodes []schema.Node, parent string, in *Branch) {
+	outside := in
+	for i := range nodes {
+		n := &nodes[i]
+		expression, begins, ends := conditionTag(n)
+		switch {
+		case begins:
+			in = &Branch{In: in, Expression: expression}
+		case ends && in != outside:
+			in = in.In
+		case n.Type == "if":
+			expression, _ := n.Data["expression"].(string)
+			b.blocks(n.Nodes, n.Type, &Branch{In: in, Expression: expression})
+		default:
+			b.node(n, parent, in)
+		}
+	}
+}
+
+func (b branches) node(n *schema.Node, parent string, in *Branch) {
+	var refs []map[string]any
+	collect := func(ref map[string]any) map[string]any {
+		refs = append(refs, ref)
+		return nil
+	}
+	if _, kept := keptMarkdown(n, parent); kept {
+		mapNode(*n, parent, collect)
+		b.visit(n, refs, in)
+		return
+	}
+	mapOwn(*n, collect)
+	b.visit(n, refs, in)
+	if schema.HoldsBlocks(n.Type) {
+		b.blocks(n.Nodes, parentName(n), in)
+	} else {
+		for i := range n.Nodes {
+			b.node(&n.Nodes[i], parentName(n), in)
+		}
+	}
+	for i := range n.Fragments {
+		b.blocks(n.Fragments[i].Nodes, parentName(&n.Fragments[i]), in)
+	}
 }
 
 func insideForVisitor(n schema.Node, allows func(expression string) bool) schema.Node {

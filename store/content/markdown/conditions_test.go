@@ -1,11 +1,13 @@
 package markdown
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -63,4 +65,70 @@ func TestForVisitorNodes(t *testing.T) {
 	if got := strings.TrimSpace(Write(schema.Document{Nodes: seen})); got != "b" {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestEachNodeIsForVisitor draws documents with conditional blocks of both forms, and visitors. The references whose
+// branches allow a visitor are those of the document that ForVisitor shows.
+func TestEachNodeIsForVisitor(t *testing.T) {
+	t.Parallel()
+	expressions := []string{"a", "b", "c"}
+	shown, hidden := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := schema.NewDocument(genConditions(t, genBlocks(t, "", 0), expressions)...)
+		allowed := rapid.SliceOfDistinct(rapid.SampledFrom(expressions), rapid.ID).Draw(t, "allowed")
+		allows := func(expression string) bool { return slices.Contains(allowed, expression) }
+		all := 0
+		var got []string
+		EachNode(d, func(_ *schema.Node, refs []map[string]any, in *Branch) {
+			all += len(refs)
+			for ; in != nil; in = in.In {
+				if !allows(in.Expression) {
+					return
+				}
+			}
+			for _, ref := range refs {
+				got = append(got, fmt.Sprint(ref))
+			}
+		})
+		seen := d
+		seen.Nodes = ForVisitor(d.Nodes, allows)
+		var want []string
+		MapRefs(seen, func(ref map[string]any) map[string]any {
+			want = append(want, fmt.Sprint(ref))
+			return nil
+		})
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n%s", Write(d), diff)
+		}
+		shown, hidden = shown+len(want), hidden+all-len(want)
+	})
+	if shown == 0 || hidden == 0 {
+		t.Errorf("%d references were shown, %d hidden", shown, hidden)
+	}
+}
+
+// genConditions puts conditional blocks around some of the blocks, and tags between them.
+func genConditions(t *rapid.T, nodes []schema.Node, expressions []string) []schema.Node {
+	var with []schema.Node
+	for _, n := range nodes {
+		if schema.HoldsBlocks(n.Type) {
+			n.Nodes = genConditions(t, n.Nodes, expressions)
+		}
+		for i := range n.Fragments {
+			n.Fragments[i].Nodes = genConditions(t, n.Fragments[i].Nodes, expressions)
+		}
+		expression := rapid.SampledFrom(expressions).Draw(t, "expression")
+		switch rapid.IntRange(0, 5).Draw(t, "conditional") {
+		case 0:
+			n = schema.Node{Type: "if", Data: schema.Data{"expression": expression}, Nodes: []schema.Node{n}}
+		case 1:
+			with = append(with, kept("{% if "+expression+" %}", nil))
+		case 2:
+			with = append(with, kept("{% endif %}", nil))
+		}
+		with = append(with, n)
+	}
+	return with
 }

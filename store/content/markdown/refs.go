@@ -40,14 +40,20 @@ func mapNode(n schema.Node, parent string, change func(map[string]any) map[strin
 		}
 		return n
 	}
-	within := n.Type
-	if n.Object == schema.ObjectFragment {
-		within = n.Type
-		if within == "" {
-			within = schema.FragmentCell
-		}
+	n.Nodes, n.Fragments = mapNodes(n.Nodes, parentName(&n), change), mapNodes(n.Fragments, n.Type, change)
+	return mapOwn(n, change)
+}
+
+// parentName is what [schema.Allows] takes for the parent of a node's children.
+func parentName(n *schema.Node) string {
+	if n.Object == schema.ObjectFragment && n.Type == "" {
+		return schema.FragmentCell
 	}
-	n.Nodes, n.Fragments = mapNodes(n.Nodes, within, change), mapNodes(n.Fragments, n.Type, change)
+	return n.Type
+}
+
+// mapOwn changes the references of a node without those of its children.
+func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.Node {
 	if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
 		n.Data = data
 	}

@@ -56,7 +56,7 @@ func named(ref map[string]any) (map[string]any, bool) {
 	}
 	if tail, ok := strings.CutPrefix(rest, spacesPath); ok {
 		id, within, _ := strings.Cut(tail, "/")
-		if found["space"] = id; !isID(id) {
+		if found["space"] = id; !IsID(id) {
 			return nil, false
 		}
 		if rest = "/" + within; within == "" {
@@ -72,11 +72,11 @@ func named(ref map[string]any) (map[string]any, bool) {
 			return nil, false
 		}
 	}
-	return found, ok && isID(id) && valid(found) != nil
+	return found, ok && IsID(id) && valid(found) != nil
 }
 
-// isID tells ids from the names that sites have in addresses of their own, such as /pages/about.
-func isID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
+// IsID tells ids from the names that sites have in addresses of their own, such as /pages/about.
+func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
 // idLength is the length of the ids that [schema.NewID] makes.
 const idLength = 26

@@ -1,0 +1,403 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/filerefs"
+	"github.com/octavo-docs/octavo/store/content/includes"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// The reader of a site gets the files that pages, as the reader sees them, name. Each document and each reusable
+// content is stored with what it names, so nobody reads texts for it. What a whole revision names is kept: see
+// keptRefs.
+
+const (
+	// keptFileRefs bounds all keptRefs together, which take some 100 bytes for each place.
+	keptFileRefs = 200_000
+	// conditionalRefs bounds the places and branches of one revision. Places beyond it are not shown, except those that
+	// everybody is shown.
+	conditionalRefs = 1_000_000
+	// fileRefsAtOnce is how many documents one statement reads the references of: at most 32 MiB.
+	fileRefsAtOnce = 250
+	// unreadBytes bounds the texts in memory while those stored without references are read.
+	unreadBytes = 4 << 20
+)
+
+// fileRefsOf writes what a document's JSON names for its column.
+func fileRefsOf(content []byte, t Text) ([]byte, error) {
+	var refs filerefs.Refs
+	if filerefs.MayName(content) {
+		refs = filerefs.Of(t.Document)
+	}
+	return toJSON(refs)
+}
+
+// keptRefs is what the pages of a revision name. All callers share it: nobody changes it.
+//
+// A file is shown at a place if the holder there is shown and the place's branch is. Holders are documents, shown at
+// the places of their pages, and after them reusable contents, shown at the places of blocks that name them.
+type keptRefs struct {
+	// files are by their ids, or of another space: see elsewhere.
+	files   map[string][]refPlace
+	holders [][]refPlace
+	// branches are conditions, each after the branch that it is in. Branches 0 and holder 0 are always shown.
+	branches []refBranch
+	places   int
+}
+
+type refPlace struct{ holder, branch int32 }
+
+type refBranch struct {
+	in         int32
+	expression string
+}
+
+func (k *keptRefs) size() int { return 1 + k.places + len(k.branches) }
+
+// shown reports for each file whether a visitor is shown it.
+func (k *keptRefs) shown(allows Allows) func(file string) bool {
+	allows = once(allows)
+	branches := make([]bool, len(k.branches))
+	for i, branch := range k.branches {
+		branches[i] = i == 0 || branches[branch.in] && allows(branch.expression)
+	}
+	holders := make([]bool, len(k.holders))
+	at := func(p refPlace) bool { return p.branch != unshown && holders[p.holder] && branches[p.branch] }
+	for i, places := range k.holders {
+		holders[i] = i == 0 || slices.ContainsFunc(places, at)
+	}
+	return func(file string) bool { return slices.ContainsFunc(k.files[file], at) }
+}
+
+// LinkedFiles gives the files of a space to which links of a site's customization lead: those of its header, for
+// instance, whose conditions the visitor meets. siteSpace is where the site shows the space.
+func (s *Store) LinkedFiles(
+	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
+) (map[string]bool, error) {
+	settings, overrides, err := s.SiteSpaceCustomization(ctx, siteID, siteSpace)
+	if err != nil {
+		return nil, err
+	}
+	linked := map[string]bool{}
+	for _, customization := range []schema.Customization{settings, overrides} {
+		encoded, err := toJSON(customization)
+		if err != nil {
+			return nil, err
+		}
+		members, err := fromJSON[any](encoded)
+		if err != nil {
+			return nil, err
+		}
+		addLinked(linked, members, spaceID, allows)
+	}
+	return linked, nil
+}
+
+func addLinked(linked map[string]bool, value any, spaceID string, allows Allows) {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			addLinked(linked, item, spaceID, allows)
+		}
+	case map[string]any:
+		if condition, given := value["condition"].(string); given && condition != "" && !allows(condition) {
+			return
+		}
+		if file, ok := filerefs.OfRef(value); ok && (file.Space == "" || file.Space == spaceID) {
+			linked[file.ID] = true
+		}
+		for _, member := range value {
+			addLinked(linked, member, spaceID, allows)
+		}
+	}
+}
+
+// AddFilesNamedElsewhere adds to linked the files of a space that the current contents of other spaces, as they are
+// shown to a visitor, name.
+func (s *Store) AddFilesNamedElsewhere(
+	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
+) error {
+	rows, err := s.queries.SpacesNamingFilesElsewhere(ctx, spaces)
+	if err != nil {
+		return interpret(err, "spaces")
+	}
+	for _, row := range rows {
+		refs, err := s.fileRefs(ctx, row.ID, row.Revision)
+		if err != nil {
+			return err
+		}
+		shown := refs.shown(allows)
+		for name := range refs.files {
+			if id, of := strings.CutPrefix(name, elsewhere(spaceID, "")); of && shown(name) {
+				linked[id] = true
+			}
+		}
+	}
+	return nil
+}
+
+// elsewhere is the name of a file of another space in keptRefs.
+func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
+
+// ShownFiles gives those of some files of a revision that are shown to a visitor: those that pages name which are shown
+// to the visitor, and those in linked. Users see all.
+func (s *Store) ShownFiles(
+	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
+) ([]File, error) {
+	if allows == nil || len(files) == 0 {
+		return files, nil
+	}
+	refs, err := s.fileRefs(ctx, spaceID, revisionID)
+	if err != nil {
+		return nil, err
+	}
+	shown := refs.shown(allows)
+	return slices.DeleteFunc(files, func(f File) bool { return !linked[f.ID] && !shown(f.ID) }), nil
+}
+
+// fileRefs reads what the pages of a revision name, and keeps it.
+func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*keptRefs, error) {
+	key := treeKey{spaceID, revisionID}
+	if k, ok := s.refs.get(key); ok {
+		return k, nil
+	}
+	t, err := s.tree(ctx, spaceID, revisionID)
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.Files(ctx, spaceID, revisionID)
+	if err != nil {
+		return nil, err
+	}
+	b := refsBuilder{s: s, ctx: ctx, key: key, tree: t, there: map[string]bool{}, numbers: map[refBranch]int32{}}
+	for _, file := range files {
+		b.there[file.ID] = true
+	}
+	if err := b.build(); err != nil {
+		return nil, err
+	}
+	if len(t.byID) > 0 { // Else the revision may be one that there is not yet.
+		s.refs.keep(key, &b.refs)
+	}
+	return &b.refs, nil
+}
+
+// refsBuilder finds what the pages of a revision name.
+type refsBuilder struct {
+	s    *Store
+	ctx  context.Context
+	key  treeKey
+	tree *keptTree
+	// there are the files of the revision. Documents may name others, also such that never were.
+	there map[string]bool
+	refs  keptRefs
+	// numbers are those of the branches.
+	numbers map[refBranch]int32
+	// includes are the places of reusable contents, by their files.
+	includes map[string][]refPlace
+}
+
+func (b *refsBuilder) build() error {
+	b.includes = map[string][]refPlace{}
+	b.refs = keptRefs{files: map[string][]refPlace{}, holders: [][]refPlace{nil}, branches: []refBranch{{}}}
+	pages := map[string][]refPlace{} // by the document
+	tree.Walk(b.tree.pages, func(p tree.Placed) bool {
+		place := refPlace{}
+		for _, condition := range b.tree.conditions[p.ID] {
+			place.branch = b.branch(refBranch{place.branch, condition})
+		}
+		if p.Document != "" {
+			pages[p.Document] = append(pages[p.Document], place)
+		}
+		if file, ok := filerefs.OfRef(p.Target); ok {
+			b.name(b.refs.files, file, place)
+		}
+		return true
+	})
+	for hashes := range slices.Chunk(slices.Sorted(maps.Keys(pages)), fileRefsAtOnce) {
+		named, err := b.s.documentFileRefs(b.ctx, b.key.space, hashes)
+		if err != nil {
+			return err
+		}
+		for hash, refs := range named {
+			b.add(pages[hash], refs)
+		}
+	}
+	included := b.includes
+	b.includes = nil // Contents do not include others.
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(included)), fileRefsAtOnce) {
+		named, err := b.s.includeFileRefs(b.ctx, b.key, ids)
+		if err != nil {
+			return err
+		}
+		for id, refs := range named {
+			b.add(included[id], refs)
+		}
+	}
+	return nil
+}
+
+// unshown is the branch of what is beyond the bounds.
+const unshown = -1
+
+// branch numbers a branch.
+func (b *refsBuilder) branch(branch refBranch) int32 {
+	number, known := b.numbers[branch]
+	switch {
+	case known:
+		return number
+	case branch.in == unshown || b.refs.size() > conditionalRefs:
+		return unshown
+	}
+	number = int32(len(b.refs.branches)) // Within the bound.
+	b.numbers[branch], b.refs.branches = number, append(b.refs.branches, branch)
+	return number
+}
+
+// add adds a holder at its places, and what it names.
+func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
+	holder := int32(0) // What is always shown needs no holder of its own.
+	if !slices.Contains(places, refPlace{}) {
+		holder = int32(len(b.refs.holders))
+		b.refs.holders, b.refs.places = append(b.refs.holders, places), b.refs.places+len(places)
+	}
+	numbers := make([]int32, 1+len(refs.Branches))
+	for i, branch := range refs.Branches {
+		numbers[1+i] = b.branch(refBranch{numbers[branch.In], branch.If})
+	}
+	for _, ref := range refs.Files {
+		b.name(b.refs.files, ref, refPlace{holder, numbers[ref.In]})
+	}
+	for _, ref := range refs.Includes {
+		if b.includes != nil {
+			b.name(b.includes, ref, refPlace{holder, numbers[ref.In]})
+		}
+	}
+}
+
+// name adds a place to a file's. A file that is always shown needs no other.
+func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place refPlace) {
+	name, full := ref.ID, b.refs.size() > conditionalRefs
+	switch {
+	case ref.Space != "" && ref.Space != b.key.space:
+		name = elsewhere(ref.Space, ref.ID)
+		if full {
+			return // There may be no such files, and any number of names.
+		}
+	case !b.there[ref.ID]:
+		return
+	}
+	always, places := refPlace{}, files[name]
+	switch {
+	case place.branch == unshown || len(places) > 0 && places[0] == always:
+		return
+	case place == always:
+		b.refs.places -= len(places)
+		places = nil
+	case full:
+		return
+	}
+	files[name] = append(places, place)
+	b.refs.places++
+}
+
+// documentFileRefs reads what documents name, by their hashes, without those that name nothing.
+func (s *Store) documentFileRefs(
+	ctx context.Context, spaceID string, hashes []string,
+) (map[string]filerefs.Refs, error) {
+	rows, err := s.queries.DocumentFileRefs(ctx, db.DocumentFileRefsParams{SpaceID: spaceID, Hashes: hashes})
+	if err != nil {
+		return nil, interpret(err, "documents")
+	}
+	found := make(map[string]filerefs.Refs, len(rows))
+	for _, row := range rows {
+		if row.FileRefs == nil { // A node of an older version has stored it.
+			texts, err := s.Documents(ctx, spaceID, []string{row.Hash})
+			if err != nil {
+				return nil, err
+			}
+			found[row.Hash] = filerefs.Of(texts[row.Hash].Document)
+			continue
+		}
+		if found[row.Hash], err = fromJSON[filerefs.Refs](row.FileRefs); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// includeFileRefs reads what reusable contents of a revision name, by their files, without those that name nothing.
+func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
+	rows, err := s.queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
+		SpaceID: in.space, Revision: in.revision, FileIds: ids,
+	})
+	if err != nil {
+		return nil, interpret(err, "files")
+	}
+	found := make(map[string]filerefs.Refs, len(rows))
+	for _, row := range rows {
+		if row.FileRefs == nil {
+			files, err := s.Includes(ctx, in.space, in.revision, []string{row.FileID}, includes.MaxBytes)
+			if err != nil {
+				return nil, err
+			}
+			found[row.FileID] = filerefs.OfFile(files[row.FileID])
+			continue
+		}
+		if found[row.FileID], err = fromJSON[filerefs.Refs](row.FileRefs); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// readFileRefs reads what documents and files name that were stored without. Each step is committed, so a start after
+// an interrupted one goes on.
+func readFileRefs(ctx context.Context, q *db.Queries) error {
+	for {
+		rows, err := q.UnreadDocuments(ctx, unreadBytes)
+		if err != nil {
+			return err
+		}
+		var set db.SetDocumentFileRefsParams
+		for _, row := range rows {
+			text, _ := fromJSON[Text](row.Content) // What cannot be read is shown to nobody.
+			refs, err := fileRefsOf(row.Content, text)
+			if err != nil {
+				return err
+			}
+			set.Spaces, set.Hashes = append(set.Spaces, row.SpaceID), append(set.Hashes, row.Hash)
+			set.FileRefs = append(set.FileRefs, string(refs))
+		}
+		if len(rows) == 0 {
+			break
+		}
+		if err := q.SetDocumentFileRefs(ctx, set); err != nil {
+			return err
+		}
+	}
+	for {
+		rows, err := q.UnreadFiles(ctx, unreadBytes)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var set db.SetFileFileRefsParams
+		for _, row := range rows {
+			refs, err := toJSON(filerefs.OfFile(row.Content))
+			if err != nil {
+				return err
+			}
+			set.Spaces, set.Hashes = append(set.Spaces, row.SpaceID), append(set.Hashes, row.Hash)
+			set.FileRefs = append(set.FileRefs, string(refs))
+		}
+		if err := q.SetFileFileRefs(ctx, set); err != nil {
+			return err
+		}
+	}
+}
