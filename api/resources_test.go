@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -110,7 +111,7 @@ func TestPermissionsFollowTheRole(t *testing.T) {
 		rights := access.RightsOf(access.Access{Role: role})
 		for path, want := range map[string]any{
 			"/v1/orgs/" + h.Ours.Organization.ID: view.OrganizationPermissions(rights),
-			"/v1/spaces/" + h.Ours.Space.ID:      view.SpacePermissions(rights),
+			"/v1/spaces/" + h.Ours.Space.ID:      view.SpacePermissions(store.ContentAccess{Role: role, Level: schema.LevelInherit}),
 		} {
 			var got struct {
 				Permissions json.RawMessage `json:"permissions"`
