@@ -13,11 +13,12 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// permissionCalls has a row for each resource that says what the caller may do: the operation that reads it, and for each of
-// its booleans the operation that the boolean is about. An empty operation has its reason in the comment.
+// permissionCalls has a row for each resource that says what the caller may do: the operation that reads it, and for
+// each of its booleans the operation that the boolean is about. An empty operation has its reason in the comment.
 var permissionCalls = map[string]map[string]string{
 	"getOrganizationById": {
-		"view": "getOrganizationById", "access": "listSites", "admin": "updateOrganizationById", "ownTeam": "createOrganizationTeam",
+		"view": "getOrganizationById", "access": "listSites", "admin": "updateOrganizationById",
+		"ownTeam":       "createOrganizationTeam",
 		"createContent": "createSite", "createOpenAPISpec": "createOpenAPISpec", "ingestConversations": "ingestConversation",
 		"viewBilling": "", // Octavo bills nobody.
 		"listMembers": "listMembersInOrganizationById", "listTeams": "listTeamsInOrganizationById",
@@ -27,27 +28,29 @@ var permissionCalls = map[string]map[string]string{
 	"getSpaceById": {
 		"view": "getSpaceById", "access": "getCurrentRevision", "admin": "updateSpaceById",
 		"viewInviteLinks": "listOrganizationInviteLinks",
-		"edit":            "updateChangeRequestContent", "triggerGitSync": "importGitRepository", "comment": "postCommentInSpace",
-		"merge": "mergeChangeRequest", "review": "submitChangeRequestReview", "installIntegration": "installIntegrationOnSpace",
+		"edit":            "updateChangeRequestContent", "triggerGitSync": "importGitRepository",
+		"comment": "postCommentInSpace", "merge": "mergeChangeRequest", "review": "submitChangeRequestReview",
+		"installIntegration": "installIntegrationOnSpace",
 	},
 	"getCollectionById": {
 		"view": "getCollectionById", "admin": "updateCollectionById",
 		"viewInviteLinks": "listOrganizationInviteLinks", "create": "createSpace",
 	},
 	"getCommentInSpace": {
-		"view": "getCommentInSpace", "edit": "updateCommentInSpace", "reply": "postCommentReplyInSpace", "delete": "deleteCommentInSpace",
+		"view": "getCommentInSpace", "edit": "updateCommentInSpace", "reply": "postCommentReplyInSpace",
+		"delete": "deleteCommentInSpace",
 	},
 	"getCommentReplyInSpace": {
 		"view": "getCommentReplyInSpace", "edit": "updateCommentReplyInSpace", "reply": "postCommentReplyInSpace",
 		"delete": "deleteCommentReplyInSpace",
 	},
 	"getCommentInChangeRequest": {
-		"view": "getCommentInChangeRequest", "edit": "updateCommentInChangeRequest", "reply": "postCommentReplyInChangeRequest",
-		"delete": "deleteCommentInChangeRequest",
+		"view": "getCommentInChangeRequest", "edit": "updateCommentInChangeRequest",
+		"reply": "postCommentReplyInChangeRequest", "delete": "deleteCommentInChangeRequest",
 	},
 	"getCommentReplyInChangeRequest": {
-		"view": "getCommentReplyInChangeRequest", "edit": "updateCommentReplyInChangeRequest", "reply": "postCommentReplyInChangeRequest",
-		"delete": "deleteCommentReplyInChangeRequest",
+		"view": "getCommentReplyInChangeRequest", "edit": "updateCommentReplyInChangeRequest",
+		"reply": "postCommentReplyInChangeRequest", "delete": "deleteCommentReplyInChangeRequest",
 	},
 	"getOpenAPISpecBySlug":      {"view": "listOpenAPISpecVersions", "edit": "updateOpenAPISpecBySlug"},
 	"getTranslation":            {"view": "getTranslation", "edit": "updateTranslation"},
@@ -76,13 +79,18 @@ func permissionCallers(h *apitest.Harness, collection string) []permissionCase {
 	}
 	org, space := h.Ours.Organization.ID, h.Ours.Space.ID
 	for _, role := range []schema.Role{schema.RoleGuest, schema.RoleRead} {
-		for _, granted := range []schema.Role{schema.RoleAdmin, schema.RoleCreate, schema.RoleReview, schema.RoleEdit, schema.RoleComment, schema.RoleRead} {
+		for _, granted := range schema.Roles() {
+			if granted == schema.RoleGuest {
+				continue
+			}
 			user, token := storetest.User(h.T, h.Store, schema.NewID())
 			if err := h.Store.SetMember(h.T.Context(), org, user.ID, role); err != nil {
 				h.T.Fatal(err)
 			}
 			to := store.Subjects{Users: []string{user.ID}}
-			for _, target := range []store.GrantTarget{{OrganizationID: org, SpaceID: &space}, {OrganizationID: org, CollectionID: &collection}} {
+			for _, target := range []store.GrantTarget{
+				{OrganizationID: org, SpaceID: &space}, {OrganizationID: org, CollectionID: &collection},
+			} {
 				if err := h.Store.Grant(h.T.Context(), target, to, granted); err != nil {
 					h.T.Fatal(err)
 				}
@@ -93,8 +101,8 @@ func permissionCallers(h *apitest.Harness, collection string) []permissionCase {
 	return callers
 }
 
-// TestPermissionsAreWhatCallsDo compares each boolean of each resource with the answer to its call, for every caller. A new
-// resource with permissions, or a new boolean, needs a row.
+// TestPermissionsAreWhatCallsDo compares each boolean of each resource with the answer to its call, for every caller.
+// A new resource with permissions, or a new boolean, needs a row.
 func TestPermissionsAreWhatCallsDo(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -123,7 +131,8 @@ func TestPermissionsAreWhatCallsDo(t *testing.T) {
 		h.Want(http.StatusOK, "PATCH", "/v1/collections/"+collection, h.Ours.Tokens[schema.RoleAdmin], restrict)
 		h.Want(http.StatusOK, "PATCH", "/v1/spaces/"+h.Ours.Space.ID, h.Ours.Tokens[schema.RoleAdmin], restrict)
 		for read, booleans := range permissionCalls {
-			ofContent := strings.Contains(operations[read].Path, "/spaces/") || strings.Contains(operations[read].Path, "/collections/")
+			path := operations[read].Path
+			ofContent := strings.HasPrefix(path, "/spaces/") || strings.HasPrefix(path, "/collections/")
 			if level != `"inherit"` && !ofContent {
 				continue // The content's level changes nothing there.
 			}

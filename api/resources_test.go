@@ -109,9 +109,10 @@ func TestPermissionsFollowTheRole(t *testing.T) {
 	h := apitest.New(t)
 	for _, role := range schema.Roles() {
 		rights := access.RightsOf(access.Access{Role: role})
+		content := store.ContentAccess{Role: role, Level: schema.LevelInherit}
 		for path, want := range map[string]any{
 			"/v1/orgs/" + h.Ours.Organization.ID: view.OrganizationPermissions(rights),
-			"/v1/spaces/" + h.Ours.Space.ID:      view.SpacePermissions(store.ContentAccess{Role: role, Level: schema.LevelInherit}),
+			"/v1/spaces/" + h.Ours.Space.ID:      view.SpacePermissions(content),
 		} {
 			var got struct {
 				Permissions json.RawMessage `json:"permissions"`

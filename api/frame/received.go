@@ -218,8 +218,8 @@ func (b *body) release() {
 	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
-// chunks reads a chunked body, and bounds what the framing of each part takes: extensions of a chunk's size have no bound
-// in fasthttp.
+// chunks reads a chunked body, and bounds what the framing of each part takes: extensions of a chunk's size have no
+// bound in fasthttp.
 type chunks struct {
 	io.Reader
 	conn *edgeConn
