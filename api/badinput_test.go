@@ -355,8 +355,8 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// withLogin returns addresses with a user or a password if the pattern is one of addresses. Repositories take them: they are
-// encrypted and never shown.
+// withLogin returns addresses with a user or a password if the pattern is one of addresses. Repositories take them:
+// they are encrypted and never shown.
 func withLogin(r rules.Rule) []string {
 	if r.Pattern == "repositoryURL" || r.Form.Match("javascript:x") || !r.Form.Match("https://a.example/") {
 		return nil

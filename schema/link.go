@@ -79,8 +79,8 @@ const (
 	ProblemLogin = "must not hold a user or a password"
 )
 
-// ShownLink returns a link as documents and answers have it. "//host" becomes "https://host". Any other link that is not
-// allowed becomes the empty link: links were stored before they were checked.
+// ShownLink returns a link as documents and answers have it. "//host" becomes "https://host". Any other link that is
+// not allowed becomes the empty link: links were stored before they were checked.
 func ShownLink(link string) string {
 	if LinkAllowed(link) {
 		return link

@@ -26,9 +26,9 @@ type Change struct {
 	Revision string
 }
 
-// RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All that the
-// first revision of a space has is new. A visitor is told of pages that are shown to them in both, of files that are shown
-// to them in the revision, and of nothing deleted.
+// RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All
+// that the first revision of a space has is new. A visitor is told of pages that are shown to them in both, of files
+// that are shown to them in the revision, and of nothing deleted.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {

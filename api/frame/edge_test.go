@@ -277,6 +277,52 @@ func TestFramingIsStrict(t *testing.T) {
 	}
 }
 
+// TestChunkFraming sends chunked bodies whose framing a proxy could read differently, or that has no end.
+func TestChunkFraming(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	const events = `{"events":[]}`
+	head, last := h.Post(h.Ours.SiteKey, "Transfer-Encoding: chunked"), "0\r\n\r\n"
+	second := h.Post(h.Ours.SiteKey, "Content-Length: 13") + events
+	sized := func(line, end string) string { return head + line + events + end + last + second }
+	for name, request := range map[string]string{
+		"LF after a size": sized("d\n", "\r\n"), "LF after a chunk": sized("d\r\n", "\n"),
+		"LF after an extension": sized("d;a=b\n", "\r\n"), "LF in an extension": sized("d;a\nb\r\n", "\r\n"),
+		"LF after the last size": head + chunk(events) + "0\n\r\n" + second, "two LF": sized("d\n", "\n"),
+		"endless extension":      sized("d;"+strings.Repeat("a", 200_000)+"\r\n", "\r\n"),
+		"endless last extension": head + chunk(events) + "0;" + strings.Repeat("a", 200_000) + "\r\n\r\n" + second,
+		"endless later extension": head + chunk(`{"events":[`+strings.Repeat(" ", 300_000)) + "2;" +
+			strings.Repeat("a", 200_000) + "\r\n]}\r\n" + last + second,
+	} {
+		w := h.Wire()
+		w.Send(request)
+		if got := w.Answer(); got.Status != 400 {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+		}
+		w.WantClosed()
+	}
+	if n := len(h.Intake.Bodies); n > 0 {
+		t.Errorf("the intake has got %d bodies", n)
+	}
+	pieces := chunk(`{"events":[`)
+	for range 20_000 {
+		pieces += chunk(" ")
+	}
+	for name, request := range map[string]string{
+		"an extension": sized("d;a=b\r\n", "\r\n"), "small chunks": head + pieces + chunk("]}") + last + second,
+		"a large chunk":  head + chunk(`{"events":[`+strings.Repeat(" ", 800_000)+`]}`) + last + second,
+		"four kilobytes": sized("d;"+strings.Repeat("a", 4000)+"\r\n", "\r\n"),
+	} {
+		w := h.Wire()
+		w.Send(request)
+		for range 2 {
+			if got := w.Answer(); got.Status != 204 {
+				t.Errorf("%s: %d %s", name, got.Status, got.Body)
+			}
+		}
+	}
+}
+
 // TestCutBodiesAreNotTaken closes the client's side in the middle of a body.
 func TestCutBodiesAreNotTaken(t *testing.T) {
 	t.Parallel()

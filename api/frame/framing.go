@@ -18,7 +18,9 @@ import (
 // firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
 // fasthttp accepts blanks and extensions after a chunk's size without showing them, so they cannot be refused here. It
-// skips them, as RFC 9112, 7.1.1, demands for unknown extensions.
+// skips them, as RFC 9112, 7.1.1, demands for unknown extensions; chunkFraming bounds their length. It refuses a bare
+// line feed there, and takes one after the request line and in trailers, which RFC 9112, 2.2, allows: neither says
+// where a request ends.
 
 // firstBodyBytes is how much of a body fasthttp waits for before it calls the handler. fasthttp does not accept 0.
 const firstBodyBytes = 1

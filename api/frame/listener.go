@@ -272,10 +272,19 @@ type edgeConn struct {
 	// unsent is the answer that the client has not taken yet, if it is counted.
 	unsent atomic.Pointer[unsentAnswer]
 	// The connection's one goroutine, which also closes it, owns the fields below. unread: a request was refused before
-	// it was read to its end. begun: something has arrived. ended: the client has sent its last byte.
-	unread, begun, ended bool
-	closed               atomic.Bool
+	// it was read to its end. begun: something has arrived. ended: the client has sent its last byte. bounded: at most
+	// allowance bytes may still be read.
+	unread, begun, ended, bounded bool
+	allowance                     int
+	closed                        atomic.Bool
 }
+
+// mayRead bounds the bytes that the next reads return in all, until mayReadAll.
+func (c *edgeConn) mayRead(bytes int) { c.bounded, c.allowance = true, bytes }
+
+func (c *edgeConn) mayReadAll() { c.bounded = false }
+
+var errFraming = errors.New("the framing of a chunk is too long")
 
 // awaitFirst waits until data arrives, without consuming it. It returns false if none will.
 func (c *edgeConn) awaitFirst() bool {
@@ -308,7 +317,11 @@ func peek(fd uintptr) (arrived, known bool) {
 }
 
 func (c *edgeConn) Read(p []byte) (int, error) {
+	if c.bounded && c.allowance <= 0 {
+		return 0, errFraming
+	}
 	n, err := c.TCPConn.Read(p)
+	c.allowance -= n
 	if n > 0 && !c.begun {
 		c.begun = true
 		c.busy()

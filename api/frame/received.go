@@ -218,6 +218,25 @@ func (b *body) release() {
 	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
+// chunks reads a chunked body, and bounds what the framing of each part takes: extensions of a chunk's size have no
+// bound in fasthttp.
+type chunks struct {
+	io.Reader
+	conn *edgeConn
+}
+
+// chunkPart is the most that one read returns. chunkFraming is for the framing and for what fasthttp reads ahead.
+const (
+	chunkPart    = 64 << 10
+	chunkFraming = 64 << 10
+)
+
+func (c chunks) Read(p []byte) (int, error) {
+	p = p[:min(len(p), chunkPart)]
+	c.conn.mayRead(len(p) + chunkFraming)
+	return c.Reader.Read(p)
+}
+
 // receive reads the body off the connection. The frame has already admitted the caller.
 func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	request := &c.http.Request
@@ -244,6 +263,10 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	}
 	c.raw.token, c.inflated.token = holder, holder
 	c.raw.announced = length
+	if conn, ok := c.http.Conn().(*edgeConn); ok && length < 0 {
+		stream = chunks{stream, conn}
+		defer conn.mayReadAll()
+	}
 	got, err := c.raw.fill(ctx, stream, op.BodyLimit, ready)
 	c.received = len(got)
 	if err == nil && (len(got) < length || length < 0 && clientEnded(c.http)) {

@@ -62,7 +62,8 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Scope: access.Having(access.RightView, access.OnInsights).OrSiteKey().OrFrontEnd().OrNobody(), Status: http.StatusNoContent,
 			BodyLimit: EventBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, CORS: true, Handler: frame.Handle(h.track),
 		},
-		reportOperation[aggregateRequest](h, query.Aggregate, "aggregateSiteEvents", "Aggregate a site's events."),
+		reportOperation[aggregateRequest](h, query.Aggregate, "aggregateSiteEvents",
+			"Aggregate a site's events. Dimensions of select are grouped by, whether groupBy names them or not."),
 		reportOperation[funnelRequest](h, query.Funnel, "getSiteEventsFunnel",
 			"Count the visitors or sessions that went through steps one after the other. A step is reached by "+
 				"events that match it and all before it, each later than the one before (see strictIncrease), "+

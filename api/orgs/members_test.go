@@ -293,7 +293,8 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	members := "/v1/orgs/" + h.Ours.Organization.ID + "/members"
 	for role, token := range h.Ours.Tokens {
 		lists := h.Do("GET", members, token, nil).Status == 200
-		if got := h.Want(200, "GET", "/v1/users/"+ours.ID, token, nil)["email"]; (got != nil) != (lists || role == schema.RoleRead) {
+		got := h.Want(200, "GET", "/v1/users/"+ours.ID, token, nil)["email"]
+		if (got != nil) != (lists || role == schema.RoleRead) {
 			t.Errorf("%s lists the members: %t, and sees %v", role, lists, got)
 		}
 		if own := h.Want(200, "GET", "/v1/users/"+h.Ours.Users[role].ID, token, nil); own["email"] == nil {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -12,6 +11,6 @@ func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	return schema.Collection{
 		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
 		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: v.collectionURLs(row.ID),
-		Permissions: collectionPermissions(access.ContentRights(a.ContentAccess)),
+		Permissions: collectionPermissions(a.ContentAccess),
 	}
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // OrganizationPermissions presents rights as the booleans of a resource, like the functions below.
@@ -24,26 +25,31 @@ func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 	}
 }
 
-func SpacePermissions(r access.Rights) schema.SpacePermissions {
+// SpacePermissions presents what a member may do with a space. Integrations are installed, and links listed, by the
+// organization's admins only: a grant on the space is not enough.
+func SpacePermissions(a store.ContentAccess) schema.SpacePermissions {
+	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.SpacePermissions{
 		View:               r.Has(access.RightView),
 		Access:             r.Has(access.RightAccess),
 		Admin:              r.Has(access.RightAdmin),
-		ViewInviteLinks:    r.Has(access.RightAdmin),
+		ViewInviteLinks:    organization.Has(access.RightAdmin),
 		Edit:               r.Has(access.RightEdit),
 		TriggerGitSync:     r.Has(access.RightCreate),
 		Comment:            r.Has(access.RightComment),
 		Merge:              r.Has(access.RightMerge),
 		Review:             r.Has(access.RightReview),
-		InstallIntegration: r.Has(access.RightAdmin),
+		InstallIntegration: organization.Has(access.RightAdmin),
 	}
 }
 
-func collectionPermissions(r access.Rights) schema.CollectionPermissions {
+// collectionPermissions does so for collections.
+func collectionPermissions(a store.ContentAccess) schema.CollectionPermissions {
+	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.CollectionPermissions{
 		View:            r.Has(access.RightView),
 		Admin:           r.Has(access.RightAdmin),
-		ViewInviteLinks: r.Has(access.RightAdmin),
+		ViewInviteLinks: organization.Has(access.RightAdmin),
 		Create:          r.Has(access.RightCreate),
 	}
 }

@@ -35,7 +35,7 @@ func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	if err != nil {
 		return schema.Space{}, err
 	}
-	permissions := SpacePermissions(access.ContentRights(a.ContentAccess))
+	permissions := SpacePermissions(a.ContentAccess)
 	var trusted []schema.GitBranch
 	if permissions.Admin && !a.Reader && s.GitTrusted != nil {
 		if trusted, err = schema.DecodeJSON[[]schema.GitBranch](s.GitTrusted); err != nil {

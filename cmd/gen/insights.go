@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -33,8 +34,26 @@ func columns(b *bytes.Buffer) error {
 			fmt.Fprintf(b, "| %s | %s | %s |\n", storedAs(c), c.Privacy, cellText(c.Doc))
 		}
 	}
+	b.WriteString(quotedName.ReplaceAllString(guides, "`$1`"))
 	return nil
 }
+
+// guides says where the questions of GitBook's published guides have other answers; query/testdata/rows/guides.txt
+// tests it.
+const guides = `
+## Questions of GitBook's guides
+
+Dimensions of 'select' are grouped by, whether 'groupBy' names them or not. Two questions of GitBook's guides read
+otherwise:
+
+- The report on broken URLs selects 'datetime' beside 'url' and groups by 'url' alone. Octavo answers a row for each
+  moment, not the last one of each URL. Leave 'datetime' out for a row for each URL, or give it an 'interval'.
+- The report on AI questions and ratings groups by 'eventAskResponseRating', which leaves out the questions: they have no
+  rating. Select the metric 'askResponseRating' instead: it counts both ratings in each group, and keeps the questions.
+`
+
+// quotedName matches the names in guides, which a raw string cannot quote with backticks.
+var quotedName = regexp.MustCompile(`'(\w+)'`)
 
 func use(c insights.Column) string {
 	switch {

@@ -46,8 +46,8 @@ func Link(value any) string {
 	return link
 }
 
-// Ref parses the destination of a link. It refuses schemes that are not on the list, above all scripts. "//host" becomes
-// "https://host".
+// Ref parses the destination of a link. It refuses schemes that are not on the list, above all scripts. "//host"
+// becomes "https://host".
 func Ref(link string) (map[string]any, bool) {
 	if schema.LinkScheme(link) == refScheme {
 		_, path, _ := strings.Cut(link, ":")

@@ -146,7 +146,8 @@ var hostOnly = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\n\r]*[/\\]`)
 // scheme of the page.
 func leadsElsewhere(address string) bool {
 	scheme := schema.LinkScheme(address)
-	return hostOnly.MatchString(address) || !schema.LinkAllowed(address) && scheme != "ref" && browserScheme.MatchString(scheme)
+	return hostOnly.MatchString(address) ||
+		!schema.LinkAllowed(address) && scheme != "ref" && browserScheme.MatchString(scheme)
 }
 
 // TestSafe renders every form with every bad input as careless clients do. Something must be dangerous before.

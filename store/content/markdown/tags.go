@@ -159,7 +159,9 @@ var tagRows = []tagRow{
 		{"title", "title", kindText}, {"overflow", "overflow", kindText}, {"lineNumbers", "lineNumbers", kindFlag},
 		{"fullWidth", "fullWidth", kindFlag}, {"expandable", "expandable", kindFlag}, {"collapsedLineCount", "collapsedLineCount", kindNumber},
 	}},
-	{name: "embed", kind: "embed", form: formCaption, attrs: []tagAttribute{{"url", "url", kindLink}, {"fullWidth", "fullWidth", kindFlag}}},
+	{name: "embed", kind: "embed", form: formCaption, attrs: []tagAttribute{
+		{"url", "url", kindLink}, {"fullWidth", "fullWidth", kindFlag},
+	}},
 	{name: "file", kind: "file", form: formCaption, attrs: []tagAttribute{{"src", "ref", kindFile}}},
 	{name: "content-ref", kind: "content-ref", form: formLink, attrs: []tagAttribute{{"url", "ref", kindRef}}},
 	{name: "page-ref", kind: "content-ref", form: formAlone, attrs: []tagAttribute{{"page", "ref", kindRef}}},
