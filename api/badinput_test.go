@@ -361,7 +361,12 @@ func withLogin(r rules.Rule) []string {
 	if r.Pattern == "repositoryURL" || r.Form.Match("javascript:x") || !r.Form.Match("https://a.example/") {
 		return nil
 	}
-	return []string{"https://me:x@a.example/", "http://me@a.example", "HTTPS://me:x@a.example", `https:\\me:x@a.example`}
+	return []string{
+		"https://me:x@a.example/",
+		"http://me@a.example",
+		"HTTPS://me:x@a.example",
+		`https:\\me:x@a.example`,
+	}
 }
 
 // misfit finds a text within the bounds that does not match the pattern.

@@ -43,7 +43,11 @@ func (b *fileBench) upload(request string, contents map[string]string, names ...
 			encoded := base64.StdEncoding.EncodeToString([]byte(content))
 			files = append(files, fmt.Sprintf(`{"name":%q,"base64":%q}`, name, encoded))
 		}
-		b.ChangeContent(schema.RoleAdmin, request, `{"operation":"insert_files","files":[`+strings.Join(files, ",")+`]}`)
+		b.ChangeContent(
+			schema.RoleAdmin,
+			request,
+			`{"operation":"insert_files","files":[`+strings.Join(files, ",")+`]}`,
+		)
 	}
 	r := apitest.Ask[schema.Revision](b.Harness, schema.RoleAdmin, "GET", b.RequestPath(request)+"/content", nil, 200)
 	for _, file := range r.Files {
@@ -109,8 +113,8 @@ func cells(nodes []schema.Node, name func() string) {
 }
 
 // TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
-// draft that they preview. No answer has the name or id of a file that no page names as the reader sees it. Answers that list
-// files list those that the pages of their revision name. Users get all files.
+// draft that they preview. No answer has the name or id of a file that no page names as the reader sees it. Answers
+// that list files list those that the pages of their revision name. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -159,7 +163,8 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		condition("![](@block.png)\n\n"+condition("[a](@nested.png)"))+"\n"+
 		condition(include("ending.md")+"\n![](@nested.png)\n")+"\n"+
 		"<details>\n\n<summary>More</summary>\n\n"+condition("![](@expandable.png)")+"\n</details>\n\n"+
-		include("always.md")+"\n"+condition(include("block.md"))+"\n{% if false %}\n![](@impossible.png)\n{% endif %}\n\n"+
+		include("always.md")+"\n"+
+		condition(include("block.md"))+"\n{% if false %}\n![](@impossible.png)\n{% endif %}\n\n"+
 		"{% if ((( %}\n![](@unread-condition.png)\n{% endif %}\n\n{% if "+claimed+" %}\n\n![](@unended.png)\n"))
 	b.page(request, "unlisted", `"hidden":true,`+b.text("![](@unlisted.png)"))
 	b.page(request, "conditional", `"condition":"`+claimed+`",`+
@@ -188,7 +193,8 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	admin := h.Ours.Tokens[schema.RoleAdmin]
 	h.Want(http.StatusOK, "PUT", site+"/customization", admin, `{"favicon":{},"header":{"links":[`+
 		link("header.pdf", "")+`,`+link("staff-header.pdf", `,"condition":"`+claimed+`"`)+
-		`]},"footer":{"groups":[{"title":"Files","links":[`+strings.Replace(link("footer.pdf", ""), `"links":[],`, "", 1)+`]}]}}`)
+		`]},"footer":{"groups":[{"title":"Files","links":[`+strings.Replace(link("footer.pdf", ""), `"links":[],`,
+		"", 1)+`]}]}}`)
 
 	// Another space of the site names files of this one, and a space that is not on the site.
 	for _, onSite := range []bool{true, false} {
@@ -303,7 +309,8 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 					for file, id := range b.ids {
 						shown := slices.Contains(everybody, file) || reader.staff && slices.Contains(staff, file)
 						if where := only[file]; where != nil {
-							shown = shown && slices.ContainsFunc(where, func(part string) bool { return strings.Contains(path, part) })
+							in := func(part string) bool { return strings.Contains(path, part) }
+							shown = shown && slices.ContainsFunc(where, in)
 						}
 						got := strings.Contains(string(a.Body), id) || strings.Contains(string(a.Body), file)
 						if file == "staff-header.pdf" && strings.Contains(path, h.Ours.Site.ID) {

@@ -19,9 +19,10 @@ var permissionCalls = map[string]map[string]string{
 	"getOrganizationById": {
 		"view": "getOrganizationById", "access": "listSites", "admin": "updateOrganizationById",
 		"ownTeam":       "createOrganizationTeam",
-		"createContent": "createSite", "createOpenAPISpec": "createOpenAPISpec", "ingestConversations": "ingestConversation",
-		"viewBilling": "", // Octavo bills nobody.
-		"listMembers": "listMembersInOrganizationById", "listTeams": "listTeamsInOrganizationById",
+		"createContent": "createSite", "createOpenAPISpec": "createOpenAPISpec",
+		"ingestConversations": "ingestConversation",
+		"viewBilling":         "", // Octavo bills nobody.
+		"listMembers":         "listMembersInOrganizationById", "listTeams": "listTeamsInOrganizationById",
 		"listIntegrations": "getOrganizationIntegrationStatus", "listInstallations": "listOrganizationInstallations",
 		"installIntegration": "installIntegration",
 	},

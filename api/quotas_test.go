@@ -20,7 +20,8 @@ func TestQuotas(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	limits := store.Quotas{
-		Organizations: 4, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, UserMails: 5, Collections: 2, Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
+		Organizations: 4, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, UserMails: 5, Collections: 2,
+		Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
 		Conversations: 2, Webhooks: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)

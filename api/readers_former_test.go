@@ -26,8 +26,12 @@ func TestReadersSeeNothingFormer(t *testing.T) {
 		h.Want(http.StatusOK, "PATCH", space, admin, map[string]any{"title": title + " space", "emoji": "1f600"})
 	}
 	named := func(title, emoji string) string {
-		return fmt.Sprintf(`"title":"%s page","description":"%[1]s described","slug":"%s-page","emoji":"%s","icon":"%[2]s-icon"`,
-			title, strings.ToLower(title), emoji)
+		return fmt.Sprintf(
+			`"title":"%s page","description":"%[1]s described","slug":"%s-page","emoji":"%s","icon":"%[2]s-icon"`,
+			title,
+			strings.ToLower(title),
+			emoji,
+		)
 	}
 	target := func(title string) string {
 		return `"target":{"kind":"url","url":"https://` + strings.ToLower(title) + `.example/"}`
@@ -39,7 +43,8 @@ func TestReadersSeeNothingFormer(t *testing.T) {
 	h.ChangeContent(schema.RoleAdmin, first.ID,
 		`{"operation":"insert_page","ref":"p",`+named("Formerly", "1f47b")+`,`+text("Formerly")+`}`,
 		`{"operation":"insert_page","into":"p","title":"Below","slug":"below"}`,
-		`{"operation":"insert_page","into":"p","title":"Formerly gone","slug":"formerly-gone","document":{"markdown":"Gone."}}`,
+		`{"operation":"insert_page","into":"p","title":"Formerly gone","slug":"formerly-gone",`+
+			`"document":{"markdown":"Gone."}}`,
 		`{"operation":"insert_page","type":"link","title":"Formerly linked",`+target("Formerly")+`}`,
 		`{"operation":"insert_page","type":"group","title":"Formerly grouped","slug":"formerly-grouped"}`)
 	h.MergeNow(first.ID)
@@ -56,8 +61,12 @@ func TestReadersSeeNothingFormer(t *testing.T) {
 	edited := func(title, emoji string) []string {
 		return []string{
 			`{"operation":"update_page","page":"` + page + `",` + named(title, emoji) + `,` + text(title) + `}`,
-			`{"operation":"update_page","page":"` + ids["Formerly linked"] + `","title":"` + title + ` linked",` + target(title) + `}`,
-			`{"operation":"update_page","page":"` + ids["Formerly grouped"] + `","title":"` + title + ` grouped","slug":"` +
+			`{"operation":"update_page","page":"` + ids["Formerly linked"] + `","title":"` + title + ` linked",` +
+				target(
+					title,
+				) + `}`,
+			`{"operation":"update_page","page":"` + ids["Formerly grouped"] + `","title":"` + title +
+				` grouped","slug":"` +
 				strings.ToLower(title) + `-grouped"}`,
 		}
 	}
@@ -68,11 +77,16 @@ func TestReadersSeeNothingFormer(t *testing.T) {
 		`{"operation":"delete_page","page":"`+ids["Formerly gone"]+`"}`)...)
 	revision := h.MergeNow(second.ID).Revision
 	draft := h.ChangeRequest(h.Ours)
-	h.ChangeContent(schema.RoleAdmin, draft.ID, append(edited("Drafted", "1f680"), `{"operation":"delete_page","page":"`+below+`"}`)...)
+	h.ChangeContent(
+		schema.RoleAdmin,
+		draft.ID,
+		append(edited("Drafted", "1f680"), `{"operation":"delete_page","page":"`+below+`"}`)...)
 	h.RunJobs()
 
 	user := h.Ours.Tokens[schema.RoleRead]
-	for _, path := range []string{space + "/revisions/" + revision + "/changes?limit=100", h.RequestPath(draft.ID) + "/changes?limit=100"} {
+	for _, path := range []string{
+		space + "/revisions/" + revision + "/changes?limit=100", h.RequestPath(draft.ID) + "/changes?limit=100",
+	} {
 		a := h.Do("GET", path, user, nil)
 		if told := string(a.Body); !strings.Contains(told, `"before"`) || !strings.Contains(told, "page_deleted") {
 			t.Errorf("a member is told no former state: %d %s", a.Status, told)
@@ -92,7 +106,15 @@ func TestReadersSeeNothingFormer(t *testing.T) {
 		told := strings.ToLower(string(a.Body))
 		never := []string{"formerly", "1f47b", `"before"`, "deleted"}
 		if inDraft {
-			never = append(never, "present page", "present-page", "present described", "present.example", "present linked", "present-grouped")
+			never = append(
+				never,
+				"present page",
+				"present-page",
+				"present described",
+				"present.example",
+				"present linked",
+				"present-grouped",
+			)
 		}
 		for _, word := range never {
 			if strings.Contains(told, word) {

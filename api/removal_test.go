@@ -86,7 +86,8 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 func TestNamedUsersAreFound(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	admin, org, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID, "/v1/spaces/"+h.Ours.Space.ID
+	admin, org := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID
+	space := "/v1/spaces/" + h.Ours.Space.ID
 	user, token := h.Ours.Users[schema.RoleReview], h.Ours.Tokens[schema.RoleReview]
 	made := func(path string, body any) string {
 		t.Helper()
@@ -118,7 +119,8 @@ func TestNamedUsersAreFound(t *testing.T) {
 		t.Helper()
 		for _, path := range []string{
 			comment, space + "/comments?status=all", comment + "/replies", reply, request,
-			space + "/change-requests?status=draft", inRequest, request + "/comments", others + "/requested-reviewers", others + "/reviews", review,
+			space + "/change-requests?status=draft", inRequest, request + "/comments",
+			others + "/requested-reviewers", others + "/reviews", review,
 			conflicts + "?status=all",
 		} {
 			named := false

@@ -15,13 +15,15 @@ func TestLinks(t *testing.T) {
 		"HTTPS://a.example": true, "mailto:a@b.example": true, "tel:+49": true,
 		"javascript:alert(1)": false, "JavaScript:x": false, " javascript:x": false, "java\nscript:x": false, "\x01javascript:x": false,
 		"data:text/html,x": false, "vbscript:x": false, "file:///etc/passwd": false, "blob:x": false, "ref:page/p": false,
-		"a//b": true, "/a//b": true, "#//b": true, "?//b": true, "R&D.md": true, "R&amp;D.md": true, "/a?b&colon;c": true,
+		"a//b": true, "/a//b": true, "#//b": true, "?//b": true, "R&D.md": true, "R&amp;D.md": true,
+		"/a?b&colon;c":                 true,
 		"https://a.example//b&colon;c": true, `\a`: true, "./:b": true, "&#104;ttps://a.example": true,
 		"//host/a": false, "///host": false, `\\host`: false, `/\host`: false, `\/host`: false, " //host": false,
 		"\t//host": false, "/\t/host": false, "/\n\\host": false, "\x01//host": false, "//": false, "/\r/": false,
 		"javascript&colon;x": false, "javascript&#58;x": false, "javascript&#x3a;x": false, "&#106;avascript:x": false,
 		"java&Tab;script:x": false, "java&NewLine;script&colon;x": false, "javascript&amp;colon;x": false,
-		"&sol;&sol;host": false, "/&sol;host": false, "&bsol;/host": false, "&Tab;//host": false, "&amp;sol;/host": false,
+		"&sol;&sol;host": false, "/&sol;host": false, "&bsol;/host": false, "&Tab;//host": false,
+		"&amp;sol;/host": false,
 	} {
 		if LinkAllowed(link) != allowed {
 			t.Errorf("%q: allowed is %t", link, !allowed)
@@ -47,11 +49,14 @@ func TestShownLink(t *testing.T) {
 func TestLinkHasLogin(t *testing.T) {
 	t.Parallel()
 	for link, has := range map[string]bool{
-		"https://a:b@c.example": true, "HTTP://a@c.example/": true, "https://@c.example": true, " https://a:b@c.example": true,
-		"ht\ttps://a:b@c.example": true, `https:\\a:b@c.example`: true, "https:a:b@c.example": true, "https:/a@c.example": true,
+		"https://a:b@c.example": true, "HTTP://a@c.example/": true, "https://@c.example": true,
+		" https://a:b@c.example":  true,
+		"ht\ttps://a:b@c.example": true, `https:\\a:b@c.example`: true, "https:a:b@c.example": true,
+		"https:/a@c.example":   true,
 		"https:///a@c.example": true, "https://a%zz@c.example": true,
-		"https://c.example/a@b": false, "https://c.example?a@b": false, "https://c.example#a@b": false, "mailto:a@b.example": false,
-		"tel:a@b": false, "/a@b": false, "a@b": false, "httpx://a@b": false, "": false,
+		"https://c.example/a@b": false, "https://c.example?a@b": false, "https://c.example#a@b": false,
+		"mailto:a@b.example": false,
+		"tel:a@b":            false, "/a@b": false, "a@b": false, "httpx://a@b": false, "": false,
 	} {
 		if LinkHasLogin(link) != has {
 			t.Errorf("%q: a login is %t", link, !has)
@@ -64,7 +69,8 @@ func TestLinkHasLogin(t *testing.T) {
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		"javascript:alert(1)", "javascript&colon;alert(1)", "//evil.example/a", `/\evil.example`, `\\evil.example`, "/\t/evil.example",
+		"javascript:alert(1)", "javascript&colon;alert(1)", "//evil.example/a", `/\evil.example`, `\\evil.example`,
+		"/\t/evil.example",
 	} {
 		t.Run(bad, func(t *testing.T) { linksOfDocuments(t, bad) })
 	}
@@ -88,7 +94,8 @@ func linksOfDocuments(t *testing.T, bad string) {
 		"integration": {`{"type":"integration","data":{"integration":"a","block":"b","props":{},"url":"javascript:alert(1)"}}`, "d.nodes[0].data.url"},
 	} {
 		var d Document
-		if err := json.Unmarshal([]byte(`{"nodes":[`+strings.ReplaceAll(c.node, `"javascript:alert(1)"`, string(quoted))+`]}`), &d); err != nil {
+		if err := json.Unmarshal([]byte(`{"nodes":[`+strings.ReplaceAll(c.node, `"javascript:alert(1)"`,
+			string(quoted))+`]}`), &d); err != nil {
 			t.Fatal(err)
 		}
 		d.Normalize()
@@ -96,14 +103,16 @@ func linksOfDocuments(t *testing.T, bad string) {
 		if len(problems) != 1 || problems[0].Field != c.field || problems[0].Problem != ProblemLink {
 			t.Errorf("%s: %+v", name, problems)
 		}
-		if answer := string(encode(t, d)); !strings.Contains(answer, `"url":"`+shown+`"`) || strings.Contains(answer, string(quoted)) {
+		if answer := string(encode(t, d)); !strings.Contains(answer, `"url":"`+shown+`"`) ||
+			strings.Contains(answer, string(quoted)) {
 			t.Errorf("%s is shown: %s", name, answer)
 		}
 	}
 	table := Data{"records": map[string]any{"r": map[string]any{"values": map[string]any{"c": map[string]any{"kind": "url", "url": bad}}}},
 		"list": []any{1.0, map[string]any{"kind": "url", "url": bad}}, "own": map[string]any{"url": "x:y"}}
 	if got, want := string(encode(t, table)),
-		`{"list":[1,{"kind":"url","url":"`+shown+`"}],"own":{"url":"x:y"},"records":{"r":{"values":{"c":{"kind":"url","url":"`+shown+`"}}}}}`; got != want {
+		`{"list":[1,{"kind":"url","url":"`+shown+`"}],"own":{"url":"x:y"},`+
+			`"records":{"r":{"values":{"c":{"kind":"url","url":"`+shown+`"}}}}}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if table["list"].([]any)[1].(map[string]any)["url"] != bad {
@@ -118,7 +127,10 @@ func linksOfDocuments(t *testing.T, bad string) {
 func TestLinkPattern(t *testing.T) {
 	t.Parallel()
 	pattern, not := regexp.MustCompile(LinkPattern), regexp.MustCompile(LinkNot)
-	for _, start := range []string{"", "http", "HTTPS", "mailto", "tel", "javascript", "data", "htt", "httpx", " http", "h\tttp", "java\nscript", "é", "a b", "\x00", "/", "\\", " /", "/\t"} {
+	for _, start := range []string{
+		"", "http", "HTTPS", "mailto", "tel", "javascript", "data", "htt", "httpx", " http", "h\tttp", "java\nscript",
+		"é", "a b", "\x00", "/", "\\", " /", "/\t",
+	} {
 		for _, rest := range []string{"", ":", ":x", "/", "/:", "?a:b", "#a:b", "//a:b", " :x", "x:y", "\\", "\n/a"} {
 			if link := start + rest; (pattern.MatchString(link) && !not.MatchString(link)) != LinkAllowed(link) {
 				t.Errorf("%q: the pattern says %t", link, !LinkAllowed(link))

@@ -63,12 +63,18 @@ func TestFilesThatDocumentsName(t *testing.T) {
 		return schema.Block("images", schema.Node{Type: "image", Data: schema.Data{"ref": ref}})
 	}
 	change(store.ContentChange{Files: []store.NewFile{
-		file("shown", "1"), file("included", "2"), file("for some", "3"), file("of a large file", "4"), file("unnamed", "5"),
+		file(
+			"shown",
+			"1",
+		), file("included", "2"), file("for some", "3"), file("of a large file", "4"), file("unnamed", "5"),
 	}})
 	named := ids()
 	large := "![](ref:file/" + named["of a large file"] + ")\n\n" + strings.Repeat("word ", 20_000)
 	change(store.ContentChange{Files: []store.NewFile{
-		file("content", "![](ref:file/"+named["included"]+")\n"), file("large", large), file("no text", "\xff\xferef:file/"),
+		file(
+			"content",
+			"![](ref:file/"+named["included"]+")\n",
+		), file("large", large), file("no text", "\xff\xferef:file/"),
 	}})
 	named = ids()
 	block := func(name string) schema.Node {
@@ -79,7 +85,8 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	var insert store.ContentChange
 	for _, blocks := range [][]schema.Node{
 		{image(named["shown"]), block("content"), block("large"), block("no text")},
-		{schema.Node{Type: "if", Data: schema.Data{"expression": "some"}, Nodes: []schema.Node{image(named["for some"])}}},
+		{schema.Node{Type: "if", Data: schema.Data{"expression": "some"},
+			Nodes: []schema.Node{image(named["for some"])}}},
 		{schema.Block("paragraph", schema.Text("Names nothing."))},
 	} {
 		made, err := store.NewDocument(store.Text{Document: schema.NewDocument(blocks...)})
@@ -102,7 +109,9 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	look := func(when string) {
 		t.Helper()
 		fresh := storetest.Open(t, url)
-		for some, want := range map[bool][]string{false: {"included", "shown"}, true: {"for some", "included", "shown"}} {
+		for some, want := range map[bool][]string{
+			false: {"included", "shown"}, true: {"for some", "included", "shown"},
+		} {
 			for range 2 {
 				files, err := shownFiles(fresh, tenant.Space.ID, request.Revision, func(condition string) bool {
 					return some && condition == "some"

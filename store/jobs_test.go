@@ -134,7 +134,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	// A retried job waits for the one that is at work, and is next.
 	enqueue(t, conn, inOrder{Space: "a", N: 4})
 	ids := collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
-	if job, err := st.RetryJob(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting || job.Attempt != 0 {
+	if job, err := st.RetryJob(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
+		job.Attempt != 0 {
 		t.Fatalf("%+v %v", job, err)
 	}
 	promote()

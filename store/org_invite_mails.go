@@ -149,8 +149,8 @@ func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string
 	return next, nil
 }
 
-// MayMail returns Forbidden for a person who has as many mails today as a person may get, and TooManyRequests if all nodes
-// together have sent as many as they may.
+// MayMail returns Forbidden for a person who has as many mails today as a person may get, and TooManyRequests if all
+// nodes together have sent as many as they may.
 func (s *Store) MayMail(ctx context.Context, userID string) error {
 	today := func(subject string) (int64, error) {
 		n, err := s.queries.MailsToday(ctx, subject)

@@ -34,9 +34,9 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 	return row, interpret(err, "user")
 }
 
-// UserKnownTo reads a user who shares an organization with the viewer. The user has an e-mail address only if the viewer
-// may list the members of such an organization. Of a user whom an organization of the viewer remembers, it reads the
-// name only. Any other user is not found.
+// UserKnownTo reads a user who shares an organization with the viewer. The user has an e-mail address only if the
+// viewer may list the members of such an organization. Of a user whom an organization of the viewer remembers, it
+// reads the name only. Any other user is not found.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
 	row, err := s.queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
 	if err != nil {

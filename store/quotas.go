@@ -70,8 +70,10 @@ var (
 	quotaTeams         = quota{"teams of an organization", "TEAMS", func(q Quotas) int64 { return q.Teams }, counted((*db.Queries).CountTeamsUpTo)}
 	quotaInviteLinks   = quota{"link invites to an organization", "INVITE_LINKS", func(q Quotas) int64 { return q.InviteLinks }, counted((*db.Queries).CountLinkInvitesUpTo)}
 	quotaInviteMails   = quota{"invites that an organization sends by mail in a day", "INVITE_MAILS", func(q Quotas) int64 { return q.InviteMails }, known((*db.Queries).MailsToday)}
-	quotaUserMails     = quota{"invites by mail that one user causes in a day", "USER_MAILS", func(q Quotas) int64 { return q.UserMails }, known((*db.Queries).MailsToday)}
-	quotaAllMails      = quota{"invites by mail that are sent in a day", "ALL_MAILS", func(q Quotas) int64 { return q.AllMails }, known((*db.Queries).MailsToday)}
+	quotaUserMails     = quota{"invites by mail that one user causes in a day", "USER_MAILS",
+		func(q Quotas) int64 { return q.UserMails }, known((*db.Queries).MailsToday)}
+	quotaAllMails = quota{"invites by mail that are sent in a day", "ALL_MAILS",
+		func(q Quotas) int64 { return q.AllMails }, known((*db.Queries).MailsToday)}
 	quotaCollections   = quota{"collections of an organization", "COLLECTIONS", func(q Quotas) int64 { return q.Collections }, counted((*db.Queries).CountCollectionsUpTo)}
 	quotaSpaces        = quota{"spaces of an organization", "SPACES", func(q Quotas) int64 { return q.Spaces }, counted((*db.Queries).CountSpacesUpTo)}
 	quotaSites         = quota{"sites of an organization", "SITES", func(q Quotas) int64 { return q.Sites }, counted((*db.Queries).CountSitesUpTo)}

@@ -26,7 +26,8 @@ func accessExamples() {
 	}
 	grantedSpace := func(h *Harness, tenant *storetest.Tenant) made {
 		ids := made{
-			"spaceId": space(h, tenant)["spaceId"], "userId": tenant.Users[schema.RoleRead].ID, "teamId": h.Team(tenant),
+			"spaceId": space(h, tenant)["spaceId"], "userId": tenant.Users[schema.RoleRead].ID,
+			"teamId": h.Team(tenant),
 		}
 		to := store.Subjects{Users: []string{ids["userId"]}, Teams: []string{ids["teamId"]}}
 		h.GrantSpace(tenant, ids["spaceId"], to, "edit")

@@ -258,8 +258,12 @@ func TestGrantsStayInTheTenant(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		}
-		h.Want(204, "POST", path, admin, map[string]any{"role": "read", "users": []string{h.Ours.Users[schema.RoleEdit].ID}, "teams": []string{}})
-		for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"read","users":[],"teams":[]}`, `{"role":"guest","users":["x"]}`} {
+		editor := []string{h.Ours.Users[schema.RoleEdit].ID}
+		h.Want(204, "POST", path, admin, map[string]any{"role": "read", "users": editor, "teams": []string{}})
+		for _, body := range []string{
+			`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`,
+			`{"role":"read","users":[],"teams":[]}`, `{"role":"guest","users":["x"]}`,
+		} {
 			h.Want(400, "POST", path, admin, body)
 		}
 		for _, list := range []string{"/users", "/teams", "/aggregate"} {

@@ -15,14 +15,14 @@ func comparisonOperations(h *pages) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}/changes", ID: "getRevisionSemanticChanges", Tag: "content",
-			Doc: "List the pages and files that a revision has changed of its first parent. A site's readers get what is " +
-				"there now: nothing deleted, and no `before`.",
+			Doc: "List the pages and files that a revision has changed of its first parent. A site's readers get " +
+				"what is there now: nothing deleted, and no `before`.",
 			Scope: access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.changesOfRevision),
 		},
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/changes", ID: "getChangeRequestChanges", Tag: "content",
-			Doc: "List the pages and files that a change request has changed of the main content. A site's readers get " +
-				"what is there now: nothing deleted, and no `before`.",
+			Doc: "List the pages and files that a change request has changed of the main content. A site's " +
+				"readers get what is there now: nothing deleted, and no `before`.",
 			Scope: access.Having(access.RightAccess, access.OnChangeRequest).OrReaders().OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.changesOfRequest),
 		},
 	}

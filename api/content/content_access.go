@@ -25,15 +25,20 @@ type contentAccess struct {
 
 // accessOperations returns the operations on access to collections and to spaces.
 func accessOperations(s *store.Store, v view.Presenter) []frame.Operation {
+	collection := func(c *access.Caller) (store.GrantTarget, store.ContentAccess) {
+		own := c.Collection.Collection
+		target := store.GrantTarget{OrganizationID: own.OrganizationID, CollectionID: &own.ID}
+		return target, c.Collection.ContentAccess
+	}
+	space := func(c *access.Caller) (store.GrantTarget, store.ContentAccess) {
+		own := c.Space.Space
+		return store.GrantTarget{OrganizationID: own.OrganizationID, SpaceID: &own.ID}, c.Space.ContentAccess
+	}
+	onCollection := contentAccess{store: s, view: v, noun: "collection", of: collection}
+	onSpace := contentAccess{store: s, view: v, noun: "space", of: space}
 	return slices.Concat(
-		(&contentAccess{store: s, view: v, noun: "collection", of: func(c *access.Caller) (store.GrantTarget, store.ContentAccess) {
-			own := c.Collection.Collection
-			return store.GrantTarget{OrganizationID: own.OrganizationID, CollectionID: &own.ID}, c.Collection.ContentAccess
-		}}).operations("/collections/{collectionId}/permissions", "Collection", access.OnCollection),
-		(&contentAccess{store: s, view: v, noun: "space", of: func(c *access.Caller) (store.GrantTarget, store.ContentAccess) {
-			own := c.Space.Space
-			return store.GrantTarget{OrganizationID: own.OrganizationID, SpaceID: &own.ID}, c.Space.ContentAccess
-		}}).operations("/spaces/{spaceId}/permissions", "Space", access.OnSpace),
+		onCollection.operations("/collections/{collectionId}/permissions", "Collection", access.OnCollection),
+		onSpace.operations("/spaces/{spaceId}/permissions", "Space", access.OnSpace),
 	)
 }
 
@@ -96,7 +101,11 @@ func (r *inviteToContentRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-func (h *contentAccess) invite(ctx context.Context, c *access.Caller, r *inviteToContentRequest) (frame.NoContent, error) {
+func (h *contentAccess) invite(
+	ctx context.Context,
+	c *access.Caller,
+	r *inviteToContentRequest,
+) (frame.NoContent, error) {
 	to := store.Subjects{Users: r.Body.Users, Teams: r.Body.Teams}
 	return frame.NoContent{}, h.store.Grant(ctx, h.target(c), to, schema.RoleFromNullable(r.Body.Role.Value))
 }
@@ -110,7 +119,11 @@ type updateUserPermissionRequest struct {
 	Body   permissionBody `body:"json"`
 }
 
-func (h *contentAccess) updateUser(ctx context.Context, c *access.Caller, r *updateUserPermissionRequest) (frame.NoContent, error) {
+func (h *contentAccess) updateUser(
+	ctx context.Context,
+	c *access.Caller,
+	r *updateUserPermissionRequest,
+) (frame.NoContent, error) {
 	return h.change(ctx, c, store.Subjects{Users: []string{r.UserID}}, r.Body)
 }
 
@@ -119,11 +132,20 @@ type updateTeamPermissionRequest struct {
 	Body   permissionBody `body:"json"`
 }
 
-func (h *contentAccess) updateTeam(ctx context.Context, c *access.Caller, r *updateTeamPermissionRequest) (frame.NoContent, error) {
+func (h *contentAccess) updateTeam(
+	ctx context.Context,
+	c *access.Caller,
+	r *updateTeamPermissionRequest,
+) (frame.NoContent, error) {
 	return h.change(ctx, c, store.Subjects{Teams: []string{r.TeamID}}, r.Body)
 }
 
-func (h *contentAccess) change(ctx context.Context, c *access.Caller, of store.Subjects, body permissionBody) (frame.NoContent, error) {
+func (h *contentAccess) change(
+	ctx context.Context,
+	c *access.Caller,
+	of store.Subjects,
+	body permissionBody,
+) (frame.NoContent, error) {
 	var role *schema.Role
 	if body.Role.Set {
 		wanted := schema.RoleFromNullable(body.Role.Value)

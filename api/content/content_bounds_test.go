@@ -64,7 +64,8 @@ func TestLinksAndConditionsAreChecked(t *testing.T) {
 	request := h.ChangeRequest(h.Ours)
 	customization := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/customization"
 	for _, link := range []string{
-		"javascript:alert(1)", "javascript&colon;alert(1)", "//evil.example", `/\evil.example`, `\\evil.example`, "/\t/evil.example",
+		"javascript:alert(1)", "javascript&colon;alert(1)", "//evil.example", `/\evil.example`, `\\evil.example`,
+		"/\t/evil.example",
 		"https://a:b@evil.example", "HTTP://a@evil.example/", `https:\\a:b@evil.example`,
 	} {
 		refuseLink(h, request.ID, customization, link)
@@ -91,12 +92,19 @@ func refuseLink(h *apitest.Harness, request, customization, link string) {
 	to := `{"kind":"url","url":` + string(quoted) + `}`
 	for _, c := range []struct{ method, path, body, field string }{
 		{"PUT", customization, `{"favicon":{},"header":{"primaryLink":` + to + `}}`, "header.primaryLink.url"},
-		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":` + to + `,"links":[]}]}}`, "header.links[0].to.url"},
-		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":null,"links":[{"title":"b","to":` + to + `}]}]}}`, "header.links[0].links[0].to.url"},
-		{"PUT", customization, `{"favicon":{},"footer":{"groups":[{"title":"a","links":[{"title":"b","to":` + to + `}]}]}}`, "footer.groups[0].links[0].to.url"},
-		{"POST", h.RequestPath(request) + "/content", `{"changes":[{"operation":"insert_page","type":"link","title":"a","target":` + to + `}]}`, "changes[0].target.url"},
-		{"POST", "/v1/orgs/" + h.Ours.Organization.ID + "/conversations", `{"id":"a","parts":[],"metadata":{"url":` + string(quoted) + `}}`, "metadata.url"},
-		{"PUT", customization, `{"favicon":{},"announcement":{"enabled":true,"message":"News","style":"info","link":{"title":"b","to":` + to + `}}}`, "announcement.link.to.url"},
+		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":` + to + `,"links":[]}]}}`,
+			"header.links[0].to.url"},
+		{"PUT", customization, `{"favicon":{},"header":{"links":[{"title":"a","to":null,"links":[{"title":"b",` +
+			`"to":` + to + `}]}]}}`, "header.links[0].links[0].to.url"},
+		{"PUT", customization, `{"favicon":{},"footer":{"groups":[{"title":"a","links":[{"title":"b","to":` + to +
+			`}]}]}}`, "footer.groups[0].links[0].to.url"},
+		{"POST", h.RequestPath(request) + "/content",
+			`{"changes":[{"operation":"insert_page","type":"link","title":"a","target":` + to +
+				`}]}`, "changes[0].target.url"},
+		{"POST", "/v1/orgs/" + h.Ours.Organization.ID + "/conversations",
+			`{"id":"a","parts":[],"metadata":{"url":` + string(quoted) + `}}`, "metadata.url"},
+		{"PUT", customization, `{"favicon":{},"announcement":{"enabled":true,"message":"News","style":"info",` +
+			`"link":{"title":"b","to":` + to + `}}}`, "announcement.link.to.url"},
 		{
 			"POST", h.RequestPath(request) + "/content",
 			`{"changes":[{"operation":"insert_page","type":"link","title":"a","target":{"kind":"url","url":"/a"}},` +
@@ -104,11 +112,14 @@ func refuseLink(h *apitest.Harness, request, customization, link string) {
 		},
 		{
 			"POST", "/v1/spaces/" + h.Ours.Space.ID + "/git/import",
-			`{"url":"https://git.example/a","ref":"refs/heads/main","repoTreeURL":` + string(quoted) + `}`, "repoTreeURL",
+			`{"url":"https://git.example/a","ref":"refs/heads/main","repoTreeURL":` + string(quoted) + `}`,
+			"repoTreeURL",
 		},
 		{
 			"POST", "/v1/spaces/" + h.Ours.Space.ID + "/git/export",
-			`{"url":"https://git.example/a","ref":"refs/heads/main","commitMessage":"a","repoCommitURL":` + string(quoted) + `}`, "repoCommitURL",
+			`{"url":"https://git.example/a","ref":"refs/heads/main","commitMessage":"a","repoCommitURL":` +
+				string(quoted) + `}`,
+			"repoCommitURL",
 		},
 	} {
 		e := h.WantError(h.Do(c.method, c.path, h.Ours.Tokens[schema.RoleAdmin], c.body), http.StatusBadRequest)

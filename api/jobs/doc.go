@@ -15,9 +15,9 @@
 //
 // Jobs of one kind about one part of a space or an organization (or about one space, if the kind knows no parts, or else about one
 // organization) are a sequence: one of them is at work at a
-// time, and the others are pending in the order in which they were asked for. A job that waits for its next attempt holds up its
-// sequence; one that failed for good does not. A retried job goes before those that were asked for later. Different sequences
-// run side by side, as many on one node as their kind has workers.
+// time, and the others are pending in the order in which they were asked for. A job that waits for its next attempt
+// holds up its sequence; a job that failed for good does not. A retried job goes before jobs that were asked for later.
+// Different sequences run side by side, as many on one node as their kind has workers.
 //
 // # Turns
 //

@@ -175,8 +175,8 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTimeOuts has jobs of all kinds that run out of time. A kind that is Final fails at once, another one waits for its
-// next attempt.
+// TestTimeOuts has jobs of all kinds that run out of time. A kind that is Final fails at once, another one waits for
+// its next attempt.
 func TestTimeOuts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

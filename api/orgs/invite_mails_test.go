@@ -295,12 +295,14 @@ func TestMailServerFails(t *testing.T) {
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
 }
 
-// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The others wait, and are sent on
-// the next day.
+// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The others wait, and are sent
+// on the next day.
 func TestMailsOfAllAreBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: store.Quotas{AllMails: 3}, InvitesByMail: true})
+	bounded, err := store.New(
+		store.Config{URL: h.URL, MaxConns: 4, Quotas: store.Quotas{AllMails: 3}, InvitesByMail: true},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestWhatInvitesGaveIsTakenBack lets a person in by every kind of invite with every role. A list shows to an admin what
-// the person got, and an operation beside the list changes it and takes it back.
+// TestWhatInvitesGaveIsTakenBack lets a person in by every kind of invite with every role. A list shows to an admin
+// what the person got, and an operation beside the list changes it and takes it back.
 func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -29,7 +29,10 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 
 	person := func(h *apitest.Harness, domain string) (id, token string) {
 		h.T.Helper()
-		user, err := h.Store.CreateUser(h.T.Context(), store.NewUser{DisplayName: "Ann", Email: schema.NewID() + "@" + domain})
+		user, err := h.Store.CreateUser(
+			h.T.Context(),
+			store.NewUser{DisplayName: "Ann", Email: schema.NewID() + "@" + domain},
+		)
 		if err != nil {
 			h.T.Fatal(err)
 		}
@@ -64,21 +67,25 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		// in lets a new person in. about is the person or the team that the list shows.
 		in func(h *apitest.Harness, role schema.Role) (id, token, about string)
 	}{
-		{"a link to the organization", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string, string, string) {
+		{"a link to the organization", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string,
+			string, string) {
 			id, token := follow(h, map[string]any{"role": role})
 			return id, token, id
 		}},
-		{"a link to a space", toSpace + "/users", space, func(h *apitest.Harness, level schema.Role) (string, string, string) {
+		{"a link to a space", toSpace + "/users", space, func(h *apitest.Harness, level schema.Role) (string, string,
+			string) {
 			id, token := follow(h, map[string]any{"level": level, "space": space})
 			return id, token, id
 		}},
-		{"a link to a collection", toCollection + "/users", inside, func(h *apitest.Harness, level schema.Role) (string, string, string) {
+		{"a link to a collection", toCollection + "/users", inside, func(h *apitest.Harness,
+			level schema.Role) (string, string, string) {
 			id, token := follow(h, map[string]any{"level": level, "collection": collection})
 			return id, token, id
 		}},
 		{"an e-mail", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string, string, string) {
 			email := schema.NewID() + "@example.com"
-			invited := h.Want(200, "POST", s.Org+"/invites", s.Token, map[string]any{"emails": []string{email}, "role": role})
+			invited := h.Want(200, "POST", s.Org+"/invites", s.Token, map[string]any{"emails": []string{email},
+				"role": role})
 			id := invited["users"].([]any)[0].(string)
 			h.Accept(id)
 			return id, storetest.Token(h.T, h.Store, store.NewToken{User: id}), id
@@ -89,24 +96,30 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 			h.Want(204, "POST", s.Org+"/join", token, nil)
 			return id, token, id
 		}},
-		{"single sign-on", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string, string, string) {
+		{"single sign-on", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string, string,
+			string) {
 			provider := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) {
 				p.DefaultRole = role.Nullable()
 			})
-			token := tokenOf(h.T, provider.LogIn(samltest.Person{NameID: "ann", Email: schema.NewID() + "@acme.example"}))
+			token := tokenOf(h.T, provider.LogIn(samltest.Person{NameID: "ann",
+				Email: schema.NewID() + "@acme.example"}))
 			id := h.Want(200, "GET", "/v1/user", token, nil)["id"].(string)
 			return id, token, id
 		}},
-		{"inviteToSpace", toSpace + "/users", space, func(h *apitest.Harness, role schema.Role) (string, string, string) {
+		{"inviteToSpace", toSpace + "/users", space, func(h *apitest.Harness, role schema.Role) (string, string,
+			string) {
 			return given(h, toSpace, "users", role)
 		}},
-		{"inviteToSpace of a team", toSpace + "/teams", space, func(h *apitest.Harness, role schema.Role) (string, string, string) {
+		{"inviteToSpace of a team", toSpace + "/teams", space, func(h *apitest.Harness, role schema.Role) (string,
+			string, string) {
 			return given(h, toSpace, "teams", role)
 		}},
-		{"inviteToCollection", toCollection + "/users", inside, func(h *apitest.Harness, role schema.Role) (string, string, string) {
+		{"inviteToCollection", toCollection + "/users", inside, func(h *apitest.Harness, role schema.Role) (string,
+			string, string) {
 			return given(h, toCollection, "users", role)
 		}},
-		{"inviteToCollection of a team", toCollection + "/teams", inside, func(h *apitest.Harness, role schema.Role) (string, string, string) {
+		{"inviteToCollection of a team", toCollection + "/teams", inside, func(h *apitest.Harness,
+			role schema.Role) (string, string, string) {
 			return given(h, toCollection, "teams", role)
 		}},
 	} {

@@ -25,7 +25,8 @@ func userOperations(h *users) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/users/{userId}", ID: "getUserById", Tag: "users",
-			Doc: "Read a user who shares an organization with the caller; of a former member, the name. Guests, who may " +
+			Doc: "Read a user who shares an organization with the caller; of a former member, the name. Guests, " +
+				"who may " +
 				"not list the members, get no e-mail address. Readers of a site get the names of its organization's " +
 				"members, whom pages mention.",
 			Scope: access.AnyUser().OrReaders(), Status: http.StatusOK, Handler: frame.Handle(h.get),

@@ -129,8 +129,10 @@ func TestActiveMarkdown(t *testing.T) {
 		}
 	}
 	a := h.Do("GET", space+"/content/path/active", reader, nil)
-	if told := string(a.Body); !strings.Contains(told, `"url":"https://j.example/k"`) || strings.Contains(told, `"//j.`) ||
-		strings.Contains(told, `"url":"/\\`) || strings.Contains(told, `"url":"javascript`) {
+	if told := string(a.Body); !strings.Contains(told, `"url":"https://j.example/k"`) ||
+		strings.Contains(told, `"//j.`) ||
+		strings.Contains(told, `"url":"/\\`) ||
+		strings.Contains(told, `"url":"javascript`) {
 		t.Errorf("the document has %s", told)
 	}
 	body := map[string]any{"body": map[string]any{"markdown": written}}

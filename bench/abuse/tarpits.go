@@ -44,7 +44,9 @@ func newHosts(ctx context.Context, repositories string) (*hosts, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/git/", backend)
 	mux.HandleFunc(specPath, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{}}`)) // the client may leave
+		_, _ = w.Write(
+			[]byte(`{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{}}`),
+		) // the client may leave
 	})
 	for _, path := range []string{hookPath, tunnelPath} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -73,7 +75,8 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == refsPath {
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
 	}
-	for _, octet := range []byte("001e# service=git-upload-pack\n" + "                                                   ") {
+	for _, octet := range []byte("001e# service=git-upload-pack\n" +
+		"                                                   ") {
 		select {
 		case <-r.Context().Done():
 			return
@@ -116,7 +119,12 @@ func (o options) tarpits(ctx context.Context, node *node, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-44s %8s %8s\n", fmt.Sprintf("%d tarpits of a user", tarpitOrganizations*tarpitJobs), "held", "others s")
+	fmt.Printf(
+		"%-44s %8s %8s\n",
+		fmt.Sprintf("%d tarpits of a user", tarpitOrganizations*tarpitJobs),
+		"held",
+		"others s",
+	)
 	var failed []error
 	for _, t := range hosts.traps() {
 		for i := range tarpitOrganizations {

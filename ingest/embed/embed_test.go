@@ -48,19 +48,28 @@ func TestFind(t *testing.T) {
 		"/latin":    {200, "text/html; charset=iso-8859-1", "<title>\xdcber</title>"},
 		"/meta":     {200, "text/html", "<meta charset=windows-1252><title>\xdcber\x80</title>"},
 		"/broken":   {200, utf8, "<title>a\xff\x00\x07b</title>"},
-		"/bidi":     {200, utf8, "<title>a\u202Egpj.exe\u202C \u2066b\u2069 \u2068\u0007\u0085\u009fc\u200f</title><meta name=og:site_name content=\"S\u202Bx\">"},
-		"/bidiRef":  {200, utf8, "<title>a&#x202E;b&#8294;c&#7;</title>"},
-		"/long":     {200, utf8, "<title>" + strings.Repeat("ä", 5000) + "</title>"},
-		"/script":   {200, utf8, "<script>" + strings.Repeat("<title>x</title>", 6000) + "</script><title>After a script</title>"},
-		"/endless":  {200, utf8, "<!--" + strings.Repeat("x", 2*maxHead) + "--><title>Too far</title>"},
-		"/body":     {200, utf8, "<body><svg><title>Drawing</title></svg>"},
-		"/empty":    {200, utf8, ""},
-		"/text":     {200, "text/plain", "<title>Text</title>"},
-		"/nothing":  {200, "", "<title>Text</title>"},
-		"/missing":  {404, utf8, "<title>Not found</title>"},
-		"/private":  {302, "http://127.0.0.2:1234/", ""},
-		"/moved":    {302, "/title", ""},
-		"/loop":     {302, "/loop", ""},
+		"/bidi": {
+			200,
+			utf8,
+			"<title>a\u202Egpj.exe\u202C \u2066b\u2069 \u2068\u0007\u0085\u009fc\u200f</title><meta " +
+				"name=og:site_name content=\"S\u202Bx\">",
+		},
+		"/bidiRef": {200, utf8, "<title>a&#x202E;b&#8294;c&#7;</title>"},
+		"/long":    {200, utf8, "<title>" + strings.Repeat("ä", 5000) + "</title>"},
+		"/script": {
+			200,
+			utf8,
+			"<script>" + strings.Repeat("<title>x</title>", 6000) + "</script><title>After a script</title>",
+		},
+		"/endless": {200, utf8, "<!--" + strings.Repeat("x", 2*maxHead) + "--><title>Too far</title>"},
+		"/body":    {200, utf8, "<body><svg><title>Drawing</title></svg>"},
+		"/empty":   {200, utf8, ""},
+		"/text":    {200, "text/plain", "<title>Text</title>"},
+		"/nothing": {200, "", "<title>Text</title>"},
+		"/missing": {404, utf8, "<title>Not found</title>"},
+		"/private": {302, "http://127.0.0.2:1234/", ""},
+		"/moved":   {302, "/title", ""},
+		"/loop":    {302, "/loop", ""},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := answers[r.URL.Path]
@@ -81,7 +90,9 @@ func TestFind(t *testing.T) {
 		"/title": titled("A & <b>page</b>"), "/og": {Title: `Open "graph"`, Site: "Example"},
 		"/icon": withIcon("Icon", server.URL+"/static/i.png"), "/base": withIcon("Base", "https://cdn.example/x/i.png"),
 		"/badicon": titled("Icon"), "/userinfo": titled("Icon"), "/data": titled("Icon"), "/latin": titled("Über"), "/meta": titled("Über€"),
-		"/broken": titled("a\uFFFD\uFFFDb"), "/bidi": {Title: "agpj.exe b c\u200f", Site: "Sx"}, "/bidiRef": titled("abc"), "/long": titled(strings.Repeat("ä", maxTitle-1) + "…"), "/script": titled("After a script"),
+		"/broken": titled("a\uFFFD\uFFFDb"), "/bidi": {Title: "agpj.exe b c\u200f", Site: "Sx"},
+		"/bidiRef": titled("abc"), "/long": titled(strings.Repeat("ä", maxTitle-1) + "…"),
+		"/script":  titled("After a script"),
 		"/endless": host, "/body": host, "/empty": host, "/text": host, "/nothing": host, "/missing": host, "/private": host,
 		"/moved": titled("A & <b>page</b>"), "/loop": host,
 	} {
@@ -162,7 +173,8 @@ func FuzzReadHead(f *testing.F) {
 	at := &url.URL{Scheme: "https", Host: "a.example", Path: "/b"}
 	f.Fuzz(func(t *testing.T, text string) {
 		page := readHead(strings.NewReader(text)).page(at)
-		if len([]rune(page.Title)) > maxTitle || len([]rune(page.Site)) > maxSite || len(page.Icon) > maxIcon || strings.ContainsAny(page.Title+page.Site, "\n\r\x00\x7f\u202a\u202e\u2066\u2069") {
+		if len([]rune(page.Title)) > maxTitle || len([]rune(page.Site)) > maxSite || len(page.Icon) > maxIcon ||
+			strings.ContainsAny(page.Title+page.Site, "\n\r\x00\x7f\u202a\u202e\u2066\u2069") {
 			t.Errorf("%+v", page)
 		}
 		if page.Icon != "" && !strings.HasPrefix(page.Icon, "http://") && !strings.HasPrefix(page.Icon, "https://") {

@@ -11,7 +11,8 @@ import (
 
 const countContentAccess = `-- name: CountContentAccess :one
 select count(*)
-from ranks_on_content($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
+from ranks_on_content($1, nullif($2::text, ''), $3::text[])
+    r (user_id, rank)
 where r.rank between $4::integer and $5::integer
 `
 
@@ -140,7 +141,8 @@ func (q *Queries) KnownSubjects(ctx context.Context, arg KnownSubjectsParams) (i
 
 const listContentAccess = `-- name: ListContentAccess :many
 select u.id, u.display_name, u.email, u.photo_url, u.created_at, u.unclaimed, r.rank::integer as rank
-from ranks_on_content($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
+from ranks_on_content($1, nullif($2::text, ''), $3::text[])
+    r (user_id, rank)
     join users u on u.id = r.user_id
 where r.user_id > $4::text collate "C"
   and r.rank between $5::integer and $6::integer

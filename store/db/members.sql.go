@@ -431,7 +431,8 @@ type UserKnownToRow struct {
 }
 
 // A user who shares an organization with another, or is the same. listed says that the viewer may list the members of
-// such an organization, as guests may not. With shares false, it is a user whom an organization of the viewer remembers.
+// such an organization, as guests may not. With shares false, it is a user whom an organization of the viewer
+// remembers.
 func (q *Queries) UserKnownTo(ctx context.Context, arg UserKnownToParams) (UserKnownToRow, error) {
 	row := q.db.QueryRow(ctx, userKnownTo, arg.Viewer, arg.ID)
 	var i UserKnownToRow

@@ -54,7 +54,8 @@ select count(*) from grants where content_id = sqlc.arg(content_id)::text and te
 -- Index: memberships_organization (organization_id, user_id).
 -- The members who have access to a collection or space, with the rank of the role there.
 select sqlc.embed(u), r.rank::integer as rank
-from ranks_on_content(sqlc.arg(organization_id), nullif(sqlc.arg(level)::text, ''), sqlc.arg(path)::text[]) r (user_id, rank)
+from ranks_on_content(sqlc.arg(organization_id), nullif(sqlc.arg(level)::text, ''), sqlc.arg(path)::text[])
+    r (user_id, rank)
     join users u on u.id = r.user_id
 where r.user_id > sqlc.arg(after)::text collate "C"
   and r.rank between sqlc.arg(least)::integer and sqlc.arg(most)::integer
@@ -64,5 +65,6 @@ limit sqlc.arg(page_size);
 -- name: CountContentAccess :one
 -- No index: every index that starts with the organization does as well.
 select count(*)
-from ranks_on_content(sqlc.arg(organization_id), nullif(sqlc.arg(level)::text, ''), sqlc.arg(path)::text[]) r (user_id, rank)
+from ranks_on_content(sqlc.arg(organization_id), nullif(sqlc.arg(level)::text, ''), sqlc.arg(path)::text[])
+    r (user_id, rank)
 where r.rank between sqlc.arg(least)::integer and sqlc.arg(most)::integer;

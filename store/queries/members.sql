@@ -76,7 +76,8 @@ select user_id from memberships where organization_id = sqlc.arg(organization_id
 
 -- name: UserKnownTo :one
 -- A user who shares an organization with another, or is the same. listed says that the viewer may list the members of
--- such an organization, as guests may not. With shares false, it is a user whom an organization of the viewer remembers.
+-- such an organization, as guests may not. With shares false, it is a user whom an organization of the viewer
+-- remembers.
 select sqlc.embed(u), k.shares, k.listed
 from users u cross join lateral (
     select coalesce(u.id = sqlc.arg(viewer)::text or bool_or(true), false)::boolean as shares,

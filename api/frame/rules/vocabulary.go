@@ -65,8 +65,8 @@ var Common = Vocabulary{
 		"mediaType": Matching(`^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+(?:; ?charset=[a-zA-Z0-9-]+)?$`,
 			"must be a media type such as image/png"),
 		"uri": {
-			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password", Regexp: HTTPURL,
-			Not: schema.LinkLoginNot, Format: "uri",
+			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password",
+			Regexp: HTTPURL, Not: schema.LinkLoginNot, Format: "uri",
 		},
 		"link": {
 			Match: isPlainLink, Problem: schema.ProblemLink + ", without user and password",

@@ -231,7 +231,8 @@ func (s *safeScan) tag(t tag, from int) {
 			return
 		}
 		open += from
-		if end := bytes.Index(s.source[open:], []byte("%}")); end > 0 && completeTag(s.edits, s.source, open, open+end) {
+		if end := bytes.Index(s.source[open:], []byte("%}")); end > 0 &&
+			completeTag(s.edits, s.source, open, open+end) {
 			return
 		}
 		s.edits[open] = edit{1, "&#123;"}

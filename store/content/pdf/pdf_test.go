@@ -305,18 +305,21 @@ func TestDeepBlocks(t *testing.T) {
 func TestLinksOfHosts(t *testing.T) {
 	t.Parallel()
 	for link, to := range map[string]string{
-		"https://a.example": "https://a.example", "//a.example/b": "https://a.example/b", `/\a.example`: "", `\\a.example`: "",
+		"https://a.example": "https://a.example", "//a.example/b": "https://a.example/b", `/\a.example`: "",
+		`\\a.example`:               "",
 		"javascript&colon;alert(1)": "", "javascript:alert(1)": "", "/\t/a.example": "", "a.md": "",
 	} {
 		ref := map[string]any{"kind": "url", "url": link}
 		for _, n := range []schema.Node{
-			schema.Block("paragraph", schema.Node{Type: "link", Data: schema.Data{"ref": ref}, Nodes: []schema.Node{schema.Text("x")}}),
+			schema.Block("paragraph", schema.Node{Type: "link", Data: schema.Data{"ref": ref},
+				Nodes: []schema.Node{schema.Text("x")}}),
 			{Type: "embed", Data: schema.Data{"url": link}}, {Type: "content-ref", Data: schema.Data{"ref": ref}},
 		} {
 			d := schema.NewDocument(n)
 			d.Normalize()
 			made := files(t, source(t, d))["pages/0.json"]
-			if _, leads, _ := strings.Cut(made, `"to":"`); !strings.HasPrefix(leads, to) || (to == "") != (leads == "") {
+			if _, leads, _ := strings.Cut(made, `"to":"`); !strings.HasPrefix(leads, to) ||
+				(to == "") != (leads == "") {
 				t.Errorf("%q in %s leads to %q: %s", link, n.Type, to, made)
 			}
 		}
