@@ -37,7 +37,8 @@ await step('who has a collection has the spaces in it, and keeps them', async ()
     const inside = await space(ada, org, 'Inside', { parent: shelf.id });
     await ada.api.collections.inviteToCollection(shelf.id, { users: [cy.id], role: 'comment' });
     await api.inviteToSpace(inside.id, { users: [cy.id], role: 'edit' });
-    const role = async () => (await api.listPermissionsAggregateInSpace(inside.id)).data.items.find((p) => p.user.id === cy.id)?.permission;
+    const everybody = async () => (await api.listPermissionsAggregateInSpace(inside.id)).data.items;
+    const role = async () => (await everybody()).find((p) => p.user.id === cy.id)?.permission;
     assert.equal(await role(), 'edit');
     await api.removeUserFromSpace(inside.id, cy.id);
     assert.deepEqual((await api.listUserPermissionsInSpace(inside.id)).data.items, []);
