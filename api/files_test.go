@@ -24,7 +24,7 @@ import (
 // fileBench writes pages that name files into the space of a published site.
 type fileBench struct {
 	*apitest.Harness
-	// ids are those of the files, by name.
+	// ids are the ids of the files, by name.
 	ids map[string]string
 }
 
@@ -114,14 +114,14 @@ func cells(nodes []schema.Node, name func() string) {
 
 // TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
 // draft that they preview. No answer has the name or id of a file that no page names as the reader sees it. Answers
-// that list files list those that the pages of their revision name. Users get all files.
+// that list files list the files that the pages of their revision name. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	b := &fileBench{Harness: h, ids: map[string]string{}}
 	claims := published(h, h.Ours)
 
-	// The files by who is shown them: everybody, those with the claim, and nobody.
+	// The files by who is shown them: everybody, readers with the claim, and nobody.
 	var everybody, staff []string
 	kinds := 0
 	everyKind(t, func() string { kinds++; return "" })

@@ -42,7 +42,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 	h.Want(204, "DELETE", org+"/members/nobody", admin, nil)
 	h.Want(404, "GET", member, admin, nil)
-	// What the member made still names the member, and nothing else is said.
+	// The member's work still names the member, and says no more.
 	want := map[string]any{
 		"object": "user", "id": user.ID, "displayName": user.DisplayName,
 		"urls": map[string]any{"location": "https://docs.example.com/base/v1/users/" + user.ID},

@@ -20,12 +20,12 @@ import (
 const (
 	// keptFileRefs bounds all keptRefs together, which take some 100 bytes for each place.
 	keptFileRefs = 200_000
-	// conditionalRefs bounds the places and branches of one revision. Places beyond it are not shown, except those that
-	// everybody is shown.
+	// conditionalRefs bounds the places and branches of one revision. Of the places beyond it, only unconditional
+	// places are shown.
 	conditionalRefs = 1_000_000
 	// fileRefsAtOnce is how many documents one statement reads the references of: at most 32 MiB.
 	fileRefsAtOnce = 250
-	// unreadBytes bounds the texts in memory while those stored without references are read.
+	// unreadBytes bounds the texts in memory while texts stored without references are read.
 	unreadBytes = 4 << 20
 )
 
@@ -75,7 +75,7 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 	return func(file string) bool { return slices.ContainsFunc(k.files[file], at) }
 }
 
-// LinkedFiles gives the files of a space to which links of a site's customization lead: those of its header, for
+// LinkedFiles gives the files of a space to which links of a site's customization lead: links of its header, for
 // instance, whose conditions the visitor meets. siteSpace is where the site shows the space.
 func (s *Store) LinkedFiles(
 	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
@@ -145,8 +145,8 @@ func (s *Store) AddFilesNamedElsewhere(
 // elsewhere is the name of a file of another space in keptRefs.
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
-// ShownFiles gives those of some files of a revision that are shown to a visitor: those that pages name which are shown
-// to the visitor, and those in linked. Users see all.
+// ShownFiles gives the files of a revision, of some, that are shown to a visitor: files that shown pages name, and the
+// files in linked. Users see all.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
@@ -197,7 +197,7 @@ type refsBuilder struct {
 	// there are the files of the revision. Documents may name others, also such that never were.
 	there map[string]bool
 	refs  keptRefs
-	// numbers are those of the branches.
+	// numbers are the numbers of the branches.
 	numbers map[refBranch]int32
 	// includes are the places of reusable contents, by their files.
 	includes map[string][]refPlace
@@ -262,7 +262,7 @@ func (b *refsBuilder) branch(branch refBranch) int32 {
 
 // add adds a holder at its places, and what it names.
 func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
-	holder := int32(0) // What is always shown needs no holder of its own.
+	holder := int32(0) // A place that is always shown needs no holder of its own.
 	if !slices.Contains(places, refPlace{}) {
 		holder = int32(len(b.refs.holders))
 		b.refs.holders, b.refs.places = append(b.refs.holders, places), b.refs.places+len(places)
@@ -307,7 +307,7 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 	b.refs.places++
 }
 
-// documentFileRefs reads what documents name, by their hashes, without those that name nothing.
+// documentFileRefs reads what documents name, by their hashes, without documents that name nothing.
 func (s *Store) documentFileRefs(
 	ctx context.Context, spaceID string, hashes []string,
 ) (map[string]filerefs.Refs, error) {
@@ -332,7 +332,7 @@ func (s *Store) documentFileRefs(
 	return found, nil
 }
 
-// includeFileRefs reads what reusable contents of a revision name, by their files, without those that name nothing.
+// includeFileRefs reads what reusable contents of a revision name, by their files, without contents that name nothing.
 func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
 	rows, err := s.queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
 		SpaceID: in.space, Revision: in.revision, FileIds: ids,
@@ -367,7 +367,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFileRefsParams
 		for _, row := range rows {
-			text, _ := fromJSON[Text](row.Content) // What cannot be read is shown to nobody.
+			text, _ := fromJSON[Text](row.Content) // A text that cannot be read is shown to nobody.
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err

@@ -25,7 +25,7 @@ type Store struct {
 	invitesByMail  bool
 	quotas         Quotas
 	specVersions   int32
-	// trees and refs are those of the revisions, and sites the published sites, that were read last.
+	// trees and refs belong to the revisions, and sites are the published sites, that were read last.
 	trees *kept[treeKey, *keptTree]
 	refs  *kept[treeKey, *keptRefs]
 	sites *kept[string, *keptSite]

@@ -143,8 +143,8 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	return revision, err
 }
 
-// files lists the files of a revision that the caller sees. A reader also sees those to which the site itself links,
-// and those that its other spaces name.
+// files lists the files of a revision that the caller sees. A reader also sees files to which the site itself
+// links, and files that its other spaces name.
 func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
 	space := c.Space.Space.ID
 	files, err := h.store.Files(ctx, space, revision)

@@ -46,7 +46,7 @@ type Config struct {
 	Metrics *Metrics
 	// Grace is how long a stop lets running jobs finish; 0 means 10 s.
 	Grace time.Duration
-	// Poll is how often to look for jobs whose notification was lost, and for those that wait for their turn; 0 means
+	// Poll is how often to look for jobs whose notification was lost, and for jobs that wait for their turn; 0 means
 	// 1 s.
 	Poll time.Duration
 	// Settle is how old a change must be before front ends hear of it: older than what any node still answers from memory. 0 means

@@ -55,7 +55,7 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 	}
 }
 
-// takeTurns lets jobs start whose turn has come, and ends those that have to give way: while a job has its turn and
+// takeTurns lets jobs start whose turn has come, and ends jobs that have to give way: while a job has its turn and
 // no worker, no organization and no user has two jobs of its kind on this node, and slow jobs have one worker
 // together.
 func (r *Runner) takeTurns(ctx context.Context) error {

@@ -71,7 +71,7 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody else waits: those of a
+// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody waits: jobs of a
 // user with many organizations, of an organization with many users, and of as many strangers as there are workers,
 // all slow. Others' jobs are done all the same. While they wait, no user and no organization has two jobs at work,
 // and what gave way has lost no attempt.

@@ -13,7 +13,7 @@ import (
 )
 
 // TestWhatInvitesGaveIsTakenBack lets a person in by every kind of invite with every role. A list shows to an admin
-// what the person got, and an operation beside the list changes it and takes it back.
+// what the person got, and an operation next to the list changes it and takes it back.
 func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -289,7 +289,7 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	for _, id := range []string{theirs.ID, loner.ID, "nobody", "%00"} {
 		h.Want(404, "GET", "/v1/users/"+id, guest, nil)
 	}
-	// Whoever may list the members sees an e-mail address, and everybody sees their own.
+	// Callers who may list the members see an e-mail address, and everybody sees their own.
 	members := "/v1/orgs/" + h.Ours.Organization.ID + "/members"
 	for role, token := range h.Ours.Tokens {
 		lists := h.Do("GET", members, token, nil).Status == 200

@@ -46,7 +46,7 @@ const guides = `
 Dimensions of 'select' are grouped by, whether 'groupBy' names them or not. Two questions of GitBook's guides read
 otherwise:
 
-- The report on broken URLs selects 'datetime' beside 'url' and groups by 'url' alone. Octavo answers a row for each
+- The report on broken URLs selects 'datetime' and 'url' and groups by 'url' alone. Octavo answers a row for each
   moment, not the last one of each URL. Leave 'datetime' out for a row for each URL, or give it an 'interval'.
 - The report on AI questions and ratings groups by 'eventAskResponseRating', which leaves out the questions: they have no
   rating. Select the metric 'askResponseRating' instead: it counts both ratings in each group, and keeps the questions.

@@ -24,7 +24,7 @@ type DocumentFileRefsRow struct {
 	FileRefs []byte
 }
 
-// The files that documents name, without the documents that name none. Null is for those not yet read.
+// The files that documents name, without the documents that name none. Null is for documents not yet read.
 // Index: documents_pkey.
 func (q *Queries) DocumentFileRefs(ctx context.Context, arg DocumentFileRefsParams) ([]DocumentFileRefsRow, error) {
 	rows, err := q.db.Query(ctx, documentFileRefs, arg.SpaceID, arg.Hashes)
@@ -291,7 +291,7 @@ type SpacesNamingFilesElsewhereRow struct {
 	Revision string
 }
 
-// Those of some spaces in which a document or a reusable content, of whatever revision, names a file with its space.
+// The spaces, of some, in which a document or a reusable content of any revision names a file with its space.
 // Index: documents_elsewhere (space_id) where file_refs names spaces.
 func (q *Queries) SpacesNamingFilesElsewhere(ctx context.Context, spaces []string) ([]SpacesNamingFilesElsewhereRow, error) {
 	rows, err := q.db.Query(ctx, spacesNamingFilesElsewhere, spaces)

@@ -63,7 +63,7 @@ declare
     room      integer;
     busy      text[];
     waiting   integer; -- the available jobs
-    alone     integer; -- those with priority 1
+    alone     integer; -- the jobs with priority 1
     later     bigint[];
     given     bigint := 0;
     granted   bigint;
@@ -75,7 +75,7 @@ begin
             continue;
         end if;
         granted := 0;
-        -- The job of a party comes first as soon as the party has nothing else at work.
+        -- The job of a party comes first as soon as the party has nothing more at work.
         update river_job j set priority = 1
         where j.queue = k and j.state = 'available' and j.priority > 1 and not exists (
             select from river_job o

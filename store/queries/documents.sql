@@ -17,7 +17,7 @@ where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
 insert into files (space_id, hash, content, file_refs) values ($1, $2, $3, $4) on conflict do nothing;
 
 -- name: DocumentFileRefs :many
--- The files that documents name, without the documents that name none. Null is for those not yet read.
+-- The files that documents name, without the documents that name none. Null is for documents not yet read.
 -- Index: documents_pkey.
 select hash, file_refs from documents
 where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]) and file_refs is distinct from '{}';
@@ -33,7 +33,7 @@ from revisions r
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision);
 
 -- name: SpacesNamingFilesElsewhere :many
--- Those of some spaces in which a document or a reusable content, of whatever revision, names a file with its space.
+-- The spaces, of some, in which a document or a reusable content of any revision names a file with its space.
 -- Index: documents_elsewhere (space_id) where file_refs names spaces.
 select s.id, s.revision from spaces s
 where s.id = any(sqlc.arg(spaces)::text[]) and (

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content/pagelinks"
 )
 
-// maxBytes bounds the stored form of what one document names: some 3,000 files. What a document names beyond it is
+// maxBytes bounds the stored form of what one document names: some 3,000 files. A file that is named beyond it is
 // shown to users only.
 const (
 	maxBytes    = 128 << 10

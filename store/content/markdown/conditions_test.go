@@ -68,7 +68,7 @@ func TestForVisitorNodes(t *testing.T) {
 }
 
 // TestEachNodeIsForVisitor draws documents with conditional blocks of both forms, and visitors. The references whose
-// branches allow a visitor are those of the document that ForVisitor shows.
+// branches allow a visitor are the nodes of the document that ForVisitor shows.
 func TestEachNodeIsForVisitor(t *testing.T) {
 	t.Parallel()
 	expressions := []string{"a", "b", "c"}

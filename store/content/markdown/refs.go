@@ -52,7 +52,7 @@ func parentName(n *schema.Node) string {
 	return n.Type
 }
 
-// mapOwn changes the references of a node without those of its children.
+// mapOwn changes the references of a node without the references of its children.
 func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.Node {
 	if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
 		n.Data = data

@@ -20,8 +20,8 @@ import (
 // safePasses bounds how often Safe reads a text: a change can turn what follows it into something else.
 const safePasses = 4
 
-// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#", and those
-// to "//host" to "https://host". HTML
+// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#", and links
+// to "//host" lead to "https://host". HTML
 // keeps only passiveElements with passiveAttributes; any other tag is shown as text. Text without such links and tags
 // keeps its bytes, and so does code. GitBook's dialect and plain CommonMark must both find the result safe: readers
 // may have either.
