@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -202,4 +203,32 @@ func TestAnotherBaselineFoundLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually.Succeeds(t, "the new topic", func() error { return l.Append(t.Context(), "site", 1, message()) })
+}
+
+// TestAnotherBaselineMadeMeanwhile has a topic of another baseline that appears while the log creates the topic.
+func TestAnotherBaselineMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	asked, written := make(chan struct{}), make(chan struct{})
+	ask := sync.OnceFunc(func() { close(asked) })
+	broker := brokertest.Start(t, brokertest.Options{Answers: map[kmsg.Key]brokertest.Answer{
+		kmsg.CreateTopics: func(r kmsg.Request) (kmsg.Response, error) {
+			if r.(*kmsg.CreateTopicsRequest).Topics[0].NumPartitions == 2 {
+				ask()
+				<-written
+			}
+			return nil, nil
+		},
+	}})
+	topic := NewTopic(broker.Addresses(), Access{}, "test", eventually.Patience, "events")
+	t.Cleanup(topic.Close)
+	topic.Check = topic.CheckBaseline
+	cfg := Config{Brokers: broker.Addresses(), Partitions: 2, ProduceTimeout: eventually.Patience}
+	made := make(chan error, 1)
+	go func() { made <- topic.Create(t.Context(), cfg) }()
+	<-asked
+	createByHand(t, broker.Addresses(), "events", 1, otherMessage())
+	close(written)
+	if err := <-made; !errors.Is(err, ErrBaseline) {
+		t.Errorf("Create returns %v", err)
+	}
 }

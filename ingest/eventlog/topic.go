@@ -197,10 +197,7 @@ func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	defer cancel()
 	// A client that may use the topic may lack the right to create it, so it is
 	// created only when the broker says that it does not exist.
-	if n, err := t.Partitions(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
-		if err == nil && t.Check != nil {
-			err = t.Check(ctx, n)
-		}
+	if n, err := t.checked(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return n, err
 	}
 	res, err := t.Client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
@@ -217,8 +214,20 @@ func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := res.Errors[t.Name]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+	switch err := res.Errors[t.Name]; {
+	case errors.Is(err, kafka.TopicAlreadyExists): // Another program has created it meanwhile.
+		return t.checked(ctx)
+	case err != nil:
 		return 0, err
 	}
 	return t.Partitions(ctx)
+}
+
+// checked returns the number of partitions of a topic that may have messages.
+func (t *Topic) checked(ctx context.Context) (int, error) {
+	n, err := t.Partitions(ctx)
+	if err == nil && t.Check != nil {
+		err = t.Check(ctx, n)
+	}
+	return n, err
 }
