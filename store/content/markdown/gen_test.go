@@ -144,15 +144,19 @@ func genRef(t *rapid.T) map[string]any {
 	case 0:
 		return map[string]any{"kind": "page", "page": rapid.StringMatching("[a-z]{1,4}").Draw(t, "page"), "space": "s"}
 	default:
-		return map[string]any{"kind": "url", "url": "/" + rapid.StringMatching(`[a-z()<> &;|"'\\]{0,8}`).Draw(t, "path")}
+		return map[string]any{"kind": "url", "url": genLink.Draw(t, "link")}
 	}
 }
+
+// genLink makes relative links, which name no host.
+var genLink = rapid.Map(rapid.StringMatching(`[a-z()<> &;|"'\\]{0,8}`), func(path string) string { return "/" + path }).
+	Filter(schema.LinkAllowed)
 
 func genImageRef(t *rapid.T) map[string]any {
 	if rapid.Bool().Draw(t, "stored") {
 		return map[string]any{"kind": "file", "file": rapid.StringMatching("[a-z/ ]{1,6}").Draw(t, "file")}
 	}
-	return map[string]any{"kind": "url", "url": "/" + rapid.StringMatching(`[a-z()<> &;|"'\\]{0,8}`).Draw(t, "path")}
+	return map[string]any{"kind": "url", "url": genLink.Draw(t, "link")}
 }
 
 // genUnit makes an inline without text.
