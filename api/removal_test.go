@@ -142,7 +142,7 @@ func TestNamedUsersAreFound(t *testing.T) {
 	}
 	check(admin)
 	// The migration finds users who were removed before it.
-	migration, err := os.ReadFile("../store/migrations/00008_access_and_former_members.sql")
+	migration, err := os.ReadFile("../store/migrations/00012_access_and_former_members.sql")
 	_, insert, found := strings.Cut(string(migration), "insert into remembered_users")
 	if err != nil || !found {
 		t.Fatal(err, found)

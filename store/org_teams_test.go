@@ -17,7 +17,7 @@ func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	t.Parallel()
 	url, ours, theirs := storetest.Tenants(t)
 	conn := connect(t, url)
-	text, err := os.ReadFile("migrations/00005_teams_and_redirects.sql")
+	text, err := os.ReadFile("migrations/00009_teams_and_redirects.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
