@@ -112,8 +112,8 @@ func (s *Store) ListGrantedUsers(ctx context.Context, on GrantTarget, after stri
 	return pageOf(users, size, total), nil
 }
 
-// ListContentAccess lists all members with access to content, from any source, and their roles there. The level is the
-// one that applies to the content. If role is set, it lists only the members with exactly that role.
+// ListContentAccess lists all members with access to content, from any source, and their roles there. The level is
+// the default level of the content. If role is set, the list has the members with exactly that role.
 func (s *Store) ListContentAccess(
 	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (Page[UserRole], error) {

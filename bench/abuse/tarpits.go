@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -204,5 +205,5 @@ func otherUser(ctx context.Context, node *node, organization string) (product.Cl
 		return product.Client{}, fmt.Errorf("%d people are invited", len(invited.Users))
 	}
 	token, err := node.Run(ctx, nil, "token", "create", "--user", invited.Users[0])
-	return product.Client{Address: node.Client.Address, Token: trimmed(token)}, err
+	return product.Client{Address: node.Client.Address, Token: strings.TrimSpace(token)}, err
 }

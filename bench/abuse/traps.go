@@ -172,9 +172,7 @@ func gitBackend(ctx context.Context, root string) (http.Handler, error) {
 		return nil, fmt.Errorf("this row needs git: %w", err)
 	}
 	return &cgi.Handler{
-		Path: filepath.Join(trimmed(string(path)), "git-http-backend"), Root: "/git",
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/git",
 		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + root},
 	}, nil
 }
-
-func trimmed(text string) string { return strings.TrimSpace(text) }

@@ -13,6 +13,8 @@ import (
 	"time"
 )
 
+// The tests run in bubbles of synctest: a sleep moves the clock of its bubble and takes no time.
+
 // drip gives a KB each time that pause has passed, until it has given all.
 type drip struct {
 	pause time.Duration
