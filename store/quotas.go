@@ -19,8 +19,8 @@ type Quotas struct {
 	Teams          int64 `env:"TEAMS" default:"10000" help:"Teams of an organization; 0: no bound."`
 	InviteLinks    int64 `env:"INVITE_LINKS" default:"1000" help:"Link invites to an organization; 0: no bound."`
 	InviteMails    int64 `env:"INVITE_MAILS" default:"1000" help:"Invites that an organization sends by mail in a day (UTC); 0: no bound."`
-	UserMails      int64 `env:"USER_MAILS" default:"1000" help:"Invites by mail of a user in a day (UTC); 0: no bound."`
-	AllMails       int64 `env:"ALL_MAILS" default:"20000" help:"Invites by mail of all nodes in a day (UTC); 0: no bound."`
+	UserMails      int64 `env:"USER_MAILS" default:"1000" help:"Invites by mail of a user a day (UTC); 0: no bound."`
+	AllMails       int64 `env:"ALL_MAILS" default:"20000" help:"Invites by mail of all nodes a day (UTC); 0: no bound."`
 	Collections    int64 `env:"COLLECTIONS" default:"20000" help:"Collections of an organization; 0: no bound."`
 	Spaces         int64 `env:"SPACES" default:"20000" help:"Spaces of an organization; 0: no bound."`
 	Sites          int64 `env:"SITES" default:"20000" help:"Sites of an organization; 0: no bound."`

@@ -49,7 +49,8 @@ otherwise:
 - The report on broken URLs selects 'datetime' and 'url' and groups by 'url' alone. Octavo answers a row for each
   moment, not the last one of each URL. Leave 'datetime' out for a row for each URL, or give it an 'interval'.
 - The report on AI questions and ratings groups by 'eventAskResponseRating', which leaves out the questions: they have
-  no rating. Select the metric 'askResponseRating' instead: it counts both ratings in each group, and keeps the questions.
+  no rating. Select the metric 'askResponseRating' instead: it counts both ratings in each group, and keeps the
+  questions.
 `
 
 // quotedName matches the names in guides, which a raw string cannot quote with backticks.
