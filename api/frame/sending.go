@@ -13,9 +13,9 @@ import (
 const (
 	// writeBuffer is the buffer that each connection has for its answers.
 	writeBuffer = 4 << 10
-	// leastPiece and mostPiece bound the pieces in which a stream is read. The first is small: most files are, and a
-	// client who does not read should cost no large one.
-	leastPiece, firstPiece, mostPiece = 16 << 10, 32 << 10, 256 << 10
+	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as what the client has
+	// taken already, so that a client who does not read costs a small one.
+	leastPiece, mostPiece = 8 << 10, 256 << 10
 	// leastTaken is what a client takes in Config.WriteStall if it reads at all.
 	leastTaken = 8 << 10
 )
@@ -50,7 +50,11 @@ func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for size := firstPiece; ; {
+	for {
+		size := int(min(max(sent-int64(c.queued()), leastPiece), mostPiece))
+		if err := limitWaiting(raw, size); err != nil {
+			return sent, err
+		}
 		room := 0
 		if err := c.send(func() (int, error) {
 			room, err = awaitRoom(raw)
@@ -71,11 +75,16 @@ func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 		}
 		body.Back(len(piece) - n)
 		sent += int64(n)
-		// Small segments leave less room than the kernel says.
-		if size = max(n, leastPiece); n == len(piece) {
-			size = min(2*size, mostPiece)
-		}
 	}
+}
+
+// limitWaiting makes the kernel call the connection writable only while it has less than a piece that is not sent yet.
+// The kernel then takes another piece whole: it counts bytes twice as it looks whether the connection is writable.
+func limitWaiting(raw syscall.RawConn, piece int) (err error) {
+	failed := raw.Control(func(fd uintptr) {
+		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 2*piece)
+	})
+	return errors.Join(failed, err)
 }
 
 // offer sends what the kernel takes at once.

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -12,25 +13,9 @@ import (
 // a little, and ends once the client reads nothing.
 func TestSlowReadersGoOn(t *testing.T) {
 	t.Parallel()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	client, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Close() }()
-	tcp, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tcp, client := pair(t)
 	var ended []string
-	conn := &edgeConn{TCPConn: tcp.(*net.TCPConn), listener: &edgeListener{connections: &connections{
-		stall: time.Minute, ended: func(reason string) { ended = append(ended, reason) }, sent: func(*edgeConn) {},
-	}}}
-	defer func() { _ = conn.TCPConn.Close() }()
+	conn := edge(tcp, time.Minute, &ended)
 	// push writes until the kernel takes no more.
 	push := func() (sent int, err error) {
 		for {
@@ -44,7 +29,7 @@ func TestSlowReadersGoOn(t *testing.T) {
 	steps := 0
 	const reading = 20
 	scrap := make([]byte, 64<<10)
-	err = conn.send(func() (int, error) {
+	err := conn.send(func() (int, error) {
 		steps++
 		n, err := push()
 		for before := conn.queued(); steps <= reading && conn.queued() > before-leastTaken; {
@@ -61,4 +46,67 @@ func TestSlowReadersGoOn(t *testing.T) {
 	if steps < reading+1 || steps > reading+3 {
 		t.Errorf("%d steps", steps)
 	}
+}
+
+// TestUnreadStreamsStop sends a stream to a client that does not read: the kernel gets few pieces of it.
+func TestUnreadStreamsStop(t *testing.T) {
+	t.Parallel()
+	tcp, client := pair(t)
+	if err := client.SetReadBuffer(2 << 10); err != nil {
+		t.Fatal(err)
+	}
+	const size, most = 8 << 20, 128 << 10
+	var ended []string
+	body := &zeros{left: size}
+	_, err := edge(tcp, 100*time.Millisecond, &ended).ReadFrom(body)
+	if !errors.Is(err, os.ErrDeadlineExceeded) || len(ended) != 1 || ended[0] != endedStalled {
+		t.Errorf("%v %v", err, ended)
+	}
+	if sent := size - body.left; sent == 0 || sent > most {
+		t.Errorf("%d bytes left the stream, want 1 to %d", sent, most)
+	}
+}
+
+// zeros are bytes that are read piece by piece.
+type zeros struct{ left int }
+
+func (z *zeros) Next(most int) ([]byte, error) {
+	piece := make([]byte, min(most, z.left))
+	z.left -= len(piece)
+	if len(piece) == 0 {
+		return nil, io.EOF
+	}
+	return piece, nil
+}
+
+func (z *zeros) Back(n int) { z.left += n }
+
+func (z *zeros) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+// pair connects two ends.
+func pair(t *testing.T) (server, client *net.TCPConn) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	dialed, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dialed.Close() })
+	accepted, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = accepted.Close() })
+	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
+}
+
+// edge makes a connection whose end goes to a list.
+func edge(tcp *net.TCPConn, stall time.Duration, ended *[]string) *edgeConn {
+	return &edgeConn{TCPConn: tcp, listener: &edgeListener{connections: &connections{
+		stall: stall, ended: func(reason string) { *ended = append(*ended, reason) }, sent: func(*edgeConn) {},
+	}}}
 }
