@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/gitserver"
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/witness"
 	"github.com/octavo-docs/octavo/schema"
@@ -33,7 +34,7 @@ type hosts struct {
 }
 
 func newHosts(ctx context.Context, repositories string) (*hosts, error) {
-	backend, err := gitBackend(ctx, repositories)
+	backend, err := gitserver.Handler(ctx, repositories, "/git")
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/cgi"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,16 +162,4 @@ func repository(ctx context.Context, dir string, files map[string][]byte) error 
 		}
 	}
 	return nil
-}
-
-// gitBackend serves the repositories of a folder.
-func gitBackend(ctx context.Context, root string) (http.Handler, error) {
-	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
-	if err != nil {
-		return nil, fmt.Errorf("this row needs git: %w", err)
-	}
-	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/git",
-		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + root},
-	}, nil
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/cgi"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/bench/gitserver"
 )
 
 // importByGit imports a repository with a file for each page, from a server beside the node.
@@ -29,11 +29,11 @@ func (b *bench) importByGit(ctx context.Context, space string, pages int) (err e
 	if err := makeRepository(ctx, root, pages); err != nil {
 		return err
 	}
-	address, stop, err := serveGit(ctx, root)
+	address, stop, err := gitserver.Start(ctx, root)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer func() { err = errors.Join(err, stop()) }()
 	body, err := json.Marshal(map[string]string{"url": address + "/docs", "ref": "refs/heads/main"})
 	if err != nil {
 		return err
@@ -88,32 +88,6 @@ func git(ctx context.Context, input io.Reader, args ...string) error {
 		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, output)
 	}
 	return nil
-}
-
-// serveGit serves the repositories below a folder.
-func serveGit(ctx context.Context, root string) (address string, stop func(), err error) {
-	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
-	if err != nil {
-		return "", nil, fmt.Errorf("git: %w", err)
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: io.Discard,
-		Env: []string{"HOME=" + root, "GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"},
-	}}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener) // It ends when it is closed; requests fail if it does so before.
-	}()
-	return "http://" + listener.Addr().String(), func() {
-		_ = server.Close() // nothing is left to do if it cannot
-		<-done
-	}, nil
 }
 
 // pdfRow renders spaces as PDFs.

@@ -1,0 +1,53 @@
+// Package gitserver serves the Git repositories of a folder to a node.
+package gitserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Handler serves the repositories below root, by git http-backend, at paths
+// that begin with prefix. A repository is pushed to if it allows that.
+func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
+	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
+	if err != nil {
+		return nil, fmt.Errorf("cannot serve repositories without git: %w", err)
+	}
+	return &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: prefix, Stderr: io.Discard,
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + root},
+	}, nil
+}
+
+// Start serves the repositories below root at an address of its own until stop
+// is called.
+func Start(ctx context.Context, root string) (address string, stop func() error, err error) {
+	handler, err := Handler(ctx, root, "")
+	if err != nil {
+		return "", nil, err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: handler}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	return "http://" + listener.Addr().String(), func() error {
+		closed := server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			return errors.Join(closed, err)
+		}
+		return closed
+	}, nil
+}

@@ -1,0 +1,127 @@
+// Command repositories shows what Octavo leaves of other people's
+// repositories. Each argument is a folder with a Git repository, of which the
+// last commit counts.
+//
+// It imports the repository into a space of its own and exports it without an
+// edit: no commit is expected. It edits a word of twenty pages as Markdown and
+// of twenty as documents, and exports that: each edit should change its line
+// and nothing else. It exports the space to a new branch: every file that
+// nobody has edited should be equal there. And it looks for tags that a reader
+// would see in the texts of the pages, outside of code.
+//
+//	go run ./bench/repositories /work/mirrors/*
+//	go run ./bench/repositories --folder docs --verbose /work/mirrors/handbook
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/octavo-docs/octavo/bench/gitserver"
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/single"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+type options struct {
+	Repositories []string      `arg:"" help:"Folders of Git repositories, bare or not, each with @ and a folder in it if only that is imported."`
+	Edits        int           `default:"20" help:"Pages to edit in each of the two ways."`
+	Wait         time.Duration `default:"10m" help:"Bound on the time of an import or an export."`
+	Binary       string        `help:"Path of an octavo binary. Default: build one."`
+	Verbose      bool          `help:"Print each difference, each page with a tag and each note."`
+}
+
+func main() {
+	var o options
+	kong.Parse(&o)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := o.run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (o options) run(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "octavo-repositories-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	node, err := o.start(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, node.Stop()) }()
+	root := filepath.Join(dir, "repositories")
+	address, stop, err := gitserver.Start(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	organization, err := node.Client.Create(ctx, "/v1/orgs", "Repositories")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-40s %6s %6s %9s %14s %14s %18s %6s\n",
+		"repository", "pages", "notes", "untouched", "Markdown", "document", "new branch = ≠ +", "tags")
+	var sum result
+	var failed []error
+	for i, source := range o.Repositories {
+		r := round{options: o, client: node.Client, organization: organization}
+		name := fmt.Sprintf("r%d", i)
+		r.source, r.folder = cut(source)
+		r.bare, r.address = filepath.Join(root, name), address+"/"+name
+		err := r.run(ctx)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", source, err))
+		}
+		r.result.print(title(source))
+		sum.add(r.result)
+		if err := os.RemoveAll(r.bare); err != nil {
+			return err
+		}
+	}
+	sum.print("all")
+	return errors.Join(failed...)
+}
+
+func (o options) start(ctx context.Context, dir string) (*single.Node, error) {
+	binary := o.Binary
+	if binary == "" {
+		binary = filepath.Join(dir, "octavo")
+		if err := product.Build(ctx, binary); err != nil {
+			return nil, err
+		}
+	}
+	address, err := enginetest.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log.txt"))
+	if err != nil {
+		return nil, err
+	}
+	node := &single.Node{
+		Binary: binary, Dir: filepath.Join(dir, "data"), Log: log,
+		Client: product.Client{Address: address, Token: schema.NewToken()},
+		More:   []string{"OCTAVO_OUTBOUND_ALLOW=127.0.0.1", "OCTAVO_RATE_LIMIT=0"},
+	}
+	if err := node.Start(); err != nil {
+		return nil, err
+	}
+	if err := node.Ready(ctx); err != nil {
+		return nil, errors.Join(err, node.Stop())
+	}
+	return node, nil
+}

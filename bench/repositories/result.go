@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// edits counts the edits of a kind: exact are edits whose only difference is
+// their line, and lost edits that the export does not have.
+type edits struct{ made, exact, lost int }
+
+func (e *edits) add(o edits) { e.made, e.exact, e.lost = e.made+o.made, e.exact+o.exact, e.lost+o.lost }
+
+func (e edits) String() string {
+	text := fmt.Sprintf("%d/%d", e.exact, e.made)
+	if e.lost > 0 {
+		text += fmt.Sprintf(" -%d", e.lost)
+	}
+	return text
+}
+
+// result is what is left of a repository.
+type result struct {
+	pages, notes int
+	// untouched are the paths that an export without an edit changed.
+	untouched int
+	// markdown and document are the edits, and others the paths that changed
+	// with them although nobody edited their page.
+	markdown, document edits
+	others             int
+	// equal, different and added are paths of a new branch, without edited ones.
+	equal, different, added int
+	// tagged are the pages with a tag that a reader sees.
+	tagged int
+}
+
+func (r *result) add(o result) {
+	r.pages, r.notes, r.untouched, r.others = r.pages+o.pages, r.notes+o.notes, r.untouched+o.untouched, r.others+o.others
+	r.markdown.add(o.markdown)
+	r.document.add(o.document)
+	r.equal, r.different, r.added = r.equal+o.equal, r.different+o.different, r.added+o.added
+	r.tagged += o.tagged
+}
+
+func (r result) print(name string) {
+	fmt.Printf("%-40s %6d %6d %9d %14s %14s %18s %6d\n", name, r.pages, r.notes, r.untouched+r.others,
+		r.markdown, r.document, fmt.Sprintf("%d/%d/%d", r.equal, r.different, r.added), r.tagged)
+}
+
+// cut cuts an argument into a repository and a folder of it.
+func cut(source string) (repository, folder string) {
+	repository, folder, _ = strings.Cut(source, "@")
+	return repository, folder
+}
+
+// title is the last names of a path.
+func title(source string) string {
+	repository, folder := cut(source)
+	name := filepath.Base(repository)
+	if name == "repo" {
+		name = filepath.Base(filepath.Dir(repository))
+	}
+	return strings.TrimSuffix(name+" "+folder, " ")
+}
