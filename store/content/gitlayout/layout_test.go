@@ -532,3 +532,36 @@ func TestRedirects(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestEditedPagesKeepTheirSpelling edits a word of a page as a document: links to anchors, references and blank lines stay.
+func TestEditedPagesKeepTheirSpelling(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"anchors of the page":      "# A\n\nWORD [one](#one)\n\n* [two](#two)\n* c\n\n## One\n\n## Two\n",
+		"anchors with its name":    "# A\n\nWORD [one](a.md#one), [one](#one)\n\n## One\n",
+		"a text below its heading": "# A\nWORD\ngoes on\n\n* x\n",
+		"a text below underlines":  "A\n===\nWORD\n",
+		"references":               "# A\n\nWORD [one][x] and [two]\ngo on\n\n[x]: b.md\n[two]: b.md#two\n",
+		"front matter":             "---\ntitle: A\n---\nWORD\ngoes on\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": text, "b.md": "# B\n"})
+			s.pull(t, "")
+			s.edit(t, "A", "WORD", "WORDS")
+			page := s.byTitle(t, "A") // A client has references where the file has its own anchors.
+			page.Document, _ = s.tools().Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {
+				if link, _ := ref["url"].(string); strings.HasPrefix(link, "#") {
+					return map[string]any{"kind": "anchor", "page": page.ID, "anchor": link[1:]}
+				}
+				return nil
+			}))
+			if changed := s.push(t, "", false); !slices.Equal(changed, []string{"a.md"}) {
+				t.Errorf("changed %q", changed)
+			}
+			if want := strings.Replace(text, "WORD", "WORDS", 1); s.files["a.md"] != want {
+				t.Errorf("got  %q\nwant %q", s.files["a.md"], want)
+			}
+		})
+	}
+}

@@ -236,7 +236,7 @@ func (f *pageFile) setBody(title string, d schema.Document) {
 	}
 	text := strings.TrimLeft(rest, "\n")
 	blank := rest[:len(rest)-len(text)]
-	if blank == "" && !whole && f.heading != "" {
+	if text == "" && blank == "" && !whole && f.heading != "" {
 		blank = "\n"
 	}
 	edited := strings.TrimLeft(markdown.Edit(text, d), "\n")

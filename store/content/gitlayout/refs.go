@@ -138,7 +138,11 @@ type spellings map[string][]map[string]any
 func (k *linker) toFile(from string, original, d schema.Document) schema.Document {
 	links, blocks := spellings{}, spellings{}
 	markdown.MapRefs(original, func(ref map[string]any) map[string]any {
-		if means := k.read(from, ref); means != nil {
+		means := k.read(from, ref)
+		if means == nil {
+			means = k.ownAnchor(from, ref)
+		}
+		if means != nil {
 			into := links
 			if ref["kind"] == "file" {
 				into = blocks
@@ -154,6 +158,17 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 		}
 		return k.write(from, ref)
 	})
+}
+
+// ownAnchor gives what a link to an anchor of the file itself means in the space, or nil for another reference.
+func (k *linker) ownAnchor(from string, ref map[string]any) map[string]any {
+	link, _ := ref["url"].(string)
+	anchor, own := strings.CutPrefix(link, "#")
+	id, ok := k.page(from)
+	if !own || !ok || ref["kind"] != "url" {
+		return nil
+	}
+	return map[string]any{"kind": "anchor", "page": id, "anchor": anchor}
 }
 
 func meaning(ref map[string]any) string {
@@ -191,6 +206,9 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 		}
 		link = content.RelativeLink(from, at)
 		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
+			if at == from {
+				link = ""
+			}
 			link += "#" + anchor
 		}
 	case "file":

@@ -15,10 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/store/content/diff"
 )
 
-// Edit returns the Markdown of an edited document, in which only what differs from the original is written anew: the blocks
-// of the document that are equal to those of the original keep their bytes, and so does what is between them. Reading the
-// result gives the edited document. If that cannot be had by parts, because a new block would change what an old one means,
-// all of it is written.
+// Edit returns the Markdown of an edited document, in which only what differs from the original is written: the blocks
+// of the document that equal blocks of the original keep their bytes, and so does what is between them. In blocks that
+// differ, unchanged words keep the bytes around them: see respelled. Reading the result gives the edited document. If
+// that cannot be had by parts, because a new block would change what an old one means, all of it is written.
 func Edit(original string, edited schema.Document) string {
 	source := content.Clean(original)
 	units, labels, ok := unitsOf(source)
@@ -28,9 +28,13 @@ func Edit(original string, edited schema.Document) string {
 	edited = withoutBrokenTags(edited)
 	want := edited.Nodes
 	kept := matchUnits(units, want)
-	for _, margin := range []int{0, 1} {
-		kept := widened(kept, margin)
-		if text, ok := splice(source, units, want, kept, labels); ok && readsAs(text, expected(units, want, kept)) {
+	for _, attempt := range []struct {
+		spelling spelling
+		margin   int
+	}{{spelling: ofSource}, {spelling: ofSourceIfAlone}, {}, {margin: 1}} {
+		kept := widened(kept, attempt.margin)
+		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, labels: labels}
+		if text, ok := s.splice(kept); ok && readsAs(text, expected(units, want, kept)) {
 			return text
 		}
 	}
@@ -267,48 +271,99 @@ func widened(kept []int, margin int) []int {
 	return wide
 }
 
+// splicer writes a wanted document in place of the source's.
+type splicer struct {
+	source   string
+	units    []unit
+	want     []schema.Node
+	labels   map[string]*noteBlock
+	spelling spelling
+}
+
+// spelling is how edited blocks are written.
+type spelling int
+
+const (
+	ofWrite spelling = iota
+	ofSource
+	// ofSourceIfAlone is ofSource for the blocks that read as wanted without the ones around them, and ofWrite for others.
+	ofSourceIfAlone
+)
+
 // splice writes the wanted document with the bytes of the units that are kept, and of what is between them.
-func splice(source string, units []unit, want []schema.Node, kept []int, labels map[string]*noteBlock) (string, bool) {
+func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
-	w := writer{notes: newNoteList(want)}
-	next, last := 0, -1 // the next node to write, and the unit that was copied last
-	write := func(to int) {
-		gap := ""
-		if last >= 0 && last+1 < len(units) {
-			gap = gapOf(source, units, last+1)
-		}
-		if text := w.blocks(want[next:to]); text != "" {
-			b.WriteString(gapFrom(b.String(), gap, text) + text)
-			last = -1
-		}
+	w := writer{notes: newNoteList(s.want)}
+	next, last, copied := 0, -1, -1 // the next node to write, the unit that was copied last, and whether nothing followed it
+	write := func(to, before int) {
+		text := w.blocks(s.want[next:to])
+		nodes := s.want[next:to]
 		next = to
+		if text == "" {
+			return
+		}
+		first := last + 1
+		if s.spelling != ofWrite && first < before {
+			if spelled, ok := s.spelled(w, s.units[first:before], nodes, text); ok {
+				b.WriteString(gapOf(s.source, s.units, first) + spelled)
+				copied = before - 1
+				return
+			}
+		}
+		gap := ""
+		if copied >= 0 && copied+1 < len(s.units) {
+			gap = gapOf(s.source, s.units, copied+1)
+		}
+		b.WriteString(gapFrom(b.String(), gap, text) + text)
+		copied = -1
 	}
-	for i, u := range units {
+	for i, u := range s.units {
 		if kept[i] < 0 {
 			continue
 		}
 		if kept[i] < next {
 			return "", false
 		}
-		write(kept[i])
-		if gap := gapOf(source, units, i); last == i-1 && (last >= 0 || b.Len() == 0) {
+		write(kept[i], i)
+		if gap := gapOf(s.source, s.units, i); copied == i-1 && (copied >= 0 || b.Len() == 0) {
 			b.WriteString(gap)
 		} else {
-			b.WriteString(gapFrom(b.String(), gap, source[u.from:u.to]))
+			b.WriteString(gapFrom(b.String(), gap, s.source[u.from:u.to]))
 		}
-		b.WriteString(source[u.from:u.to])
-		next, last = next+len(u.nodes), i
+		b.WriteString(s.source[u.from:u.to])
+		next, last, copied = next+len(u.nodes), i, i
 	}
-	write(len(want))
+	write(len(s.want), len(s.units))
 	for i, label := range w.notes.labels {
-		if labels[label] == nil {
+		if s.labels[label] == nil {
 			b.WriteString(gapFrom(b.String(), "", "") + definition(label, w.notes.bodies[i]))
 		}
 	}
-	if b.Len() > 0 || len(units)+len(want) == 0 {
-		b.WriteString(gapOf(source, units, len(units)))
+	if b.Len() > 0 || len(s.units)+len(s.want) == 0 {
+		b.WriteString(gapOf(s.source, s.units, len(s.units)))
 	}
 	return b.String(), true
+}
+
+// spelled returns the text of blocks that replace units, in the spelling of these; not ok if it is not to be used.
+func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
+	var old []schema.Node
+	for _, u := range units {
+		old = append(old, u.nodes...)
+	}
+	source := s.source[units[0].from:units[len(units)-1].to]
+	result := respelled(source, w.blocks(old), text)
+	if s.spelling == ofSource {
+		return result, true
+	}
+	var definitions strings.Builder // which references need
+	for _, u := range s.units {
+		if len(u.nodes) == 0 {
+			definitions.WriteString("\n\n" + s.source[u.from:u.to])
+		}
+	}
+	want, err := Read(text + definitions.String())
+	return result, err == nil && readsAs(result+definitions.String(), want.Nodes)
 }
 
 // gapOf returns what is between a unit and the one before.
