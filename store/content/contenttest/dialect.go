@@ -184,6 +184,36 @@ three`},
 
 ###### Six`, `heading-3 level=4('Four') heading-3 level=5('Five') heading-3 level=6('Six')`, ``},
 	{`## Title <a href="#my-id" id="my-id"></a>`, `heading-2 id="my-id"('Title')`, ``},
+	{`## One <a id="one-x"></a>
+
+## <a name="two-x"></a>Two
+
+## Three {#three-x}
+
+## <a name="Four-X">Four</a> and more
+
+## 日本 {#日本 .class}
+
+Five {#five}
+----
+
+## {#eight}
+
+## \{#nine} {#ten} x`, `heading-2 anchor="<a id=\"one-x\"></a>" id="one-x"('One') heading-2 anchor="<a name=\"two-x\"></a>" id="two-x"('Two') heading-2 anchor="{#three-x}" id="three-x"('Three') heading-2 anchor="<a name=\"Four-X\"></a>" anchorName="Four-X"('Four and more') heading-2 anchor="{#日本 .class}" anchorName="日本"('日本') heading-2 anchor="{#five}" id="five"('Five') heading-2 anchor="{#eight}" id="eight"() heading-2('{#nine} {#ten} x')`, `## One <a id="one-x"></a>
+
+## Two <a name="two-x"></a>
+
+## Three {#three-x}
+
+## Four and more <a name="Four-X"></a>
+
+## 日本 {#日本 .class}
+
+## Five {#five}
+
+## {#eight}
+
+## \{#nine} \{#ten} x`},
 	{"Words[^1] and [noted words](#user-content-fn-big)[^big].\n\n[^1]: The note.\n\n[^big]: Two paragraphs.\n\n    With `code`.", `paragraph('Words' annotation((paragraph('The note.'))) ' and ' annotation('noted words' (paragraph('Two paragraphs.') paragraph('With ' 'code'.code '.'))) '.')`, ``},
 	{`[^unused]: Not used.`, `paragraph kept="[^unused]: Not used."('[^unused]: Not used.'.code)`, ``},
 	{`:smile: :+1: :thumbsup: 10:30:45 a:x:b \:rocket: :nosuch:`, `paragraph(emoji code="1f604"() ' ' emoji code="1f44d"() ' ' emoji code="1f44d" name="thumbsup"() ' 10:30:45 a:x:b :rocket: :nosuch:')`, ``},

@@ -95,7 +95,10 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 			n.Data = schema.Data{"align": rapid.SampledFrom([]string{"start", "center", "end"}).Draw(t, "align")}
 		}
 	case "heading-2":
-		n = headingNode(rapid.IntRange(1, 6).Draw(t, "level"), genInlines(t, true), rapid.SampledFrom([]string{"", "an-id.1"}).Draw(t, "id"))
+		a := rapid.SampledFrom([]anchor{
+			{}, {"an-id.1", gitbookAnchor("an-id.1")}, {"a", `<a id="a"></a>`}, {"An-Id", `<a name="An-Id"></a>`}, {"日本", "{#日本}"}, {"k", "{: #k .class}"},
+		}).Draw(t, "anchor")
+		n = headingNode(rapid.IntRange(1, 6).Draw(t, "level"), genInlines(t, true), a)
 	case "code":
 		leafKinds[kind](t, &n)
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {

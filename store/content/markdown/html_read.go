@@ -176,7 +176,7 @@ func (r *reader) htmlHeading(e *element) ([]schema.Node, bool) {
 	r.inHeading = true
 	ok = r.inlineHTML(&b, trimmed(e.nodes)) && ok
 	r.inHeading = false
-	n := headingNode(int(e.name[1]-'0'), b.inlines(), b.headingID)
+	n := headingNode(int(e.name[1]-'0'), b.inlines(), b.anchor)
 	if align, given := data["align"]; given {
 		n.Data["align"] = align
 	}
@@ -184,13 +184,13 @@ func (r *reader) htmlHeading(e *element) ([]schema.Node, bool) {
 }
 
 // headingNode makes a heading. The grammar has three levels: deeper ones keep theirs beside it.
-func headingNode(level int, inlines []schema.Node, id string) schema.Node {
+func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
 	if level > 3 {
 		n.Data[memberLevel] = float64(level)
 	}
-	if id != "" {
-		n.Data["id"] = id
+	if a.id != "" {
+		setAnchor(n.Data, a)
 	}
 	return n
 }

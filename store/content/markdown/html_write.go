@@ -158,7 +158,7 @@ func blockHTML(n *schema.Node) string {
 		return openTag("p", align) + inlinesHTML(n.Nodes) + "</p>"
 	case "heading-1", "heading-2", "heading-3":
 		name := "h" + strconv.Itoa(headingLevel(n))
-		anchor := headingAnchor(n)
+		anchor := headingAnchorHTML(n)
 		if anchor != "" {
 			anchor = " " + anchor
 		}
@@ -202,13 +202,4 @@ func codeHTML(n *schema.Node) string {
 		lines[i] = content.InlineText(n.Nodes[i].Nodes)
 	}
 	return strings.ReplaceAll(preHTML(n, lines), "\n", "&#10;")
-}
-
-// headingAnchor writes the id of a heading as GitBook does.
-func headingAnchor(n *schema.Node) string {
-	id := content.Member(n.Data, "id")
-	if id == "" || !schema.ValidData("heading-1", schema.Data{"id": id}) {
-		return ""
-	}
-	return `<a href="#` + id + `" id="` + id + `"></a>`
 }

@@ -169,12 +169,8 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 	}
 	label, plain := e.plain()
 	class, _ := e.attrs.get("class")
-	id, _ := e.attrs.get("id")
 	switch {
-	case id != "" && r.inHeading && label == "" && plain && href == "#"+id && e.attrs.only("href", "id") && b.headingID == "" &&
-		schema.ValidData("heading-1", schema.Data{"id": id}):
-		b.headingID = id
-		b.trimSpace()
+	case r.headingID(b, e):
 	case slices.Contains([]string{"button primary", "button secondary"}, class) && plain && e.attrs.only("href", "class", "data-icon"):
 		data := schema.Data{"label": label, "kind": strings.TrimPrefix(class, "button "), "ref": ref}
 		if icon, given := e.attrs.get("data-icon"); given {

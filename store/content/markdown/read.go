@@ -51,6 +51,7 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(emphasisParser{}, 500),
 			util.Prioritized(mathInlineParser{}, 600),
 			util.Prioritized(emojiParser{}, 610),
+			util.Prioritized(headingIDParser{}, 615),
 			util.Prioritized(tagInlineParser{}, 620),
 		),
 		parser.WithParagraphTransformers(
@@ -162,7 +163,7 @@ func (r *reader) heading(n ast.Node) []schema.Node {
 	var b inlineBuilder
 	r.inline(&b, n)
 	r.inHeading = false
-	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.headingID)}
+	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.anchor)}
 }
 
 // paragraph reads a paragraph. One of images only becomes a block of images.

@@ -18,10 +18,10 @@ import (
 // inlineBuilder collects inlines. Runs of text of the same style become one leaf.
 type inlineBuilder struct {
 	style
-	pieces    []piece
-	inLink    bool
-	depth     int    // of HTML elements and links around
-	headingID string // the id that an anchor gave the heading
+	pieces []piece
+	inLink bool
+	depth  int    // of HTML elements and links around
+	anchor anchor // of the heading
 }
 
 func (b *inlineBuilder) text(text string) {
@@ -124,6 +124,13 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 			b.source(string(n.segment.Value(r.source)))
 		case *noteReference:
 			r.noteReference(b, n)
+		case *headingIDInline:
+			if b.anchor.id == "" {
+				b.anchor = anchor{n.id, n.source}
+			} else {
+				b.source(n.source)
+			}
+			b.trimSpace()
 		}
 	}
 }
@@ -161,7 +168,7 @@ func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	case n.Parent().Kind() == ast.KindCodeSpan:
 		b.text(r.cellText(strings.ReplaceAll(string(value), "\n", " ")))
 	default:
-		if b.ended("\n") { // After <br>.
+		if b.ended("\n") || b.anchor.id != "" && b.empty() { // After <br>, or an anchor.
 			value = bytes.TrimLeft(value, " ")
 		}
 		b.text(unescape(value))
