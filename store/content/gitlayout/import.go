@@ -330,10 +330,13 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 	}
 	file := parsePage(string(text))
 	if unchanged {
-		if title, from := file.title(e); from == titleElsewhere {
+		before := file.headingText == n.Title
+		if title, from := file.title(e); from == titleInEntry || from == titleInName {
 			n.Title = title
 		}
-		if !m.all && !names(string(text), m.renamed) {
+		n.LinkTitle = e.label()
+		asBefore := before == (file.headingText == n.Title) // else the heading joins the text, or leaves it
+		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}
 		n.Document, err = m.document(file, e, &n)
