@@ -191,3 +191,19 @@ func (s *space) outlineOf(want string) string {
 	walk(tree.Nest(s.pages, ""), 0)
 	return b.String()
 }
+
+// TestLeftOut: an import names what its pages do not show as what it is, per file.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newSpace(map[string]string{
+		"README.md": "# Home\n\nText<!-- c -->, <a id=\"x\"></a><br>.\n\n{% hint style=\"info\" %}\na\n{% endhint %}\n\n`<b>`\n",
+		"a.md":      "# A\n\n<Card title=\"x\">in</Card> <your-key>\n\n<video src=\"v.mp4\"></video>\n\n{% code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
+	})
+	want := []Note{{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"}}
+	if diff := cmp.Diff(want, s.pull(t, "").Notes); diff != "" {
+		t.Error(diff)
+	}
+	if again := s.pull(t, "").Notes; len(again) > 0 {
+		t.Errorf("noted again for files that did not change: %v", again)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -365,6 +366,22 @@ func names(text string, of []string) bool {
 	return false
 }
 
+// maxLeftOut bounds the names in a note.
+const maxLeftOut = 10
+
+// noteLeftOut names what a page does not show as what it is. The file keeps it.
+func (m *importer) noteLeftOut(name string, d schema.Document) {
+	names := markdown.LeftOut(d)
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > maxLeftOut {
+		names, more = names[:maxLeftOut], " and more"
+	}
+	m.layout.note(name, "shown as text or left out: "+cutText(strings.Join(names, ", "), maxTitle)+more)
+}
+
 // document reads and stores the text of a file. It gives the hash, "" for an empty page.
 func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, error) {
 	title, _ := file.title(e)
@@ -379,6 +396,7 @@ func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, err
 	if len(d.Nodes) == 0 {
 		return "", nil
 	}
+	m.noteLeftOut(e.Key, d)
 	d = m.links.toSpace(e.Key, d)
 	var before *schema.Document
 	if was := m.was[n.ID].Document; was != "" {

@@ -37,6 +37,10 @@ func outline(nodes []schema.Node) string {
 	for _, n := range nodes {
 		if n.Object == schema.ObjectText {
 			for _, leaf := range n.Leaves {
+				if source := hiddenSource(leaf); source != "" {
+					parts = append(parts, "hidden="+strconv.Quote(source))
+					continue
+				}
 				text := "'" + strings.ReplaceAll(leaf.Text, "\n", "\\n") + "'"
 				for _, mark := range leaf.Marks {
 					text += "." + mark.Type

@@ -92,7 +92,7 @@ type reader struct {
 }
 
 func newReader(markdown string) *reader {
-	return &reader{source: []byte(content.Clean(markdown)), expandedNotes: map[string]bool{}}
+	return &reader{source: []byte(splitTags(content.Clean(markdown))), expandedNotes: map[string]bool{}}
 }
 
 func (r *reader) parse(labels ...string) ast.Node {
@@ -172,6 +172,9 @@ func (r *reader) paragraph(n ast.Node) []schema.Node {
 	r.inline(&b, n)
 	if _, boxed := boxOf(n); !boxed {
 		b.missedHTML()
+	}
+	if source := strings.TrimSpace(linesOf(n, r.source)); b.shownNothing() && n.Lines().Len() == 1 && strings.HasPrefix(source, "<") {
+		return []schema.Node{rawBlock(source)}
 	}
 	inlines := b.inlines()
 	if len(inlines) == 0 && n.Parent().Kind() != ast.KindListItem {

@@ -22,6 +22,7 @@ type inlineBuilder struct {
 	inLink bool
 	depth  int    // of HTML elements and links around
 	anchor anchor // of the heading
+	silent bool   // leaves out what is hidden
 }
 
 func (b *inlineBuilder) text(text string) {
@@ -75,7 +76,11 @@ func (b *inlineBuilder) inlines() []schema.Node {
 			nodes = append(nodes, schema.Node{Object: schema.ObjectText})
 			last++
 		}
-		nodes[last].Leaves = append(nodes[last].Leaves, schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()})
+		leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()}
+		if p.hidden {
+			leaf = hiddenLeaf(string(p.text))
+		}
+		nodes[last].Leaves = append(nodes[last].Leaves, leaf)
 	}
 	return nodes
 }
@@ -121,7 +126,7 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 		case *mathInline:
 			r.mathInline(b, n)
 		case *tagInline:
-			b.source(string(n.segment.Value(r.source)))
+			b.tag(string(n.segment.Value(r.source)))
 		case *noteReference:
 			r.noteReference(b, n)
 		case *headingIDInline:
@@ -238,6 +243,7 @@ func (b *inlineBuilder) copy(nodes []schema.Node) {
 		}
 		outer := b.style
 		for _, leaf := range node.Leaves {
+			b.hide(hiddenSource(leaf))
 			b.style = styleOf(leaf.Marks)
 			b.text(leaf.Text)
 		}

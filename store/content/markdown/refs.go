@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // MapRefs returns the document with each reference replaced by what change returns for it: paths of a repository become
@@ -32,6 +33,12 @@ func mapNodes(nodes []schema.Node, parent string, change func(map[string]any) ma
 }
 
 func mapNode(n schema.Node, parent string, change func(map[string]any) map[string]any) schema.Node {
+	if n.Type == kindRaw {
+		if source := content.Member(n.Data, memberSource); mapHTML(source, change) != source {
+			return rawBlock(mapHTML(source, change))
+		}
+		return n
+	}
 	if source, ok := keptMarkdown(&n, parent); ok {
 		mapped := schema.NewDocument(fit(mapNodes(newReader(source).ideal(), parent, change), parent)...)
 		if len(mapped.Nodes) == 1 && keptSource(&mapped.Nodes[0]) != source {

@@ -190,10 +190,7 @@ func readSelectCell(_ *reader, about map[string]any, td *element) (any, bool) {
 	if len(chosen) == 0 {
 		return nil, true
 	}
-	if about["multiple"] != true {
-		return chosen[0], len(chosen) == 1
-	}
-	return chosen, true
+	return chosen, about["multiple"] == true || len(chosen) == 1
 }
 
 func optionLabel(about map[string]any, value string) (string, bool) {
