@@ -103,6 +103,28 @@ document "Plain" plain
 	}, "document \"Home\" readme\ngroup \"Features\" features\n  document \"B\" b\n", func(t *testing.T, s *space) {
 		s.byTitle(t, "Features").Slug = "what"
 	}, map[string][2]string{"SUMMARY.md": {"## Features", "## Features <a href=\"#what\" id=\"what\"></a>"}}},
+	{"folders as they are spelled", map[string]string{
+		"README.md": "# Home\n", "_private/x.md": "# X\n", "API Guide/v1/y.md": "# Y\n",
+	}, "document \"Home\" readme\ndocument \"Private\" private\n  document \"X\" x\ndocument \"API Guide\" api-guide\n  document \"V1\" v1\n    document \"Y\" y\n",
+		func(t *testing.T, s *space) {
+			s.edit(t, "Private", "", "Text.")
+			s.edit(t, "V1", "", "Text.")
+			s.pages = append(s.pages, tree.Node{
+				Parent: s.byTitle(t, "API Guide").ID, Position: "z", Page: tree.Page{ID: "new", Kind: tree.KindDocument, Title: "Z", Slug: "z"},
+			})
+		}, map[string][2]string{
+			"_private/README.md": {"", "# Private\n\nText.\n"}, "API Guide/v1/README.md": {"", "# V1\n\nText.\n"}, "API Guide/z.md": {"", "# Z\n"},
+		}},
+	{"MDX, TOML and empty front matter", map[string]string{
+		"README.md": "+++\ntitle = 'Start'\nhidden = true\n[menu]\nmain = 1\n+++\n\n[q](/quick) [q](quick#x)\n", "empty.md": "---\n---\n\n# Empty\n\nText.\n",
+		"quick.mdx": "---\ntitle: Quick start\nsidebarTitle: Q\n---\n\nimport X from 'x'\n\n<Card title=\"a\">\n  text\n</Card>\n\nMore {value}.\n",
+	}, "document \"Start\" readme: anchor x of Quick start, page Quick start\ndocument \"Empty\" empty\ndocument \"Quick start\" quick\n", func(t *testing.T, s *space) {
+		s.byTitle(t, "Start").Title, s.byTitle(t, "Start").Description = "Begin", "Why \"not\"?"
+		s.edit(t, "Empty", "Text.", "Words.")
+		s.edit(t, "Quick start", "More", "Some")
+	}, map[string][2]string{
+		"README.md": {"+++\ntitle = 'Start'", "+++\ndescription = \"Why \\\"not\\\"?\"\ntitle = \"Begin\""}, "empty.md": {"Text.", "Words."}, "quick.mdx": {"More {value}.", "Some {value}."},
+	}},
 	{"links from the root and images with a fragment", map[string]string{
 		".gitbook.yaml": "root: ./docs/\n", "docs/README.md": "# Home\n\n[a](/guide/a.md) [b](/guide/a.md#x) [c](/) [d](/docs/guide/a.md) [e](/guide)\n\n" +
 			"![p](/img/p.png)\n\n![q](img/p.png#gh-light-mode-only) ![r](img/p.png#gh-dark-mode-only)\n\n![s](/docs/img/p.png) [t](/f.pdf#page=2) [u](//host/x) [v](/none.md)\n",

@@ -218,12 +218,15 @@ func (m *importer) titled(e *Entry, title string) (bool, error) {
 }
 
 // manyRenamed is how many names may have changed before all files are read again.
-const manyRenamed = 20
+const manyRenamed = 40
 
 // compareNames finds the names whose meaning has changed since the last synchronisation.
 func (m *importer) compareNames() {
 	changed := func(name string) {
 		m.renamed = append(m.renamed, path.Base(name))
+		if stem := strings.TrimSuffix(path.Base(name), path.Ext(name)); stem != "" && m.layout.isPage(name) {
+			m.renamed = append(m.renamed, stem) // as links without an extension name it
+		}
 		if m.layout.isReadme(name) {
 			m.renamed = append(m.renamed, path.Base(path.Dir(name)))
 		}
@@ -397,6 +400,9 @@ func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, err
 		return "", nil
 	}
 	m.noteLeftOut(e.Key, d)
+	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
+		m.layout.note(e.Key, "an MDX file is read as Markdown: its imports and expressions are text")
+	}
 	d = m.links.toSpace(e.Key, d)
 	var before *schema.Document
 	if was := m.was[n.ID].Document; was != "" {

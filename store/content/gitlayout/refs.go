@@ -90,6 +90,8 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	if _, there := k.layout.files[target]; !there {
 		if own, folder := k.layout.readmeOf(strings.TrimSuffix(target, "/") + "/"); folder {
 			target = own
+		} else if path.Ext(target) == "" {
+			target = k.withExtension(target)
 		}
 	}
 	if id, ok := k.page(target); ok {
@@ -110,6 +112,16 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 		return valid(map[string]any{"kind": "url", "url": address})
 	}
 	return nil
+}
+
+// withExtension finds the page that a link without an extension names, as the links of site generators do.
+func (k *linker) withExtension(target string) string {
+	for _, ext := range pageExtensions {
+		if _, ok := k.page(target + ext); ok {
+			return target + ext
+		}
+	}
+	return target
 }
 
 // readFile refers to a file of the space. A fragment says which part or form of the file is meant.
