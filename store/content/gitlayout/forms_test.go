@@ -103,6 +103,19 @@ document "Plain" plain
 	}, "document \"Home\" readme\ngroup \"Features\" features\n  document \"B\" b\n", func(t *testing.T, s *space) {
 		s.byTitle(t, "Features").Slug = "what"
 	}, map[string][2]string{"SUMMARY.md": {"## Features", "## Features <a href=\"#what\" id=\"what\"></a>"}}},
+	{"columns of files", map[string]string{
+		"README.md":             "# Home\n\nText.\n\n<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>\n",
+		".gitbook/assets/a.csv": "a",
+	}, "document \"Home\" readme: file\n", func(t *testing.T, s *space) {
+		home := s.byTitle(t, "Home")
+		if got := markdown.Write(s.documents[home.Document]); !strings.Contains(got, `<a href="ref:file/id2">ref:file/id2</a><a href="https://h.example/b.csv">`) {
+			t.Error(got)
+		}
+		s.edit(t, "Home", "<td>x</td>", "<td>y</td>")
+	}, map[string][2]string{"README.md": {
+		"<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>",
+		"<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>y</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>",
+	}}},
 	{"folders as they are spelled", map[string]string{
 		"README.md": "# Home\n", "_private/x.md": "# X\n", "API Guide/v1/y.md": "# Y\n",
 	}, "document \"Home\" readme\ndocument \"Private\" private\n  document \"X\" x\ndocument \"API Guide\" api-guide\n  document \"V1\" v1\n    document \"Y\" y\n",

@@ -64,6 +64,9 @@ func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.No
 	if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
 		n.Data = data
 	}
+	if n.Type == "table" {
+		n.Data = mapFiles(n.Data, change)
+	}
 	for _, member := range []string{memberCaption, memberBody} {
 		text, ok := n.Data[member].(string)
 		if row := tagOf(&n); !ok || row == nil {
@@ -75,6 +78,52 @@ func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.No
 		}
 	}
 	return n
+}
+
+// mapFiles changes the names in the columns of files, which are ids of files or paths.
+func mapFiles(data schema.Data, change func(map[string]any) map[string]any) schema.Data {
+	mapped := data
+	for id, about := range stringMap(data["definition"]) {
+		if content.Member(stringMap(about), "type") != "files" {
+			continue
+		}
+		for name, record := range stringMap(data["records"]) {
+			list, _ := stringMap(stringMap(record)["values"])[id].([]any)
+			after, changed := mapNames(list, change)
+			if !changed {
+				continue
+			}
+			mapped = withValue(mapped, name, id, after)
+		}
+	}
+	return mapped
+}
+
+func mapNames(list []any, change func(map[string]any) map[string]any) (after []any, changed bool) {
+	after = slices.Clone(list)
+	for i, item := range list {
+		name, _ := item.(string)
+		to := change(map[string]any{"kind": "file", "file": name})
+		as, ok := to["file"].(string)
+		if !ok {
+			as, ok = to["url"].(string)
+		}
+		if name != "" && ok && as != name {
+			after[i], changed = as, true
+		}
+	}
+	return after, changed
+}
+
+// withValue is a table's data with another value of a cell.
+func withValue(data schema.Data, record, column string, value any) schema.Data {
+	data = maps.Clone(data)
+	records := maps.Clone(stringMap(data["records"]))
+	row := maps.Clone(stringMap(records[record]))
+	values := maps.Clone(stringMap(row["values"]))
+	values[column] = value
+	row["values"], records[record], data["records"] = values, row, records
+	return data
 }
 
 // mapInlines changes the references of Markdown that is one paragraph.
