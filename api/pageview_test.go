@@ -22,7 +22,7 @@ func TestPageView(t *testing.T) {
 	request := h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, map[string]any{"subject": "Guides"})
 	content := space + "/change-requests/" + request["id"].(string)
 	h.Want(http.StatusOK, "POST", content+"/content", admin, `{"changes":[
-		{"operation":"insert_page","title":"Guides","slug":"guides","document":{"markdown":"Read [how to install](install.md)."}},
+		{"operation":"insert_page","title":"Guides","slug":"guides","document":{"markdown":"Read [how to install](install.md).\n\n{% columns %}\n{% column %}\nleft\n{% endcolumn %}\n{% endcolumns %}"}},
 		{"operation":"insert_page","title":"Install","slug":"install","document":{"markdown":"## On Linux\n\nRun `+"`make`"+`."}}]}`)
 	h.Want(http.StatusOK, "POST", content+"/merge", admin, nil)
 	h.Want(http.StatusCreated, "POST", site+"/sections", admin, map[string]any{"spaceId": h.FreshSpace(h.Ours, "API").ID, "title": "Reference"})
@@ -61,6 +61,12 @@ func TestPageView(t *testing.T) {
 	document := h.Do("GET", page+"/document?evaluated=deterministic-only&dereferenced=reusable-contents", token, nil)
 	if document.Status != http.StatusOK || !strings.Contains(string(document.Body), `"page":"`+id("install")+`"`) {
 		t.Errorf("the link does not lead to the page: %d %s", document.Status, document.Body)
+	}
+	for query, shape := range map[string]string{"?evaluated=deterministic-only": `"type":"column"`, "": `"type":"paragraph"`} {
+		user := h.Do("GET", page+"/document"+query, admin, nil) // Who may write gets what can be written back, unless a front end asks.
+		if columns := strings.Contains(string(user.Body), `"type":"column"`); columns != (query != "") || !strings.Contains(string(document.Body), shape) {
+			t.Errorf("the document %q has another shape: %s %s", query, user.Body, document.Body)
+		}
 	}
 	if heading := h.Do("GET", revision+"/page/"+id("install")+"/document", token, nil); !strings.Contains(string(heading.Body), `"id":"on-linux"`) {
 		t.Errorf("the heading has no anchor: %s", heading.Body)

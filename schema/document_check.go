@@ -201,7 +201,7 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 			switch {
 			case given:
 				m.check(p, join(field, m.name), value)
-			case m.required:
+			case m.required && (m.unless == "" || data[m.unless] == nil):
 				p.add(join(field, m.name), "is required")
 			}
 		}

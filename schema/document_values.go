@@ -18,10 +18,15 @@ type member struct {
 	name     string
 	required bool
 	check    check
+	unless   string // a member in whose presence this one need not be given
 }
 
-func req(name string, c check) member { return member{name, true, c} }
-func opt(name string, c check) member { return member{name, false, c} }
+func req(name string, c check) member { return member{name: name, required: true, check: c} }
+func opt(name string, c check) member { return member{name: name, check: c} }
+
+func reqUnless(other, name string, c check) member {
+	return member{name: name, required: true, check: c, unless: other}
+}
 
 // objectRule says which members an object has. A closed object has no others.
 type objectRule struct {
@@ -158,7 +163,7 @@ func object(rule *objectRule) check {
 			switch {
 			case given:
 				m.check(p, join(field, m.name), v)
-			case m.required:
+			case m.required && (m.unless == "" || members[m.unless] == nil):
 				p.add(join(field, m.name), "is required")
 			}
 		}

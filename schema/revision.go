@@ -36,6 +36,7 @@ type RevisionPage struct {
 	Kind          string           `json:"kind"`
 	Type          string           `json:"type" rules:"enum=pageKind"`
 	Title         string           `json:"title"`
+	LinkTitle     string           `json:"linkTitle,omitempty"`
 	Emoji         string           `json:"emoji,omitempty"`
 	Icon          string           `json:"icon,omitempty"`
 	CreatedAt     time.Time        `json:"createdAt"`

@@ -337,7 +337,12 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 			return schema.Document{}, err
 		}
 	}
-	return h.linked(ctx, space, page, text.Document)
+	d, err := h.linked(ctx, space, page, text.Document)
+	if err == nil && (c.Reader != nil || schema.Or(r.Evaluated, "false") != "false") {
+		d = markdown.ForRenderer(d)
+		showKeys(&d)
+	}
+	return d, err
 }
 
 type documentByIDRequest struct {

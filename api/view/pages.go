@@ -27,7 +27,7 @@ var oldKinds = map[string]string{tree.KindDocument: "sheet", tree.KindGroup: "gr
 
 func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	resource := schema.RevisionPage{
-		ID: p.ID, Kind: oldKinds[p.Kind], Type: p.Kind, Title: p.Title, Emoji: p.Emoji, Icon: p.Icon, CreatedAt: p.CreatedAt.UTC(),
+		ID: p.ID, Kind: oldKinds[p.Kind], Type: p.Kind, Title: p.Title, LinkTitle: p.LinkTitle, Emoji: p.Emoji, Icon: p.Icon, CreatedAt: p.CreatedAt.UTC(),
 		UpdatedAt: p.UpdatedAt.UTC(), Slug: p.Slug, Path: p.Path, Hidden: p.Hidden,
 	}
 	if p.Kind == tree.KindLink {

@@ -95,6 +95,9 @@ func emojiText(code string) string {
 	return ":" + code + ":"
 }
 
+// MemberAnchorName of a heading's data is the id that its author chose, if the contract's member has no room for it.
+const MemberAnchorName = "anchorName"
+
 // Plain returns the text of a document without formatting, a line per block, for search and for counting.
 func Plain(d schema.Document) string {
 	var b strings.Builder

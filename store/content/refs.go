@@ -17,8 +17,8 @@ var refMembers = map[string]string{
 	"reusable-content": "reusableContent", "openapi": "spec",
 }
 
-// refContext are the members that say where the thing is.
-var refContext = []string{"page", "space"}
+// refContext are the members that say where the thing is, or which part of it is meant.
+var refContext = []string{"page", "space", "fragment"}
 
 // Link writes a reference as the destination of a link; "" if it is not a reference.
 func Link(value any) string {

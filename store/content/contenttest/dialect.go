@@ -158,12 +158,41 @@ three`},
 	{`<h2 align="center">Middle</h2>`, `heading-2 align="center"('Middle')`, ``},
 	{`<code class="expression">space.vars.a_b["c"]</code>`, `paragraph(expression expression="space.vars.a_b[\"c\"]"())`, ``},
 	{`<!-- a comment -->`, `paragraph kept="<!-- a comment -->"()`, ``},
-	{`a <!-- b --> c`, `paragraph('a ' '<!-- b -->'.code ' c')`, ``},
+	{`a <!-- b --> c`, `paragraph('a ' hidden="<!-- b -->" ' c')`, ``},
+	{`Text <!-- not for readers --> and [x](README.md)<!-- ignore -->, **a<!-- b -->b**.
+
+# One<!-- two --> three
+
+| a<!-- b --> |
+| --- |
+| <!-- c --> d |`, `paragraph('Text ' hidden="<!-- not for readers -->" ' and ' link ref="README.md"('x') hidden="<!-- ignore -->" ', ' 'a'.bold hidden="<!-- b -->" 'b'.bold '.') heading-1('One' hidden="<!-- two -->" ' three') table(hc1(paragraph('a' hidden="<!-- b -->")) r1c1(paragraph(hidden="<!-- c -->" ' d')))`, ``},
+	{`<!-- a --> text
+
+<br>
+
+<center>Middle <a href="a.md">link</a> <img src="b.png" alt="c" class="d"></center>
+
+<video src="v.mp4" controls></video>
+
+<p>open
+
+<Card title="x"> in </Card> <your-key> List<String> x<br clear="all"/>y <font color="red">red</font> <input type="checkbox"></b>`, `paragraph kept="<!-- a --> text"('text') paragraph kept="<br>"() paragraph kept="<center>Middle <a href=\"a.md\">link</a> <img src=\"b.png\" alt=\"c\" class=\"d\"></center>"('Middle ' link ref="a.md"('link') ' ' inline-image alt="c" ref="b.png" attributes={"class":"d"}()) paragraph kept="<video src=\"v.mp4\" controls></video>"(link ref="v.mp4"('v.mp4')) paragraph kept="<p>open"('open') paragraph(hidden="<Card title=\"x\">" ' in ' hidden="</Card>" ' ' '<your-key>'.code ' List' '<String>'.code ' x\ny ' 'red'.color ' ' hidden="<input type=\"checkbox\">" hidden="</b>")`, `<!-- a --> text
+
+<br>
+
+<center>Middle <a href="a.md">link</a> <img src="b.png" alt="c" class="d"></center>
+
+<video src="v.mp4" controls></video>
+
+<p>open
+
+<Card title="x"> in </Card> <your-key> List<String> x\
+y <font color="red">red</font> <input type="checkbox"></b>`},
 	{`<div class="x">
 
 **md**
 
-</div>`, `paragraph kept="<div class=\"x\">"('<div class="x">'.code) paragraph('md'.bold) paragraph kept="</div>"('</div>'.code)`, ``},
+</div>`, `paragraph kept="<div class=\"x\">"() paragraph('md'.bold) paragraph kept="</div>"()`, ``},
 	{`- [ ] task
 - one
 - [x] done`, `list-unordered(list-item checked=false(paragraph('task')) list-item(paragraph('one')) list-item checked=true(paragraph('done')))`, ``},
@@ -184,6 +213,36 @@ three`},
 
 ###### Six`, `heading-3 level=4('Four') heading-3 level=5('Five') heading-3 level=6('Six')`, ``},
 	{`## Title <a href="#my-id" id="my-id"></a>`, `heading-2 id="my-id"('Title')`, ``},
+	{`## One <a id="one-x"></a>
+
+## <a name="two-x"></a>Two
+
+## Three {#three-x}
+
+## <a name="Four-X">Four</a> and more
+
+## 日本 {#日本 .class}
+
+Five {#five}
+----
+
+## {#eight}
+
+## \{#nine} {#ten} x`, `heading-2 anchor="<a id=\"one-x\"></a>" id="one-x"('One') heading-2 anchor="<a name=\"two-x\"></a>" id="two-x"('Two') heading-2 anchor="{#three-x}" id="three-x"('Three') heading-2 anchor="<a name=\"Four-X\"></a>" anchorName="Four-X"('Four and more') heading-2 anchor="{#日本 .class}" anchorName="日本"('日本') heading-2 anchor="{#five}" id="five"('Five') heading-2 anchor="{#eight}" id="eight"() heading-2('{#nine} {#ten} x')`, `## One <a id="one-x"></a>
+
+## Two <a name="two-x"></a>
+
+## Three {#three-x}
+
+## Four and more <a name="Four-X"></a>
+
+## 日本 {#日本 .class}
+
+## Five {#five}
+
+## {#eight}
+
+## \{#nine} \{#ten} x`},
 	{"Words[^1] and [noted words](#user-content-fn-big)[^big].\n\n[^1]: The note.\n\n[^big]: Two paragraphs.\n\n    With `code`.", `paragraph('Words' annotation((paragraph('The note.'))) ' and ' annotation('noted words' (paragraph('Two paragraphs.') paragraph('With ' 'code'.code '.'))) '.')`, ``},
 	{`[^unused]: Not used.`, `paragraph kept="[^unused]: Not used."('[^unused]: Not used.'.code)`, ``},
 	{`:smile: :+1: :thumbsup: 10:30:45 a:x:b \:rocket: :nosuch:`, `paragraph(emoji code="1f604"() ' ' emoji code="1f44d"() ' ' emoji code="1f44d" name="thumbsup"() ' 10:30:45 a:x:b :rocket: :nosuch:')`, ``},
@@ -205,5 +264,123 @@ three`},
 	{`{{ liquid }} {% raw %}x{% endraw %}`, `paragraph('{{ liquid }} ' '{% raw %}'.code 'x' '{% endraw %}'.code)`, ``},
 	{`<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th><th data-hidden data-card-cover data-type="image">Cover</th></tr></thead><tbody><tr><td><strong>A</strong><br>b</td><td><a href="a.md">a.md</a></td><td><a href=".gitbook/assets/a.png">a.png</a></td></tr><tr><td><ul><li>x</li></ul></td><td></td><td data-object-fit="contain"><img src="b.png" alt="b"></td></tr></tbody></table>`, `table(r1c1(paragraph('A'.bold '\nb')) r2c1(list-unordered(list-item(paragraph('x')))))`, ``},
 	{`<table data-header-hidden data-full-width="true"><thead><tr><th width="150" align="center">A</th><th data-type="checkbox">B</th><th data-type="number">C</th><th data-type="rating" data-max="3">D</th><th>E<select multiple><option value="o1" label="One" color="blue"></option><option value="o2" label="Two" color="red"></option></select></th><th data-type="files">F</th></tr></thead><tbody><tr><td align="center">a</td><td>true</td><td>1.5</td><td>2</td><td><span data-option="o1">One</span></td><td><a href="x/f.pdf">f.pdf</a><a href="g.pdf">g.pdf</a></td></tr></tbody></table>`, `table fullWidth=true(r1c1(paragraph('a')))`, ``},
-	{`<table><tr><td>not GitBook's</td></tr></table>`, `paragraph kept="<table><tr><td>not GitBook's</td></tr></table>"('<table><tr><td>not GitBook's</td></tr></table>'.code)`, ``},
+	{`<table><tr><td>not GitBook's</td></tr></table>`, `table(r1c1(paragraph('not GitBook's')))`, `<table data-header-hidden><thead><tr><th></th></tr></thead><tbody><tr><td>not GitBook's</td></tr></tbody></table>`},
+	{`{% hint style="info" %}
+Some *text*. {% endhint %}
+
+{% hint style="info" %} one {% endhint %}
+
+{% hint style="info" %}- two{% endhint %}
+after
+
+{% tabs %}{% tab title="A" %}a{% endtab %}
+{% tab title="B" %}
+b{% endtab %}{% endtabs %}
+
+{% stepper %}
+{% step %}
+{% hint style="info" %}
+c {% endhint %}
+{% endstep %}{% endstepper %}`, `hint style="info"(paragraph('Some ' 'text'.italic '.')) hint style="info"(paragraph('one')) hint style="info"(list-unordered(list-item(paragraph('two')))) paragraph('after') tabs(tabs-item title="A"(paragraph('a')) tabs-item title="B"(paragraph('b'))) stepper(stepper-step(hint style="info"(paragraph('c'))))`, `{% hint style="info" %}
+Some _text_.
+{% endhint %}
+
+{% hint style="info" %}
+one
+{% endhint %}
+
+{% hint style="info" %}
+- two
+{% endhint %}
+
+after
+
+{% tabs %}
+{% tab title="A" %}
+a
+{% endtab %}
+
+{% tab title="B" %}
+b
+{% endtab %}
+{% endtabs %}
+
+{% stepper %}
+{% step %}
+{% hint style="info" %}
+c
+{% endhint %}
+{% endstep %}
+{% endstepper %}`},
+	{"{% hint style=\"info\" %}\n```\na {% endhint %}\n```\nb \\{% endhint %}\n{% endhint %}\n\n{% include \"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n  in {% endhint %}", "hint style=\"info\"(paragraph kept=\"```\\na {% endhint %}\\n```\"('a {% endhint %}'.code) paragraph('b {% endhint %}')) paragraph(hidden=\"{% include \\\"a\\\" %}\" ' text ' hidden=\"{% endtab %}\") list-unordered(list-item(paragraph kept=\"{% hint style=\\\"info\\\" %}\"() paragraph('in ' hidden=\"{% endhint %}\")))", "{% hint style=\"info\" %}\n```\na {% endhint %}\n```\n\nb \\{% endhint %}\n{% endhint %}\n\n{% include \"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n\n  in {% endhint %}"},
+	{`<button type="button" class="button primary" data-action="ask" data-query="What & why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
+
+<p align="center"><a href="a.md" class="button primary">Go</a></p>
+
+<i class="fa-x"></i> <i class="fa-brands fa-github">:github:</i> <i class="fa-x">it</i>
+
+<img src="../.gitbook/assets/d.svg" alt="A drawing" class="gitbook-drawing" width="300">
+
+{% hint style="info" %}
+<img src="d.svg" alt="" class="gitbook-drawing">
+{% endhint %}
+
+* item
+
+  <div data-gb-custom-block data-tag="hint" data-style='warning'>
+
+  text
+
+  </div>`, `paragraph(button action={"action":"ask","query":"What & why?"} icon="sparkles" kind="primary" label="Ask"() ' ' button action={"action":"search"} kind="secondary" label="Find"() ' ' hidden="<button>" 'plain' hidden="</button>") paragraph align="center"(button ref="a.md" kind="primary" label="Go"()) paragraph(icon icon="x"() ' ' icon class="fa-brands fa-github" icon="github"() ' ' 'it'.color) drawing alt="A drawing" ref="ref:file/..%2F.gitbook%2Fassets%2Fd.svg" attributes={"width":"300"}() hint style="info"(paragraph kept="<img src=\"d.svg\" alt=\"\" class=\"gitbook-drawing\">"(inline-image ref="ref:file/d.svg"())) list-unordered(list-item(paragraph('item') hint style="warning"(paragraph('text'))))`, `<button type="button" class="button primary" data-action="ask" data-query="What &#x26; why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
+
+<p align="center"><a href="a.md" class="button primary">Go</a></p>
+
+<i class="fa-x">:x:</i> <i class="fa-brands fa-github">:github:</i> <i class="fa-x">it</i>
+
+<img src="../.gitbook/assets/d.svg" alt="A drawing" class="gitbook-drawing" width="300">
+
+{% hint style="info" %}
+<img src="d.svg" alt="" class="gitbook-drawing">
+{% endhint %}
+
+- item
+
+  {% hint style="warning" %}
+  text
+  {% endhint %}`},
+	{`<h2>Two</h2>
+
+<h4 id="four" class="x">Four</h4>
+
+<p style="color: red">red</p>
+
+<p>plain</p>
+
+Go <a href="README.md" target="_blank" rel="noopener">the **link**</a>, <a href="x.md" title="t">x</a>.
+
+<h3 align="center">Three</h3>
+
+<a href="a.md" target="_blank"><img src="a.png" alt="a"></a>`, `heading-2('Two') heading-3 level=4 attributes={"class":"x"} id="four"('Four') paragraph('red') paragraph('plain') paragraph('Go ' link ref="README.md" attributes={"rel":"noopener","target":"_blank"}('the ' 'link'.bold) ', ' link title="t" ref="x.md"('x') '.') heading-3 align="center"('Three') paragraph(link ref="a.md" attributes={"target":"_blank"}(inline-image alt="a" ref="a.png"()))`, `## Two
+
+<h4 class="x">Four <a href="#four" id="four"></a></h4>
+
+<p style="color: red">red</p>
+
+plain
+
+Go <a href="README.md" rel="noopener" target="_blank">the **link**</a>, [x](x.md "t").
+
+<h3 align="center">Three</h3>
+
+<a href="a.md" target="_blank">![a](a.png)</a>`},
+	{`<table border="1">
+<colgroup><col width="10"></colgroup>
+<!-- c -->
+<tr class="x"><th>A</th><th colspan="2" style="y">B</th></tr>
+<tr><td rowspan="2" align="center">1</td><td>2</td><td><div class="d">3</div></td></tr>
+<tr><td>4</td><td>5</td><td>6</td></tr>
+</table>`, `table attributes={"border":"1"}(r1c1(paragraph align="center"('1')) r1c2(paragraph('2')) r1c3(paragraph(hidden="<div class=\"d\">" '3' hidden="</div>")) r1c4(paragraph()) r2c1(paragraph()) r2c2(paragraph('4')) r2c3(paragraph('5')) r2c4(paragraph('6')))`, `<table border="1"><thead><tr><th>A</th><th style="y">B</th><th></th><th></th></tr></thead><tbody><tr><td><p align="center">1</p></td><td>2</td><td><div class="d">3</div></td><td></td></tr><tr><td></td><td>4</td><td>5</td><td>6</td></tr></tbody></table>`},
+	{`<table><thead><tr><th data-type="rating" data-max="5">R</th><th>S<select><option value="a1" label="One" color="blue"></option></select></th><th data-type="number" width="10%">N</th></tr></thead><tbody><tr><td>4</td><td><span data-option="a1">One</span></td><td>1</td></tr></tbody></table>`, `table()`, ``},
+	{`<table><thead><tr><th data-type="number">N</th></tr></thead><tbody><tr><td>about <b>5</b></td></tr></tbody></table>`, `table(r1c1(paragraph('about ' '5'.bold)))`, `<table><thead><tr><th data-type="number">N</th></tr></thead><tbody><tr><td>about <strong>5</strong></td></tr></tbody></table>`},
+	{`<table data-view="cards" data-card-size="small"><thead><tr><th width="48">A</th><th data-hidden data-card-target data-type="content-ref"></th></tr></thead><tbody><tr><td>x</td><td><a href="a.md">a.md</a></td></tr></tbody></table>`, `table attributes={"data-card-size":"small"}(r1c1(paragraph('x')))`, `<table data-view="cards" data-card-size="small"><thead><tr><th width="48">A</th><th data-hidden data-card-target data-type="content-ref"></th></tr></thead><tbody><tr><td>x</td><td><a href="a.md">a.md</a></td></tr></tbody></table>`},
 }

@@ -159,12 +159,17 @@ func (l *Layout) named(name, absent string) string {
 	return strings.TrimSuffix(folder, "/")
 }
 
+// pageExtensions are those of pages. An .mdx file is one of Markdown, whose components are shown as text or left out.
+var pageExtensions = []string{".md", ".markdown", mdxExtension}
+
+const mdxExtension = ".mdx"
+
 // isPage tells whether a path can be that of a page.
 func (l *Layout) isPage(name string) bool {
 	if !strings.HasPrefix(name, l.Root) || name == l.Summary {
 		return false
 	}
-	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
+	return slices.Contains(pageExtensions, strings.ToLower(path.Ext(name)))
 }
 
 // isReadme tells whether a file is the page of its folder.

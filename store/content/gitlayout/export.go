@@ -246,7 +246,11 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 		return err
 	}
 	// A heading that begins the text must not become the title.
-	if title, _ := parsePage(f.text()).title(&Entry{Key: at, Title: p.Title}); title != cutText(p.Title, maxTitle) {
+	named := &Entry{Key: at}
+	if x.layout.HasSummary {
+		named.Title = p.Title
+	}
+	if title, _ := parsePage(f.text()).title(named); title != cutText(p.Title, maxTitle) {
 		if err := f.front.Set("title", p.Title); err != nil {
 			return err
 		}

@@ -17,14 +17,17 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 		if p.Kind == tree.KindLink {
 			continue
 		}
-		var below string
-		if p.Kind == tree.KindGroup {
+		below, isFolder := x.folderOf(p)
+		if !isFolder {
 			below = folder + fileName(p.Slug) + "/"
-		} else {
+		}
+		if p.Kind != tree.KindGroup {
 			if x.needsFile(p) && x.paths[p.ID] == "" {
 				name := folder + fileName(p.Slug)
 				own := folder + readmeName
-				if len(p.Pages) > 0 {
+				if isFolder {
+					own = below + readmeName
+				} else if len(p.Pages) > 0 {
 					own = name + "/" + readmeName
 				} else if !root || i > 0 {
 					own = name + ".md"
@@ -32,16 +35,20 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 				x.paths[p.ID] = x.free(own, name+".md")
 				x.ids[x.paths[p.ID]] = p.ID
 			}
-			if at := x.paths[p.ID]; at == "" {
-				below = folder + fileName(p.Slug) + "/"
-			} else if x.layout.isReadme(at) {
+			if at := x.paths[p.ID]; x.layout.isReadme(at) {
 				below = strings.TrimSuffix(at, path.Base(at))
-			} else {
+			} else if at != "" {
 				below = strings.TrimSuffix(at, path.Ext(at)) + "/"
 			}
 		}
 		x.place(p.Pages, below, false)
 	}
+}
+
+// folderOf is the folder of the repository that a page without a file is, with its slash.
+func (x *exporter) folderOf(p *tree.Page) (string, bool) {
+	folder, is := strings.CutPrefix(x.keys[p.ID], keyPrefix)
+	return folder, is && !x.layout.HasSummary && strings.HasSuffix(folder, "/") && x.layout.folders[folder]
 }
 
 // needsFile tells whether a page has what an entry of the table of contents cannot hold.

@@ -13,8 +13,8 @@ import (
 // contents is an item that the table of contents must have.
 type contents struct {
 	item
-	// same says that its old line does, if it is still at its depth.
-	same bool
+	// same says that its old line does, if it is still at its depth. sameLabel says that the label of the old line stays.
+	same, sameLabel bool
 }
 
 // writeSummary brings the table of contents up to date, or makes one if the folders do not say what the pages are.
@@ -99,6 +99,11 @@ func (x *exporter) contents(pages []tree.Page, depth int, k *linker) []contents 
 		p := &pages[i]
 		was, known := x.was[p.ID]
 		c := contents{item: item{kind: itemPage, depth: depth, title: p.Title, key: x.keys[p.ID]}, same: known && was.Title == p.Title}
+		if p.Kind == tree.KindGroup {
+			c.slug, c.same = p.Slug, c.same && was.Slug == p.Slug
+		}
+		c.label, c.sameLabel = p.LinkTitle, known && was.LinkTitle == p.LinkTitle
+		c.same = c.same && c.sameLabel
 		below := depth + 1
 		switch {
 		case p.Kind == tree.KindGroup:
@@ -193,20 +198,40 @@ func render(old *summary, want []contents, reuse bool) string {
 	return text
 }
 
+// headingOf writes the heading of a group, with its slug if that does not follow from the title.
+func headingOf(title, slug string) string {
+	heading := schema.Block("heading-2", schema.Text(oneLine(title)))
+	if slug != "" && slug != tree.Slugify(title) {
+		if data := (schema.Data{"id": slug}); schema.ValidData(heading.Type, data) {
+			heading.Data = data
+		}
+	}
+	return oneLine(markdown.Write(schema.NewDocument(heading)))
+}
+
 // newLine writes a line. It begins as the old one did, if that was at the same depth.
 func newLine(old *summary, before *item, w *contents) string {
 	switch w.kind {
 	case itemRule:
 		return "***"
 	case itemHeading:
-		return "## " + inlineText(w.title)
+		return headingOf(w.title, w.slug)
 	case itemPage:
 	}
 	label := inlineText(w.title)
+	if w.dest != "" && before.dest != "" && !strings.HasPrefix(w.key, keyPrefix) {
+		w.dest = before.dest // as the file spells the path
+	}
+	if w.sameLabel && before.label != "" {
+		w.label = before.label
+	}
 	if w.dest != "" {
 		link := schema.Node{
 			Object: schema.ObjectInline, Type: "link", Nodes: []schema.Node{schema.Text(oneLine(w.title))},
 			Data: schema.Data{"ref": map[string]any{"kind": "url", "url": w.dest}},
+		}
+		if w.label != "" {
+			link.Data["title"] = w.label
 		}
 		label = oneLine(markdown.Write(schema.NewDocument(schema.Block("paragraph", link))))
 	}

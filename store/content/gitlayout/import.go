@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -217,12 +218,15 @@ func (m *importer) titled(e *Entry, title string) (bool, error) {
 }
 
 // manyRenamed is how many names may have changed before all files are read again.
-const manyRenamed = 20
+const manyRenamed = 40
 
 // compareNames finds the names whose meaning has changed since the last synchronisation.
 func (m *importer) compareNames() {
 	changed := func(name string) {
 		m.renamed = append(m.renamed, path.Base(name))
+		if stem := strings.TrimSuffix(path.Base(name), path.Ext(name)); stem != "" && m.layout.isPage(name) {
+			m.renamed = append(m.renamed, stem) // as links without an extension name it
+		}
 		if m.layout.isReadme(name) {
 			m.renamed = append(m.renamed, path.Base(path.Dir(name)))
 		}
@@ -330,10 +334,13 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 	}
 	file := parsePage(string(text))
 	if unchanged {
-		if title, from := file.title(e); from == titleElsewhere {
+		before := file.headingText == n.Title
+		if title, from := file.title(e); from == titleInEntry || from == titleInName {
 			n.Title = title
 		}
-		if !m.all && !names(string(text), m.renamed) {
+		n.LinkTitle = e.label()
+		asBefore := before == (file.headingText == n.Title) // else the heading joins the text, or leaves it
+		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}
 		n.Document, err = m.document(file, e, &n)
@@ -362,6 +369,22 @@ func names(text string, of []string) bool {
 	return false
 }
 
+// maxLeftOut bounds the names in a note.
+const maxLeftOut = 10
+
+// noteLeftOut names what a page does not show as what it is. The file keeps it.
+func (m *importer) noteLeftOut(name string, d schema.Document) {
+	names := markdown.LeftOut(d)
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > maxLeftOut {
+		names, more = names[:maxLeftOut], " and more"
+	}
+	m.layout.note(name, "shown as text or left out: "+cutText(strings.Join(names, ", "), maxTitle)+more)
+}
+
 // document reads and stores the text of a file. It gives the hash, "" for an empty page.
 func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, error) {
 	title, _ := file.title(e)
@@ -375,6 +398,10 @@ func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, err
 	}
 	if len(d.Nodes) == 0 {
 		return "", nil
+	}
+	m.noteLeftOut(e.Key, d)
+	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
+		m.layout.note(e.Key, "an MDX file is read as Markdown: its imports and expressions are text")
 	}
 	d = m.links.toSpace(e.Key, d)
 	var before *schema.Document

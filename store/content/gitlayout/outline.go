@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -18,15 +17,20 @@ type Entry struct {
 	// Key is the path of the file, or "//" and the titles down to an entry that has none.
 	Key  string
 	Kind string
-	// Title is the text of the entry; "" leaves it to the file.
-	Title string
+	// Title is the text of the entry; "" leaves it to the file. Label is shown in its place in the table of contents.
+	Title, Label string
 	// Link is the destination of a link, relative to the table of contents.
-	Link     string
+	Link string
+	// Slug is the slug of a group as its heading gives it; "" leaves it to the title.
+	Slug     string
 	Children []*Entry
 }
 
 // HasFile tells whether the entry names a file.
 func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
+
+// label is the label as a page has it.
+func (e *Entry) label() string { return cutText(e.Label, maxLabel) }
 
 // keyPrefix begins the keys of entries without a file: no path of a repository begins with a slash.
 const keyPrefix = "//"
@@ -51,7 +55,12 @@ func (l *Layout) Outline() ([]*Entry, error) {
 
 // outlineOf makes a tree of the items of a summary.
 func (l *Layout) outlineOf(s *summary) []*Entry {
-	b := outliner{layout: l, seen: map[string]bool{}}
+	b := outliner{layout: l, seen: map[string]bool{}, whole: map[string]bool{}}
+	for i := range s.items {
+		if target, fragment, ok := l.resolve(l.Summary, s.items[i].dest); ok && fragment == "" {
+			b.whole[target] = true
+		}
+	}
 	for i := range s.items {
 		b.add(&s.items[i])
 	}
@@ -66,6 +75,8 @@ type outliner struct {
 	// above are the entries on the way down to the last one, nil for links, which have nothing below them.
 	above []*Entry
 	seen  map[string]bool
+	// whole has the files that an entry names without an anchor. Another file is the page of the first entry that names it.
+	whole map[string]bool
 }
 
 // maxNesting keeps the tree within its depth; what is nested deeper becomes a sibling.
@@ -78,7 +89,7 @@ func (b *outliner) add(it *item) {
 		return
 	case itemHeading:
 		b.above = nil
-		b.group = &Entry{Kind: tree.KindGroup, Title: it.title}
+		b.group = &Entry{Kind: tree.KindGroup, Title: it.title, Slug: it.slug}
 		b.group.Key = b.unique(keyPrefix + it.title)
 		it.key = b.group.Key
 		b.root = append(b.root, b.group)
@@ -115,21 +126,21 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 	if it.dest == "" {
 		return b.plain(it, parent, tree.KindDocument)
 	}
-	target, fragment, relative := content.RelativeTarget(path.Dir(l.Summary), it.dest)
-	if !relative || fragment != "" || !l.isPage(target) || b.seen[target] {
-		if name, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && folder && l.isPage(name) && !b.seen[name] {
-			target = name // a link to a folder is one to its page
-		} else {
-			entry := b.plain(it, parent, tree.KindLink)
-			entry.Link = it.dest
-			return entry
-		}
+	target, fragment, relative := l.resolve(l.Summary, it.dest)
+	_, there := l.files[target]
+	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there && folder {
+		target, there = own, true // a link to a folder is one to its page
+	}
+	if !relative || !l.isPage(target) || b.seen[target] || fragment != "" && (b.whole[target] || !there) {
+		entry := b.plain(it, parent, tree.KindLink)
+		entry.Link = it.dest
+		return entry
 	}
 	b.seen[target] = true
-	if _, there := l.files[target]; !there {
+	if !there {
 		l.note(target, l.Summary+" names it, and it is not there")
 	}
-	return &Entry{Key: target, Kind: tree.KindDocument, Title: it.title}
+	return &Entry{Key: target, Kind: tree.KindDocument, Title: it.title, Label: it.label}
 }
 
 func (b *outliner) plain(it *item, parent *Entry, kind string) *Entry {
@@ -137,7 +148,7 @@ func (b *outliner) plain(it *item, parent *Entry, kind string) *Entry {
 	if parent != nil {
 		key = keyPrefix + strings.TrimPrefix(parent.Key, keyPrefix) + "/" + it.title
 	}
-	return &Entry{Key: b.unique(key), Kind: kind, Title: it.title}
+	return &Entry{Key: b.unique(key), Kind: kind, Title: it.title, Label: it.label}
 }
 
 // unique numbers the keys of entries with equal titles.

@@ -21,6 +21,7 @@ type pageFile struct {
 	// lead are the blank lines before the heading, heading its lines, rest what follows.
 	lead, heading, rest string
 	headingText         string
+	headingData         schema.Data // has its anchor
 }
 
 const byteOrderMark = "\ufeff"
@@ -64,7 +65,7 @@ func (f *pageFile) findHeading() {
 		return
 	}
 	if f.headingText = cutText(content.InlineText(d.Nodes[0].Nodes), maxTitle); f.headingText != "" {
-		f.heading, f.rest = f.rest[:size], f.rest[size:]
+		f.heading, f.rest, f.headingData = f.rest[:size], f.rest[size:], d.Nodes[0].Data
 	}
 }
 
@@ -72,22 +73,23 @@ func (f *pageFile) findHeading() {
 type titleFrom int
 
 const (
-	titleInFront titleFrom = iota
+	titleInEntry titleFrom = iota // the text of the table of contents
+	titleInFront
 	titleInHeading
-	titleElsewhere // the table of contents, or the name of the file
+	titleInName // of the file
 )
 
 func (f *pageFile) title(entry *Entry) (string, titleFrom) {
+	if entry.Title != "" {
+		return cutText(entry.Title, maxTitle), titleInEntry
+	}
 	if text, ok := f.front.Text("title"); ok && cutText(text, maxTitle) != "" {
 		return cutText(text, maxTitle), titleInFront
 	}
 	if f.headingText != "" {
 		return f.headingText, titleInHeading
 	}
-	if entry.Title != "" {
-		return cutText(entry.Title, maxTitle), titleElsewhere
-	}
-	return cutText(titleOfFile(entry.Key), maxTitle), titleElsewhere
+	return cutText(titleOfFile(entry.Key), maxTitle), titleInName
 }
 
 // body is the Markdown of the page's document: without the heading, if it is the title.
@@ -101,6 +103,7 @@ func (f *pageFile) body(title string) string {
 // The bounds of what a page has, in characters, as in the API.
 const (
 	maxTitle       = 256
+	maxLabel       = 100
 	maxDescription = 1000
 	maxIcon        = 50
 )
@@ -165,6 +168,7 @@ var pageFields = []pageField{
 // readInto gives a page its attributes.
 func (f *pageFile) readInto(p *tree.Page, entry *Entry) {
 	p.Title, _ = f.title(entry)
+	p.LinkTitle = entry.label()
 	for _, field := range pageFields {
 		field.set(p, &f.front, field.name)
 	}
@@ -194,16 +198,14 @@ func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 		}
 	}
 	if before.Title != after.Title {
-		_, from := f.title(&Entry{Title: before.Title})
-		switch {
-		case from == titleInFront:
+		front, given := f.front.Text("title")
+		inFront := given && cutText(front, maxTitle) == before.Title
+		if inFront {
 			if err := f.front.Set("title", after.Title); err != nil {
 				return err
 			}
-			if f.headingText == before.Title {
-				f.setHeading(after.Title)
-			}
-		case from == titleInHeading || !entries:
+		}
+		if f.headingText == before.Title || !inFront && !entries {
 			f.setHeading(after.Title)
 		}
 	}
@@ -218,7 +220,9 @@ func (f *pageFile) setHeading(title string) {
 	if f.heading == "" && strings.TrimSpace(f.rest) != "" {
 		end = "\n"
 	}
-	f.heading, f.headingText = "# "+inlineText(title)+"\n"+end, title
+	heading := schema.Block("heading-1", schema.Text(oneLine(title)))
+	heading.Data = f.headingData
+	f.heading, f.headingText = oneLine(markdown.Write(schema.NewDocument(heading)))+"\n"+end, title
 }
 
 // inlineText writes plain text as one line of Markdown.

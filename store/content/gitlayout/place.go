@@ -15,6 +15,8 @@ func slugOf(l *Layout, e *Entry) string {
 	switch {
 	case e.Kind == tree.KindLink:
 		return ""
+	case e.Slug != "" && tree.ValidSlug(e.Slug):
+		return e.Slug
 	case !e.HasFile():
 		return tree.Slugify(e.Title)
 	case !l.isReadme(e.Key):

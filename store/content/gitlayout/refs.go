@@ -45,6 +45,28 @@ func isInclude(name string) bool {
 	return inFolder(name, includeFolder) && strings.EqualFold(path.Ext(name), ".md")
 }
 
+// resolve finds what a link of a file leads to. A link that begins with a slash is relative to the root of the content, or of
+// the repository if it names a file there.
+func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
+	rooted, fromRoot := strings.CutPrefix(link, "/")
+	if !fromRoot || strings.HasPrefix(rooted, "/") {
+		return content.RelativeTarget(path.Dir(from), link)
+	}
+	if name, _, _ := strings.Cut(rooted, "#"); name == "" {
+		return l.Readme, strings.TrimPrefix(rooted, "#"), true
+	}
+	target, fragment, ok = content.RelativeTarget(strings.TrimSuffix(l.Root, "/"), rooted)
+	if _, there := l.files[target]; there || l.Root == "" || l.folders[target+"/"] {
+		return target, fragment, ok
+	}
+	if other, _, found := content.RelativeTarget("", rooted); found {
+		if _, there := l.files[other]; there {
+			return other, fragment, true
+		}
+	}
+	return target, fragment, ok
+}
+
 // read gives what a reference of a file means in the space; nil leaves it as it is.
 func (k *linker) read(from string, ref map[string]any) map[string]any {
 	var link string
@@ -58,16 +80,18 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	default:
 		return nil
 	}
-	target, fragment, ok := content.RelativeTarget(path.Dir(from), link)
+	target, fragment, ok := k.layout.resolve(from, link)
 	if !ok {
 		return nil
 	}
 	if ref["kind"] == "file" {
-		return k.readFile(target)
+		return k.readFile(target, fragment)
 	}
 	if _, there := k.layout.files[target]; !there {
 		if own, folder := k.layout.readmeOf(strings.TrimSuffix(target, "/") + "/"); folder {
 			target = own
+		} else if path.Ext(target) == "" {
+			target = k.withExtension(target)
 		}
 	}
 	if id, ok := k.page(target); ok {
@@ -76,7 +100,7 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 		}
 		return valid(map[string]any{"kind": "page", "page": id})
 	}
-	if file := k.readFile(target); file != nil && fragment == "" {
+	if file := k.readFile(target, fragment); file != nil {
 		return file
 	}
 	_, there := k.layout.files[target]
@@ -90,14 +114,30 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	return nil
 }
 
-func (k *linker) readFile(target string) map[string]any {
+// withExtension finds the page that a link without an extension names, as the links of site generators do.
+func (k *linker) withExtension(target string) string {
+	for _, ext := range pageExtensions {
+		if _, ok := k.page(target + ext); ok {
+			return target + ext
+		}
+	}
+	return target
+}
+
+// readFile refers to a file of the space. A fragment says which part or form of the file is meant.
+func (k *linker) readFile(target, fragment string) map[string]any {
 	if !k.isAsset(target) {
 		return nil
 	}
-	if id, ok := k.file(target); ok {
-		return map[string]any{"kind": "file", "file": id}
+	id, ok := k.file(target)
+	if !ok {
+		return nil
 	}
-	return nil
+	ref := map[string]any{"kind": "file", "file": id}
+	if fragment != "" {
+		ref["fragment"] = fragment
+	}
+	return ref
 }
 
 // readInclude finds the file of a reusable content, which becomes a file of the space. Its path is relative to the file that includes
@@ -218,6 +258,9 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 			return nil
 		}
 		link = content.RelativeLink(from, at)
+		if fragment, ok := ref["fragment"].(string); ok {
+			link += "#" + fragment
+		}
 	case "reusable-content":
 		id, _ := ref["reusableContent"].(string)
 		at, ok := k.filePath(id)

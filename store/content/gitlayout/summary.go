@@ -23,6 +23,7 @@ type item struct {
 	kind        itemKind
 	depth       int
 	title, dest string
+	slug, label string // the id of a heading, and the title of an entry's link
 	line        string
 	// before are the lines between the item before and this one, after the blank ones behind a heading.
 	before, after []string
@@ -113,8 +114,8 @@ func readItem(line string, indents *[]int, first *bool) (item, bool) {
 			return item{}, false // the title of the table itself
 		}
 		*first = false
-		text, _ := readLabel(found[2])
-		return item{kind: itemHeading, title: text}, text != ""
+		text, slug := readHeading(found[2])
+		return item{kind: itemHeading, title: text, slug: slug}, text != ""
 	}
 	found := entryLine.FindStringSubmatch(line)
 	if found == nil {
@@ -131,25 +132,34 @@ func readItem(line string, indents *[]int, first *bool) (item, bool) {
 	}
 	it := item{kind: itemPage, depth: len(*indents)}
 	*indents = append(*indents, width)
-	it.title, it.dest = readLabel(found[3])
+	it.title, it.dest, it.label = readLabel(found[3])
 	if it.title == "" && it.dest != "" {
 		it.title = titleOfFile(it.dest)
 	}
 	return it, it.title != ""
 }
 
-// readLabel reads the Markdown of an entry: the text of its link and where that leads, or all its text.
-func readLabel(text string) (title, dest string) {
+// readLabel reads the Markdown of an entry: the text of its link, where that leads and its title, or all its text.
+func readLabel(text string) (title, dest, label string) {
 	d, err := markdown.Read(text)
 	if err != nil || len(d.Nodes) == 0 {
-		return "", ""
+		return "", "", ""
 	}
 	if link := firstLink(d.Nodes[:1]); link != nil {
 		ref, _ := link.Data["ref"].(map[string]any)
 		dest, _ = ref["url"].(string)
-		return oneLine(content.InlineText(link.Nodes)), dest
+		return oneLine(content.InlineText(link.Nodes)), dest, oneLine(content.Member(link.Data, "title"))
 	}
-	return oneLine(content.InlineText(d.Nodes[0].Nodes)), ""
+	return oneLine(content.InlineText(d.Nodes[0].Nodes)), "", ""
+}
+
+// readHeading reads the Markdown of a heading: its text, and the id that its anchor gives it.
+func readHeading(text string) (title, id string) {
+	d, err := markdown.Read("## " + text)
+	if err != nil || len(d.Nodes) != 1 {
+		return "", ""
+	}
+	return oneLine(content.InlineText(d.Nodes[0].Nodes)), content.Member(d.Nodes[0].Data, "id")
 }
 
 func firstLink(nodes []schema.Node) *schema.Node {

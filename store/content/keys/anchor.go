@@ -37,7 +37,13 @@ func chosenAnchor(n *schema.Node) string {
 	if !strings.HasPrefix(n.Type, "heading-") {
 		return ""
 	}
-	return content.Member(n.Data, "id")
+	if id := content.Member(n.Data, "id"); id != "" {
+		return id
+	}
+	if id := content.Member(n.Data, content.MemberAnchorName); validAnchor(id) {
+		return id
+	}
+	return ""
 }
 
 // assignAnchors gives every anchored block an anchor that is unique in the document. Those that it has come first, whatever

@@ -116,7 +116,7 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 	if r.state.tooLarge {
 		return nil, nil, false
 	}
-	units = r.units(root, source)
+	units = r.units(root, string(r.source))
 	for i := range units { // After all references to notes are known.
 		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
 	}

@@ -88,7 +88,7 @@ func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bo
 	case '!':
 		return next == '['
 	case '{':
-		return next == '%'
+		return next == '%' || w.where == inHeading && (next == '#' || next == ':')
 	case '$':
 		return next == '$'
 	case '&':

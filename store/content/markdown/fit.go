@@ -99,24 +99,6 @@ func kept(source string, shown []schema.Node) schema.Node {
 	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
 }
 
-// rawText is what a reader sees of HTML and tags: nothing of those that only structure the text, and of comments.
-func rawText(n schema.Node) []schema.Node {
-	source := content.Member(n.Data, memberSource)
-	if strings.HasPrefix(source, "<!--") && strings.Index(source, "-->") == len(source)-3 {
-		return nil
-	}
-	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
-		return nil
-	}
-	if source == "</details>" || detailsOpens.MatchString(source) && !strings.Contains(source, "<summary") {
-		return nil
-	}
-	if title, ok := (&reader{}).summary(source); ok {
-		return title
-	}
-	return []schema.Node{schema.Text(source, "code")}
-}
-
 func titleOf(n *schema.Node) []schema.Node {
 	for i := range n.Fragments {
 		if n.Fragments[i].Fragment == fragmentTitle {
@@ -140,6 +122,14 @@ func shownAs(n *schema.Node) []schema.Node {
 			}
 			if caption := captionOf(&n.Nodes[i]); caption != "" {
 				data["caption"] = caption
+			}
+			b.add(schema.Node{Type: "inline-image", Data: data})
+		}
+	case "drawing":
+		if refKind(n.Data["ref"]) != "" {
+			data := schema.Data{"ref": n.Data["ref"]}
+			if alt := content.Member(n.Data, "alt"); alt != "" {
+				data["alt"] = alt
 			}
 			b.add(schema.Node{Type: "inline-image", Data: data})
 		}

@@ -3,19 +3,24 @@ package markdown
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// FrontMatter is the YAML between lines of three hyphens at the start of a file. It keeps its source: what is not set stays
+// FrontMatter is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus signs. It keeps its source: what is not set stays
 // as it was, byte for byte.
 type FrontMatter struct {
 	source string // with both lines of hyphens; "" if the file has none
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
+	toml   bool
+	// emptied says that a change removed the last field: then nothing is left of it all.
+	emptied bool
 }
 
 // lineSpan are the lines of a field in the source.
@@ -29,11 +34,10 @@ var ErrFrontMatter = errors.New("the front matter is not a map of YAML")
 
 // SplitFrontMatter separates the front matter of a file from its Markdown. Without one, or with an error, body is the file.
 func SplitFrontMatter(file string) (front FrontMatter, body string, err error) {
-	rest, ok := strings.CutPrefix(file, "---\n")
-	if !ok {
-		if rest, ok = strings.CutPrefix(file, "---\r\n"); !ok {
-			return FrontMatter{}, file, nil
-		}
+	first, rest, _ := strings.Cut(file, "\n")
+	fence := strings.TrimSuffix(first, "\r")
+	if fence != yamlFence && fence != tomlFence || len(first) == len(file) {
+		return FrontMatter{}, file, nil
 	}
 	start := len(file) - len(rest)
 	for at := start; at < len(file) && at < maxFrontMatter; {
@@ -41,9 +45,13 @@ func SplitFrontMatter(file string) (front FrontMatter, body string, err error) {
 		if end == at {
 			end = len(file)
 		}
-		if line := strings.TrimRight(file[at:end], " \t\r\n"); line == "---" || line == "..." {
-			front := FrontMatter{source: file[:end]}
-			if err := front.parse(file[start:at]); err != nil {
+		if line := strings.TrimRight(file[at:end], " \t\r\n"); line == fence || fence == yamlFence && line == "..." {
+			front := FrontMatter{source: file[:end], toml: fence == tomlFence}
+			parse := front.parse
+			if front.toml {
+				parse = front.parseTOML
+			}
+			if err := parse(file[start:at]); err != nil {
 				return FrontMatter{}, file, err
 			}
 			return front, file[end:], nil
@@ -85,6 +93,75 @@ func (f *FrontMatter) parse(text string) error {
 	return nil
 }
 
+// The lines before and behind front matter.
+const (
+	yamlFence = "---"
+	tomlFence = "+++"
+)
+
+var (
+	tomlField = regexp.MustCompile(`^\s*([A-Za-z0-9_-]+)\s*=\s*(.*)$`)
+	tomlValue = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|true|false)\s*(?:#.*)?$`)
+)
+
+// parseTOML reads the texts and flags of TOML that are fields of all of it. Other fields, and tables, are not read.
+func (f *FrontMatter) parseTOML(text string) error {
+	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
+	long := "" // what ends a text of several lines
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimRight(line, "\r")
+		if long != "" {
+			if strings.Contains(line, long) {
+				long = ""
+			}
+			continue
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "[") && !strings.Contains(line, "=") {
+			return nil
+		}
+		match := tomlField.FindStringSubmatch(line)
+		if match == nil {
+			continue
+		}
+		name, value := match[1], match[2]
+		f.order, f.spans[name] = append(f.order, name), lineSpan{i + 1, i + 2}
+		for _, quotes := range []string{`"""`, "'''"} {
+			if strings.HasPrefix(value, quotes) && strings.Count(value, quotes) == 1 {
+				long = quotes
+			}
+		}
+		if read := tomlValue.FindStringSubmatch(value); read != nil && long == "" {
+			f.fields[name] = tomlText(read[1])
+		}
+	}
+	return nil
+}
+
+func tomlText(value string) any {
+	switch {
+	case value == "true", value == "false":
+		return value == "true"
+	case value[0] == '\'':
+		return value[1 : len(value)-1]
+	}
+	text, err := strconv.Unquote(value)
+	if err != nil {
+		return value[1 : len(value)-1]
+	}
+	return text
+}
+
+// tomlLine writes a field.
+func tomlLine(name string, value any) string {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Sprintf("%s = %v\n", name, value)
+	}
+	return name + ` = "` + tomlEscapes.Replace(text) + "\"\n"
+}
+
+var tomlEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`)
+
 // Names returns the names of the fields, in the order of the file.
 func (f *FrontMatter) Names() []string { return slices.Clone(f.order) }
 
@@ -107,7 +184,9 @@ func (f *FrontMatter) Set(name string, value any) error {
 		return nil
 	}
 	text := ""
-	if value != nil {
+	if value != nil && f.toml {
+		text = tomlLine(name, value)
+	} else if value != nil {
 		if line, ok := value.(string); ok && strings.ContainsAny(line, "\t\n") {
 			// A block of text that begins with a tab is written such that it cannot be read.
 			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: line}
@@ -119,7 +198,7 @@ func (f *FrontMatter) Set(name string, value any) error {
 		text = string(encoded)
 	}
 	if f.source == "" {
-		f.source = "---\n---\n"
+		f.source = yamlFence + "\n" + yamlFence + "\n"
 	}
 	lines := strings.SplitAfter(f.source, "\n")
 	span, given := f.spans[name]
@@ -127,6 +206,9 @@ func (f *FrontMatter) Set(name string, value any) error {
 		span = lineSpan{from: len(lines) - 2, to: len(lines) - 2}
 		if !strings.HasSuffix(f.source, "\n") {
 			span = lineSpan{from: len(lines) - 1, to: len(lines) - 1}
+		}
+		if f.toml {
+			span = lineSpan{from: 1, to: 1} // before any table
 		}
 	}
 	// Comments and blank lines before the next field belong to that.
@@ -139,6 +221,7 @@ func (f *FrontMatter) Set(name string, value any) error {
 		return err
 	}
 	*f = again
+	f.emptied = value == nil && len(f.order) == 0
 	return nil
 }
 
@@ -148,9 +231,9 @@ func sameYAML(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// Join puts front matter before Markdown. Without any field it is nothing but the Markdown.
+// Join puts front matter before Markdown. If its last field was removed, nothing of it is left.
 func (f *FrontMatter) Join(body string) string {
-	if len(f.order) == 0 && strings.TrimSpace(strings.ReplaceAll(f.source, "-", "")) == "" {
+	if f.emptied && strings.TrimSpace(strings.ReplaceAll(f.source, "-", "")) == "" {
 		return body
 	}
 	return f.source + body

@@ -18,6 +18,9 @@ func genInlines(t *rapid.T, breaks bool) []schema.Node {
 		if i > 0 {
 			b.style = style{}
 			b.text(" and ")
+			if rapid.IntRange(0, 5).Draw(t, "comment") == 0 {
+				b.hide("<!-- not shown -->")
+			}
 		}
 		switch rapid.IntRange(0, 5).Draw(t, "run") {
 		case 0:
@@ -95,7 +98,10 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 			n.Data = schema.Data{"align": rapid.SampledFrom([]string{"start", "center", "end"}).Draw(t, "align")}
 		}
 	case "heading-2":
-		n = headingNode(rapid.IntRange(1, 6).Draw(t, "level"), genInlines(t, true), rapid.SampledFrom([]string{"", "an-id.1"}).Draw(t, "id"))
+		a := rapid.SampledFrom([]anchor{
+			{}, {"an-id.1", gitbookAnchor("an-id.1")}, {"a", `<a id="a"></a>`}, {"An-Id", `<a name="An-Id"></a>`}, {"日本", "{#日本}"}, {"k", "{: #k .class}"},
+		}).Draw(t, "anchor")
+		n = headingNode(rapid.IntRange(1, 6).Draw(t, "level"), genInlines(t, true), a)
 	case "code":
 		leafKinds[kind](t, &n)
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {
@@ -174,7 +180,11 @@ func genUnit(t *rapid.T) schema.Node {
 	case "mention":
 		data["ref"] = genRef(t)
 	case "button":
-		data["ref"], data["label"], data["kind"] = genRef(t), genValue.Draw(t, "label"), "secondary"
+		data["label"], data["kind"] = genValue.Draw(t, "label"), "secondary"
+		if data["action"] = map[string]any{"action": "ask", "query": genValue.Draw(t, "query")}; rapid.Bool().Draw(t, "leads") {
+			delete(data, "action")
+			data["ref"] = genRef(t)
+		}
 	case "inline-image":
 		data["ref"], data["size"] = genImageRef(t), rapid.SampledFrom([]string{"line", "original"}).Draw(t, "size")
 		if rapid.Bool().Draw(t, "described") {
@@ -293,9 +303,7 @@ func genTable(t *rapid.T, n *schema.Node) {
 			case "files", "users":
 				values[id] = []any{rapid.StringMatching("[a-z/&. ]{1,6}").Draw(t, "name")}
 			case "select":
-				if values[id] = any("o"); about["multiple"] == true {
-					values[id] = []any{"o"}
-				}
+				values[id] = []any{"o"}
 			}
 		}
 	}

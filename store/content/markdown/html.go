@@ -18,7 +18,9 @@ type element struct {
 	name  string
 	attrs attributes
 	text  string // as in the source: character references are not resolved
-	nodes []*element
+	// comment is the source of what has neither a name nor text.
+	comment string
+	nodes   []*element
 }
 
 // attributes are the attributes of a tag, in order. Names are unique.
@@ -48,9 +50,9 @@ func (a attributes) only(names ...string) bool {
 }
 
 // voidElements have no content and no end.
-var voidElements = []string{"br", "hr", "img", "source", "wbr"}
+var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
 
-// parseHTML reads well-formed HTML. Everything else, and comments, is refused: the caller keeps its source.
+// parseHTML reads well-formed HTML. Everything else is refused: the caller keeps its source.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}
@@ -60,6 +62,8 @@ func parseHTML(source string) ([]*element, bool) {
 		switch z.Next() {
 		case xhtml.ErrorToken:
 			return root.nodes, len(stack) == 1
+		case xhtml.CommentToken:
+			top.nodes = append(top.nodes, &element{comment: string(z.Raw())})
 		case xhtml.TextToken:
 			top.nodes = append(top.nodes, &element{text: string(z.Raw())})
 		case xhtml.StartTagToken, xhtml.SelfClosingTagToken:
@@ -103,8 +107,10 @@ var valued = regexp.MustCompile(`=\s*(?:""|'')`)
 // bareAttributes reports whether the attributes of a tag without a value have no equals sign either.
 func bareAttributes(tag string) bool { return !valued.MatchString(tag) }
 
-// blank reports whether an element is white space.
-func (e *element) blank() bool { return e.name == "" && strings.TrimSpace(e.text) == "" }
+// blank reports whether an element is white space or a comment.
+func (e *element) blank() bool {
+	return e.comment != "" || e.name == "" && strings.TrimSpace(e.text) == ""
+}
 
 // elements returns the children without white space; not ok if there is other text.
 func (e *element) elements() ([]*element, bool) { return onlyElements(e.nodes) }
@@ -115,7 +121,7 @@ func onlyElements(nodes []*element) ([]*element, bool) {
 		if n.name == "" && !n.blank() {
 			return nil, false
 		}
-		if n.name != "" {
+		if n.name != "" && n.comment == "" {
 			list = append(list, n)
 		}
 	}

@@ -73,15 +73,16 @@ func init() { // In init, because the readers call flow, which reads the table.
 	topReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
 		"p": (*reader).topParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
 		"table": (*reader).htmlTable, "img": (*reader).imageBlock,
-		"h1": (*reader).alignedHeading, "h2": (*reader).alignedHeading, "h3": (*reader).alignedHeading,
+		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading, "h4": (*reader).htmlHeading,
+		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
 	}
 }
 
 // htmlInlines reads the content of an element that holds no blocks.
-func (r *reader) htmlInlines(nodes []*element) ([]schema.Node, bool) {
+func (r *reader) htmlInlines(nodes []*element) []schema.Node {
 	var b inlineBuilder
-	ok := r.inlineHTML(&b, trimmed(nodes))
-	return b.inlines(), ok
+	r.inlineHTML(&b, trimmed(nodes))
+	return b.inlines()
 }
 
 // trimmed removes the white space at the end of what an element holds.
@@ -96,16 +97,15 @@ func trimmed(nodes []*element) []*element {
 }
 
 // flow reads the content of an element that holds blocks, text, or both.
-func (r *reader) flow(nodes []*element) ([]schema.Node, bool) {
+func (r *reader) flow(nodes []*element) []schema.Node {
 	var blocks []schema.Node
 	var line []*element
-	flush := func() bool {
-		inlines, ok := r.htmlInlines(line)
-		if ok && len(inlines) > 0 {
+	flush := func() {
+		blank := !slices.ContainsFunc(line, func(e *element) bool { return !e.blank() })
+		if inlines := r.htmlInlines(line); len(inlines) > 0 && !blank {
 			blocks = append(blocks, schema.Block("paragraph", inlines...))
 		}
 		line = nil
-		return ok
 	}
 	for _, n := range nodes {
 		read, isBlock := flowReaders[n.name]
@@ -113,16 +113,16 @@ func (r *reader) flow(nodes []*element) ([]schema.Node, bool) {
 			line = append(line, n)
 			continue
 		}
-		if !flush() {
-			return nil, false
-		}
 		more, ok := read(r, n)
 		if !ok {
-			return nil, false
+			line = append(line, n) // Its tags are hidden.
+			continue
 		}
+		flush()
 		blocks = append(blocks, more...)
 	}
-	return blocks, flush()
+	flush()
+	return blocks
 }
 
 // alignments are the values of align and what they are called in documents.
@@ -137,60 +137,78 @@ func alignmentName(member string) string {
 	return ""
 }
 
-func alignedData(e *element) (schema.Data, bool) {
-	data := schema.Data{}
+// alignedData reads how a paragraph or a heading is aligned, and the attributes that it has besides.
+func alignedData(e *element, known ...string) (data schema.Data, others map[string]any) {
+	data, others = schema.Data{}, restOf(e.attrs, append(known, "align"))
 	align, given := e.attrs.get("align")
-	if given {
-		data["align"] = alignments[align]
+	switch as := alignments[align]; {
+	case as != "":
+		data["align"] = as
+	case given:
+		others["align"] = align
 	}
-	return data, e.attrs.only("align") && (!given || data["align"] != "")
+	return data, others
 }
 
 func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
-	data, ok := alignedData(e)
-	inlines, read := r.htmlInlines(e.nodes)
-	n := schema.Block("paragraph", inlines...)
+	data, others := alignedData(e)
+	n := schema.Block("paragraph", r.htmlInlines(e.nodes)...)
 	if len(data) > 0 {
 		n.Data = data
 	}
-	return []schema.Node{n}, ok && read
+	if len(others) > 0 {
+		n.Meta = schema.Data{memberAttributes: others}
+	}
+	return []schema.Node{n}, true
+}
+
+// attributed reports whether a paragraph is more than its text.
+func attributed(n *schema.Node) bool {
+	return len(n.Data) > 0 || len(stringMap(n.Meta[memberAttributes])) > 0
 }
 
 // topParagraph reads a paragraph that Markdown can write: not an empty one.
 func (r *reader) topParagraph(e *element) ([]schema.Node, bool) {
-	nodes, ok := r.alignedParagraph(e)
-	return nodes, ok && len(nodes[0].Nodes)+len(nodes[0].Data) > 0
-}
-
-// alignedHeading reads a heading that Markdown has no form for.
-func (r *reader) alignedHeading(e *element) ([]schema.Node, bool) {
-	if !e.attrs.has("align") {
-		return nil, false
+	nodes, _ := r.alignedParagraph(e)
+	if !attributed(&nodes[0]) {
+		if len(nodes[0].Nodes) == 0 {
+			return nil, false
+		}
+		nodes[0] = imagesOrParagraph(nodes[0].Nodes)
 	}
-	return r.htmlHeading(e)
+	return nodes, true
 }
 
 func (r *reader) htmlHeading(e *element) ([]schema.Node, bool) {
-	data, ok := alignedData(e)
+	data, others := alignedData(e, "id")
 	var b inlineBuilder
+	if id, _ := e.attrs.get("id"); validAnchor(id) {
+		b.anchor = anchor{id, `<a id="` + id + `"></a>`}
+		if schema.ValidData("heading-1", schema.Data{"id": id}) {
+			b.anchor.source = gitbookAnchor(id)
+		}
+	}
 	r.inHeading = true
-	ok = r.inlineHTML(&b, trimmed(e.nodes)) && ok
+	r.inlineHTML(&b, trimmed(e.nodes))
 	r.inHeading = false
-	n := headingNode(int(e.name[1]-'0'), b.inlines(), b.headingID)
+	n := headingNode(int(e.name[1]-'0'), b.inlines(), b.anchor)
 	if align, given := data["align"]; given {
 		n.Data["align"] = align
 	}
-	return []schema.Node{n}, ok
+	if len(others) > 0 {
+		n.Data[memberAttributes] = others
+	}
+	return []schema.Node{n}, true
 }
 
 // headingNode makes a heading. The grammar has three levels: deeper ones keep theirs beside it.
-func headingNode(level int, inlines []schema.Node, id string) schema.Node {
+func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
 	if level > 3 {
 		n.Data[memberLevel] = float64(level)
 	}
-	if id != "" {
-		n.Data["id"] = id
+	if a.id != "" {
+		setAnchor(n.Data, a)
 	}
 	return n
 }
@@ -206,8 +224,7 @@ func headingLevel(n *schema.Node) int {
 }
 
 func (r *reader) htmlQuote(e *element) ([]schema.Node, bool) {
-	blocks, ok := r.flow(e.nodes)
-	return []schema.Node{{Type: "blockquote", Nodes: filled(blocks)}}, ok && len(e.attrs) == 0
+	return []schema.Node{{Type: "blockquote", Nodes: filled(r.flow(e.nodes))}}, len(e.attrs) == 0
 }
 
 func (r *reader) htmlList(e *element) ([]schema.Node, bool) {
@@ -226,11 +243,10 @@ func (r *reader) htmlList(e *element) ([]schema.Node, bool) {
 		return nil, false
 	}
 	for _, item := range items {
-		blocks, ok := r.flow(item.nodes)
-		if item.name != "li" || len(item.attrs) > 0 || !ok {
+		if item.name != "li" || len(item.attrs) > 0 {
 			return nil, false
 		}
-		n.Nodes = append(n.Nodes, schema.Node{Type: "list-item", Nodes: filled(blocks)})
+		n.Nodes = append(n.Nodes, schema.Node{Type: "list-item", Nodes: filled(r.flow(item.nodes))})
 	}
 	return []schema.Node{n}, len(items) > 0
 }
@@ -254,7 +270,7 @@ func imagesOrParagraph(inlines []schema.Node) schema.Node {
 		switch {
 		case inline.Type == "inline-image" && inline.Data["size"] == nil:
 			images = append(images, blockImage(inline.Data))
-		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "":
+		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "" || hides(inline.Leaves):
 			return schema.Block("paragraph", inlines...)
 		}
 	}
@@ -267,12 +283,17 @@ func imagesOrParagraph(inlines []schema.Node) schema.Node {
 // drawingNode reads the image that GitBook writes for a drawing.
 func drawingNode(e *element) ([]schema.Node, bool) {
 	src, _ := e.attrs.get("src")
-	alt, _ := e.attrs.get("alt")
 	n := schema.Node{Type: "drawing", Data: schema.Data{}}
+	if alt, _ := e.attrs.get("alt"); alt != "" {
+		n.Data["alt"] = alt
+	}
+	if others := restOf(e.attrs, []string{"src", "alt", "class"}); len(others) > 0 {
+		n.Data[memberAttributes] = others
+	}
 	if src == "" {
-		return []schema.Node{n}, alt == "" && e.attrs.only("src", "alt", "class")
+		return []schema.Node{n}, true
 	}
 	ref, ok := kindFile.read(src)
 	n.Data["ref"] = ref
-	return []schema.Node{n}, ok && alt == "" && e.attrs.only("src", "alt", "class")
+	return []schema.Node{n}, ok
 }

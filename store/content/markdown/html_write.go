@@ -31,6 +31,10 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
 		for _, leaf := range n.Leaves {
+			if source := hiddenSource(leaf); source != "" {
+				h.out.WriteString(strings.ReplaceAll(source, "\n", " "))
+				continue
+			}
 			s := styleOf(leaf.Marks)
 			if s.raw {
 				h.turnTo(style{})
@@ -62,8 +66,7 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 // spanHTML writes an inline that is one unit; "" if it has no form of its own.
 func spanHTML(n *schema.Node) string {
 	if n.Type == "link" {
-		attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}}.set("title", content.Member(n.Data, "title"))
-		return openTag("a", attrs) + inlinesHTML(n.Nodes) + "</a>"
+		return openTag("a", linkAttributes(n)) + inlinesHTML(n.Nodes) + "</a>"
 	}
 	return spanOf(n, inHTML)
 }
@@ -141,7 +144,7 @@ func (h *htmlWriter) atSpace() bool {
 
 // blocksHTML writes the blocks of a cell.
 func blocksHTML(nodes []schema.Node) string {
-	if len(nodes) == 1 && nodes[0].Type == "paragraph" && len(nodes[0].Data) == 0 {
+	if len(nodes) == 1 && nodes[0].Type == "paragraph" && !attributed(&nodes[0]) {
 		return inlinesHTML(nodes[0].Nodes)
 	}
 	var b strings.Builder
@@ -151,18 +154,27 @@ func blocksHTML(nodes []schema.Node) string {
 	return b.String()
 }
 
+// ownAttributes are the attributes of a paragraph or a heading in HTML.
+func ownAttributes(n *schema.Node) attributes {
+	attrs := attributes(nil).set("align", alignmentName(content.Member(n.Data, "align")))
+	others := stringMap(n.Data[memberAttributes])
+	if n.Type == "paragraph" {
+		others = stringMap(n.Meta[memberAttributes])
+	}
+	return append(attrs, otherAttributes(others, attrs)...)
+}
+
 func blockHTML(n *schema.Node) string {
-	align := attributes(nil).set("align", alignmentName(content.Member(n.Data, "align")))
 	switch n.Type {
 	case "paragraph":
-		return openTag("p", align) + inlinesHTML(n.Nodes) + "</p>"
+		return openTag("p", ownAttributes(n)) + inlinesHTML(n.Nodes) + "</p>"
 	case "heading-1", "heading-2", "heading-3":
 		name := "h" + strconv.Itoa(headingLevel(n))
-		anchor := headingAnchor(n)
+		anchor := headingAnchorHTML(n)
 		if anchor != "" {
 			anchor = " " + anchor
 		}
-		return openTag(name, align) + inlinesHTML(n.Nodes) + anchor + "</" + name + ">"
+		return openTag(name, ownAttributes(n)) + inlinesHTML(n.Nodes) + anchor + "</" + name + ">"
 	case "list-unordered", "list-ordered", "list-tasks":
 		return listHTML(n)
 	case "blockquote":
@@ -202,13 +214,4 @@ func codeHTML(n *schema.Node) string {
 		lines[i] = content.InlineText(n.Nodes[i].Nodes)
 	}
 	return strings.ReplaceAll(preHTML(n, lines), "\n", "&#10;")
-}
-
-// headingAnchor writes the id of a heading as GitBook does.
-func headingAnchor(n *schema.Node) string {
-	id := content.Member(n.Data, "id")
-	if id == "" || !schema.ValidData("heading-1", schema.Data{"id": id}) {
-		return ""
-	}
-	return `<a href="#` + id + `" id="` + id + `"></a>`
 }

@@ -13,29 +13,33 @@ import (
 // memberTitle of an image means that its caption was the title of a Markdown image, and not a <figcaption>.
 const memberTitle = "title"
 
-// imageData reads the attributes of <img>; not ok if there are others.
+// imageData reads the attributes of <img>. Others, and values that an image cannot have, are kept beside them.
 func imageData(attrs attributes) (schema.Data, bool) {
 	src, given := attrs.get("src")
 	ref, ok := content.Ref(src)
-	if kind := ref["kind"]; !given || !ok || kind != "url" && kind != "file" || !attrs.only("src", "alt", "width", "height", "data-size", "title") {
+	if kind := ref["kind"]; !given || !ok || kind != "url" && kind != "file" {
 		return nil, false
 	}
-	data := schema.Data{"ref": ref}
+	data, others := schema.Data{"ref": ref}, map[string]any{}
 	for _, a := range attrs {
-		switch a.name {
-		case "alt":
-			if a.value != "" {
-				data["alt"] = a.value
-			}
-		case "width", "height":
-			if data[a.name], ok = length(a.value); !ok {
-				return nil, false
-			}
-		case "data-size":
+		switch value, ok := length(a.value); {
+		case a.name == "src" || !attributeName.MatchString(a.name):
+		case a.name == "alt" && a.value != "":
+			data["alt"] = a.value
+		case (a.name == "width" || a.name == "height") && ok:
+			data[a.name] = value
+		case a.name == "data-size" && schema.ValidData("inline-image", schema.Data{"ref": ref, "size": a.value}):
 			data["size"] = a.value
-		case "title":
+		case a.name == "title" && a.value != "":
 			data["caption"] = a.value
+		case a.flag:
+			others[a.name] = true
+		case a.value != "":
+			others[a.name] = a.value
 		}
+	}
+	if len(others) > 0 {
+		data[memberAttributes] = others
 	}
 	return data, schema.ValidData("inline-image", data)
 }
@@ -116,7 +120,7 @@ func (r *reader) figure(e *element) (schema.Node, bool) {
 	if list[1].name != "figcaption" || len(list[1].attrs) > 0 {
 		return schema.Node{}, false
 	}
-	caption, ok := r.flow(list[1].nodes)
+	caption := r.flow(list[1].nodes)
 	for i := range caption {
 		ok = ok && caption[i].Type == "paragraph"
 	}
@@ -168,7 +172,7 @@ func isPlain(nodes []schema.Node) bool {
 			return false
 		}
 		for _, leaf := range nodes[i].Leaves {
-			if styleOf(leaf.Marks) != (style{}) {
+			if styleOf(leaf.Marks) != (style{}) || hiddenSource(leaf) != "" {
 				return false
 			}
 		}
@@ -265,7 +269,7 @@ func imageHTML(data schema.Data) string {
 	attrs := attributes{{name: "src", value: content.Link(data["ref"])}, {name: "alt", value: content.Member(data, "alt")}}
 	attrs = attrs.set("width", lengthText(data["width"])).set("height", lengthText(data["height"]))
 	attrs = attrs.set("data-size", content.Member(data, "size")).set("title", content.Member(data, "caption"))
-	img := openTag("img", attrs)
+	img := openTag("img", append(attrs, otherAttributes(stringMap(data[memberAttributes]), attrs)...))
 	if dark := content.Link(data["refDark"]); dark != "" {
 		return "<picture>" + openTag("source", attributes{{name: "srcset", value: dark}, {name: "media", value: darkMedia}}) + img + "</picture>"
 	}

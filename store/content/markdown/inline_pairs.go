@@ -36,7 +36,7 @@ func (r *reader) pairTags(n ast.Node) map[ast.Node]ast.Node {
 					if pairs == nil {
 						pairs = map[ast.Node]ast.Node{}
 					}
-					pairs[last] = child
+					pairs[last], pairs[child] = child, last
 					break
 				}
 			}
@@ -87,7 +87,15 @@ func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]
 			}
 		}
 	}
-	b.source(source)
+	if (name == "script" || name == "style") && paired && !strings.HasPrefix(source, "</") && isShort(n, end) {
+		b.hide(source + r.between(n, end) + "</" + name + ">")
+		return end
+	}
+	if hidesTag(source, paired) {
+		b.hide(source)
+	} else {
+		b.source(source)
+	}
 	return n
 }
 
@@ -135,14 +143,18 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 	return string(textOf(r.block, text.NewSegment(from, to), r.source))
 }
 
-// missedHTML makes text of the tags that would begin a block of HTML once they are written: goldmark does not ask for one after "> "
+// missedHTML makes text of the tags that would begin a block of HTML once they are written, or leaves out those that are hidden: goldmark does not ask for one after "> "
 // and a tab, nor in an indented line, and tags have no marks that could stand before them.
 func (b *inlineBuilder) missedHTML() {
-	startsLine := true
+	startsLine, left := true, maxTags
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
-			p.style = style{}
+			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 { // Each looks at the rest of the line.
+				p.text = nil
+				left--
+				continue
+			}
 		}
 		startsLine = p.node == nil && bytes.HasSuffix(p.text, []byte("\n"))
 	}

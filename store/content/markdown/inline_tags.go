@@ -54,7 +54,7 @@ var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement)
 func init() { // In init, because the readers call element, which reads the table.
 	elementReaders = map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool{
 		"code": (*reader).expression, "span": (*reader).mathElement, "i": (*reader).icon, "a": (*reader).anchorElement, "mark": (*reader).colorElement,
-		"picture": (*reader).picture, "img": (*reader).imgElement, "br": (*reader).lineBreak,
+		"button": (*reader).actionButton, "picture": (*reader).picture, "img": (*reader).imgElement, "br": (*reader).lineBreak,
 	}
 }
 
@@ -96,7 +96,7 @@ func (b *inlineBuilder) styled(e inlineElement, more style) bool {
 }
 
 func (r *reader) lineBreak(b *inlineBuilder, e inlineElement) bool {
-	if len(e.attrs) > 0 {
+	if !e.attrs.only("clear", "class", "style") {
 		return false
 	}
 	b.text("\n")
@@ -130,15 +130,18 @@ func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n 
 // icon reads <i class="fa-name">:name:</i>.
 func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
 	class, _ := e.attrs.get("class")
-	name, isIcon := strings.CutPrefix(class, "fa-")
+	name, isIcon := strings.CutPrefix(class[strings.LastIndexByte(class, ' ')+1:], "fa-")
 	if !isIcon {
 		return false
 	}
 	label, ok := e.plain()
-	if !ok || name == "" || label != ":"+name+":" || b.inLink || !e.attrs.only("class", "style") {
+	if !ok || name == "" || label != "" && label != ":"+name+":" || b.inLink || !e.attrs.only("class", "style") {
 		return false
 	}
 	data := schema.Data{"icon": name}
+	if class != "fa-"+name {
+		data["class"] = class
+	}
 	if css, given := e.attrs.get("style"); given {
 		color, ok := markColor(css)
 		text, background, _ := strings.Cut(color, " ")
@@ -148,6 +151,32 @@ func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
 		data["color"] = text
 	}
 	b.add(schema.Node{Type: "icon", Data: data})
+	return true
+}
+
+// actionButton reads a button that does something on the site: it opens the search, or asks.
+func (r *reader) actionButton(b *inlineBuilder, e inlineElement) bool {
+	label, plain := e.plain()
+	class, _ := e.attrs.get("class")
+	kind, isButton := strings.CutPrefix(class, "button ")
+	name, _ := e.attrs.get("data-action")
+	if !plain || !isButton || b.inLink || !e.attrs.only("type", "class", "data-action", "data-query", "data-slug", "data-icon") {
+		return false
+	}
+	action := map[string]any{"action": name}
+	for _, member := range []string{"query", "slug"} {
+		if value, given := e.attrs.get("data-" + member); given {
+			action[member] = value
+		}
+	}
+	data := schema.Data{"label": label, "kind": kind, "action": action}
+	if icon, given := e.attrs.get("data-icon"); given {
+		data["icon"] = icon
+	}
+	if !schema.ValidData("button", data) {
+		return false
+	}
+	b.add(schema.Node{Type: "button", Data: data})
 	return true
 }
 
@@ -169,12 +198,8 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 	}
 	label, plain := e.plain()
 	class, _ := e.attrs.get("class")
-	id, _ := e.attrs.get("id")
 	switch {
-	case id != "" && r.inHeading && label == "" && plain && href == "#"+id && e.attrs.only("href", "id") && b.headingID == "" &&
-		schema.ValidData("heading-1", schema.Data{"id": id}):
-		b.headingID = id
-		b.trimSpace()
+	case r.headingID(b, e):
 	case slices.Contains([]string{"button primary", "button secondary"}, class) && plain && e.attrs.only("href", "class", "data-icon"):
 		data := schema.Data{"label": label, "kind": strings.TrimPrefix(class, "button "), "ref": ref}
 		if icon, given := e.attrs.get("data-icon"); given {
@@ -190,7 +215,7 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 			data["label"] = label
 		}
 		b.add(schema.Node{Type: "mention", Data: data})
-	case e.attrs.only("href", "title") && e.attrs.has("href"):
+	case e.attrs.has("href"):
 		inner := inlineBuilder{style: b.style, inLink: true, depth: b.depth + 1}
 		if b.depth >= maxInlineElements || !e.read(&inner) {
 			return false
@@ -198,6 +223,9 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 		data := schema.Data{"ref": ref}
 		if title, _ := e.attrs.get("title"); title != "" {
 			data["title"] = title
+		}
+		if others := restOf(e.attrs, []string{"href", "title"}); len(others) > 0 {
+			data[memberAttributes] = others
 		}
 		b.add(schema.Node{Type: "link", Data: data, Nodes: inner.inlines()})
 	default:
@@ -240,21 +268,30 @@ func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
 func (r *reader) elementIn(e *element) inlineElement {
 	return inlineElement{
 		name: e.name, attrs: e.attrs, open: openTag(e.name, e.attrs), plain: e.plain,
-		read:   func(b *inlineBuilder) bool { return r.inlineHTML(b, e.nodes) },
+		read:   func(b *inlineBuilder) bool { r.inlineHTML(b, e.nodes); return true },
 		inside: func() ([]*element, bool) { return e.nodes, true },
 	}
 }
 
-// inlineHTML adds HTML without blocks; false if a part of it is unknown.
+// inlineHTML adds HTML without blocks. The tags of a part that is unknown are hidden: then it returns false.
 func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
+	known := true
 	for _, n := range nodes {
-		if n.name == "" {
+		switch {
+		case n.comment != "":
+			b.hide(n.comment)
+		case n.name == "":
 			b.htmlText(n.text)
-		} else if !r.element(b, r.elementIn(n)) {
-			return false
+		case !r.element(b, r.elementIn(n)):
+			known = false
+			b.hide(openTag(n.name, n.attrs))
+			r.inlineHTML(b, n.nodes)
+			if !slices.Contains(voidElements, n.name) {
+				b.hide("</" + n.name + ">")
+			}
 		}
 	}
-	return true
+	return known
 }
 
 // htmlText adds text of HTML: white space is collapsed, and shortcodes are emojis.

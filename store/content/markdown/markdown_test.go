@@ -37,6 +37,10 @@ func outline(nodes []schema.Node) string {
 	for _, n := range nodes {
 		if n.Object == schema.ObjectText {
 			for _, leaf := range n.Leaves {
+				if source := hiddenSource(leaf); source != "" {
+					parts = append(parts, "hidden="+strconv.Quote(source))
+					continue
+				}
 				text := "'" + strings.ReplaceAll(leaf.Text, "\n", "\\n") + "'"
 				for _, mark := range leaf.Marks {
 					text += "." + mark.Type
@@ -59,11 +63,13 @@ func outline(nodes []schema.Node) string {
 func outlineData(n schema.Node) string {
 	var b strings.Builder
 	first := []string{"level", "style", "start", "checked", "syntax", "title", "formula", "alt", "ref"}
+	seen := map[string]bool{}
 	for _, name := range append(first, slices.Sorted(maps.Keys(n.Data))...) {
 		value, ok := n.Data[name]
-		if !ok || n.Type == "table" && name != "attributes" && name != "fullWidth" || strings.Contains(b.String(), " "+name+"=") {
+		if !ok || n.Type == "table" && name != "attributes" && name != "fullWidth" || seen[name] {
 			continue
 		}
+		seen[name] = true
 		if link := content.Link(value); link != "" {
 			value = link
 		}

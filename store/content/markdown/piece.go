@@ -103,7 +103,7 @@ func carryMarks(pieces []piece) {
 	for i := len(pieces) - 1; i >= 0; i-- {
 		p := &pieces[i]
 		if !styled(p) {
-			p.style = style{raw: p.raw, marks: before[i].marks & last.marks & delimited}
+			p.style = style{raw: p.raw, hidden: p.hidden, marks: before[i].marks & last.marks & delimited}
 			if before[i].color == last.color {
 				p.color = last.color
 			}
@@ -127,7 +127,7 @@ func labelMarks(nodes []schema.Node) content.Marks {
 			s := styleOf(leaf.Marks)
 			if p := (piece{style: s, text: []byte(leaf.Text)}); !p.blank() {
 				marks, found = marks&s.marks, true
-				if s.raw {
+				if s.raw || hiddenSource(leaf) != "" {
 					return 0
 				}
 			}

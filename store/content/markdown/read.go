@@ -51,6 +51,7 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(emphasisParser{}, 500),
 			util.Prioritized(mathInlineParser{}, 600),
 			util.Prioritized(emojiParser{}, 610),
+			util.Prioritized(headingIDParser{}, 615),
 			util.Prioritized(tagInlineParser{}, 620),
 		),
 		parser.WithParagraphTransformers(
@@ -91,7 +92,7 @@ type reader struct {
 }
 
 func newReader(markdown string) *reader {
-	return &reader{source: []byte(content.Clean(markdown)), expandedNotes: map[string]bool{}}
+	return &reader{source: []byte(splitTags(content.Clean(markdown))), expandedNotes: map[string]bool{}}
 }
 
 func (r *reader) parse(labels ...string) ast.Node {
@@ -162,7 +163,7 @@ func (r *reader) heading(n ast.Node) []schema.Node {
 	var b inlineBuilder
 	r.inline(&b, n)
 	r.inHeading = false
-	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.headingID)}
+	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.anchor)}
 }
 
 // paragraph reads a paragraph. One of images only becomes a block of images.
@@ -171,6 +172,9 @@ func (r *reader) paragraph(n ast.Node) []schema.Node {
 	r.inline(&b, n)
 	if _, boxed := boxOf(n); !boxed {
 		b.missedHTML()
+	}
+	if source := strings.TrimSpace(linesOf(n, r.source)); b.shownNothing() && n.Lines().Len() == 1 && strings.HasPrefix(source, "<") {
+		return []schema.Node{rawBlock(source)}
 	}
 	inlines := b.inlines()
 	if len(inlines) == 0 && n.Parent().Kind() != ast.KindListItem {

@@ -18,10 +18,11 @@ import (
 // inlineBuilder collects inlines. Runs of text of the same style become one leaf.
 type inlineBuilder struct {
 	style
-	pieces    []piece
-	inLink    bool
-	depth     int    // of HTML elements and links around
-	headingID string // the id that an anchor gave the heading
+	pieces []piece
+	inLink bool
+	depth  int    // of HTML elements and links around
+	anchor anchor // of the heading
+	silent bool   // leaves out what is hidden
 }
 
 func (b *inlineBuilder) text(text string) {
@@ -75,7 +76,11 @@ func (b *inlineBuilder) inlines() []schema.Node {
 			nodes = append(nodes, schema.Node{Object: schema.ObjectText})
 			last++
 		}
-		nodes[last].Leaves = append(nodes[last].Leaves, schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()})
+		leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()}
+		if p.hidden {
+			leaf = hiddenLeaf(string(p.text))
+		}
+		nodes[last].Leaves = append(nodes[last].Leaves, leaf)
 	}
 	return nodes
 }
@@ -121,9 +126,16 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 		case *mathInline:
 			r.mathInline(b, n)
 		case *tagInline:
-			b.source(string(n.segment.Value(r.source)))
+			b.tag(string(n.segment.Value(r.source)))
 		case *noteReference:
 			r.noteReference(b, n)
+		case *headingIDInline:
+			if b.anchor.id == "" {
+				b.anchor = anchor{n.id, n.source}
+			} else {
+				b.source(n.source)
+			}
+			b.trimSpace()
 		}
 	}
 }
@@ -161,7 +173,7 @@ func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	case n.Parent().Kind() == ast.KindCodeSpan:
 		b.text(r.cellText(strings.ReplaceAll(string(value), "\n", " ")))
 	default:
-		if b.ended("\n") { // After <br>.
+		if b.ended("\n") || b.anchor.id != "" && b.empty() { // After <br>, or an anchor.
 			value = bytes.TrimLeft(value, " ")
 		}
 		b.text(unescape(value))
@@ -231,6 +243,7 @@ func (b *inlineBuilder) copy(nodes []schema.Node) {
 		}
 		outer := b.style
 		for _, leaf := range node.Leaves {
+			b.hide(hiddenSource(leaf))
 			b.style = styleOf(leaf.Marks)
 			b.text(leaf.Text)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // MapRefs returns the document with each reference replaced by what change returns for it: paths of a repository become
@@ -32,6 +33,12 @@ func mapNodes(nodes []schema.Node, parent string, change func(map[string]any) ma
 }
 
 func mapNode(n schema.Node, parent string, change func(map[string]any) map[string]any) schema.Node {
+	if n.Type == kindRaw {
+		if source := content.Member(n.Data, memberSource); mapHTML(source, change) != source {
+			return rawBlock(mapHTML(source, change))
+		}
+		return n
+	}
 	if source, ok := keptMarkdown(&n, parent); ok {
 		mapped := schema.NewDocument(fit(mapNodes(newReader(source).ideal(), parent, change), parent)...)
 		if len(mapped.Nodes) == 1 && keptSource(&mapped.Nodes[0]) != source {
@@ -57,6 +64,9 @@ func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.No
 	if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
 		n.Data = data
 	}
+	if n.Type == "table" {
+		n.Data = mapFiles(n.Data, change)
+	}
 	for _, member := range []string{memberCaption, memberBody} {
 		text, ok := n.Data[member].(string)
 		if row := tagOf(&n); !ok || row == nil {
@@ -68,6 +78,52 @@ func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.No
 		}
 	}
 	return n
+}
+
+// mapFiles changes the names in the columns of files, which are ids of files or paths.
+func mapFiles(data schema.Data, change func(map[string]any) map[string]any) schema.Data {
+	mapped := data
+	for id, about := range stringMap(data["definition"]) {
+		if content.Member(stringMap(about), "type") != "files" {
+			continue
+		}
+		for name, record := range stringMap(data["records"]) {
+			list, _ := stringMap(stringMap(record)["values"])[id].([]any)
+			after, changed := mapNames(list, change)
+			if !changed {
+				continue
+			}
+			mapped = withValue(mapped, name, id, after)
+		}
+	}
+	return mapped
+}
+
+func mapNames(list []any, change func(map[string]any) map[string]any) (after []any, changed bool) {
+	after = slices.Clone(list)
+	for i, item := range list {
+		name, _ := item.(string)
+		to := change(map[string]any{"kind": "file", "file": name})
+		as, ok := to["file"].(string)
+		if !ok {
+			as, ok = to["url"].(string)
+		}
+		if name != "" && ok && as != name {
+			after[i], changed = as, true
+		}
+	}
+	return after, changed
+}
+
+// withValue is a table's data with another value of a cell.
+func withValue(data schema.Data, record, column string, value any) schema.Data {
+	data = maps.Clone(data)
+	records := maps.Clone(stringMap(data["records"]))
+	row := maps.Clone(stringMap(records[record]))
+	values := maps.Clone(stringMap(row["values"]))
+	values[column] = value
+	row["values"], records[record], data["records"] = values, row, records
+	return data
 }
 
 // mapInlines changes the references of Markdown that is one paragraph.

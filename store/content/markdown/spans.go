@@ -28,7 +28,11 @@ func spanOf(n *schema.Node, where place) string {
 		}
 	case "icon":
 		name, attrs := content.Member(n.Data, "icon"), attributes(nil)
-		attrs = attrs.set("class", "fa-"+name)
+		class := content.Member(n.Data, "class")
+		if !strings.HasSuffix(class, " fa-"+name) {
+			class = "fa-" + name
+		}
+		attrs = attrs.set("class", class)
 		if color := content.Member(n.Data, "color"); color != "" && color != defaultColor && knownColor(color) {
 			attrs = attrs.set("style", "color:"+color+";")
 		}
@@ -40,6 +44,9 @@ func spanOf(n *schema.Node, where place) string {
 	case "inline-image":
 		return imageSpan(n.Data, where)
 	case "button":
+		if action := schema.Data(stringMap(n.Data["action"])); action != nil && n.Data["ref"] == nil {
+			return actionButton(n, action)
+		}
 		attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}, {name: "class", value: "button " + content.Member(n.Data, "kind")}}
 		return openTag("a", attrs.set("data-icon", content.Member(n.Data, "icon"))) + htmlCode(content.Member(n.Data, "label")) + "</a>"
 	case "mention":
@@ -53,17 +60,41 @@ func spanOf(n *schema.Node, where place) string {
 	return ""
 }
 
+// actionButton writes a button that does something on the site.
+func actionButton(n *schema.Node, action schema.Data) string {
+	attrs := attributes{{name: "type", value: "button"}, {name: "class", value: "button " + content.Member(n.Data, "kind")}}
+	attrs = attrs.set("data-action", content.Member(action, "action"))
+	for _, member := range []string{"query", "slug"} {
+		if value, given := action[member].(string); given {
+			attrs = append(attrs, attribute{name: "data-" + member, value: content.Clean(value)})
+		}
+	}
+	if icon, given := n.Data["icon"].(string); given {
+		attrs = append(attrs, attribute{name: "data-icon", value: content.Clean(icon)})
+	}
+	return openTag("button", attrs) + htmlCode(content.Member(n.Data, "label")) + "</button>"
+}
+
 // link writes a link. Marks that its neighbours could share are written around it.
 func (w writer) link(n *schema.Node, where place) string {
 	label := n.Nodes
 	if marks := labelMarks(label); marks != 0 {
 		label = withoutMarks(label, marks)
 	}
+	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown has no room for them.
+		return openTag("a", linkAttributes(n)) + writer{inLabel: true}.inline(label, where) + "</a>"
+	}
 	target := address(content.Link(n.Data["ref"]))
 	if title := content.Member(n.Data, "title"); title != "" {
 		target += ` "` + escapedIn(title, inTitle) + `"`
 	}
 	return "[" + writer{inLabel: true}.inline(label, where) + "](" + target + ")"
+}
+
+// linkAttributes are those of a link in HTML.
+func linkAttributes(n *schema.Node) attributes {
+	attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}}.set("title", content.Member(n.Data, "title"))
+	return append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...)
 }
 
 func withoutMarks(nodes []schema.Node, marks content.Marks) []schema.Node {

@@ -13,6 +13,8 @@ type style struct {
 	color string // "text background", "" for the default of both
 	tags  string // the opening tags of HTML elements that have no mark, outermost first, separated by tagBreak
 	raw   bool   // the text is the source of an inline that the grammar has no node for, and is written as it is
+	// hidden is true with raw, for a source that is not shown.
+	hidden bool
 }
 
 const (

@@ -236,7 +236,7 @@ func (v *tableView) simple() bool {
 		}
 		for _, row := range v.rows {
 			blocks := row[i].blocks
-			if len(blocks) > 1 || len(blocks) == 1 && (blocks[0].Type != "paragraph" || len(blocks[0].Data) > 0 || keptSource(&blocks[0]) != "") {
+			if len(blocks) > 1 || len(blocks) == 1 && (blocks[0].Type != "paragraph" || attributed(&blocks[0]) || keptSource(&blocks[0]) != "") {
 				return false
 			}
 		}

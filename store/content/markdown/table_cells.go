@@ -22,7 +22,7 @@ var columnKinds = map[string]columnKind{
 	"checkbox":    {readCheckCell, writePlainCell},
 	"content-ref": {readRefCell, writeRefCell},
 	"image":       {readImageCell, writeImageCell},
-	"files":       {readListCell, writeListCell},
+	"files":       {readFilesCell, writeFilesCell},
 	"users":       {readListCell, writeListCell},
 	"select":      {readSelectCell, writeSelectCell},
 }
@@ -134,6 +134,36 @@ func writeImageCell(about map[string]any, value any) string {
 	return writeRefCell(about, value)
 }
 
+// readFilesCell reads files: ids of files of the space, or paths of a repository.
+func readFilesCell(r *reader, about map[string]any, td *element) (any, bool) {
+	value, ok := readListCell(r, about, td)
+	list, _ := value.([]any)
+	for i, item := range list {
+		link, _ := item.(string)
+		if ref, isRef := content.Ref(link); isRef && len(ref) == 2 && ref["kind"] == "file" {
+			list[i] = ref["file"]
+		}
+	}
+	return value, ok
+}
+
+func writeFilesCell(about map[string]any, value any) string {
+	list, isList := value.([]any)
+	if !isList {
+		return writeListCell(about, value)
+	}
+	links := slices.Clone(list)
+	for i, item := range list {
+		if name, ok := item.(string); ok && isFileID(name) {
+			links[i] = content.Link(map[string]any{"kind": "file", "file": name})
+		}
+	}
+	return writeListCell(about, links)
+}
+
+// isFileID tells ids from the paths and addresses that a column of files can have: those have a dot or a slash.
+func isFileID(name string) bool { return schema.ValidID(name) && !strings.ContainsAny(name, "./:") }
+
 // readListCell reads files and users: links whose texts are their names.
 func readListCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	list, ok := cellLinks(td)
@@ -190,10 +220,7 @@ func readSelectCell(_ *reader, about map[string]any, td *element) (any, bool) {
 	if len(chosen) == 0 {
 		return nil, true
 	}
-	if about["multiple"] != true {
-		return chosen[0], len(chosen) == 1
-	}
-	return chosen, true
+	return chosen, about["multiple"] == true || len(chosen) == 1
 }
 
 func optionLabel(about map[string]any, value string) (string, bool) {

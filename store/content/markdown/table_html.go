@@ -7,81 +7,190 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// htmlTable reads GitBook's tables.
+// htmlTable reads tables of HTML, as GitBook writes them or anybody else. What a table of a document has no room for is left out: cells that
+// span others are followed by empty ones, and the attributes of rows and cells are not kept.
 func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
-	parts, ok := e.elements()
-	if !ok || len(parts) != 2 || parts[0].name != "thead" || parts[1].name != "tbody" || len(parts[0].attrs)+len(parts[1].attrs) > 0 {
-		return nil, false
-	}
-	heads, ok := parts[0].elements()
-	if !ok || len(heads) != 1 || heads[0].name != "tr" || len(heads[0].attrs) > 0 {
-		return nil, false
-	}
-	titles, ok := heads[0].elements()
-	if !ok || len(titles) == 0 {
-		return nil, false
-	}
-	t := newTableBuilder()
-	view := map[string]any{"type": "grid", "hideHeader": e.attrs.has("data-header-hidden")}
-	widths := map[string]any{}
-	for _, th := range titles {
-		if th.name != "th" || !r.htmlColumn(t, th, view, widths) {
-			return nil, false
-		}
-	}
-	rows, ok := parts[1].elements()
+	head, rows, ok := tableRows(e)
 	if !ok {
 		return nil, false
 	}
-	if len(rows)*len(titles) > schema.MaxDocumentNodes {
+	columns := len(head)
+	for _, row := range rows {
+		columns = max(columns, len(row))
+	}
+	if columns == 0 || (len(rows)+1)*columns > schema.MaxDocumentNodes {
 		return nil, false // Short rows are filled up.
 	}
-	for _, tr := range rows {
-		if tr.name != "tr" || len(tr.attrs) > 0 || !r.htmlRow(t, tr) {
-			return nil, false
+	for _, plain := range []bool{false, true} { // Values that a column cannot have are text.
+		if n, ok := r.tableOf(e, head, rows, columns, plain); ok {
+			return []schema.Node{n}, true
+		}
+	}
+	return nil, false
+}
+
+func (r *reader) tableOf(e *element, head []*element, rows [][]*element, columns int, plain bool) (schema.Node, bool) {
+	t := newTableBuilder()
+	view := map[string]any{"type": "grid", "hideHeader": e.attrs.has("data-header-hidden") || head == nil}
+	widths := map[string]any{}
+	for i := range columns {
+		th := &element{name: "th"}
+		if i < len(head) && head[i] != nil {
+			th = head[i]
+		}
+		r.htmlColumn(t, th, view, widths, plain)
+	}
+	for _, row := range rows {
+		if !r.htmlRow(t, row) {
+			return schema.Node{}, false
 		}
 	}
 	return finishTable(t, e, view, widths)
 }
 
+// tableRows returns the cells of a table, those of its head apart; nil stands for a cell that another one spans. Without a <thead>, a first row
+// of nothing but <th> is the head.
+func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
+	var all []*element
+	hasHead := false
+	parts, ok := e.elements()
+	if !ok {
+		return nil, nil, false
+	}
+	for _, part := range parts {
+		switch part.name {
+		case "tr":
+			all = append(all, part)
+		case "thead", "tbody", "tfoot":
+			list, only := part.elements()
+			if !only || slices.ContainsFunc(list, func(tr *element) bool { return tr.name != "tr" }) {
+				return nil, nil, false
+			}
+			hasHead = hasHead || part.name == "thead" && len(all) == 0 && len(list) > 0
+			all = append(all, list...)
+		case "colgroup", "col":
+		default:
+			return nil, nil, false
+		}
+	}
+	g := grid{}
+	for i, tr := range all {
+		row, isHead, ok := g.row(tr)
+		if !ok {
+			return nil, nil, false
+		}
+		if i == 0 && (hasHead || isHead) {
+			head = row
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	return head, rows, true
+}
+
+// grid places the cells of rows. spans has the number of rows that the cell above still covers, by column.
+type grid struct {
+	spans []int
+	cells int
+}
+
+// row returns the cells of a row; isHead says that all are titles.
+func (g *grid) row(tr *element) (cells []*element, isHead, ok bool) {
+	list, ok := tr.elements()
+	isHead = len(list) > 0
+	at := 0
+	covered := func() bool { return at < len(g.spans) && g.spans[at] > 0 }
+	next := func(cell *element) {
+		cells = append(cells, cell)
+		at++
+		g.cells++
+	}
+	for _, td := range list {
+		if td.name != "td" && td.name != "th" {
+			return nil, false, false
+		}
+		isHead = isHead && td.name == "th"
+		for covered() {
+			g.spans[at]--
+			next(nil)
+		}
+		below := span(td, "rowspan") - 1
+		for i := range span(td, "colspan") {
+			for len(g.spans) <= at {
+				g.spans = append(g.spans, 0)
+			}
+			g.spans[at] = below
+			if i == 0 {
+				next(td)
+			} else {
+				next(nil)
+			}
+			if g.cells > schema.MaxDocumentNodes {
+				return nil, false, false
+			}
+		}
+	}
+	for covered() {
+		g.spans[at]--
+		next(nil)
+	}
+	return cells, isHead, ok
+}
+
+// span reads how many columns or rows a cell covers.
+func span(td *element, name string) int {
+	text, _ := td.attrs.get(name)
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 1 || count > 1000 {
+		return 1
+	}
+	return count
+}
+
 // tableFlags has a row for each attribute of a table that is not kept as it is.
 var tableFlags = []string{"data-view", "data-card-size", "data-header-hidden", "data-full-width"}
 
-func finishTable(t *tableBuilder, e *element, view, widths map[string]any) ([]schema.Node, bool) {
-	kind, given := e.attrs.get("data-view")
-	size, sized := e.attrs.get("data-card-size")
-	if kind == "cards" {
-		if e.attrs.has("data-header-hidden") || len(widths) > 0 {
-			return nil, false
+func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (schema.Node, bool) {
+	others := restOf(e.attrs, tableFlags)
+	keep := func(name string) {
+		if value, given := e.attrs.get(name); given {
+			others[name] = value
 		}
+	}
+	if kind, _ := e.attrs.get("data-view"); kind == "cards" {
 		delete(view, "hideHeader")
 		view["type"], view["cardSize"] = "cards", "medium"
-		if sized {
+		if size, _ := e.attrs.get("data-card-size"); size == "large" {
 			view["cardSize"] = size
+		} else {
+			keep("data-card-size")
 		}
-	} else if given || sized || view["targetDefinition"] != nil || view["coverDefinition"] != nil || view["coverDefinitionDark"] != nil {
-		return nil, false
+		if e.attrs.has("data-header-hidden") {
+			others["data-header-hidden"] = true
+		}
+	} else {
+		keep("data-view")
+		keep("data-card-size")
 	}
 	if len(widths) > 0 {
 		view["columnWidths"] = widths
 	}
 	n := t.build(view)
-	if full, given := e.attrs.get("data-full-width"); given {
+	if full, _ := e.attrs.get("data-full-width"); full == "true" || full == "false" {
 		n.Data["fullWidth"] = full == "true"
-		if full != "true" && full != "false" {
-			return nil, false
-		}
+	} else {
+		keep("data-full-width")
 	}
-	if others := restOf(e.attrs, tableFlags); len(others) > 0 {
+	if len(others) > 0 {
 		n.Data[memberAttributes] = others
 	}
-	return []schema.Node{n}, schema.ValidData("table", n.Data)
+	return n, schema.ValidData("table", n.Data)
 }
 
 func restOf(attrs attributes, known []string) map[string]any {
 	others := map[string]any{}
 	for _, a := range attrs {
-		if slices.Contains(known, a.name) {
+		if slices.Contains(known, a.name) || !attributeName.MatchString(a.name) {
 			continue
 		}
 		if others[a.name] = any(a.value); a.flag {
@@ -97,70 +206,74 @@ var cardRoles = []struct{ name, member string }{
 }
 
 var columnFlags = []string{"width", "align", "valign", "data-type", "data-hidden", "data-multiple", "data-max", "data-card-target",
-	"data-card-cover", "data-card-cover-dark"}
+	"data-card-cover", "data-card-cover-dark", "colspan", "rowspan"}
 
-func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any) bool {
+// htmlColumn adds a column. Attributes without a meaning are kept as they are. plain makes text of any column.
+func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any, plain bool) {
 	about := map[string]any{}
 	children := th.nodes
+	others := restOf(th.attrs, columnFlags)
+	keep := func(name string) {
+		if value, given := th.attrs.get(name); given {
+			if others[name] = any(value); value == "" {
+				others[name] = true
+			}
+		}
+	}
 	kind, given := th.attrs.get("data-type")
 	options, hasOptions := readOptions(children)
-	if hasOptions {
+	if hasOptions && !given && !plain {
 		children = children[:len(children)-1]
-		if kind, given = "select", true; th.attrs.has("data-type") {
-			return false
-		}
+		kind = "select"
 		about["options"], about["multiple"] = options, th.nodes[len(th.nodes)-1].attrs.has("multiple")
+	} else if _, known := columnKinds[kind]; !known || plain || kind == "select" {
+		kind = ""
+		keep("data-type")
 	}
-	if given {
-		if _, known := columnKinds[kind]; !known || kind == "select" && !hasOptions {
-			return false
-		}
+	if kind != "" {
 		about["type"] = kind
 	}
-	multiple := th.attrs.has("data-multiple")
 	if kind == "users" {
-		about["multiple"] = multiple
-	} else if multiple {
-		return false
+		about["multiple"] = th.attrs.has("data-multiple")
+	} else {
+		keep("data-multiple")
 	}
-	if limit, given := th.attrs.get("data-max"); kind == "rating" {
-		if about["max"] = 5.0; given {
-			number, err := strconv.ParseFloat(limit, 64)
-			if about["max"] = number; err != nil || formatNumber(number) != limit || number == 5 {
-				return false
-			}
+	limit, _ := th.attrs.get("data-max")
+	if number, err := strconv.ParseFloat(limit, 64); kind == "rating" && (limit == "" || err == nil && formatNumber(number) == limit) {
+		if about["max"] = 5.0; limit != "" {
+			about["max"] = number
 		}
-	} else if given {
-		return false
+	} else {
+		keep("data-max")
 	}
-	if align, given := th.attrs.get("align"); given {
-		if about["textAlignment"] = align; kind != "" || align != "center" && align != "right" {
-			return false
-		}
+	if align, _ := th.attrs.get("align"); kind == "" && (align == "center" || align == "right") {
+		about["textAlignment"] = align
+	} else {
+		keep("align")
 	}
-	if align, given := th.attrs.get("valign"); given {
+	if align, _ := th.attrs.get("valign"); align == "top" || align == "middle" || align == "bottom" {
 		about["verticalAlignment"] = align
+	} else {
+		keep("valign")
 	}
-	if others := restOf(th.attrs, columnFlags); len(others) > 0 {
+	width, _ := th.attrs.get("width")
+	number, err := strconv.ParseFloat(width, 64)
+	sized := err == nil && formatNumber(number) == width
+	if !sized {
+		keep("width")
+	}
+	if len(others) > 0 {
 		about[memberAttributes] = others
 	}
-	title, ok := r.htmlInlines(children)
-	id := t.column(title, about, th.attrs.has("data-hidden"))
+	id := t.column(r.htmlInlines(children), about, th.attrs.has("data-hidden"))
 	for _, role := range cardRoles {
-		if th.attrs.has(role.name) {
-			if view[role.member] != nil {
-				return false
-			}
+		if th.attrs.has(role.name) && view[role.member] == nil {
 			view[role.member] = id
 		}
 	}
-	if width, given := th.attrs.get("width"); given {
-		number, err := strconv.ParseFloat(width, 64)
-		if widths[id] = number; err != nil || formatNumber(number) != width {
-			return false
-		}
+	if sized {
+		widths[id] = number
 	}
-	return ok
 }
 
 // readOptions reads the options of a column of choices: a <select> at the end of its title.
@@ -180,27 +293,22 @@ func readOptions(nodes []*element) ([]any, bool) {
 	return options, ok
 }
 
-func (r *reader) htmlRow(t *tableBuilder, tr *element) bool {
-	cells, ok := tr.elements()
-	if !ok || len(cells) > len(t.columns) {
-		return false
-	}
+// htmlRow adds a row; false if a cell is no value of its column.
+func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	name, values := t.row()
-	for i, td := range cells {
-		about := t.columns[i]
+	for i, about := range t.columns {
 		id := about["id"].(string)
-		for _, row := range []struct{ name, member string }{{"align", "textAlignment"}, {"valign", "verticalAlignment"}} {
-			if value, given := td.attrs.get(row.name); given && about[row.member] != value {
-				return false
-			}
-		}
-		if td.name != "td" || !td.attrs.only("align", "valign", "data-object-fit") {
-			return false
+		var td *element
+		if i < len(cells) {
+			td = cells[i]
 		}
 		kind := about["type"].(string)
-		if row, ok := columnKinds[kind]; ok {
+		if row, typed := columnKinds[kind]; typed {
+			if td == nil {
+				continue
+			}
 			value, ok := row.read(r, about, td)
-			if !ok || td.attrs.has("data-object-fit") && kind != "image" {
+			if !ok {
 				return false
 			}
 			if value != nil {
@@ -208,18 +316,22 @@ func (r *reader) htmlRow(t *tableBuilder, tr *element) bool {
 			}
 			continue
 		}
-		blocks, ok := r.flow(td.nodes)
-		if !ok || td.attrs.has("data-object-fit") {
-			return false
-		}
 		values[id] = name + id
-		t.fragment(name+id, filled(blocks))
-	}
-	for i := len(cells); i < len(t.columns); i++ {
-		if id := t.columns[i]["id"].(string); t.columns[i]["type"] == "text" {
-			values[id] = name + id
-			t.fragment(name+id, []schema.Node{schema.Block("paragraph")})
-		}
+		t.fragment(name+id, r.textCell(about, td))
 	}
 	return true
+}
+
+// textCell reads a cell of text; nil is an empty one.
+func (r *reader) textCell(about map[string]any, td *element) []schema.Node {
+	if td == nil {
+		return filled(nil)
+	}
+	blocks := filled(r.flow(td.nodes))
+	align, _ := td.attrs.get("align")
+	alone := len(blocks) == 1 && blocks[0].Type == "paragraph" && len(blocks[0].Data) == 0 && len(blocks[0].Nodes) > 0
+	if as := alignments[align]; alone && align != about["textAlignment"] && (as == "center" || as == "end") {
+		blocks[0].Data = schema.Data{"align": as}
+	}
+	return blocks
 }

@@ -50,7 +50,7 @@ func (v *tableView) attributes() attributes {
 
 func (v *tableView) columnAttributes(column tableColumn) attributes {
 	var attrs attributes
-	if width, ok := stringMap(v.view["columnWidths"])[column.id].(float64); ok && v.view["type"] != "cards" {
+	if width, ok := stringMap(v.view["columnWidths"])[column.id].(float64); ok {
 		attrs = attrs.set("width", formatNumber(width))
 	}
 	if align := content.Member(column.about, "textAlignment"); align != "left" && column.kind == "text" {
@@ -58,13 +58,13 @@ func (v *tableView) columnAttributes(column tableColumn) attributes {
 	}
 	attrs = attrs.set("valign", content.Member(column.about, "verticalAlignment")).setFlag("data-hidden", column.hidden)
 	for _, role := range cardRoles {
-		attrs = attrs.setFlag(role.name, v.view[role.member] == column.id && v.view["type"] == "cards")
+		attrs = attrs.setFlag(role.name, v.view[role.member] == column.id)
 	}
 	if _, ok := columnKinds[column.kind]; ok && column.kind != "select" {
 		attrs = attrs.set("data-type", column.kind)
 	}
 	attrs = attrs.setFlag("data-multiple", column.about["multiple"] == true && column.kind == "users")
-	if limit, ok := column.about["max"].(float64); ok && limit != 5 {
+	if limit, ok := column.about["max"].(float64); ok {
 		attrs = attrs.set("data-max", formatNumber(limit))
 	}
 	return append(attrs, otherAttributes(stringMap(column.about[memberAttributes]), attrs)...)

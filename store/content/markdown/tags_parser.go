@@ -21,6 +21,7 @@ type tagNode struct {
 	open, end  string // the lines
 	endAt      int    // in the source
 	terminated bool
+	division   bool // the tag is written as <div data-tag="name">
 }
 
 var kindTag = ast.NewNodeKind("Tag")
@@ -49,7 +50,7 @@ func (n *detailsNode) Dump(source []byte, level int) {
 }
 
 // brackets matches everything that can begin or end a container.
-var bracketed = regexp.MustCompile(`(?i)\{%\s*([a-z][\w-]*)|<(/?details)\b`)
+var bracketed = regexp.MustCompile(`(?i)\{%\s*([a-z][\w-]*)|<(/?(?:details|div))\b`)
 
 // pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong place
 // only means that its tag is opened in vain.
@@ -82,16 +83,20 @@ func isPaired(pc parser.Context, line []byte, segment text.Segment, bracket stri
 // tagParser reads lines of one tag.
 type tagParser struct{}
 
-func (tagParser) Trigger() []byte { return []byte{'{'} }
+func (tagParser) Trigger() []byte { return []byte{'{', '<'} }
 
 func (tagParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 	t, ok := readTagLine(line)
+	bracket := "{%"
 	if !ok {
-		return nil, parser.NoChildren
+		bracket = "<"
+		if t, ok = readDivision(line); !ok || tagNamed(t.name) == nil || tagNamed(t.name).form == formAlone || !isPaired(pc, line, segment, bracket) {
+			return nil, parser.NoChildren
+		}
 	}
-	n := &tagNode{row: tagNamed(t.name), tag: t, open: strings.TrimSpace(string(line))}
-	ended := isPaired(pc, line, segment, "{%")
+	n := &tagNode{row: tagNamed(t.name), tag: t, open: strings.TrimSpace(string(line)), division: bracket == "<"}
+	ended := isPaired(pc, line, segment, bracket)
 	if n.row != nil && n.row.form != formAlone && ended && containersAround(parent) >= maxNesting {
 		return nil, parser.NoChildren
 	}
@@ -114,14 +119,57 @@ func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context)
 	if n.row == nil || n.row.form == formAlone || n.terminated {
 		return parser.Close
 	}
-	if bytes.Contains(line, []byte("{%")) {
-		if t, ok := readTagLine(line); ok && t.name == "end"+n.row.name && !belongsInside(n, line, pc.OpenedBlocks()) {
+	if ends := divisionCloses.Match(line); n.division && ends || !n.division && bytes.Contains(line, []byte("{%")) {
+		if t, ok := readTagLine(line); (ends || ok && t.name == "end"+n.row.name) && !belongsInside(n, line, pc.OpenedBlocks()) {
 			n.terminated, n.end, n.endAt = true, strings.TrimSpace(string(line)), segment.Start
 			advanceToEnd(reader, line, segment)
 			return parser.Close
 		}
 	}
 	return parser.Continue | parser.HasChildren
+}
+
+var (
+	divisionOpens  = regexp.MustCompile(`^ {0,3}(<div data-gb-custom-block(?:\s[^<>]*)?>)\s*$`)
+	divisionCloses = regexp.MustCompile(`^ {0,3}</div>\s*$`)
+)
+
+// readDivision reads a tag as GitBook writes it in lists: <div data-gb-custom-block data-tag="hint" data-style="info">.
+func readDivision(line []byte) (tag, bool) {
+	match := divisionOpens.FindSubmatch(trimNewline(line))
+	if match == nil {
+		return tag{}, false
+	}
+	elements, ok := parseHTML(string(match[1]) + "</div>")
+	if !ok || len(elements) != 1 {
+		return tag{}, false
+	}
+	t := tag{}
+	for _, a := range elements[0].attrs {
+		name, isData := strings.CutPrefix(a.name, "data-")
+		switch {
+		case name == "tag":
+			t.name = a.value
+		case isData && name != "gb-custom-block":
+			t.attrs = append(t.attrs, attribute{name: name, value: a.value, flag: a.flag})
+		}
+	}
+	for i, a := range t.attrs { // Names in HTML have no capitals.
+		for _, known := range tagNamed(t.name).known() {
+			if strings.EqualFold(known.name, a.name) {
+				t.attrs[i].name = known.name
+			}
+		}
+	}
+	return t, t.name != ""
+}
+
+// known are the attributes that the tag can have.
+func (row *tagRow) known() []tagAttribute {
+	if row == nil {
+		return nil
+	}
+	return row.attrs
 }
 
 // belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block of code
@@ -132,7 +180,8 @@ func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
 	for _, b := range open[at+1:] {
 		switch n := b.Node.(type) {
 		case *tagNode:
-			if outer, ok := container.(*tagNode); ok && n.row == outer.row && !n.terminated {
+			outer, ok := container.(*tagNode)
+			if ok && !n.terminated && n.row != nil && n.division == outer.division && (n.division || n.row == outer.row) {
 				return true
 			}
 		case *detailsNode:

@@ -54,7 +54,7 @@ func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 		if len(children) == 0 {
 			return row.form == formCaption
 		}
-		if len(children) > 1 || children[0].Type != "paragraph" || len(children[0].Data) > 0 {
+		if len(children) > 1 || children[0].Type != "paragraph" || attributed(&children[0]) {
 			return false
 		}
 		text := inlineMarkdown(children[0].Nodes, inParagraph)
@@ -132,7 +132,7 @@ func inlineOnly(markdown string) string {
 	}
 	r := newReader(markdown)
 	nodes := r.ideal()
-	if len(nodes) == 1 && nodes[0].Type == "paragraph" && len(nodes[0].Data) == 0 {
+	if len(nodes) == 1 && nodes[0].Type == "paragraph" && !attributed(&nodes[0]) {
 		return inlineMarkdown(nodes[0].Nodes, inParagraph)
 	}
 	return escaped(markdown)
@@ -189,7 +189,7 @@ func (r *reader) summary(source string) ([]schema.Node, bool) {
 	if !ok || len(nodes) != 1 || nodes[0].name != "summary" || len(nodes[0].attrs) > 0 {
 		return nil, false
 	}
-	return r.htmlInlines(nodes[0].nodes)
+	return r.htmlInlines(nodes[0].nodes), true
 }
 
 // expandable writes <details>.

@@ -191,8 +191,8 @@ func (w writer) paragraph(n *schema.Node) string {
 	if source, ok := keptMarkdown(n, w.parent); ok {
 		return source
 	}
-	if align := alignmentName(content.Member(n.Data, "align")); align != "" {
-		return openTag("p", attributes{{name: "align", value: align}}) + inlinesHTML(n.Nodes) + "</p>"
+	if attrs := ownAttributes(n); len(attrs) > 0 {
+		return openTag("p", attrs) + inlinesHTML(n.Nodes) + "</p>"
 	}
 	nodes := n.Nodes
 	if imagesOrParagraph(nodes).Type == "images" {
@@ -203,7 +203,7 @@ func (w writer) paragraph(n *schema.Node) string {
 
 func (w writer) heading(n *schema.Node) string {
 	level := headingLevel(n)
-	if align := alignmentName(content.Member(n.Data, "align")); align != "" && level <= 3 {
+	if len(ownAttributes(n)) > 0 {
 		return blockHTML(n)
 	}
 	text := w.inline(n.Nodes, inHeading)
@@ -216,8 +216,10 @@ func (w writer) heading(n *schema.Node) string {
 // drawing writes a drawing as GitBook does, as an image of its file.
 func (w writer) drawing(n *schema.Node) string {
 	src, _ := kindFile.write(n.Data["ref"])
-	attrs := attributes{{name: "src", value: src}, {name: "alt"}, {name: "class", value: "gitbook-drawing"}}
-	return openTag("img", attrs)
+	attrs := attributes{
+		{name: "src", value: src}, {name: "alt", value: content.Member(n.Data, "alt")}, {name: "class", value: "gitbook-drawing"},
+	}
+	return openTag("img", append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...))
 }
 
 func paragraphs(parts ...string) string {
@@ -280,7 +282,7 @@ func (w writer) list(n *schema.Node, marker string) string {
 // followsBox reports whether a block can be in the line of a task's box. What is kept as its source is a block of another kind there,
 // and what is aligned is one of HTML.
 func followsBox(n *schema.Node) bool {
-	return n.Type == "paragraph" && keptSource(n) == "" && alignmentName(content.Member(n.Data, "align")) == ""
+	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
 }
 
 // item writes the blocks of an item after its marker, aligning further lines below the first.

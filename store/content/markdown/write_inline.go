@@ -46,6 +46,9 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 	}
 	var plain []piece
 	for _, p := range pieces {
+		if p.hidden {
+			continue
+		}
 		if p.node != nil {
 			p = piece{text: []byte(content.InlineText([]schema.Node{*p.node}))}
 		}
@@ -90,7 +93,7 @@ func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bo
 		if w.boxed && len(blocks) == 1 && blocks[0].Type == "list-tasks" && len(blocks[0].Nodes) == 1 {
 			blocks = blocks[0].Nodes[0].Nodes
 		}
-		if len(blocks) != 1 || blocks[0].Type != "paragraph" || len(blocks[0].Data) > 0 {
+		if len(blocks) != 1 || blocks[0].Type != "paragraph" || attributed(&blocks[0]) {
 			return nil, false
 		}
 		return blocks[0].Nodes, true
@@ -129,7 +132,7 @@ func (w writer) pieces(nodes []schema.Node, where place) []piece {
 	for i := range nodes {
 		n := &nodes[i]
 		for _, leaf := range n.Leaves {
-			pieces = append(pieces, leafPieces(leaf)...)
+			pieces = append(pieces, leafPieces(leaf, where)...)
 		}
 		if n.Object == schema.ObjectText {
 			continue
@@ -151,7 +154,13 @@ func (w writer) pieces(nodes []schema.Node, where place) []piece {
 }
 
 // leafPieces splits code at newlines, which a span of code cannot have.
-func leafPieces(leaf schema.Leaf) []piece {
+func leafPieces(leaf schema.Leaf, where place) []piece {
+	if source := hiddenSource(leaf); source != "" {
+		if where != inParagraph { // Headings and cells are one line.
+			source = strings.ReplaceAll(source, "\n", " ")
+		}
+		return []piece{{style: style{raw: true, hidden: true}, text: []byte(source)}}
+	}
 	p := piece{style: styleOf(leaf.Marks), text: []byte(content.Clean(leaf.Text))}
 	if p.marks&content.Code == 0 || !bytes.Contains(p.text, []byte("\n")) {
 		return []piece{p}

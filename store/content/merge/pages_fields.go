@@ -19,6 +19,7 @@ var pageFields = []struct {
 }{
 	{"type", noValue, func(n *tree.Node) any { return n.Kind }, func(n *tree.Node, v any) { n.Kind, _ = v.(string) }},
 	{"title", titleValue, func(n *tree.Node) any { return n.Title }, func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
+	{"linkTitle", descriptionValue, func(n *tree.Node) any { return n.LinkTitle }, func(n *tree.Node, v any) { n.LinkTitle, _ = v.(string) }},
 	{FieldSlug, slugValue, func(n *tree.Node) any { return n.Slug }, func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
 	{"emoji", wordValue, func(n *tree.Node) any { return n.Emoji }, func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
 	{"icon", wordValue, func(n *tree.Node) any { return n.Icon }, func(n *tree.Node, v any) { n.Icon, _ = v.(string) }},

@@ -14,6 +14,9 @@ func Slugify(title string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range title {
+		if invisible(r) {
+			continue
+		}
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
 			gap = true
 			continue
@@ -28,6 +31,11 @@ func Slugify(title string) string {
 		return "page"
 	}
 	return strings.TrimRight(cut(b.String(), maxSlug), "-")
+}
+
+// invisible reports whether a character shows nothing: it selects a form of the one before, or joins or separates others.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Me)
 }
 
 // ValidSlug reports whether a slug can be part of a path unescaped.

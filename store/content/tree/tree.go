@@ -29,6 +29,7 @@ type Page struct {
 	ID            string    `json:"id,omitempty"`
 	Kind          string    `json:"type"`
 	Title         string    `json:"title"`
+	LinkTitle     string    `json:"linkTitle,omitempty"` // is shown in the place of the title where pages are listed
 	Slug          string    `json:"slug,omitempty"`
 	Emoji         string    `json:"emoji,omitempty"`
 	Icon          string    `json:"icon,omitempty"`

@@ -1,0 +1,127 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+var (
+	tagAtStart = regexp.MustCompile(`^([ \t]*)\{%[ \t]*([a-zA-Z][\w-]*)((?:` + quoted + `|[^"'%\n]|%[^}"'\n])*?)[ \t]*%\}`)
+	endsAtEnd  = regexp.MustCompile(`(?:\{%[ \t]*end[\w-]+[ \t]*%\}[ \t]*)+$`)
+	endTag     = regexp.MustCompile(`\{%([ \t]*)end([\w-]+)[ \t]*%\}`)
+	fenceOpens = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+)
+
+// tagSplitter gives the tags of containers lines of their own where text is before or behind them: {% hint %} text {% endhint %}. A space becomes
+// a newline, so that all else stays in its place.
+type tagSplitter struct {
+	out   []byte
+	fence string
+	// open are the tags that are open, paired has those that have an end.
+	open   []openTagAt
+	paired map[int]bool
+}
+
+type openTagAt struct {
+	name     string
+	indented bool
+}
+
+// splitTags returns the text with tags on lines of their own. Its length stays.
+func splitTags(source string) string {
+	if !strings.Contains(source, "{%") {
+		return source
+	}
+	s := tagSplitter{out: []byte(source), paired: pairBrackets([]byte(source))}
+	for at := 0; at < len(source); {
+		end := at + strings.IndexByte(source[at:], '\n')
+		if end < at {
+			end = len(source)
+		}
+		s.line(at, end)
+		at = end + 1
+	}
+	return string(s.out)
+}
+
+func (s *tagSplitter) line(from, to int) {
+	line := s.out[from:to]
+	match := fenceOpens.FindSubmatch(line)
+	switch {
+	case s.fence != "":
+		if match != nil && bytes.HasPrefix(match[1], []byte(s.fence)) {
+			s.fence = ""
+		}
+		return
+	case match != nil:
+		s.fence = string(match[1])
+		return
+	case !bytes.Contains(line, []byte("{%")):
+		return
+	}
+	for { // Tags can follow each other in a line.
+		m := tagAtStart.FindSubmatchIndex(line)
+		if m == nil {
+			break
+		}
+		row := tagNamed(string(line[m[4]:m[5]]))
+		if row == nil || row.form != formContainer {
+			break
+		}
+		opener := openTagAt{row.name, m[3] > 0}
+		rest := line[m[1]:]
+		if alone := len(bytes.TrimSpace(rest)) == 0; alone || !s.paired[from+m[3]] || opener.indented || !splitAt(line, m[1], m[7]) {
+			if alone {
+				s.open = append(s.open, opener)
+			}
+			break
+		}
+		s.open = append(s.open, opener)
+		at := bytes.IndexByte(line, '\n') + 1
+		from, line = from+at, line[at:]
+	}
+	s.ends(line)
+}
+
+// splitAt makes a newline of the space behind a tag, or of the one before its end, which moves; false if there is none.
+func splitAt(line []byte, end, space int) bool {
+	switch {
+	case line[end] == ' ' || line[end] == '\t':
+		line[end] = '\n'
+	case line[space] == ' ' || line[space] == '\t':
+		copy(line[space:], line[space+1:end])
+		line[end-1] = '\n'
+	default:
+		return false
+	}
+	return true
+}
+
+// ends splits a line before the ends that it ends with.
+func (s *tagSplitter) ends(line []byte) {
+	run := endsAtEnd.FindIndex(line)
+	if run == nil || run[0] > 0 && line[run[0]-1] == '\\' {
+		return
+	}
+	indented := len(line) > 0 && (line[0] == ' ' || line[0] == '\t')
+	blank := len(bytes.TrimSpace(line[:run[0]])) == 0
+	for i, m := range endTag.FindAllSubmatchIndex(line[run[0]:], -1) {
+		at := run[0] + m[0]
+		last := len(s.open) - 1
+		if last < 0 || s.open[last].name != string(line[run[0]+m[4]:run[0]+m[5]]) || s.open[last].indented != (indented && blank) {
+			return
+		}
+		s.open = s.open[:last]
+		switch {
+		case blank && i == 0:
+		case at > 0 && (line[at-1] == ' ' || line[at-1] == '\t'):
+			line[at-1] = '\n'
+		case m[3] > m[2]:
+			copy(line[at+1:], line[at:at+2])
+			line[at] = '\n'
+		default:
+			return
+		}
+	}
+}
