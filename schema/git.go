@@ -55,6 +55,13 @@ func (b GitBranch) Covers(address, ref string, folder *string) bool {
 		(b.RepoProjectDirectory == nil || GitFolder(b.RepoProjectDirectory) == GitFolder(folder))
 }
 
+// SameRepository reports whether two addresses are of one repository.
+func SameRepository(a, b string) bool { return a != "" && plainRepository(a) == plainRepository(b) }
+
+func plainRepository(address string) string {
+	return strings.TrimSuffix(strings.TrimRight(address, "/"), ".git")
+}
+
 // GitFolder is the one way to write a folder of a repository; the root is "".
 func GitFolder(folder *string) string { return strings.Trim(path.Clean("/"+Or(folder, "")), "/") }
 

@@ -47,8 +47,11 @@ func (w gitWay) same(as gitWay) bool {
 	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
 }
 
-// wayOfImport finds the way of an import. Whoever may bypass the rules of a merge passes by a change request, too.
-func wayOfImport(ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string) (w gitWay, err error) {
+// wayOfImport finds the way of an import. Whoever may bypass the rules of a merge passes by a change request, too, unless
+// the import has conflicts, which are resolved there: then it proposes.
+func wayOfImport(
+	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
+) (w gitWay, err error) {
 	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
 	if err != nil || o.Kind != schema.GitImport || schema.Or(parameters.Standalone, false) {
 		return w, err
@@ -60,6 +63,9 @@ func wayOfImport(ctx context.Context, q *db.Queries, space Space, o GitOperation
 		if w.request, err = openGitRequest(ctx, q, *w.proposed); err != nil {
 			return w, err
 		}
+	}
+	if w.proposes = proposes; proposes {
+		return w, nil
 	}
 	own, err := fromJSON[schema.MergeRules](space.MergeRules)
 	if err != nil {
@@ -120,7 +126,7 @@ func openGitRequest(ctx context.Context, q *db.Queries, proposed db.GitSync) (*C
 // propose brings the pages of the repository into a change request.
 func (i *gitImporter) propose() error {
 	if i.in.Operation.CreatedBy == nil {
-		return schema.Conflict("the user who asked for the import is gone, and merge rules hold for the space: " +
+		return schema.Conflict("the user who asked for the import is gone, and it has to become a change request: " +
 			"ask for the import again")
 	}
 	if i.way.request != nil {
@@ -170,7 +176,7 @@ func (i *gitImporter) open() error {
 	if err := i.fill(&row, before); err != nil {
 		return err
 	}
-	i.note("merge rules hold for the space, so the import opened the change request %d", row.Number)
+	i.say("opened", row.Number)
 	return i.proposeTo(row, theirs)
 }
 
@@ -235,7 +241,7 @@ func (i *gitImporter) update() error {
 	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // Nobody has given it another one.
 		row.Subject = gitSubject(in.Operation, in.Commit)
 	}
-	i.note("merge rules hold for the space, so the import updated the change request %d", row.Number)
+	i.say("updated", row.Number)
 	return i.proposeTo(row, theirs)
 }
 
@@ -247,7 +253,7 @@ func (i *gitImporter) mergeInto(row *ChangeRequest, of [3]Revision) error {
 	}
 	if open := merge.Open(result.Conflicts); len(open) > 0 {
 		who := fmt.Sprintf("the change request %d", row.Number)
-		return i.conflict(who, "retry, archive the change request, or import", open)
+		return i.refuse(who, "retry, archive the change request, or import", open)
 	}
 	if err := insertDocuments(ctx, q, row.SpaceID, made); err != nil {
 		return err
@@ -341,6 +347,17 @@ func (i *gitImporter) supersede() error {
 	}
 	i.note("archived the change request %d, which had an earlier import of the branch", row.Number)
 	return wakeGitExports(ctx, q, i.space, row.ID)
+}
+
+// say tells users why the import is in a change request.
+func (i *gitImporter) say(did string, number int32) {
+	if i.in.Conflicts == "" {
+		i.note("merge rules hold for the space, so the import %s the change request %d", did, number)
+		return
+	}
+	i.in.Reason = fmt.Sprintf(
+		"%s: the import %s the change request %d, where the conflicts are resolved", i.in.Conflicts, did, number,
+	)
 }
 
 // note tells users what the import did besides.

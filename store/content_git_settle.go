@@ -109,7 +109,7 @@ func wakeGitExports(ctx context.Context, q *db.Queries, space Space, requestID s
 // HoldGitExport reports whether an export has to wait: as long as a change request with an import of its branch is
 // open. The end of the request queues it again.
 func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, err error) {
-	remote, err := gitRemote(o)
+	remote, _, err := gitRemote(o)
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/gitlayout"
-	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
@@ -69,85 +67,11 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
 }
 
-// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now. An import
-// that updates a change request starts from what the request has of the branch, and from the pages of the request.
-type GitBase struct {
-	gitlayout.Base
-	// Commit is the one that was synchronized; "" before the first time.
-	Commit string
-	// Organization is whose space it is.
-	Organization string
-	// Head is the revision of the space, or of the request; Pages are its pages.
-	Head  string
-	Pages []tree.Node
-	// revision has the pages of Base.
-	revision string
-	id       string
-	remote   string
-	// stored are the files of the synchronization id.
-	stored map[string]gitlayout.Synced
-	way    gitWay
-}
-
-// GitBase reads what an operation starts from.
-func (s *Store) GitBase(ctx context.Context, o GitOperation) (b GitBase, err error) {
-	if b.remote, err = gitRemote(o); err != nil {
-		return b, err
-	}
-	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// One snapshot for all that is read.
-		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
-			return interpret(err, "space")
-		}
-		space, err := q.SpaceByID(ctx, o.SpaceID)
-		if err != nil {
-			return interpret(err, "space")
-		}
-		b.Head, b.Organization = space.Revision, space.OrganizationID
-		if b.way, err = wayOfImport(ctx, q, space, o, b.remote); err != nil {
-			return err
-		}
-		known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: o.SpaceID, Remote: b.remote})
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return interpret(err, "git synchronization")
-		}
-		if b.way.updates() {
-			known, b.Head = *b.way.proposed, b.way.request.Revision
-		}
-		if b.Pages, err = pagesOf(ctx, q, o.SpaceID, b.Head); err != nil {
-			return err
-		}
-		if b.id, b.Commit, b.revision = known.ID, known.CommitHash, known.Revision; b.id != "" {
-			if err := b.read(ctx, q, o.SpaceID); err != nil {
-				return err
-			}
-		}
-		if b.id == "" || b.way.request == nil && b.way.proposes {
-			b.id, b.stored = schema.NewID(), nil
-		}
-		return nil
-	})
-	return b, err
-}
-
-// read reads the pages and the files of the synchronization.
-func (b *GitBase) read(ctx context.Context, q *db.Queries, spaceID string) (err error) {
-	if b.Base.Pages, err = pagesOf(ctx, q, spaceID, b.revision); err != nil {
-		return err
-	}
-	files, err := q.GitSyncFiles(ctx, b.id)
-	b.Files = make(map[string]gitlayout.Synced, len(files))
-	for _, f := range files {
-		b.Files[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
-	}
-	b.stored = b.Files
-	return interpret(err, "git synchronization")
-}
-
 // gitRemote names what a space is synchronized with: the same repository, branch and folder, whatever the login.
-func gitRemote(o GitOperation) (string, error) {
+func gitRemote(o GitOperation) (remote, folder string, err error) {
 	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
-	return hashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, schema.GitFolder(parameters.RepoProjectDirectory)))), err
+	folder = schema.GitFolder(parameters.RepoProjectDirectory)
+	return hashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, folder))), folder, err
 }
 
 // GitOutcome is how an operation ended.
@@ -155,13 +79,15 @@ type GitOutcome struct {
 	Operation GitOperation
 	Commit    string
 	Notes     []schema.GitNote
-	Now       time.Time
+	// Reason says what else users have to know of an operation that is done.
+	Reason string
+	Now    time.Time
 }
 
 // finishGit notes the end of an operation.
 func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision string) error {
 	set := db.SetGitOperationParams{
-		ID: out.Operation.ID, State: schema.GitDone, CommitHash: &out.Commit, Revision: &revision,
+		ID: out.Operation.ID, State: schema.GitDone, Reason: out.Reason, CommitHash: &out.Commit, Revision: &revision,
 		ChangeRequestID: out.Operation.ChangeRequestID, AllowedBy: out.Operation.AllowedBy,
 	}
 	if len(out.Notes) > 0 {
@@ -180,6 +106,7 @@ func putGitSync(
 	files map[string]gitlayout.Synced,
 ) error {
 	put.ID, put.SpaceID, put.Remote, put.CommitHash = b.id, out.Operation.SpaceID, b.remote, out.Commit
+	put.Url, put.Folder, put.Imported = out.Operation.Url, b.folder, out.Operation.Kind == schema.GitImport
 	if err := q.PutGitSync(ctx, put); err != nil {
 		return interpret(err, "git synchronization")
 	}

@@ -3,9 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +18,7 @@ import (
 type GitImport struct {
 	GitOutcome
 	Base GitBase
-	// Pages are those of the repository. Their documents are stored already: see KeepDocuments.
+	// Pages are those of the repository, and those that are beside them. Their documents are stored: see KeepDocuments.
 	Pages []tree.Node
 	Files map[string]gitlayout.Synced
 	// Redirects give the pages that old paths lead to.
@@ -30,6 +27,9 @@ type GitImport struct {
 	Assets []GitAsset
 	// Removed are files of the space that the repository no longer has. They leave it unless a page names them.
 	Removed []string
+	// Conflicts names what the space and the repository both changed, if an earlier try has found that: the import becomes
+	// a change request.
+	Conflicts string
 	// Force makes the pages those of the space, whatever it has. Standalone makes a revision and nothing else.
 	Force, Standalone bool
 }
@@ -47,7 +47,8 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 
 // ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
 // see gitWay. If the space has not changed since the last synchronization, or the import is forced, its pages are
-// those of the repository. Otherwise both are merged, and conflicts refuse the import.
+// those of the repository. Otherwise both are merged. Conflicts are a GitConflict: then the import has to be tried again as
+// one that becomes a change request.
 //
 // Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
 // import: they are read again only if the space has changed since.
@@ -123,7 +124,7 @@ func (i *gitImporter) run(q *db.Queries) error {
 		return err
 	}
 	i.q, i.space, i.head = q, space, head
-	if i.way, err = wayOfImport(ctx, q, space, in.Operation, in.Base.remote); err != nil {
+	if i.way, err = wayOfImport(ctx, q, space, in.Operation, in.Base.remote, in.Conflicts != ""); err != nil {
 		return err
 	}
 	if !i.way.same(in.Base.way) {
@@ -196,8 +197,12 @@ func (i *gitImporter) merge() error {
 	if err != nil {
 		return err
 	}
-	if open := merge.Open(result.Conflicts); len(open) > 0 {
-		return i.conflict("the space", "retry, or import", open)
+	switch open := merge.Open(result.Conflicts); {
+	case len(open) == 0:
+	case in.Operation.CreatedBy == nil: // A change request has an author.
+		return i.refuse("the space", "retry, or import", open)
+	default:
+		return &GitConflict{gitConflicts("the space", open, in.Pages, in.Base.Pages)}
 	}
 	if err := insertDocuments(ctx, q, i.space.ID, made); err != nil {
 		return err
@@ -376,34 +381,11 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// namedConflicts is how many pages a refusal names.
-const namedConflicts = 10
-
-// conflict refuses an import, and names the pages that who and the repository changed. after says what may follow then.
-func (i *gitImporter) conflict(who, after string, open []merge.Conflict) error {
-	titles := map[string]string{}
-	for _, n := range slices.Concat(i.in.Pages, i.in.Base.Pages) {
-		titles[n.ID] = n.Title
-	}
-	var pages []string
-	for _, c := range open {
-		ids := c.Pages
-		if c.Page != "" {
-			ids = []string{c.Page}
-		}
-		for _, id := range ids {
-			pages = append(pages, fmt.Sprintf("%q", titles[id]))
-		}
-	}
-	pages = slices.Compact(slices.Sorted(slices.Values(pages)))
-	more := ""
-	if n := len(pages) - namedConflicts; n > 0 {
-		pages, more = pages[:namedConflicts], fmt.Sprintf(" and %d more", n)
-	}
+// refuse refuses an import with conflicts. after says what may follow then.
+func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
-		who + " and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
-			": nothing was imported. Make them alike on either side and " + after + " with force to have them as " +
-			"they are in the repository",
+		gitConflicts(who, open, i.in.Pages, i.in.Base.Pages) + ": nothing was imported. Make them alike on either side " +
+			"and " + after + " with force to have them as they are in the repository",
 	)
 }
 

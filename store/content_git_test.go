@@ -52,7 +52,7 @@ func TestImportGitLocksLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, err := st.GitBase(t.Context(), o)
+		base, err := st.GitBase(t.Context(), o, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestManyPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := store.GitImport{GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Pages: list, Force: true, Standalone: standalone}
-		if in.Base, err = st.GitBase(t.Context(), o); err != nil {
+		if in.Base, err = st.GitBase(t.Context(), o, false); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.ImportGit(t.Context(), in); err != nil {

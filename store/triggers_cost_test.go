@@ -85,7 +85,7 @@ var measuredWrites = []struct {
 			Timestamp: time.Now(), UserID: m.user,
 		})
 		m.must(err)
-		base, err := m.st.GitBase(m.b.Context(), operation)
+		base, err := m.st.GitBase(m.b.Context(), operation, false)
 		m.must(err)
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		in := store.GitImport{GitOutcome: store.GitOutcome{Operation: operation, Commit: "c", Now: now}, Base: base, Force: true}

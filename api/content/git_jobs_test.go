@@ -197,8 +197,8 @@ func TestGitRoundTrip(t *testing.T) {
 	}
 }
 
-// TestGitBothSides: changes of different blocks are merged; the same words changed refuse the import, which names the page; force
-// lets Git win, or the space.
+// TestGitBothSides: changes of different blocks are merged; the same words changed make a change request, and the import names
+// the page and the words; force lets Git win, or the space.
 func TestGitBothSides(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -232,23 +232,23 @@ func TestGitBothSides(t *testing.T) {
 	b.commit(files)
 	b.edit("more/last", "The end.", "The end of us.")
 	head := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID
-	o := b.sync("import", nil)
-	if o.State != schema.GitFailed || !strings.Contains(o.Reason, `pages "Last": nothing was imported`) {
+	o := b.done("import", nil)
+	request := b.request(o.ChangeRequest)
+	if !strings.Contains(o.Reason, fmt.Sprintf(
+		`pages "Last" (the text "The end of Git."): the import opened the change request %d`, request.Number,
+	)) || request.Status != "open" {
 		t.Errorf("%+v", o)
 	}
 	if now := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID; now != head {
 		t.Error("an import with conflicts changed the space")
 	}
-	// Once both sides are alike, one call retries it.
-	b.edit("more/last", "The end of us.", "The end of Git.")
-	for _, job := range b.failedJobs() {
-		if job.Attempt != 1 {
-			t.Errorf("a refused import was tried %d times", job.Attempt)
-		}
-		b.Want(http.StatusOK, "POST", "/v1/orgs/"+b.Ours.Organization.ID+"/jobs/"+job.ID+"/retry", b.Ours.Tokens[schema.RoleAdmin], nil)
+	// Another import updates the request. Once both sides are alike, the next one needs it no longer.
+	if again := b.done("import", nil); again.ChangeRequest != request.ID || len(b.requests("open")) != 1 ||
+		!strings.Contains(again.Reason, "updated the change request") {
+		t.Errorf("%+v", again)
 	}
-	jobstest.RunAll(t, b.Store)
-	if o := b.operations()[0]; o.State != schema.GitDone {
+	b.edit("more/last", "The end of us.", "The end of Git.")
+	if o := b.done("import", nil); o.ChangeRequest != "" || b.request(request.ID).Status != "archived" {
 		t.Errorf("%+v", o)
 	}
 

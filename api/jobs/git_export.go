@@ -30,7 +30,9 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 		return err
 	}
 	force := schema.Or(g.parameters.Force, false)
-	export, err := layout.Export(g.base.Base, g.base.Pages, g.tools(ctx), g.uploads(ctx), force)
+	tools := g.tools(ctx)
+	tools.Known = g.base.Known
+	export, err := layout.Export(g.base.Base, g.base.Pages, tools, g.uploads(ctx), force)
 	if err != nil {
 		return err
 	}

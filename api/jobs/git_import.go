@@ -26,20 +26,29 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	conflicts := ""
 	for range maxGitMoves {
-		if err = g.importLayout(ctx, snapshot, layout); !errors.Is(err, store.ErrGitMoved) {
+		err = g.importLayout(ctx, snapshot, layout, conflicts)
+		if found, ok := errors.AsType[*store.GitConflict](err); ok {
+			conflicts = found.Text
+		} else if !errors.Is(err, store.ErrGitMoved) {
 			return err
 		}
-		if g.base, err = g.deps.Store.GitBase(ctx, g.operation); err != nil {
+		if g.base, err = g.deps.Store.GitBase(ctx, g.operation, conflicts != ""); err != nil {
 			return err
 		}
 	}
 	return schema.Conflict("the merge rules or the change request of the import keep changing: try again")
 }
 
-func (g *gitRun) importLayout(ctx context.Context, snapshot *gitsync.Snapshot, layout *gitlayout.Layout) error {
-	force := schema.Or(g.parameters.Force, false)
-	content, err := layout.Import(g.base.Base, g.tools(ctx))
+// importLayout imports what was fetched. conflicts names what an earlier try has found.
+func (g *gitRun) importLayout(
+	ctx context.Context, snapshot *gitsync.Snapshot, layout *gitlayout.Layout, conflicts string,
+) error {
+	force, standalone := schema.Or(g.parameters.Force, false), schema.Or(g.parameters.Standalone, false)
+	tools := g.tools(ctx)
+	tools.Known, tools.KeepMissing, tools.Alone = g.base.Known, g.base.KeepMissing, force || standalone
+	content, err := layout.Import(g.base.Base, tools)
 	if err != nil {
 		return err
 	}
@@ -54,8 +63,9 @@ func (g *gitRun) importLayout(ctx context.Context, snapshot *gitsync.Snapshot, l
 		g.note(note.Path, note.Text)
 	}
 	in := store.GitImport{
-		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: content.Pages, Files: content.Synced, Redirects: content.Redirects, Removed: content.Removed,
-		Force: force, Standalone: schema.Or(g.parameters.Standalone, false),
+		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: append(content.Pages, content.Beside...),
+		Files: content.Synced, Redirects: content.Redirects, Removed: content.Removed,
+		Force: force, Standalone: standalone, Conflicts: conflicts,
 	}
 	g.notes = g.notes[:left:left]
 	for _, asset := range content.Assets {

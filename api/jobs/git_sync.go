@@ -90,7 +90,7 @@ func (g *gitRun) run(ctx context.Context) (err error) {
 	if name, password, ok := splitLogin(login); ok {
 		g.remote.Username, g.remote.Password = name, password
 	}
-	if g.base, err = g.deps.Store.GitBase(ctx, o); err != nil {
+	if g.base, err = g.deps.Store.GitBase(ctx, o, false); err != nil {
 		return err
 	}
 	g.remote.Cache = gitsync.CacheKey{Owner: g.base.Organization, ID: schema.Or(g.parameters.RepoCacheID, "")}

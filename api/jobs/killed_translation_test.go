@@ -24,7 +24,7 @@ func (b *bench) fill(tenant *storetest.Tenant, pages int, document func(i int) s
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	base, err := b.st.GitBase(ctx, o)
+	base, err := b.st.GitBase(ctx, o, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}

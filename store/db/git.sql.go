@@ -11,7 +11,9 @@ import (
 )
 
 const confirmGitSync = `-- name: ConfirmGitSync :exec
-update git_syncs set change_request_id = null, redirects = null, synced_at = now() where id = $1
+update git_syncs set
+    change_request_id = null, redirects = null, synced_at = clock_timestamp(), imported_at = clock_timestamp()
+where id = $1
 `
 
 func (q *Queries) ConfirmGitSync(ctx context.Context, id string) error {
@@ -145,8 +147,57 @@ func (q *Queries) GitCredentials(ctx context.Context, id string) ([]byte, error)
 	return credentials, err
 }
 
+const gitFilesOfSyncs = `-- name: GitFilesOfSyncs :many
+select distinct on (f.path) f.path, f.blob, f.page_id, f.file_id
+from git_sync_files f
+where f.sync_id = any($1::text[]) and (f.page_id <> '' or f.file_id <> '')
+  and (not starts_with(f.path, '//') or f.sync_id = any($2::text[]))
+order by f.path, array_position($1::text[], f.sync_id)
+`
+
+type GitFilesOfSyncsParams struct {
+	Ids   []string
+	Keyed []string
+}
+
+type GitFilesOfSyncsRow struct {
+	Path   string
+	Blob   string
+	PageID string
+	FileID string
+}
+
+// The pages and the files of synchronizations, by their paths: of two with one path, that of the synchronization named
+// first. Entries without a file are those of the synchronizations with keys.
+// No index: all of some synchronizations, by the first column of the primary key.
+// Sorts: the files of some synchronizations.
+func (q *Queries) GitFilesOfSyncs(ctx context.Context, arg GitFilesOfSyncsParams) ([]GitFilesOfSyncsRow, error) {
+	rows, err := q.db.Query(ctx, gitFilesOfSyncs, arg.Ids, arg.Keyed)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GitFilesOfSyncsRow{}
+	for rows.Next() {
+		var i GitFilesOfSyncsRow
+		if err := rows.Scan(
+			&i.Path,
+			&i.Blob,
+			&i.PageID,
+			&i.FileID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const gitOperation = `-- name: GitOperation :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where id = $1
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by, progress from git_operations where id = $1
 `
 
 func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, error) {
@@ -173,12 +224,13 @@ func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, er
 		&i.FinishedAt,
 		&i.ChangeRequestID,
 		&i.AllowedBy,
+		&i.Progress,
 	)
 	return i, err
 }
 
 const gitOperationAtWork = `-- name: GitOperationAtWork :one
-select o.id, o.space_id, o.kind, o.state, o.reason, o.url, o.credentials, o.ref, o.parameters, o.provider, o.repo_url, o.timestamp, o.created_by, o.created_at, o.commit_hash, o.revision, o.notes, o.finished_at, o.change_request_id, o.allowed_by from river_job j join git_operations o on o.id = j.args ->> 'operation'
+select o.id, o.space_id, o.kind, o.state, o.reason, o.url, o.credentials, o.ref, o.parameters, o.provider, o.repo_url, o.timestamp, o.created_by, o.created_at, o.commit_hash, o.revision, o.notes, o.finished_at, o.change_request_id, o.allowed_by, o.progress from river_job j join git_operations o on o.id = j.args ->> 'operation'
 where j.metadata ->> 'sequence' = 'sync_git ' || $1::text
   and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
 order by j.state = 'pending', j.id
@@ -212,6 +264,7 @@ func (q *Queries) GitOperationAtWork(ctx context.Context, spaceID string) (GitOp
 		&i.FinishedAt,
 		&i.ChangeRequestID,
 		&i.AllowedBy,
+		&i.Progress,
 	)
 	return i, err
 }
@@ -234,7 +287,7 @@ func (q *Queries) GitRedirect(ctx context.Context, arg GitRedirectParams) (strin
 }
 
 const gitSync = `-- name: GitSync :one
-select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects from git_syncs where space_id = $1 and remote = $2 and change_request_id is null
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects, url, folder, imported_revision, imported_at from git_syncs where space_id = $1 and remote = $2 and change_request_id is null
 `
 
 type GitSyncParams struct {
@@ -255,6 +308,10 @@ func (q *Queries) GitSync(ctx context.Context, arg GitSyncParams) (GitSync, erro
 		&i.SyncedAt,
 		&i.ChangeRequestID,
 		&i.Redirects,
+		&i.Url,
+		&i.Folder,
+		&i.ImportedRevision,
+		&i.ImportedAt,
 	)
 	return i, err
 }
@@ -297,7 +354,7 @@ func (q *Queries) GitSyncFiles(ctx context.Context, syncID string) ([]GitSyncFil
 }
 
 const gitSyncOfRequest = `-- name: GitSyncOfRequest :one
-select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects from git_syncs where change_request_id = $1
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects, url, folder, imported_revision, imported_at from git_syncs where change_request_id = $1
 `
 
 // Index: git_syncs_request.
@@ -313,13 +370,57 @@ func (q *Queries) GitSyncOfRequest(ctx context.Context, changeRequestID *string)
 		&i.SyncedAt,
 		&i.ChangeRequestID,
 		&i.Redirects,
+		&i.Url,
+		&i.Folder,
+		&i.ImportedRevision,
+		&i.ImportedAt,
 	)
 	return i, err
 }
 
+const gitSyncs = `-- name: GitSyncs :many
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects, url, folder, imported_revision, imported_at from git_syncs where space_id = $1 and change_request_id is null order by synced_at desc, id desc
+`
+
+// The synchronizations of a space, the last first.
+// Index: git_syncs_known.
+// Sorts: the branches with which a space was synchronized.
+func (q *Queries) GitSyncs(ctx context.Context, spaceID string) ([]GitSync, error) {
+	rows, err := q.db.Query(ctx, gitSyncs, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GitSync{}
+	for rows.Next() {
+		var i GitSync
+		if err := rows.Scan(
+			&i.ID,
+			&i.SpaceID,
+			&i.Remote,
+			&i.CommitHash,
+			&i.Revision,
+			&i.SyncedAt,
+			&i.ChangeRequestID,
+			&i.Redirects,
+			&i.Url,
+			&i.Folder,
+			&i.ImportedRevision,
+			&i.ImportedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertGitOperation = `-- name: InsertGitOperation :one
 insert into git_operations (id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, "timestamp", created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by, progress
 `
 
 type InsertGitOperationParams struct {
@@ -376,12 +477,13 @@ func (q *Queries) InsertGitOperation(ctx context.Context, arg InsertGitOperation
 		&i.FinishedAt,
 		&i.ChangeRequestID,
 		&i.AllowedBy,
+		&i.Progress,
 	)
 	return i, err
 }
 
 const lastGitImportOf = `-- name: LastGitImportOf :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where change_request_id = $1 and kind = 'import'
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by, progress from git_operations where change_request_id = $1 and kind = 'import'
 order by "timestamp" desc, id desc limit 1
 `
 
@@ -411,12 +513,13 @@ func (q *Queries) LastGitImportOf(ctx context.Context, changeRequestID *string) 
 		&i.FinishedAt,
 		&i.ChangeRequestID,
 		&i.AllowedBy,
+		&i.Progress,
 	)
 	return i, err
 }
 
 const listGitOperations = `-- name: ListGitOperations :many
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by, progress from git_operations
 where space_id = $1
   and ("timestamp", id) < ($2::timestamptz, $3::text collate "C")
 order by "timestamp" desc, id desc
@@ -466,6 +569,7 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 			&i.FinishedAt,
 			&i.ChangeRequestID,
 			&i.AllowedBy,
+			&i.Progress,
 		); err != nil {
 			return nil, err
 		}
@@ -478,7 +582,7 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 }
 
 const lockGitOperation = `-- name: LockGitOperation :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by from git_operations where id = $1 for update
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at, change_request_id, allowed_by, progress from git_operations where id = $1 for update
 `
 
 func (q *Queries) LockGitOperation(ctx context.Context, id string) (GitOperation, error) {
@@ -505,6 +609,7 @@ func (q *Queries) LockGitOperation(ctx context.Context, id string) (GitOperation
 		&i.FinishedAt,
 		&i.ChangeRequestID,
 		&i.AllowedBy,
+		&i.Progress,
 	)
 	return i, err
 }
@@ -545,7 +650,7 @@ func (q *Queries) NewerGitOperation(ctx context.Context, arg NewerGitOperationPa
 }
 
 const proposedGitSync = `-- name: ProposedGitSync :one
-select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects from git_syncs where space_id = $1 and remote = $2 and change_request_id is not null
+select id, space_id, remote, commit_hash, revision, synced_at, change_request_id, redirects, url, folder, imported_revision, imported_at from git_syncs where space_id = $1 and remote = $2 and change_request_id is not null
 `
 
 type ProposedGitSyncParams struct {
@@ -567,6 +672,10 @@ func (q *Queries) ProposedGitSync(ctx context.Context, arg ProposedGitSyncParams
 		&i.SyncedAt,
 		&i.ChangeRequestID,
 		&i.Redirects,
+		&i.Url,
+		&i.Folder,
+		&i.ImportedRevision,
+		&i.ImportedAt,
 	)
 	return i, err
 }
@@ -589,31 +698,49 @@ func (q *Queries) PutGitRedirects(ctx context.Context, arg PutGitRedirectsParams
 }
 
 const putGitSync = `-- name: PutGitSync :exec
-insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into git_syncs as s (
+    id, space_id, remote, url, folder, commit_hash, revision, change_request_id, redirects, synced_at, imported_revision,
+    imported_at
+)
+values (
+    $1, $2, $3, $4, $5, $6,
+    $7, $8, $9, clock_timestamp(),
+    case when $10::boolean then $7 end,
+    case when $10::boolean then clock_timestamp() end
+)
 on conflict (id) do update set
-    commit_hash = excluded.commit_hash, revision = excluded.revision, redirects = excluded.redirects, synced_at = now()
+    url = excluded.url, folder = excluded.folder, commit_hash = excluded.commit_hash, revision = excluded.revision,
+    redirects = excluded.redirects, synced_at = excluded.synced_at,
+    imported_revision = coalesce(excluded.imported_revision, s.imported_revision),
+    imported_at = coalesce(excluded.imported_at, s.imported_at)
 `
 
 type PutGitSyncParams struct {
 	ID              string
 	SpaceID         string
 	Remote          string
+	Url             string
+	Folder          string
 	CommitHash      string
 	Revision        string
 	ChangeRequestID *string
 	Redirects       []byte
+	Imported        bool
 }
 
+// An export leaves the last import as it is.
 func (q *Queries) PutGitSync(ctx context.Context, arg PutGitSyncParams) error {
 	_, err := q.db.Exec(ctx, putGitSync,
 		arg.ID,
 		arg.SpaceID,
 		arg.Remote,
+		arg.Url,
+		arg.Folder,
 		arg.CommitHash,
 		arg.Revision,
 		arg.ChangeRequestID,
 		arg.Redirects,
+		arg.Imported,
 	)
 	return err
 }

@@ -275,17 +275,22 @@ type GitOperation struct {
 	FinishedAt      *time.Time
 	ChangeRequestID *string
 	AllowedBy       *string
+	Progress        []byte
 }
 
 type GitSync struct {
-	ID              string
-	SpaceID         string
-	Remote          string
-	CommitHash      string
-	Revision        string
-	SyncedAt        time.Time
-	ChangeRequestID *string
-	Redirects       []byte
+	ID               string
+	SpaceID          string
+	Remote           string
+	CommitHash       string
+	Revision         string
+	SyncedAt         time.Time
+	ChangeRequestID  *string
+	Redirects        []byte
+	Url              string
+	Folder           string
+	ImportedRevision *string
+	ImportedAt       *time.Time
 }
 
 type GlossaryEntry struct {

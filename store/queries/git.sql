@@ -109,7 +109,9 @@ select * from git_syncs where change_request_id = $1;
 delete from git_syncs where id = $1;
 
 -- name: ConfirmGitSync :exec
-update git_syncs set change_request_id = null, redirects = null, synced_at = now() where id = $1;
+update git_syncs set
+    change_request_id = null, redirects = null, synced_at = clock_timestamp(), imported_at = clock_timestamp()
+where id = $1;
 
 -- name: FilesOnlyInGitSync :many
 -- The files of a space that one synchronization has, and another one does not have.
@@ -118,15 +120,44 @@ select file_id from git_sync_files where sync_id = sqlc.arg(sync_id)::text and f
 except
 select file_id from git_sync_files where sync_id = sqlc.arg(but_not)::text;
 
+-- name: GitSyncs :many
+-- The synchronizations of a space, the last first.
+-- Index: git_syncs_known.
+-- Sorts: the branches with which a space was synchronized.
+select * from git_syncs where space_id = $1 and change_request_id is null order by synced_at desc, id desc;
+
+-- name: GitFilesOfSyncs :many
+-- The pages and the files of synchronizations, by their paths: of two with one path, that of the synchronization named
+-- first. Entries without a file are those of the synchronizations with keys.
+-- No index: all of some synchronizations, by the first column of the primary key.
+-- Sorts: the files of some synchronizations.
+select distinct on (f.path) f.path, f.blob, f.page_id, f.file_id
+from git_sync_files f
+where f.sync_id = any(sqlc.arg(ids)::text[]) and (f.page_id <> '' or f.file_id <> '')
+  and (not starts_with(f.path, '//') or f.sync_id = any(sqlc.arg(keyed)::text[]))
+order by f.path, array_position(sqlc.arg(ids)::text[], f.sync_id);
+
 -- name: GitSyncFiles :many
 -- No index: all of a synchronization, by the first column of the primary key.
 select path, blob, page_id, file_id from git_sync_files where sync_id = $1;
 
 -- name: PutGitSync :exec
-insert into git_syncs (id, space_id, remote, commit_hash, revision, change_request_id, redirects)
-values ($1, $2, $3, $4, $5, $6, $7)
+-- An export leaves the last import as it is.
+insert into git_syncs as s (
+    id, space_id, remote, url, folder, commit_hash, revision, change_request_id, redirects, synced_at, imported_revision,
+    imported_at
+)
+values (
+    sqlc.arg(id), sqlc.arg(space_id), sqlc.arg(remote), sqlc.arg(url), sqlc.arg(folder), sqlc.arg(commit_hash),
+    sqlc.arg(revision), sqlc.narg(change_request_id), sqlc.narg(redirects), clock_timestamp(),
+    case when sqlc.arg(imported)::boolean then sqlc.arg(revision) end,
+    case when sqlc.arg(imported)::boolean then clock_timestamp() end
+)
 on conflict (id) do update set
-    commit_hash = excluded.commit_hash, revision = excluded.revision, redirects = excluded.redirects, synced_at = now();
+    url = excluded.url, folder = excluded.folder, commit_hash = excluded.commit_hash, revision = excluded.revision,
+    redirects = excluded.redirects, synced_at = excluded.synced_at,
+    imported_revision = coalesce(excluded.imported_revision, s.imported_revision),
+    imported_at = coalesce(excluded.imported_at, s.imported_at);
 
 -- name: PutGitSyncFiles :exec
 insert into git_sync_files (sync_id, path, blob, page_id, file_id)

@@ -1,6 +1,7 @@
 package gitlayout
 
 import (
+	"cmp"
 	"crypto/sha1" // Git names its objects by SHA-1.
 	"encoding/hex"
 	"fmt"
@@ -52,6 +53,7 @@ type exporter struct {
 	assets      map[string]string // paths of files of the space, by id
 	folded      map[string]bool   // paths that are taken, without case
 	changes     map[string]Change
+	outside     map[string]string // paths of pages of other folders, by id
 	failed      error
 }
 
@@ -66,10 +68,12 @@ func (l *Layout) Export(
 		return Export{}, err
 	}
 	x := &exporter{
-		Tools: tools, layout: l, base: base, files: files, was: map[string]tree.Node{}, pages: tree.Nest(pages, ""), paths: map[string]string{},
+		Tools: tools, layout: l, base: base, files: files, was: map[string]tree.Node{}, paths: map[string]string{},
 		keys: map[string]string{}, ids: map[string]string{}, rewrite: map[string]bool{}, assets: map[string]string{}, folded: map[string]bool{},
-		changes: map[string]Change{},
+		changes: map[string]Change{}, outside: map[string]string{},
 	}
+	pages = x.leaveOutside(pages)
+	x.pages = tree.Nest(pages, "")
 	moved := x.moved(entries)
 	for _, n := range base.Pages {
 		x.was[n.ID] = n
@@ -184,7 +188,7 @@ func (x *exporter) linker() *linker {
 		layout: x.layout, treeURL: x.TreeURL,
 		page:     func(path string) (string, bool) { id, ok := x.ids[path]; return id, ok },
 		file:     func(path string) (string, bool) { id := x.base.Files[path].File; return id, id != "" },
-		pagePath: func(id string) (string, bool) { at, ok := x.paths[id]; return at, ok },
+		pagePath: func(id string) (string, bool) { at := cmp.Or(x.paths[id], x.outside[id]); return at, at != "" },
 		filePath: x.assetPath,
 	}
 }

@@ -41,6 +41,14 @@ type Tools struct {
 	// Pages are those that there are in the space. A page of the repository that was not synced before is the one of them with
 	// the same path, if there is one.
 	Pages []tree.Node
+	// Known are pages and files of the space as other branches, folders and repositories had them, by their paths. A path
+	// that the last synchronisation does not have names the same page, and the same file if its blob is the same.
+	Known map[string]Synced
+	// KeepMissing keeps the pages of the last synchronisation that have no file anymore: it was an export elsewhere, of
+	// which the repository need not have everything.
+	KeepMissing bool
+	// Alone leaves out what is not of this folder.
+	Alone bool
 }
 
 // Asset is a file of the repository that becomes one of the space.
@@ -48,7 +56,9 @@ type Asset struct{ ID, Path string }
 
 // Content is what a repository's files are as content of a space.
 type Content struct {
-	Pages  []tree.Node
+	Pages []tree.Node
+	// Beside are pages of the last synchronisation that are not of this folder. Like Pages, they are still there.
+	Beside []tree.Node
 	Assets []Asset
 	// Removed are the files of the space whose files are gone, or others by now.
 	Removed []string
@@ -69,6 +79,8 @@ type importer struct {
 	pageIDs map[string]string // by path
 	out     Content
 	links   linker
+	// beside has the slugs of the pages that are not of this folder, by the page above them.
+	beside map[string]map[string]bool
 	// renamed tells whether the meaning of links may have changed, everywhere for all.
 	renamed []string
 	all     bool
@@ -77,6 +89,7 @@ type importer struct {
 
 // Import reads a repository. Files that are as they were are not read again, unless what they name has changed.
 func (l *Layout) Import(base Base, tools Tools) (Content, error) {
+	l.Notes = nil // An import may be tried again.
 	entries, err := l.Outline()
 	if err != nil {
 		return Content{}, err
@@ -91,6 +104,7 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
+	m.putBeside(ids)
 	m.compareNames()
 	m.links = linker{
 		layout: l, treeURL: tools.TreeURL, file: m.asset,
@@ -151,6 +165,21 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	if count > tree.MaxPages {
 		return nil, fmt.Errorf("%w: it has more than %d pages", ErrTooLarge, tree.MaxPages)
 	}
+	inSpace := map[string]tree.Node{}
+	for _, n := range m.Pages {
+		inSpace[n.ID] = n
+	}
+	each(entries, func(e *Entry, _ string) {
+		id := m.Known[e.Key].Page
+		n, there := inSpace[id]
+		if _, synced := m.base.Files[e.Key]; synced || ids[e] != "" || taken[id] || there && n.Kind != e.Kind {
+			return
+		}
+		if _, synced := m.was[id]; there && !synced {
+			m.was[id] = n
+		}
+		take(e, id)
+	}, "")
 	each(entries, func(e *Entry, _ string) {
 		if file, there := m.layout.files[e.Key]; there {
 			take(e, gone[file.Blob])
@@ -274,8 +303,13 @@ func (m *importer) asset(name string) (string, bool) {
 	if known, ok := m.out.Synced[name]; ok {
 		return known.File, known.File != ""
 	}
+	blob := m.layout.files[name].Blob
+	if known := m.Known[name]; known.File != "" && known.Blob == blob {
+		m.out.Synced[name] = Synced{Blob: blob, File: known.File}
+		return known.File, true
+	}
 	id := m.NewID()
-	m.out.Synced[name] = Synced{Blob: m.layout.files[name].Blob, File: id}
+	m.out.Synced[name] = Synced{Blob: blob, File: id}
 	m.out.Assets = append(m.out.Assets, Asset{id, name})
 	return id, true
 }
@@ -293,7 +327,7 @@ func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string)
 		siblings[i] = n
 		m.out.Synced[e.Key] = Synced{Blob: m.layout.files[e.Key].Blob, Page: id}
 	}
-	arrange(m.layout, siblings, entries, m.was)
+	arrange(m.layout, siblings, entries, m.was, m.beside[parent])
 	for _, n := range siblings {
 		n.CreatedAt, n.UpdatedAt = m.Now, m.Now
 		if was, there := m.was[n.ID]; there {

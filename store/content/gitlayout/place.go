@@ -2,6 +2,7 @@ package gitlayout
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -28,9 +29,13 @@ func slugOf(l *Layout, e *Entry) string {
 	return "readme"
 }
 
-// arrange gives siblings their slugs and positions. What was there before keeps them, if the order lets it.
-func arrange(l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node) {
+// arrange gives siblings their slugs and positions. What was there before keeps them, if the order lets it. used are
+// the slugs of siblings that are not of this folder.
+func arrange(
+	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
+) {
 	taken := map[string]bool{"": true}
+	maps.Copy(taken, used)
 	for _, known := range []bool{true, false} {
 		for i := range siblings {
 			n := &siblings[i]

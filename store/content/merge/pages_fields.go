@@ -1,9 +1,12 @@
 package merge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/keys"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -37,7 +40,8 @@ const (
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. Where base has no such page, both added it, and what differs is a conflict.
+// fields merges a page that is on both sides. Where base has no such page, both added it: what only one side says counts,
+// and what differs is a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -48,6 +52,11 @@ func (p *pages) fields(r *row) error {
 		case equal(ours, theirs), r.inBase && equal(base, theirs):
 			continue
 		case r.inBase && equal(base, ours):
+			f.set(&r.node, theirs)
+			continue
+		case !r.inBase && equal(theirs, f.get(&tree.Node{})):
+			continue
+		case !r.inBase && equal(ours, f.get(&tree.Node{})):
 			f.set(&r.node, theirs)
 			continue
 		}
@@ -117,14 +126,17 @@ func (r *row) chosen(value any) Place {
 	return at
 }
 
-// document merges the documents by block.
+// document merges the documents by block. Documents that both sides added have no common blocks: nobody knows which of
+// them are one block, and which are two.
 func (p *pages) document(r *row) error {
 	base, ours, theirs := r.base.Document, r.ours.Document, r.theirs.Document
 	switch {
 	case ours == theirs, r.inBase && base == theirs:
 		return nil
-	case r.inBase && base == ours:
+	case r.inBase && base == ours, !r.inBase && ours == "":
 		r.node.Document = theirs
+		return nil
+	case !r.inBase && theirs == "":
 		return nil
 	}
 	var documents [3]schema.Document
@@ -137,6 +149,9 @@ func (p *pages) document(r *row) error {
 		if documents[i], err = p.in.Load(hash); err != nil {
 			return err
 		}
+	}
+	if !r.inBase {
+		return p.added(r, documents[1], documents[2])
 	}
 	p.conflicts.page = r.id
 	merged := mergeDocuments(&p.conflicts, documents[0], documents[1], documents[2])
@@ -151,4 +166,39 @@ func (p *pages) document(r *row) error {
 	hash, err := p.in.Keep(merged)
 	r.node.Document = hash
 	return err
+}
+
+// added decides between the documents of a page that both sides added. Keys and anchors make no difference.
+func (p *pages) added(r *row, ours, theirs schema.Document) error {
+	whole := func(d schema.Document) keys.Hash {
+		return keys.HashOf(&schema.Node{Object: schema.ObjectFragment, Data: d.Data, Meta: d.Meta, Nodes: d.Nodes})
+	}
+	switch {
+	case whole(ours) == whole(theirs), blank(theirs):
+		return nil
+	case blank(ours):
+		r.node.Document = r.theirs.Document
+		return nil
+	}
+	take, value := p.conflicts.add(Conflict{
+		Kind: KindDocument, Page: r.id, Field: FieldDocument, Ours: ours, Theirs: theirs, value: documentValue,
+	})
+	switch take {
+	case TakeTheirs:
+		r.node.Document = r.theirs.Document
+	case TakeValue:
+		chosen, err := p.in.Keep(value.(schema.Document))
+		r.node.Document = chosen
+		return err
+	}
+	return nil
+}
+
+// blank reports whether a document has nothing but empty paragraphs.
+func blank(d schema.Document) bool {
+	return !slices.ContainsFunc(d.Nodes, func(n schema.Node) bool {
+		return n.Type != "paragraph" || slices.ContainsFunc(n.Nodes, func(n schema.Node) bool {
+			return n.Object != schema.ObjectText || content.LeafText(n.Leaves) != ""
+		})
+	})
 }

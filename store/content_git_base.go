@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GitBase is what an operation starts from: a synchronization of the space, and the pages that the space has now.
+//
+// An export starts from the last synchronization with its branch and folder. An import starts from the last state of the
+// repository that came into the space: of the branch itself, or of another branch or folder that was imported since. What
+// the space only exported elsewhere need not be in the branch. So it counts if the repository was never imported. An
+// import that updates a change request starts from what the request has of the branch, and from its pages.
+type GitBase struct {
+	gitlayout.Base
+	// Commit is the one that was synchronized; "" before the first time.
+	Commit string
+	// Known and KeepMissing are for [gitlayout.Tools].
+	Known       map[string]gitlayout.Synced
+	KeepMissing bool
+	// Organization is whose space it is.
+	Organization string
+	// Head is the revision of the space, or of the request; Pages are its pages.
+	Head  string
+	Pages []tree.Node
+	// revision has the pages of Base.
+	revision string
+	// id is the synchronization of the branch and folder, remote its name.
+	id, remote, folder string
+	// stored are the files of the synchronization id.
+	stored map[string]gitlayout.Synced
+	way    gitWay
+}
+
+// GitBase reads what an operation starts from. proposes says that the import has to become a change request.
+func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b GitBase, err error) {
+	if b.remote, b.folder, err = gitRemote(o); err != nil {
+		return b, err
+	}
+	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		// One snapshot for all that is read.
+		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
+			return interpret(err, "space")
+		}
+		space, err := q.SpaceByID(ctx, o.SpaceID)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		b.Head, b.Organization = space.Revision, space.OrganizationID
+		if b.way, err = wayOfImport(ctx, q, space, o, b.remote, proposes); err != nil {
+			return err
+		}
+		known, err := q.GitSyncs(ctx, o.SpaceID)
+		if err != nil {
+			return interpret(err, "git synchronizations")
+		}
+		own := b.own(known)
+		if b.way.updates() {
+			own, b.Head = b.way.proposed, b.way.request.Revision
+		}
+		if b.Pages, err = pagesOf(ctx, q, o.SpaceID, b.Head); err != nil {
+			return err
+		}
+		if own != nil {
+			b.id = own.ID
+			if b.stored, err = filesOfGitSync(ctx, q, own.ID); err != nil {
+				return err
+			}
+		}
+		from := own
+		if o.Kind == schema.GitImport && !b.way.updates() {
+			from = b.cameFrom(known, o.Url)
+		}
+		if err = b.read(ctx, q, o, from); err != nil {
+			return err
+		}
+		switch {
+		case from == nil, o.Kind == schema.GitImport && from.Remote != b.remote:
+			err = b.know(ctx, q, known, o)
+		case o.Kind == schema.GitExport && from.ImportedAt != nil:
+			err = b.knowOutside(ctx, q, known, o)
+		}
+		if err != nil {
+			return err
+		}
+		if b.id == "" || b.way.request == nil && b.way.proposes {
+			b.id, b.stored = schema.NewID(), nil
+		}
+		return nil
+	})
+	return b, err
+}
+
+// own finds the synchronization of the branch and folder.
+func (b *GitBase) own(known []db.GitSync) *db.GitSync {
+	if i := slices.IndexFunc(known, func(s db.GitSync) bool { return s.Remote == b.remote }); i >= 0 {
+		return &known[i]
+	}
+	return nil
+}
+
+// cameFrom finds the synchronization that an import starts from. known has the last one first.
+func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync) {
+	var at time.Time
+	for i := range known {
+		s := &known[i]
+		switch {
+		case s.Remote == b.remote && s.SyncedAt.After(at):
+			from, at = s, s.SyncedAt
+		case s.ImportedAt != nil && s.ImportedAt.After(at) && schema.SameRepository(s.Url, address):
+			from, at = s, *s.ImportedAt
+		}
+	}
+	if from != nil {
+		return from
+	}
+	i := slices.IndexFunc(known, func(s db.GitSync) bool { return schema.SameRepository(s.Url, address) })
+	if i < 0 {
+		return nil
+	}
+	b.KeepMissing = true
+	return &known[i]
+}
+
+// read reads the pages and the files of a synchronization. Of another branch or folder, the last import counts, and the
+// entries without a file of another folder are in another table of contents.
+func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
+	if from == nil {
+		return nil
+	}
+	b.Commit, b.revision = from.CommitHash, from.Revision
+	elsewhere := from.Remote != b.remote
+	exported := false
+	if elsewhere && o.Kind == schema.GitImport && from.ImportedRevision != nil {
+		exported = b.revision != *from.ImportedRevision
+		b.revision = *from.ImportedRevision
+	}
+	if b.Base.Pages, err = pagesOf(ctx, q, o.SpaceID, b.revision); err != nil {
+		return err
+	}
+	if b.Files = b.stored; from.ID != b.id {
+		if b.Files, err = filesOfGitSync(ctx, q, from.ID); err != nil {
+			return err
+		}
+	}
+	if elsewhere && from.Folder != b.folder {
+		b.Files = gitlayout.WithoutEntries(b.Files)
+	}
+	if exported { // The files are those of the export: all pages are read again.
+		b.Files = gitlayout.Unread(b.Files)
+	}
+	return nil
+}
+
+func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]gitlayout.Synced, error) {
+	rows, err := q.GitSyncFiles(ctx, id)
+	files := make(map[string]gitlayout.Synced, len(rows))
+	for _, f := range rows {
+		files[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
+	}
+	return files, interpret(err, "git synchronization")
+}
+
+// mostKnown bounds the synchronizations whose files are looked at.
+const mostKnown = 20
+
+// know reads what the paths were in all synchronizations: in that of the branch, those of its repository, and others.
+func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
+	rank := func(s db.GitSync) int {
+		switch {
+		case s.Remote == b.remote:
+			return 0
+		case schema.SameRepository(s.Url, o.Url):
+			return 1
+		}
+		return 2
+	}
+	known = slices.Clone(known)
+	slices.SortStableFunc(known, func(x, y db.GitSync) int { return rank(x) - rank(y) })
+	var of db.GitFilesOfSyncsParams
+	for _, s := range known[:min(len(known), mostKnown)] {
+		if of.Ids = append(of.Ids, s.ID); rank(s) < 2 && s.Folder == b.folder {
+			of.Keyed = append(of.Keyed, s.ID)
+		}
+	}
+	if of.Ids == nil {
+		return nil
+	}
+	rows, err := q.GitFilesOfSyncs(ctx, of)
+	if err != nil {
+		return interpret(err, "git synchronizations")
+	}
+	files, err := q.FilesOfRevision(ctx, db.FilesOfRevisionParams{SpaceID: o.SpaceID, Revision: b.Head})
+	if err != nil {
+		return interpret(err, "files")
+	}
+	there := make(map[string]bool, len(files))
+	for _, f := range files {
+		there[f.FileID] = true
+	}
+	b.Known = make(map[string]gitlayout.Synced, len(rows))
+	for _, f := range rows {
+		if f.FileID == "" || there[f.FileID] { // A file that the space no longer has has to join it again.
+			b.Known[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
+		}
+	}
+	return nil
+}
+
+// knowOutside reads the pages that other folders of the repository have, outside of the folder of an export: they stay
+// there.
+func (b *GitBase) knowOutside(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
+	if b.folder == "" {
+		return nil
+	}
+	b.Known = map[string]gitlayout.Synced{}
+	for _, s := range known[:min(len(known), mostKnown)] {
+		if s.Folder == b.folder || !schema.SameRepository(s.Url, o.Url) {
+			continue
+		}
+		files, err := filesOfGitSync(ctx, q, s.ID)
+		if err != nil {
+			return err
+		}
+		for name, f := range files {
+			if _, there := b.Known[name]; !there && f.Page != "" && !strings.HasPrefix(name, b.folder+"/") {
+				b.Known[name] = f
+			}
+		}
+	}
+	return nil
+}
