@@ -11,6 +11,17 @@ import (
 // MaxMarkdown bounds the Markdown of a body, in characters.
 const MaxMarkdown = 100_000
 
+// MaxPage bounds the text of a page, in bytes of UTF-8.
+const MaxPage = 1 << 20
+
+// PageProblems are the problems of a body that is the text of a page.
+func (b Body) PageProblems(field string) []Detail {
+	if b.Markdown == nil || b.Document != nil {
+		return b.Problems(field)
+	}
+	return markdownProblems(join(field, "markdown"), *b.Markdown, len(*b.Markdown), MaxPage, "bytes in UTF-8")
+}
+
 // Body is text in one of the contract's forms: Markdown, a rich document, or neither, which is written as {}.
 type Body struct {
 	Markdown *string   `json:"markdown,omitzero"`
@@ -55,11 +66,15 @@ func (b Body) Problems(field string) []Detail {
 	if b.Markdown == nil {
 		return nil
 	}
-	switch field = join(field, "markdown"); {
-	case strings.ContainsRune(*b.Markdown, 0):
+	return markdownProblems(join(field, "markdown"), *b.Markdown, utf8.RuneCountInString(*b.Markdown), MaxMarkdown, "characters")
+}
+
+func markdownProblems(field, text string, size, most int, unit string) []Detail {
+	switch {
+	case strings.ContainsRune(text, 0):
 		return []Detail{{Field: field, Problem: problemNUL}}
-	case utf8.RuneCountInString(*b.Markdown) > MaxMarkdown:
-		return []Detail{{Field: field, Problem: fmt.Sprintf("must have at most %d characters", MaxMarkdown)}}
+	case size > most:
+		return []Detail{{Field: field, Problem: fmt.Sprintf("must have at most %d %s", most, unit)}}
 	}
 	return nil
 }

@@ -11,12 +11,15 @@ import (
 // The bounds of a document. Code that walks a checked document may recurse without counting.
 const (
 	maxDocumentDepth = 32
-	MaxDocumentNodes = 20_000
+	MaxDocumentNodes = 100_000
 	maxProblems      = 20
 )
 
 // ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become one.
 var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
+
+// problemText is the problem of a document with too much text.
+var problemText = fmt.Sprintf("must have at most %d bytes of text", MaxPage)
 
 const problemNUL = "must not hold the character U+0000"
 
@@ -26,6 +29,10 @@ func (d Document) Problems(field string) []Detail {
 	p := &problems{}
 	if d.TooLarge() {
 		p.add(field, ProblemNodes)
+		return p.details
+	}
+	if textBytes(d.Nodes, 0) > MaxPage {
+		p.add(field, problemText)
 		return p.details
 	}
 	if d.Object != ObjectDocument {
@@ -43,7 +50,8 @@ func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.ty
 // TooLarge reports whether the document has more nodes than allowed.
 func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 
-// Size is the number of nodes of the document. Of one that is too large it is some number above the bound.
+// Size is the number of nodes of the document, and of the leaves beyond the first of each. Of a document that is too
+// large it is some number above the bound.
 func (d Document) Size() int { return count(d.Nodes, 0) }
 
 // count stops soon after the bound and does not go deeper than a document may be.
@@ -56,7 +64,22 @@ func count(nodes []Node, depth int) int {
 		if total > MaxDocumentNodes {
 			break
 		}
-		total += count(nodes[i].Nodes, depth+1) + count(nodes[i].Fragments, depth+1)
+		total += max(0, len(nodes[i].Leaves)-1) + count(nodes[i].Nodes, depth+1) + count(nodes[i].Fragments, depth+1)
+	}
+	return total
+}
+
+// textBytes is the number of bytes of the leaves. It does not go deeper than a document may be.
+func textBytes(nodes []Node, depth int) int {
+	total := 0
+	if depth > maxDocumentDepth {
+		return total
+	}
+	for i := range nodes {
+		for j := range nodes[i].Leaves {
+			total += len(nodes[i].Leaves[j].Text)
+		}
+		total += textBytes(nodes[i].Nodes, depth+1) + textBytes(nodes[i].Fragments, depth+1)
 	}
 	return total
 }
@@ -269,6 +292,10 @@ func BlockProblems(field string, n Node) []Detail {
 	p := &problems{}
 	if count([]Node{n}, 0) > MaxDocumentNodes {
 		p.add(field, ProblemNodes)
+		return p.details
+	}
+	if textBytes([]Node{n}, 0) > MaxPage {
+		p.add(field, problemText)
 		return p.details
 	}
 	p.node(field, &n, &childRule{types: anyBlocks}, 1)

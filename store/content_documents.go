@@ -86,6 +86,41 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
+// DocumentsWithin reads the first of some documents, as many as have bytes altogether, but one at least. read says how many
+// that are. A page without a document has the hash "".
+func (s *Store) DocumentsWithin(
+	ctx context.Context, spaceID string, hashes []string, bytes int64,
+) (texts map[string]Text, read int, err error) {
+	return documentsWithin(ctx, s.queries, spaceID, hashes, bytes)
+}
+
+func documentsWithin(
+	ctx context.Context, q *db.Queries, spaceID string, hashes []string, bytes int64,
+) (texts map[string]Text, read int, err error) {
+	wanted := slices.DeleteFunc(distinct(hashes), func(hash string) bool { return hash == "" })
+	if len(wanted) == 0 {
+		return nil, len(hashes), nil
+	}
+	rows, err := q.DocumentSizes(ctx, db.DocumentSizesParams{SpaceID: spaceID, Hashes: wanted})
+	if err != nil {
+		return nil, 0, interpret(err, "documents")
+	}
+	sizes := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		sizes[row.Hash] = row.Size
+	}
+	var total int64
+	for read = range hashes {
+		if total += sizes[hashes[read]]; total > bytes && read > 0 {
+			hashes = hashes[:read]
+			break
+		}
+	}
+	wanted = slices.DeleteFunc(distinct(hashes), func(hash string) bool { return hash == "" })
+	texts, err = documents(ctx, q, spaceID, wanted)
+	return texts, len(hashes), err
+}
+
 // SpecDocuments are the documents of a space that name an OpenAPI specification, in whatever revision, with its newest revision.
 type SpecDocuments = db.SpecDocumentsRow
 

@@ -51,3 +51,36 @@ func TestDocumentsNameSpecs(t *testing.T) {
 		t.Error(found, err)
 	}
 }
+
+// TestDocumentsWithin reads documents in parts of a size, each of at least one document.
+func TestDocumentsWithin(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
+	space := storetest.NewTenant(t, st, "acme").Space.ID
+	for hash, size := range map[string]int{"a": 100, "b": 100, "c": 500, "d": 100} {
+		if _, err := conn.Exec(t.Context(), "insert into documents (space_id, hash, content) values ($1, $2, $3)", space, hash,
+			[]byte(`{"nodes":[]}`+strings.Repeat(" ", size-12))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var reads []int
+	for left := []string{"a", "", "b", "c", "", "d"}; len(left) > 0; {
+		texts, read, err := st.DocumentsWithin(t.Context(), space, left, 250)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hash := range left[:read] {
+			if _, there := texts[hash]; there != (hash != "") {
+				t.Errorf("document %q was read: %v", hash, there)
+			}
+		}
+		reads, left = append(reads, read), left[read:]
+	}
+	if want := []int{3, 1, 2}; !slices.Equal(reads, want) {
+		t.Errorf("%v documents at once, want %v", reads, want)
+	}
+	if _, _, err := st.DocumentsWithin(t.Context(), space, []string{"missing"}, 1); err == nil {
+		t.Error("a missing document was read")
+	}
+}

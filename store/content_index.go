@@ -199,36 +199,11 @@ func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpac
 
 // textsOf reads the documents of pages, and gives the number of pages for which that is enough.
 func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.PlacedPagesRow) (map[string]Text, int, error) {
-	var hashes []string
-	for _, page := range pages {
-		if page.Document != "" {
-			hashes = append(hashes, page.Document)
-		}
-	}
-	if len(hashes) == 0 {
-		return nil, len(pages), nil
-	}
-	rows, err := q.DocumentSizes(ctx, db.DocumentSizesParams{SpaceID: spaceID, Hashes: hashes})
-	if err != nil {
-		return nil, 0, interpret(err, "documents")
-	}
-	sizes := make(map[string]int64, len(rows))
-	for _, row := range rows {
-		sizes[row.Hash] = row.Size
-	}
-	var total int64
-	hashes = hashes[:0]
+	hashes := make([]string, len(pages))
 	for i, page := range pages {
-		if total += sizes[page.Document]; total > indexBytes && i > 0 {
-			pages = pages[:i]
-			break
-		}
-		if page.Document != "" {
-			hashes = append(hashes, page.Document)
-		}
+		hashes[i] = page.Document
 	}
-	texts, err := documents(ctx, q, spaceID, distinct(hashes))
-	return texts, len(pages), err
+	return documentsWithin(ctx, q, spaceID, hashes, indexBytes)
 }
 
 // searchText is what is searched of a page.

@@ -52,18 +52,21 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 	return false, nil
 }
 
+// specBytes bounds the documents that are read at once.
+const specBytes = 4 << 20
+
 // showsSpec reports whether a revision shows a specification to the reader. Mostly the first document does; it does not where the
 // specification is in a conditional block of which the reader does not meet the condition.
 func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, revision, slug string) (bool, error) {
 	hashes, err := h.store.ShownDocuments(ctx, in.SpaceID, revision, in.Hashes, reader.Allows)
 	for n := 1; err == nil && len(hashes) > 0; n = min(2*n, 32, len(hashes)) {
-		texts, readErr := h.store.Documents(ctx, in.SpaceID, hashes[:n])
+		texts, read, readErr := h.store.DocumentsWithin(ctx, in.SpaceID, hashes[:n], specBytes)
 		for _, text := range texts {
 			if namesSpec(markdown.ForVisitor(text.Nodes, reader.Allows), slug) {
 				return true, nil
 			}
 		}
-		hashes, err = hashes[n:], readErr
+		hashes, err = hashes[read:], readErr
 	}
 	return false, err
 }

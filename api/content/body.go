@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,14 +27,16 @@ type richBody struct {
 
 // OpenAPISchema allows at most one of the two forms. Unlike a response, a request may have additional members, which are ignored.
 func (richBody) OpenAPISchema() map[string]any {
-	return bodyForms("", jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}}, jsonschema.Dict{"maxProperties": 0})
+	return bodyForms(jsonschema.Dict{"maxLength": schema.MaxMarkdown}, anyForm...)
 }
 
-func bodyForms(pattern string, forms ...any) jsonschema.Dict {
-	markdown := jsonschema.Dict{"type": "string", "maxLength": schema.MaxMarkdown, "not": jsonschema.NUL}
-	if pattern != "" {
-		markdown["pattern"] = pattern
-	}
+// anyForm are the forms of a body that may be empty.
+var anyForm = []any{
+	jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}}, jsonschema.Dict{"maxProperties": 0},
+}
+
+func bodyForms(markdown jsonschema.Dict, forms ...any) jsonschema.Dict {
+	markdown["type"], markdown["not"] = "string", jsonschema.NUL
 	return jsonschema.Dict{
 		"type": "object", "oneOf": forms,
 		"properties": jsonschema.Dict{"markdown": markdown, "document": richDocument{}.OpenAPISchema()},
@@ -70,6 +73,41 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
+// pageBody is the text of a page, which may be longer than that of a comment.
+type pageBody struct{ richBody }
+
+// OpenAPISchema has the bound of pages. A schema counts characters, so the description has the unit.
+func (pageBody) OpenAPISchema() map[string]any {
+	return bodyForms(jsonschema.Dict{
+		"maxLength": schema.MaxPage, "description": fmt.Sprintf("At most %d bytes in UTF-8.", schema.MaxPage),
+	}, anyForm...)
+}
+
+// Problems reports what is wrong with the text.
+func (b *pageBody) Problems(field string) []schema.Detail {
+	if b.formless || b.document.noNodes {
+		return b.richBody.Problems(field)
+	}
+	return b.PageProblems(field)
+}
+
+// maxDocument bounds a page's document as JSON in its complete form, which an answer has: a request that writes the
+// answer back has room for it.
+const maxDocument = contentBodyLimit - 1<<20
+
+// text makes the document. A small one may be sent in less bytes than its complete form has.
+func (b *pageBody) text(ctx context.Context, field string, before *schema.Document) (store.Text, error) {
+	text, err := b.richBody.text(ctx, field, before)
+	if err != nil || b.Markdown != nil {
+		return text, err
+	}
+	encoded, err := schema.EncodeJSON(text.Document)
+	if err == nil && len(encoded) > maxDocument {
+		err = schema.Invalid(field+".document", fmt.Sprintf("must have at most %d bytes as JSON", maxDocument))
+	}
+	return text, err
+}
+
 // text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown in
 // requests is converted. What is still there of the document before keeps its keys.
 func (b *richBody) text(ctx context.Context, field string, before *schema.Document) (store.Text, error) {
@@ -103,7 +141,7 @@ type commentBody struct{ richBody }
 
 // OpenAPISchema excludes blank bodies as far as a schema can.
 func (commentBody) OpenAPISchema() map[string]any {
-	return bodyForms(rules.NotBlank, jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}})
+	return bodyForms(jsonschema.Dict{"maxLength": schema.MaxMarkdown, "pattern": rules.NotBlank}, jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}})
 }
 
 func (b *commentBody) words(ctx context.Context, field string) (store.CommentBody, error) {

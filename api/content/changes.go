@@ -16,8 +16,9 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// contentBodyLimit bounds the size of one request's changes, including the files in them.
-const contentBodyLimit = 8 << 20
+// contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size
+// fits as JSON: each of schema.MaxDocumentNodes takes about 110 bytes beside its text.
+const contentBodyLimit = 16 << 20
 
 type changeContentRequest struct {
 	// Compat selects one of two response forms. The contract publishes the one with the change request.
@@ -36,7 +37,7 @@ type contentChange struct {
 	Into      schema.Opt[string] `json:"into"`
 	At        *int               `json:"at" rules:"range=0.."`
 	Ref       *string            `json:"ref" rules:"len=1..100"`
-	Document  *richBody          `json:"document"`
+	Document  *pageBody          `json:"document"`
 	Target    schema.Data        `json:"target"`
 	Revision  *string            `json:"revision"`
 	Block     []string           `json:"block"`

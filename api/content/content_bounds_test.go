@@ -51,7 +51,7 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 		h.Exec(`do $$ begin assert (select count(*) from comment_documents) = 1, 'the document is not kept'; end $$`)
 	}
 	// Markdown that is too large is shown as plain text.
-	h.Exec(`update comments set body = jsonb_build_object('markdown', repeat(E'a\n\n', 20001)) where id = $1`, comment)
+	h.Exec(`update comments set body = jsonb_build_object('markdown', repeat(E'a\n\n', 50001)) where id = $1`, comment)
 	if got := nodes(); got != 1 {
 		t.Errorf("%d nodes", got)
 	}

@@ -72,7 +72,7 @@ type newTemplatePage struct {
 	Icon        *string   `json:"icon" rules:"len=..50"`
 	Description *string   `json:"description" rules:"len=..1000"`
 	Hidden      *bool     `json:"hidden"`
-	Document    *richBody `json:"document"`
+	Document    *pageBody `json:"document"`
 }
 
 // Validate checks that every page is below one that comes before it.

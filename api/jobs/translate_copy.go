@@ -71,15 +71,21 @@ func placesOf(pages []translatedPage) (places []translation.Place) {
 
 // eachBatch reads the pages of the source, some at a time.
 func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage) error) error {
-	for batch := range slices.Chunk(t.base.Pages, pagesAtOnce) {
-		texts, err := t.documents(ctx, t.base.Space.ID, batch)
+	for left := t.base.Pages; len(left) > 0; {
+		batch := left[:min(len(left), pagesAtOnce)]
+		hashes := make([]string, len(batch))
+		for i := range batch {
+			hashes[i] = batch[i].Document
+		}
+		texts, read, err := t.deps.Store.DocumentsWithin(ctx, t.base.Space.ID, hashes, bytesAtOnce)
 		if err != nil {
 			return err
 		}
+		batch, left = batch[:read], left[read:]
 		pages := make([]translatedPage, len(batch))
 		for i, node := range batch {
 			var document *schema.Document
-			if text, there := texts[node.Document]; there && node.Document != "" {
+			if text, there := texts[node.Document]; there {
 				document = &text.Document
 			}
 			pages[i] = pageOf(node, document)
@@ -90,17 +96,6 @@ func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage)
 		}
 	}
 	return nil
-}
-
-func (t *translator) documents(ctx context.Context, space string, pages []tree.Node) (map[string]store.Text, error) {
-	var hashes []string
-	for _, n := range pages {
-		if n.Document != "" {
-			hashes = append(hashes, n.Document)
-		}
-	}
-	slices.Sort(hashes)
-	return t.deps.Store.Documents(ctx, space, slices.Compact(hashes))
 }
 
 // copy makes the pages of the copy of what was translated. put stores their documents.
@@ -259,12 +254,12 @@ func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sou
 
 // places gives the places of a page of a space by their ids.
 func (t *translator) places(ctx context.Context, space string, node tree.Node) (map[string]*translation.Place, error) {
-	texts, err := t.documents(ctx, space, []tree.Node{node})
+	texts, _, err := t.deps.Store.DocumentsWithin(ctx, space, []string{node.Document}, 0)
 	if err != nil {
 		return nil, err
 	}
 	var document *schema.Document
-	if text, there := texts[node.Document]; there && node.Document != "" {
+	if text, there := texts[node.Document]; there {
 		document = &text.Document
 	}
 	p := pageOf(node, document)

@@ -109,10 +109,11 @@ type translator struct {
 	contentBytes int
 }
 
-// pagesAtOnce is how many pages have their documents in memory, and segmentsAtOnce how many segments the translator is sent before
+// pagesAtOnce is how many pages have their documents in memory, unless fewer have bytesAtOnce, and segmentsAtOnce how many segments the translator is sent before
 // the next pages are read.
 const (
 	pagesAtOnce    = 50
+	bytesAtOnce    = 8 << 20
 	segmentsAtOnce = 400
 )
 

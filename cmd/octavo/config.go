@@ -96,7 +96,7 @@ type Settings struct {
 	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Maximum number of open connections on the listener, further limited by the process's file descriptors. At the limit, the connections that have been idle longest are closed."`
 	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Maximum number of open connections of one IP address (IPv6: /64 network). 0: no limit. Trusted proxies have no limit."`
 	AnswerMemory        int `env:"OCTAVO_ANSWER_MEMORY" default:"33554432" help:"Memory in bytes for the answers that clients have not read yet. Those to one IP address (IPv6: /64 network) may use a quarter of it; trusted proxies may use all. Beyond it, answers of more than 4 KiB are refused, with 429 if the address has used its share and with 503 otherwise. Files, PDFs and published specifications count little: they are not copied."`
-	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Memory in bytes for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 16 MiB if that is more. A request waits up to 2 s for memory; then it is refused, with 429 if its token has used its share and with 503 otherwise."`
+	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Memory in bytes for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 32 MiB if that is more. A request waits up to 2 s for memory; then it is refused, with 429 if its token has used its share and with 503 otherwise."`
 
 	SSOSession  time.Duration `name:"sso-session" env:"OCTAVO_SSO_SESSION" default:"12h" help:"How long a session of single sign-on lasts, unless the identity provider ends it earlier."`
 	SSOReturnTo []string      `name:"sso-return-to" env:"OCTAVO_SSO_RETURN_TO" help:"Origins, such as https://app.example.com, besides that of OCTAVO_PUBLIC_URL, to which a browser may return after a login, with a code for its session."`
@@ -141,7 +141,7 @@ const leastAnswerMemory = 4 << 20
 
 // leastBodyMemory has room for one body of the largest size, both as sent and
 // inflated.
-const leastBodyMemory = 16 << 20
+const leastBodyMemory = 32 << 20
 
 var allRoles = []string{"api", "sink", "jobs"}
 

@@ -358,7 +358,8 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 		}
 		return n, nil
 	}
-	unchanged := known && synced.Page == id && m.same(e.Key)
+	// The file of an empty page is read again: it may have been too long for an earlier version.
+	unchanged := known && synced.Page == id && m.same(e.Key) && n.Document != ""
 	if unchanged && !m.summary && !m.all && len(m.renamed) == 0 {
 		return n, nil
 	}

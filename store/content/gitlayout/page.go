@@ -177,7 +177,7 @@ func (f *pageFile) readInto(p *tree.Page, entry *Entry) {
 // document reads the page's text; tooLarge says that it cannot be a document.
 func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err error) {
 	body := f.body(title)
-	if len(body) > schema.MaxMarkdown {
+	if len(strings.Trim(body, "\n")) > schema.MaxPage {
 		return d, true, nil
 	}
 	d, err = markdown.Read(body)
