@@ -1,6 +1,7 @@
 package gitlayout
 
 import (
+	"cmp"
 	"crypto/sha1" // Git names its objects by SHA-1.
 	"encoding/hex"
 	"fmt"
@@ -27,6 +28,8 @@ type Export struct {
 	// Moved are the files that the repository has changed since the last synchronisation. Unless the export is forced, nothing
 	// else is set then.
 	Moved []string
+	// Notes name what was not written.
+	Notes []Note
 }
 
 // BlobOf is the hash under which Git knows a content.
@@ -52,6 +55,7 @@ type exporter struct {
 	assets      map[string]string // paths of files of the space, by id
 	folded      map[string]bool   // paths that are taken, without case
 	changes     map[string]Change
+	notes       []Note
 	failed      error
 }
 
@@ -132,13 +136,10 @@ func eachEntry(entries []*Entry, visit func(e *Entry)) {
 // find gives the pages the files that they had. Those that a forced export overwrites belong to the pages at their paths.
 func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) error {
 	l := x.layout
-	for name := range l.files {
-		x.folded[strings.ToLower(name)] = true
-	}
-	x.folded[strings.ToLower(l.Summary)] = true
-	there := map[string]bool{}
+	x.folded[l.fold(l.Summary)] = true
+	there, kept := map[string]bool{}, map[string]bool{}
 	for _, n := range pages {
-		there[n.ID] = true
+		there[n.ID], kept[n.ID] = true, n.Kept != ""
 	}
 	know := func(name, id string) {
 		if id == "" || x.keys[id] != "" {
@@ -146,9 +147,10 @@ func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) err
 		}
 		x.keys[id] = name
 		if !strings.HasPrefix(name, keyPrefix) {
-			if x.ids[name] = id; there[id] {
+			gone := kept[id] && !l.has(name) && l.blocked(name) == "" // Nothing is there that the page stands for.
+			if x.ids[name] = id; there[id] && !gone {
 				x.paths[id] = name
-				x.folded[strings.ToLower(name)] = true
+				x.folded[l.fold(name)] = true
 			}
 		}
 	}
@@ -217,6 +219,14 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 	if !rewrite && before.Document == p.Document && before.Title == p.Title && len(changedFields(&before, p)) == 0 {
 		return nil
 	}
+	if p.Kept != "" {
+		x.notes = append(x.notes, Note{at, "the page has changes that were not written: " + p.Kept})
+		return nil
+	}
+	if why := cmp.Or(x.layout.blocked(at), unreadable(text)); why != "" {
+		x.note(at, why)
+		return nil
+	}
 	f := parsePage(text)
 	entry := &Entry{Key: at, Title: before.Title}
 	if !there {
@@ -238,9 +248,11 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 		if err != nil {
 			return err
 		}
-		if !tooLarge || p.Document != "" {
-			f.setBody(before.Title, k.toFile(at, original, d))
+		if tooLarge {
+			x.note(at, whyTooLong)
+			return nil
 		}
+		f.setBody(before.Title, k.toFile(at, original, d))
 	}
 	if err := f.change(&before, p, x.layout.HasSummary); err != nil {
 		return err
@@ -255,6 +267,11 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 		x.changes[at] = Change{Path: at, Content: []byte(written)}
 	}
 	return nil
+}
+
+// note says that a file was not written.
+func (x *exporter) note(name, why string) {
+	x.notes = append(x.notes, Note{name, "the page has changes that were not written: the file " + why})
 }
 
 func (x *exporter) text(name string) (string, bool, error) {
@@ -287,6 +304,10 @@ func (x *exporter) restore(moved []string) error {
 	for _, name := range moved {
 		id := x.base.Files[name].File
 		if id == "" {
+			continue
+		}
+		if why := x.layout.blocked(name); why != "" {
+			x.note(name, why)
 			continue
 		}
 		_, content, err := x.files(id)
