@@ -26,7 +26,8 @@ func gitOperations(h *gitSync) []frame.Operation {
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
 			Doc: "Queue an import of a repository's branch into a space: a job, whose state listGitOperations " +
 				"shows. Where merge rules bind the " +
-				"caller, or the space is locked, it makes or updates a change request instead of changing the space.",
+				"caller, or the space is locked, it makes or updates a change request instead of changing the space. " +
+				"A file that cannot be a page, or is not UTF-8, becomes a page that says so, whose text cannot be edited.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},

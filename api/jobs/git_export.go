@@ -39,6 +39,9 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	if len(export.Moved) > 0 && !force {
 		return movedError(export.Moved, g.base.Commit != "")
 	}
+	for _, note := range export.Notes {
+		g.note(note.Path, note.Text)
+	}
 	commit := gitsync.Commit{
 		Parent: snapshot, Message: schema.Or(g.parameters.CommitMessage, "Export"), Name: committerName, Email: committerEmail, At: g.now, Force: force,
 	}

@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -121,7 +123,9 @@ func explainGit(err error) error {
 		}
 		return GiveUp(public)
 	}
-	for _, known := range []error{gitlayout.ErrProject, gitlayout.ErrNoFolder, gitlayout.ErrConfig, gitlayout.ErrTooLarge} {
+	for _, known := range []error{
+		gitlayout.ErrProject, gitlayout.ErrNoFolder, gitlayout.ErrConfig, gitlayout.ErrSummary, gitlayout.ErrTooLarge,
+	} {
 		if errors.Is(err, known) {
 			return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: plainLine(err.Error())})
 		}
@@ -170,7 +174,11 @@ func plainLine(text string) string {
 
 // layout opens what was fetched; s is nil for a branch that does not exist yet.
 func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
-	repository := gitlayout.Repository{Read: func(name string) ([]byte, error) { return nil, fmt.Errorf("%q is not in the repository", name) }}
+	repository := gitlayout.Repository{
+		Read:     func(name string) ([]byte, error) { return nil, fmt.Errorf("%q is not in the repository", name) },
+		Writable: gitsync.SafePath,
+		Fold:     func(name string) string { return gitsync.FoldName(norm.NFC.String(name)) },
+	}
 	if s != nil {
 		g.files = make(map[string]gitsync.File, len(s.Files))
 		for _, file := range s.Files {
@@ -186,6 +194,7 @@ func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 		}
 		for _, left := range s.Left {
 			g.note(left.Path, "left as it is: "+string(left.Why))
+			repository.Left = append(repository.Left, gitlayout.Left{Path: left.Path, Why: string(left.Why)})
 		}
 	}
 	return gitlayout.Open(repository, schema.Or(g.parameters.RepoProjectDirectory, ""))

@@ -39,6 +39,9 @@ func pageOf(node tree.Node, document *schema.Document) translatedPage {
 		keys.Assign(&d, nil)
 		p.document, p.places = translation.Places(d)
 	}
+	if node.Kept != "" { // The text is about a file, and is not to be edited in the copy either.
+		p.places = nil
+	}
 	return p
 }
 

@@ -57,7 +57,8 @@ func TestEdits(t *testing.T) {
 		objects, model, tree := heap{}, map[string]string{}, plumbing.ZeroHash
 		fits := func(path string) bool { // whether a file can be there
 			for other := range model {
-				if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") || other != path && foldName(other) == foldName(path) {
+				if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") ||
+					other != path && FoldName(other) == FoldName(path) {
 					return false
 				}
 			}
@@ -121,7 +122,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for a, b := range map[string]string{"A": "a", "ÉCOLE": "école", "K": "\u212a", "ſ": "S", "Σ": "ς"} {
-		if foldName(a) != foldName(b) {
+		if FoldName(a) != FoldName(b) {
 			t.Errorf("%q and %q are different", a, b)
 		}
 	}

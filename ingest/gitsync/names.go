@@ -34,6 +34,12 @@ func isDotGit(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
+// SafePath tells whether a push with the default limits can write a path.
+func SafePath(path string) bool {
+	_, ok := splitPath(path, DefaultLimits)
+	return ok
+}
+
 // splitPath returns the elements of a path, or false for one that cannot be in a tree.
 func splitPath(path string, limits Limits) ([]string, bool) {
 	names := strings.Split(path, "/")
@@ -48,8 +54,8 @@ func splitPath(path string, limits Limits) ([]string, bool) {
 	return names, true
 }
 
-// foldName is equal for names that file systems without case take for one.
-func foldName(name string) string {
+// FoldName gives equal texts for names or paths that file systems without case take for one.
+func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {

@@ -107,7 +107,7 @@ func (w *walker) entry(ctx context.Context, entry object.TreeEntry, path string,
 	if len(path) > w.limits.PathBytes || depth > w.limits.Depth {
 		return LeftPath, nil
 	}
-	folded := foldName(entry.Name)
+	folded := FoldName(entry.Name)
 	if first, taken := names[folded]; taken {
 		if first == entry.Name {
 			return LeftDuplicate, nil

@@ -14,6 +14,12 @@ import (
 type Repository struct {
 	Files []File
 	Read  func(path string) ([]byte, error)
+	// Left are entries that cannot be read as files. They are never written.
+	Left []Left
+	// Fold gives equal texts for paths that cannot stand side by side; nil folds case. Writable tells whether a file can
+	// have a path; nil allows every path.
+	Fold     func(path string) string
+	Writable func(path string) bool
 }
 
 // File is a file of a repository.
@@ -44,6 +50,7 @@ var (
 	ErrProject  = errors.New("the project directory must be a folder inside the repository")
 	ErrNoFolder = errors.New("the repository has no such folder")
 	ErrConfig   = errors.New(configName + " cannot be read")
+	ErrSummary  = errors.New("the table of contents cannot be read")
 	ErrTooLarge = errors.New("the repository is too large for a space")
 )
 
@@ -62,6 +69,8 @@ type Layout struct {
 	repository Repository
 	files      map[string]File
 	folders    map[string]bool
+	// left has why entries are no files, folded the paths of all entries and folders by their folded paths.
+	left, folded map[string]string
 }
 
 type config struct {
@@ -76,13 +85,17 @@ type config struct {
 // Open finds the content of a repository. project is the project directory; slashes at its ends do not matter. A repository
 // without any file may lack the folder.
 func Open(r Repository, project string) (*Layout, error) {
-	l := &Layout{repository: r, files: make(map[string]File, len(r.Files)), folders: map[string]bool{"": true}}
+	l := &Layout{
+		repository: r, files: make(map[string]File, len(r.Files)), folders: map[string]bool{"": true},
+		left: map[string]string{}, folded: map[string]string{},
+	}
 	for _, file := range r.Files {
 		l.files[file.Path] = file
 		for dir := path.Dir(file.Path); dir != "." && !l.folders[dir+"/"]; dir = path.Dir(dir) {
 			l.folders[dir+"/"] = true
 		}
 	}
+	l.index()
 	base, ok := folderOf("", project)
 	if !ok {
 		return nil, ErrProject
@@ -180,7 +193,7 @@ func (l *Layout) isReadme(name string) bool {
 // readmeOf finds the page of a folder, which is given with its slash.
 func (l *Layout) readmeOf(folder string) (string, bool) {
 	for _, name := range []string{readmeName, "readme.md", "Readme.md"} {
-		if _, ok := l.files[folder+name]; ok {
+		if l.has(folder + name) {
 			return folder + name, true
 		}
 	}

@@ -28,6 +28,8 @@ type Export struct {
 	// Moved are the files that the repository has changed since the last synchronisation. Unless the export is forced, nothing
 	// else is set then.
 	Moved []string
+	// Notes name what was not written.
+	Notes []Note
 }
 
 // BlobOf is the hash under which Git knows a content.
@@ -54,6 +56,7 @@ type exporter struct {
 	folded      map[string]bool   // paths that are taken, without case
 	changes     map[string]Change
 	outside     map[string]string // paths of pages of other folders, by id
+	notes       []Note
 	failed      error
 }
 
@@ -136,13 +139,10 @@ func eachEntry(entries []*Entry, visit func(e *Entry)) {
 // find gives the pages the files that they had. Those that a forced export overwrites belong to the pages at their paths.
 func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) error {
 	l := x.layout
-	for name := range l.files {
-		x.folded[strings.ToLower(name)] = true
-	}
-	x.folded[strings.ToLower(l.Summary)] = true
-	there := map[string]bool{}
+	x.folded[l.fold(l.Summary)] = true
+	there, kept := map[string]bool{}, map[string]bool{}
 	for _, n := range pages {
-		there[n.ID] = true
+		there[n.ID], kept[n.ID] = true, n.Kept != ""
 	}
 	know := func(name, id string) {
 		if id == "" || x.keys[id] != "" {
@@ -150,9 +150,10 @@ func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) err
 		}
 		x.keys[id] = name
 		if !strings.HasPrefix(name, keyPrefix) {
-			if x.ids[name] = id; there[id] {
+			gone := kept[id] && !l.has(name) && l.blocked(name) == "" // Nothing is there that the page stands for.
+			if x.ids[name] = id; there[id] && !gone {
 				x.paths[id] = name
-				x.folded[strings.ToLower(name)] = true
+				x.folded[l.fold(name)] = true
 			}
 		}
 	}
@@ -221,6 +222,14 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 	if !rewrite && before.Document == p.Document && before.Title == p.Title && len(changedFields(&before, p)) == 0 {
 		return nil
 	}
+	if p.Kept != "" {
+		x.notes = append(x.notes, Note{at, "the page has changes that were not written: " + p.Kept})
+		return nil
+	}
+	if why := cmp.Or(x.layout.blocked(at), unreadable(text)); why != "" {
+		x.note(at, why)
+		return nil
+	}
 	f := parsePage(text)
 	entry := &Entry{Key: at, Title: before.Title}
 	if !there {
@@ -242,9 +251,11 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 		if err != nil {
 			return err
 		}
-		if !tooLarge || p.Document != "" {
-			f.setBody(before.Title, k.toFile(at, original, d))
+		if tooLarge {
+			x.note(at, whyTooLong)
+			return nil
 		}
+		f.setBody(before.Title, k.toFile(at, original, d))
 	}
 	if err := f.change(&before, p, x.layout.HasSummary); err != nil {
 		return err
@@ -263,6 +274,11 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 		x.changes[at] = Change{Path: at, Content: []byte(written)}
 	}
 	return nil
+}
+
+// note says that a file was not written.
+func (x *exporter) note(name, why string) {
+	x.notes = append(x.notes, Note{name, "the page has changes that were not written: the file " + why})
 }
 
 func (x *exporter) text(name string) (string, bool, error) {
@@ -295,6 +311,10 @@ func (x *exporter) restore(moved []string) error {
 	for _, name := range moved {
 		id := x.base.Files[name].File
 		if id == "" {
+			continue
+		}
+		if why := x.layout.blocked(name); why != "" {
+			x.note(name, why)
 			continue
 		}
 		_, content, err := x.files(id)

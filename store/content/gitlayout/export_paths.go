@@ -53,6 +53,9 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 
 // needsFile tells whether a page has what an entry of the table of contents cannot hold.
 func (x *exporter) needsFile(p *tree.Page) bool {
+	if p.Kept != "" {
+		return false // Its text says what is not there.
+	}
 	if key := x.keys[p.ID]; key == "" || !strings.HasPrefix(key, keyPrefix) {
 		return true
 	}
@@ -72,16 +75,50 @@ func fileName(slug string) string {
 	return strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
 }
 
-// free gives the first path that no file has; the second one is numbered.
+// free gives the first path that no entry of the repository has; the second one is numbered.
 func (x *exporter) free(wanted, other string) string {
-	for number := 0; x.folded[strings.ToLower(wanted)]; number++ {
+	wanted, other = x.inFolder(wanted), x.inFolder(other)
+	taken := func(name string) bool {
+		return x.folded[x.layout.fold(name)] || x.layout.folded[x.layout.fold(name)] != ""
+	}
+	for number := 0; taken(wanted); number++ {
 		if wanted = other; number > 0 {
 			ext := path.Ext(other)
 			wanted = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(other, ext), number, ext)
 		}
 	}
-	x.folded[strings.ToLower(wanted)] = true
+	x.folded[x.layout.fold(wanted)] = true
 	return wanted
+}
+
+// inFolder gives the path of a new file in a folder that can be: spelled as the repository spells it, or with another
+// name if a file or what is left has the folder's. A path that is too long or too deep becomes a path below the root.
+func (x *exporter) inFolder(name string) string {
+	l, folder := x.layout, ""
+	for _, part := range strings.Split(strings.TrimSuffix(name, path.Base(name)), "/") {
+		if part == "" {
+			continue
+		}
+		at := folder + part
+		for number := 1; ; number++ {
+			there := l.folded[l.fold(at)]
+			if l.folders[there+"/"] {
+				at = there
+			}
+			if _, left := l.left[at]; (there == "" || at == there) && !left {
+				if _, file := l.files[at]; !file {
+					break
+				}
+			}
+			at = fmt.Sprintf("%s%s-%d", folder, part, number)
+		}
+		folder = at + "/"
+	}
+	const numbers = 8 // room for a number at the end
+	if at := folder + path.Base(name); l.writable(at + strings.Repeat("0", numbers)) {
+		return at
+	}
+	return l.Root + path.Base(name)
 }
 
 // assetPath gives the path of a file of the space, which joins the repository if it is not in it.

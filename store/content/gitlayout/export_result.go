@@ -29,7 +29,8 @@ func (x *exporter) after() (*Layout, error) {
 	}
 	next := &Layout{
 		Root: x.layout.Root, Config: x.layout.Config, Readme: x.layout.Readme, Summary: x.layout.Summary, HasConfig: x.layout.HasConfig,
-		repository: r, files: map[string]File{}, folders: map[string]bool{"": true},
+		repository: r, files: map[string]File{}, folders: map[string]bool{"": true}, left: x.layout.left,
+		folded: map[string]string{},
 	}
 	for _, file := range r.Files {
 		next.files[file.Path] = file
@@ -47,7 +48,7 @@ func (x *exporter) result(moved []string) (Export, error) {
 	if err != nil {
 		return Export{}, err
 	}
-	out := Export{Synced: map[string]Synced{}, Moved: moved}
+	out := Export{Synced: map[string]Synced{}, Moved: moved, Notes: x.notes}
 	for id, at := range x.paths {
 		out.Synced[at] = Synced{Blob: next.files[at].Blob, Page: id}
 	}

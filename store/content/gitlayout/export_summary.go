@@ -33,6 +33,10 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 			return nil
 		}
 	}
+	if why := l.blocked(l.Summary); why != "" {
+		x.notes = append(x.notes, Note{l.Summary, "the table of contents was not written: the file " + why})
+		return nil
+	}
 	text, there, err := x.text(l.Summary)
 	if err != nil {
 		return err
@@ -41,7 +45,9 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 		text = "# Table of contents\n\n"
 	}
 	old := parseSummary(text)
-	(&Layout{Root: l.Root, Readme: l.Readme, Summary: l.Summary, files: l.files, repository: l.repository}).outlineOf(old)
+	(&Layout{
+		Root: l.Root, Readme: l.Readme, Summary: l.Summary, files: l.files, left: l.left, repository: l.repository,
+	}).outlineOf(old)
 	want := x.contents(x.pages, 0, k)
 	if slices.Contains(moved, l.Summary) {
 		compare(old, want)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/keys"
 	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
@@ -349,7 +348,13 @@ func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string)
 func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 	n := m.was[id]
 	synced, known := m.base.Files[e.Key]
+	if e.HasFile() {
+		if why := m.layout.blocked(e.Key); why != "" {
+			return m.keep(n, e, why, "")
+		}
+	}
 	if _, there := m.layout.files[e.Key]; !there {
+		n.Kept = ""
 		if n.Title = cutText(e.Title, maxTitle); n.Title == "" {
 			n.Title = titleOfFile(e.Key)
 		}
@@ -360,15 +365,18 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 	}
 	// The file of an empty page is read again: it may have been too long for an earlier version.
 	unchanged := known && synced.Page == id && m.same(e.Key) && n.Document != ""
-	if unchanged && !m.summary && !m.all && len(m.renamed) == 0 {
+	if unchanged && n.Kept == "" && !m.summary && !m.all && len(m.renamed) == 0 {
 		return n, nil
 	}
 	text, err := m.layout.repository.Read(e.Key)
 	if err != nil {
 		return n, err
 	}
+	if why := unreadable(string(text)); why != "" {
+		return m.keep(n, e, why, string(text))
+	}
 	file := parsePage(string(text))
-	if unchanged {
+	if unchanged && n.Kept == "" {
 		before := file.headingText == n.Title
 		if title, from := file.title(e); from == titleInEntry || from == titleInName {
 			n.Title = title
@@ -378,12 +386,12 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}
-		n.Document, err = m.document(file, e, &n)
-		return n, err
+		return m.document(file, e, n)
 	}
-	file.readInto(&n.Page, e)
-	n.Document, err = m.document(file, e, &n)
-	return n, err
+	if !unchanged {
+		file.readInto(&n.Page, e)
+	}
+	return m.document(file, e, n)
 }
 
 func (m *importer) target(e *Entry) schema.Data {
@@ -420,33 +428,23 @@ func (m *importer) noteLeftOut(name string, d schema.Document) {
 	m.layout.note(name, "shown as text or left out: "+cutText(strings.Join(names, ", "), maxTitle)+more)
 }
 
-// document reads and stores the text of a file. It gives the hash, "" for an empty page.
-func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, error) {
+// document reads and stores the text of a file, and gives the page with it. An empty page has no document.
+func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, error) {
 	title, _ := file.title(e)
 	d, tooLarge, err := file.document(title)
 	if err != nil {
-		return "", err
+		return n, err
 	}
 	if tooLarge {
-		m.layout.note(e.Key, "its text is too long for a page: the page is empty, and the file stays as it is")
-		return "", nil
+		return m.keep(n, e, whyTooLong, "")
 	}
-	if len(d.Nodes) == 0 {
-		return "", nil
+	n.Kept, n.Document = "", ""
+	if len(d.Nodes) > 0 {
+		n.Document, err = m.keepDocument(m.links.toSpace(e.Key, d), m.was[n.ID].Document)
 	}
 	m.noteLeftOut(e.Key, d)
 	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
 		m.layout.note(e.Key, "an MDX file is read as Markdown: its imports and expressions are text")
 	}
-	d = m.links.toSpace(e.Key, d)
-	var before *schema.Document
-	if was := m.was[n.ID].Document; was != "" {
-		old, err := m.Load(was)
-		if err != nil {
-			return "", err
-		}
-		before = &old
-	}
-	keys.Assign(&d, before)
-	return m.Keep(d)
+	return n, err
 }

@@ -3,6 +3,7 @@ package gitlayout
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ type space struct {
 	uploads   map[string]string
 	next      int
 	treeURL   string
+	left      map[string]string
 }
 
 func newSpace(files map[string]string) *space {
@@ -54,6 +56,10 @@ func (s *space) repository() Repository {
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {
 		r.Files = append(r.Files, File{name, BlobOf([]byte(s.files[name]))})
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.left)) {
+		r.Left = append(r.Left, Left{name, s.left[name]})
+	}
+	r.Writable = func(name string) bool { return len(name) <= 300 && !strings.Contains("/"+name, "/.git/") }
 	return r
 }
 
@@ -85,8 +91,34 @@ func (s *space) pull(t fataler, project string) Content {
 	return content
 }
 
+// pushable fails if a Git server's checks, or a file system without case, would refuse a new file.
+func (s *space) pushable(t fataler, name string) {
+	t.Helper()
+	for at := name; at != "."; at = path.Dir(at) {
+		_, left := s.left[at]
+		_, file := s.files[at]
+		if left || file && at != name {
+			t.Fatalf("%s cannot be written: %s is in its place", name, at)
+		}
+	}
+	for other := range s.files {
+		if other != name && strings.EqualFold(other, name) {
+			t.Fatalf("%s cannot be written beside %s", name, other)
+		}
+	}
+	if !s.repository().Writable(name) {
+		t.Fatalf("%s cannot be written: no path", name)
+	}
+}
+
 // push exports and returns the paths that changed.
 func (s *space) push(t fataler, project string, force bool) []string {
+	t.Helper()
+	paths, _ := s.export(t, project, force)
+	return paths
+}
+
+func (s *space) export(t fataler, project string, force bool) ([]string, []Note) {
 	t.Helper()
 	export, err := s.open(t, project).Export(s.base, s.pages, s.tools(), func(id string) (string, []byte, error) {
 		name, ok := s.uploads[id]
@@ -105,6 +137,7 @@ func (s *space) push(t fataler, project string, force bool) []string {
 	for _, change := range export.Changes {
 		paths = append(paths, change.Path)
 		if delete(s.files, change.Path); !change.Delete {
+			s.pushable(t, change.Path)
 			s.files[change.Path] = string(change.Content)
 		}
 	}
@@ -114,7 +147,7 @@ func (s *space) push(t fataler, project string, force bool) []string {
 		}
 	}
 	s.base = Base{export.Synced, slices.Clone(s.pages)}
-	return paths
+	return paths, export.Notes
 }
 
 func (s *space) outline() string {

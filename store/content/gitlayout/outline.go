@@ -3,6 +3,7 @@ package gitlayout
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -46,6 +47,13 @@ func (l *Layout) Outline() ([]*Entry, error) {
 	text, err := l.repository.Read(l.Summary)
 	if err != nil {
 		return nil, err
+	}
+	switch why := unreadable(string(text)); why {
+	case "":
+	case whyEncoding: // Lines are kept as they are, and only titles miss characters.
+		l.note(l.Summary, "it "+why+": titles may miss characters")
+	default:
+		return nil, fmt.Errorf("%w: %s %s", ErrSummary, l.Summary, why)
 	}
 	if len(text) > maxText {
 		return nil, fmt.Errorf("%w: its %s has more than %d bytes", ErrTooLarge, l.Summary, maxText)
@@ -137,7 +145,7 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 		return entry
 	}
 	b.seen[target] = true
-	if !there {
+	if !there && l.blocked(target) == "" {
 		l.note(target, l.Summary+" names it, and it is not there")
 	}
 	return &Entry{Key: target, Kind: tree.KindDocument, Title: it.title, Label: it.label}
@@ -169,7 +177,8 @@ func (b *outliner) unique(key string) string {
 func (l *Layout) folderOrder() []*Entry {
 	children := map[string][]string{} // by folder; the names of folders end with a slash
 	listed := map[string]bool{}
-	for name := range l.files {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(l.files)), maps.Keys(l.left))
+	for _, name := range names {
 		if !l.isPage(name) || hidden(strings.TrimPrefix(name, l.Root)) {
 			continue
 		}

@@ -39,11 +39,11 @@ func respelled(source, before, next string) string {
 	return b.String()
 }
 
-// span is a range of words.
-type span struct{ from, to int }
+// stretch is a range of words.
+type stretch struct{ from, to int }
 
 // respelling is a change of words: old in the text as Write spells it, and source in the source, become next.
-type respelling struct{ old, source, next span }
+type respelling struct{ old, source, next stretch }
 
 // edits returns the changes in order. toNext has the partners of the old words. Of the source, a change covers the
 // partners of the old words that it changes. Where these have none, it covers the words up to the nearest ones with a
@@ -61,7 +61,7 @@ func (s speller) edits(toNext []int, length int) []respelling {
 			end = toNext[to]
 		}
 		if to > i || end > next {
-			e := s.covering(s.slid(respelling{old: span{i, to}, next: span{next, end}}, toNext), toNext)
+			e := s.covering(s.slid(respelling{old: stretch{i, to}, next: stretch{next, end}}, toNext), toNext)
 			for last := len(list) - 1; last >= 0 && (e.old.from < list[last].old.to || e.source.from < list[last].source.to); last-- {
 				e, list = e.with(list[last]), list[:last]
 			}
@@ -77,7 +77,7 @@ func (e respelling) with(o respelling) respelling {
 	return respelling{e.old.with(o.old), e.source.with(o.source), e.next.with(o.next)}
 }
 
-func (s span) with(o span) span { return span{min(s.from, o.from), max(s.to, o.to)} }
+func (s stretch) with(o stretch) stretch { return stretch{min(s.from, o.from), max(s.to, o.to)} }
 
 // slid moves a removal between equal words, so that it removes no line break of the source.
 func (s speller) slid(e respelling, toNext []int) respelling {
@@ -105,11 +105,11 @@ func (s speller) covering(e respelling, toNext []int) respelling {
 		switch {
 		case partner(e.old.from - 1):
 			at := s.toSource[e.old.from-1] + 1
-			e.source = span{at, at}
+			e.source = stretch{at, at}
 			return e
 		case partner(e.old.to):
 			at := s.toSource[e.old.to]
-			e.source = span{at, at}
+			e.source = stretch{at, at}
 			return e
 		}
 	}

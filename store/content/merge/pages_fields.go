@@ -126,19 +126,25 @@ func (r *row) chosen(value any) Place {
 	return at
 }
 
-// document merges the documents by block. Documents that both sides added have no common blocks: nobody knows which of
-// them are one block, and which are two.
+// text is the document of a page, and why it cannot be edited.
+type text struct{ document, kept string }
+
+func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
+
+// document merges the documents by block. A document that cannot be edited is merged with nothing: a side has to be
+// chosen. Documents that both sides added have no common blocks: nobody knows which of them are one block, and which
+// are two.
 func (p *pages) document(r *row) error {
-	base, ours, theirs := r.base.Document, r.ours.Document, r.theirs.Document
-	switch {
+	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:
 		return nil
-	case r.inBase && base == ours, !r.inBase && ours == "":
-		r.node.Document = theirs
+	case r.inBase && base == ours, !r.inBase && ours.document == "":
+		r.node.Document, r.node.Kept = theirs.document, theirs.kept
 		return nil
-	case !r.inBase && theirs == "":
+	case !r.inBase && theirs.document == "":
 		return nil
 	}
+	base, ours, theirs := r.base.Document, r.ours.Document, r.theirs.Document
 	var documents [3]schema.Document
 	for i, hash := range []string{base, ours, theirs} {
 		documents[i] = schema.NewDocument()
@@ -149,6 +155,16 @@ func (p *pages) document(r *row) error {
 		if documents[i], err = p.in.Load(hash); err != nil {
 			return err
 		}
+	}
+	if r.ours.Kept != "" || r.theirs.Kept != "" {
+		c := Conflict{Kind: KindDocument, Page: r.id, Field: FieldDocument, Ours: documents[1], Theirs: documents[2]}
+		if r.inBase {
+			c.Base = documents[0]
+		}
+		if take, _ := p.conflicts.add(c); take == TakeTheirs {
+			r.node.Document, r.node.Kept = theirs, r.theirs.Kept
+		}
+		return nil
 	}
 	if !r.inBase {
 		return p.added(r, documents[1], documents[2])

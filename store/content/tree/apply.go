@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -102,6 +103,11 @@ func Apply(from Source, changes []Change, newID func() string, now time.Time) (C
 	return e.changed(), nil
 }
 
+// keptText says why a page's document cannot change.
+func keptText(kept string) string {
+	return "cannot change: " + kept + ". Change the file in the repository and import it"
+}
+
 const noSuchPage = "names no page of this revision"
 
 func (c Insert) apply(e *edit) error {
@@ -136,6 +142,8 @@ func (a Attributes) change(page *entry, now time.Time) error {
 	switch {
 	case a.Document != nil && page.Kind != KindDocument:
 		return problem("document", "is for document pages only")
+	case a.Document != nil && page.Kept != "":
+		return problem("document", keptText(page.Kept))
 	case a.Target != nil && page.Kind != KindLink:
 		return problem("target", "is for links only")
 	case a.Slug != nil && page.Kind == KindLink:
@@ -239,6 +247,9 @@ func (c Revert) apply(e *edit) error {
 func (e *edit) revert(page *entry, was Node) error {
 	if was.Kind != page.Kind {
 		return problem("page", "is of another kind there")
+	}
+	if was.Kept != page.Kept || was.Kept != "" && was.Document != page.Document {
+		return problem("page", keptText(cmp.Or(page.Kept, was.Kept)))
 	}
 	page.Page = was.Page
 	page.UpdatedAt = e.now

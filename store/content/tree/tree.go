@@ -42,6 +42,9 @@ type Page struct {
 	UpdatedAt     time.Time `json:"updatedAt"`
 	// Document names the page's document; a document page without one is empty.
 	Document string `json:"document,omitempty"`
+	// Kept says why the document cannot be edited: the page stands for something in a Git repository that is no page.
+	// The document says so, too.
+	Kept string `json:"kept,omitempty"`
 	// Target is where a link leads.
 	Target schema.Data `json:"target,omitzero"`
 	Pages  []Page      `json:"pages,omitzero"`
