@@ -170,22 +170,32 @@ func plainLine(text string) string {
 
 // layout opens what was fetched; s is nil for a branch that does not exist yet.
 func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
-	repository := gitlayout.Repository{Read: func(name string) ([]byte, error) { return nil, fmt.Errorf("%q is not in the repository", name) }}
+	g.files = map[string]gitsync.File{}
 	if s != nil {
-		g.files = make(map[string]gitsync.File, len(s.Files))
 		for _, file := range s.Files {
 			g.files[file.Path] = file
-			repository.Files = append(repository.Files, gitlayout.File{Path: file.Path, Blob: file.Blob})
-		}
-		repository.Read = func(name string) ([]byte, error) {
-			file, there := g.files[name]
-			if !there {
-				return nil, fmt.Errorf("%q is not in the repository", name)
-			}
-			return s.Read(file)
 		}
 		for _, left := range s.Left {
 			g.note(left.Path, "left as it is: "+string(left.Why))
+		}
+	}
+	return g.open(s)
+}
+
+// open opens the files of a snapshot.
+func (g *gitRun) open(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
+	repository := gitlayout.Repository{Read: func(name string) ([]byte, error) {
+		file, there := g.files[name]
+		if !there {
+			return nil, fmt.Errorf("%q is not in the repository", name)
+		}
+		return s.Read(file)
+	}}
+	if s != nil {
+		for _, file := range s.Files {
+			if _, there := g.files[file.Path]; there {
+				repository.Files = append(repository.Files, gitlayout.File{Path: file.Path, Blob: file.Blob})
+			}
 		}
 	}
 	return gitlayout.Open(repository, schema.Or(g.parameters.RepoProjectDirectory, ""))

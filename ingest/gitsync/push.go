@@ -21,9 +21,11 @@ import (
 // Commit is what a push makes.
 type Commit struct {
 	// Parent is what the commit builds on, as it was fetched; nil makes a first commit, on a branch that must not exist.
-	Parent  *Snapshot
-	Changes []Change
-	Message string
+	Parent *Snapshot
+	// NewBranch says that the branch must not exist although there is a parent. Without changes it begins at the parent.
+	NewBranch bool
+	Changes   []Change
+	Message   string
 	// Name and Email are those of the author and committer.
 	Name, Email string
 	At          time.Time
@@ -45,7 +47,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 		return "", explain(StepWrite, err)
 	}
 	expected := plumbing.ZeroHash
-	if commit.Parent != nil {
+	if commit.Parent != nil && !commit.NewBranch {
 		expected, _ = parseHash(commit.Parent.Commit)
 	}
 	session, err := c.transport.NewReceivePackSession(endpoint, login)
