@@ -18,6 +18,7 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	}
 	synced := g.base.Synchronized()
 	from := exportFrom{force: schema.Or(g.parameters.Force, false)}
+	g.progress.at(schema.GitFetching, 0, 0)
 	from.snapshot, err = g.deps.Git.Fetch(ctx, g.remote)
 	defer func() { err = errors.Join(err, from.close()) }()
 	switch {
@@ -59,10 +60,16 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	// From here on, nobody can cancel what the repository may have by then.
+	g.progress.at(schema.GitPushing, 0, len(commit.Changes))
+	if err := g.look(ctx); err != nil {
+		return err
+	}
 	hash, err := g.push(ctx, from, commit)
 	if err != nil {
 		return err
 	}
+	g.progress.at(schema.GitPushing, len(commit.Changes), len(commit.Changes))
 	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
 }
 

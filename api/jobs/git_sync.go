@@ -43,8 +43,8 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 		return err
 	}
 	g := gitRun{deps: d, operation: o, now: time.Now().UTC().Truncate(time.Millisecond)}
-	err = g.run(ctx)
-	if err == nil {
+	err = g.watched(ctx)
+	if err == nil || errors.Is(err, store.ErrGitCancelled) {
 		return nil
 	}
 	err = explainGit(err)
@@ -55,7 +55,10 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	// The reason is stored even if the time of the job is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason))
+	if errors.Is(ctx.Err(), context.Canceled) { // The node stops, or others have their turn: see worker.Work.
+		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
+	}
+	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))
 }
 
 // gitRun is one run of an operation.
@@ -70,6 +73,7 @@ type gitRun struct {
 	files      map[string]gitsync.File // of the repository, by path
 	pending    []store.Document
 	bytes      int
+	progress   gitProgress
 }
 
 func (g *gitRun) run(ctx context.Context) (err error) {
@@ -206,6 +210,7 @@ func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 	space := g.operation.SpaceID
 	return gitlayout.Tools{
 		TreeURL: schema.Or(g.parameters.RepoTreeURL, ""), Now: g.now, NewID: schema.NewID, Pages: g.base.Pages,
+		Progress: func(done, total int) { g.progress.at(schema.GitPages, done, total) },
 		Load: func(hash string) (schema.Document, error) {
 			if err := ctx.Err(); err != nil {
 				return schema.Document{}, err

@@ -96,7 +96,8 @@ func (e *Error) Retryable() bool {
 		return false // another attempt would take as long
 	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
-		return reached.Reason.Retryable
+		// Nobody listens at the address: most likely it is wrong.
+		return reached.Reason.Retryable && reached.Reason != outbound.ConnectFailed
 	}
 	return e.Reason.Retryable
 }
