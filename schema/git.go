@@ -32,6 +32,10 @@ type GitOperation struct {
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+	// NextAttemptAt is when a retrying operation runs again at the earliest.
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
+	// Progress is how far an operation is, or was when it ended.
+	Progress *GitProgress `json:"progress,omitempty"`
 	// ChangeRequest is the one that an import made or updated, or for whose end a waiting export waits. WaitsFor is the
 	// operation that a queued one waits for. Reason says both in words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
@@ -40,6 +44,13 @@ type GitOperation struct {
 	AllowedBy string `json:"allowedBy,omitempty" rules:"enum=gitAllowedBy"`
 	// Notes name what was left, or not taken over as it is.
 	Notes []GitNote `json:"notes,omitempty"`
+}
+
+// GitProgress is how far an operation is: of the pages or files of a step, so many are done.
+type GitProgress struct {
+	Step  string `json:"step" rules:"enum=gitStep"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
 }
 
 // GitBranch is a branch of a repository, and a folder there. Without a folder, it is the branch with all its folders.
@@ -95,6 +106,18 @@ const (
 	GitDone    = "done"
 	GitFailed  = "failed"
 	GitSkipped = "skipped"
+	// GitRetrying is the state of an operation that failed and is tried again. GitSuperseded is its last state if a
+	// later operation is done before.
+	GitRetrying   = "retrying"
+	GitSuperseded = "superseded"
+	GitCancelled  = "cancelled"
+
+	// GitFetching, GitPages, GitFiles and GitPushing are the steps of an operation: it receives the repository, reads or
+	// writes pages, stores files, and sends the commit.
+	GitFetching = "fetch"
+	GitPages    = "pages"
+	GitFiles    = "files"
+	GitPushing  = "push"
 
 	GitBypass  = "bypass"
 	GitTrusted = "trusted"
@@ -103,11 +126,23 @@ const (
 // GitEnums has the closed sets of git by the names that their rules use.
 func GitEnums() map[string][]string {
 	return map[string][]string{
-		"gitProvider":       {"github", "gitlab"},
-		"gitOperationKind":  {GitImport, GitExport},
-		"gitOperationState": {GitQueued, GitRunning, GitWaiting, GitDone, GitFailed, GitSkipped},
-		"gitAllowedBy":      {GitBypass, GitTrusted},
+		"gitProvider":      {"github", "gitlab"},
+		"gitOperationKind": {GitImport, GitExport},
+		"gitOperationState": {
+			GitQueued, GitRunning, GitRetrying, GitWaiting, GitDone, GitFailed, GitSkipped, GitSuperseded, GitCancelled,
+		},
+		"gitStep":      {GitFetching, GitPages, GitFiles, GitPushing},
+		"gitAllowedBy": {GitBypass, GitTrusted},
 	}
+}
+
+// GitOver reports whether an operation in a state has ended.
+func GitOver(state string) bool {
+	switch state {
+	case GitDone, GitFailed, GitSkipped, GitSuperseded, GitCancelled:
+		return true
+	}
+	return false
 }
 
 // WithoutCredentials removes the user and the password from an address. It returns "" for text that is not an address.

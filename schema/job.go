@@ -44,6 +44,8 @@ type JobKind struct {
 	Doc string
 	// Order is about the jobs of one kind and subject; those about different subjects run side by side.
 	Order JobOrder
+	// Yields says that a job that waits for its next attempt lets later jobs of its subject run.
+	Yields bool
 	// Workers is how many run at once on one node: at least two, so that a slow one does not keep the others waiting.
 	Workers int
 	// Slow is how long a job may run before it counts as slow.

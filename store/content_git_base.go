@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ type GitBase struct {
 	// Known and KeepMissing are for [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
+	// Others are synchronizations from which an export can start that was never synchronized with its branch: those of its
+	// repository first.
+	Others []GitSource
 	// Organization is whose space it is.
 	Organization string
 	// Head is the revision of the space, or of the request; Pages are its pages.
@@ -41,8 +45,28 @@ type GitBase struct {
 	way    gitWay
 }
 
+// GitSource is a synchronization of a space with some branch.
+type GitSource struct {
+	// ID names it for GitBaseFrom.
+	ID, URL, Commit string
+	// Near says that it is of the repository of the operation.
+	Near bool
+}
+
+// Synchronized reports whether the space was synchronized with the branch and folder.
+func (b *GitBase) Synchronized() bool { return b.stored != nil }
+
 // GitBase reads what an operation starts from. proposes says that the import has to become a change request.
 func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b GitBase, err error) {
+	return s.gitBase(ctx, o, proposes, "")
+}
+
+// GitBaseFrom reads what an export starts from, if that is one of [GitBase.Others].
+func (s *Store) GitBaseFrom(ctx context.Context, o GitOperation, source GitSource) (GitBase, error) {
+	return s.gitBase(ctx, o, false, source.ID)
+}
+
+func (s *Store) gitBase(ctx context.Context, o GitOperation, proposes bool, source string) (b GitBase, err error) {
 	if b.remote, b.folder, err = gitRemote(o); err != nil {
 		return b, err
 	}
@@ -77,7 +101,12 @@ func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b G
 			}
 		}
 		from := own
-		if o.Kind == schema.GitImport && !b.way.updates() {
+		switch i := slices.IndexFunc(known, func(s db.GitSync) bool { return s.ID == source }); {
+		case i >= 0:
+			from = &known[i]
+		case o.Kind == schema.GitExport:
+			b.list(known, o.Url)
+		case !b.way.updates():
 			from = b.cameFrom(known, o.Url)
 		}
 		if err = b.read(ctx, q, o, from); err != nil {
@@ -86,7 +115,7 @@ func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b G
 		switch {
 		case from == nil, o.Kind == schema.GitImport && from.Remote != b.remote:
 			err = b.know(ctx, q, known, o)
-		case o.Kind == schema.GitExport && from.ImportedAt != nil:
+		case o.Kind == schema.GitExport && from == own && own.ImportedAt != nil:
 			err = b.knowOutside(ctx, q, known, o)
 		}
 		if err != nil {
@@ -131,6 +160,24 @@ func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync
 	return &known[i]
 }
 
+// list lists from what an export can start: imports before exports, the last ones first.
+func (b *GitBase) list(known []db.GitSync, address string) {
+	rank := func(s db.GitSync) (rank int) {
+		if !schema.SameRepository(s.Url, address) {
+			rank = 2
+		}
+		if s.ImportedAt == nil {
+			rank++
+		}
+		return rank
+	}
+	known = slices.Clone(known)
+	slices.SortStableFunc(known, func(x, y db.GitSync) int { return rank(x) - rank(y) })
+	for _, s := range known {
+		b.Others = append(b.Others, GitSource{s.ID, s.Url, s.CommitHash, rank(s) < 2})
+	}
+}
+
 // read reads the pages and the files of a synchronization. Of another branch or folder, the last import counts, and the
 // entries without a file of another folder are in another table of contents.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
@@ -154,6 +201,11 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 	}
 	if elsewhere && from.Folder != b.folder {
 		b.Files = gitlayout.WithoutEntries(b.Files)
+		if o.Kind == schema.GitExport && b.folder != "" { // The others stay where they are.
+			maps.DeleteFunc(b.Files, func(name string, _ gitlayout.Synced) bool {
+				return !strings.HasPrefix(name, b.folder+"/")
+			})
+		}
 	}
 	if exported { // The files are those of the export: all pages are read again.
 		b.Files = gitlayout.Unread(b.Files)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,12 @@ import (
 // gitOutdated is the reason of an operation that is skipped.
 const gitOutdated = "a later operation was done before: an import or export with a later timestamp"
 
+// gitSuperseded begins the reason of an operation that is not tried again.
+const gitSuperseded = "a later operation was done before the next attempt; the last attempt failed: "
+
+// gitCancelled is the reason of an operation that somebody cancelled.
+const gitCancelled = "it was cancelled"
+
 // StartGitOperation begins an operation. It is false for one that is over, and for one that is skipped because a later one was
 // done: imports that stand alone neither skip others nor are skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
@@ -24,7 +31,7 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
 			return interpret(err, "git operation")
 		}
-		if o.State == schema.GitDone || o.State == schema.GitSkipped {
+		if schema.GitOver(o.State) && o.State != schema.GitFailed { // Somebody may retry one that failed.
 			return nil
 		}
 		parameters, err := fromJSON[schema.GitParameters](o.Parameters)
@@ -33,13 +40,17 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 		}
 		if !schema.Or(parameters.Standalone, false) {
 			newer, err := q.NewerGitOperation(ctx, db.NewerGitOperationParams{
-				SpaceID: o.SpaceID, After: o.Timestamp, Kind: o.Kind, Url: o.Url, Ref: o.Ref,
+				SpaceID: o.SpaceID, After: o.Timestamp, ID: o.ID, Kind: o.Kind, Url: o.Url, Ref: o.Ref,
 			})
 			if err != nil {
 				return interpret(err, "git operations")
 			}
 			if newer {
-				return setGitOperation(ctx, q, db.SetGitOperationParams{ID: id, State: schema.GitSkipped, Reason: gitOutdated})
+				set := db.SetGitOperationParams{ID: id, State: schema.GitSkipped, Reason: gitOutdated}
+				if o.State == schema.GitRetrying {
+					set.State, set.Reason = schema.GitSuperseded, gitSuperseded+o.Reason
+				}
+				return setGitOperation(ctx, q, set)
 			}
 		}
 		run = true
@@ -48,9 +59,76 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 	return o, run, err
 }
 
-// FailGitOperation notes why an operation failed. Its job may try again.
-func (s *Store) FailGitOperation(ctx context.Context, id, reason string) error {
-	return setGitOperation(ctx, s.queries, db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason})
+// FailGitOperation notes why an operation failed, and whether its job tries again.
+func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again bool) error {
+	set := db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason}
+	if again {
+		set.State = schema.GitRetrying
+	}
+	return setGitOperation(ctx, s.queries, set)
+}
+
+// RequeueGitOperation notes that an operation runs again soon: its node stops, or others have their turn.
+func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
+	return setGitOperation(ctx, s.queries, db.SetGitOperationParams{ID: id, State: schema.GitQueued})
+}
+
+// ErrGitCancelled ends the run of an operation that somebody cancelled.
+var ErrGitCancelled = errors.New("the operation was cancelled")
+
+// NoteGitProgress stores how far an operation is, if that is not nil. It returns ErrGitCancelled for a cancelled one.
+func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema.GitProgress) error {
+	p := db.GitProgressParams{ID: id}
+	if progress != nil {
+		var err error
+		if p.Progress, err = toJSON(progress); err != nil {
+			return err
+		}
+	}
+	state, err := s.queries.GitProgress(ctx, p)
+	if err == nil && state == schema.GitCancelled {
+		return ErrGitCancelled
+	}
+	return interpret(err, "git operation")
+}
+
+// CancelGitOperation ends an operation that is not over. A run ends soon after; what it has not stored by now it never
+// stores. An export that has pushed already is done all the same.
+func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o GitOperation, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if o, err = q.LockGitOperation(ctx, id); err != nil {
+			return interpret(err, "git operation")
+		}
+		if o.SpaceID != spaceID {
+			return schema.NotFound("git operation")
+		}
+		switch {
+		case o.State == schema.GitCancelled:
+			return nil
+		case schema.GitOver(o.State):
+			return schema.Conflict("the operation is over: it is " + o.State)
+		}
+		set := db.SetGitOperationParams{ID: id, State: schema.GitCancelled, Reason: gitCancelled}
+		if err := setGitOperation(ctx, q, set); err != nil {
+			return err
+		}
+		if err := q.EndGitJobs(ctx, db.EndGitJobsParams{SpaceID: spaceID, Operation: id}); err != nil {
+			return interpret(err, "jobs")
+		}
+		o, err = q.GitOperation(ctx, id)
+		return interpret(err, "git operation")
+	})
+	return o, err
+}
+
+// GitRetries gives the times of the next attempts of a space's operations.
+func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time.Time, error) {
+	rows, err := s.queries.GitRetries(ctx, spaceID)
+	at := make(map[string]time.Time, len(rows))
+	for _, row := range rows {
+		at[row.Operation] = row.ScheduledAt
+	}
+	return at, interpret(err, "jobs")
 }
 
 // FailLostGitOperations fails the operations whose jobs ended without a word of it, such as those that river itself gave up.

@@ -31,6 +31,7 @@ type jobAbout struct {
 	User         string `json:"user"`
 	Space        string `json:"space,omitempty"`
 	Sequence     string `json:"sequence"`
+	Yields       bool   `json:"yields,omitzero"`
 }
 
 // jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is
@@ -57,7 +58,7 @@ func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 	kind, subject := args.JobKind(), args.Subject()
 	about := jobAbout{
 		Organization: subject.Organization, Space: subject.Space,
-		Sequence: kind.Name + " " + cmp.Or(subject.Part, subject.Space, subject.Organization),
+		Sequence: kind.Name + " " + cmp.Or(subject.Part, subject.Space, subject.Organization), Yields: kind.Yields,
 	}
 	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 		return 0, interpret(err, "jobs")

@@ -25,9 +25,9 @@ func gitOperations(h *gitSync) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
 			Doc: "Queue an import of a repository's branch into a space: a job, whose state listGitOperations " +
-				"shows. Where merge rules bind the " +
-				"caller, or the space is locked, it makes or updates a change request instead of changing the space. " +
-				"A file that cannot be a page, or is not UTF-8, becomes a page that says so, whose text cannot be edited.",
+				"shows. Where merge rules bind the caller, the space is locked, or both sides changed the same, it makes or " +
+				"updates a change request instead of changing the space. A file that cannot be a page, or is not UTF-8, " +
+				"becomes a page that says so, whose text cannot be edited.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},
@@ -41,10 +41,16 @@ func gitOperations(h *gitSync) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
-			Doc: "List a space's imports and exports with their states and reasons, the last first: which " +
-				"change request an import made or " +
-				"updated, and what an operation waits for. An addition to the published contract.",
+			Doc: "List a space's imports and exports with their states, reasons and progress, the last first: which change " +
+				"request an import made or updated, what an operation waits for, and when it is tried again. An addition to " +
+				"the published contract.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/operations/{operationId}/cancel", ID: "cancelGitOperation", Tag: "git",
+			Doc: "Cancel an import or export that is not over: one that waits never runs, and one that runs ends soon and " +
+				"changes nothing more. An addition to the published contract.",
+			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.cancel),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/info", ID: "getSpaceGitInfo", Tag: "git",
@@ -124,6 +130,10 @@ func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequ
 	if err != nil {
 		return schema.List[schema.GitOperation]{}, err
 	}
+	retries, err := h.store.GitRetries(ctx, space)
+	if err != nil {
+		return schema.List[schema.GitOperation]{}, err
+	}
 	return frame.ListMade(ctx, "git operations "+space, *r, 2,
 		func(after []string, size int) (store.Page[store.GitOperation], error) {
 			cursor, err := store.ParseCursor[time.Time](after)
@@ -132,10 +142,22 @@ func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequ
 			}
 			return h.store.ListGitOperations(ctx, space, cursor, size)
 		},
-		func(o store.GitOperation) (schema.GitOperation, error) { return gitOperationResource(o, work) },
+		func(o store.GitOperation) (schema.GitOperation, error) { return gitOperationResource(o, work, retries) },
 		func(o store.GitOperation) []string {
 			return store.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
 		})
+}
+
+type gitOperationRequest struct {
+	Operation string `path:"operationId"`
+}
+
+func (h *gitSync) cancel(ctx context.Context, c *access.Caller, r *gitOperationRequest) (schema.GitOperation, error) {
+	o, err := h.store.CancelGitOperation(ctx, c.Space.Space.ID, r.Operation)
+	if err != nil {
+		return schema.GitOperation{}, err
+	}
+	return gitOperationResource(o, nil, nil)
 }
 
 func (h *gitSync) info(_ context.Context, c *access.Caller, _ *struct{}) (schema.GitSyncState, error) {
@@ -154,7 +176,9 @@ func (h *gitSync) deleteLegacy(context.Context, *access.Caller, *struct{}) (fram
 }
 
 // gitOperationResource presents an operation. A queued one waits for the one at work, if there is one.
-func gitOperationResource(o store.GitOperation, work *store.GitOperation) (schema.GitOperation, error) {
+func gitOperationResource(
+	o store.GitOperation, work *store.GitOperation, retries map[string]time.Time,
+) (schema.GitOperation, error) {
 	parameters, err := schema.DecodeJSON[schema.GitParameters](o.Parameters)
 	if err != nil {
 		return schema.GitOperation{}, err
@@ -167,9 +191,19 @@ func gitOperationResource(o store.GitOperation, work *store.GitOperation) (schem
 	if o.State == schema.GitQueued && work != nil && work.ID != o.ID {
 		r.WaitsFor = work.ID
 		r.Reason = fmt.Sprintf("waits for the %s %s, which was asked for before", work.Kind, work.ID)
-		if work.State == schema.GitFailed {
+		if work.State == schema.GitRetrying {
 			r.Reason += ", failed and is tried again"
 		}
+	}
+	if at, planned := retries[o.ID]; planned && o.State == schema.GitRetrying {
+		r.NextAttemptAt = schema.UTC(&at)
+	}
+	if o.Progress != nil {
+		progress, err := schema.DecodeJSON[schema.GitProgress](o.Progress)
+		if err != nil {
+			return schema.GitOperation{}, err
+		}
+		r.Progress = &progress
 	}
 	if o.FinishedAt != nil {
 		at := o.FinishedAt.UTC()

@@ -16,42 +16,63 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	if held, err := g.deps.Store.HoldGitExport(ctx, g.operation); err != nil || held {
 		return err
 	}
-	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
+	synced := g.base.Synchronized()
+	from := exportFrom{force: schema.Or(g.parameters.Force, false)}
+	g.progress.at(schema.GitFetching, 0, 0)
+	from.snapshot, err = g.deps.Git.Fetch(ctx, g.remote)
+	defer func() { err = errors.Join(err, from.close()) }()
 	switch {
-	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository):
-		snapshot = nil // The export makes the branch.
-	case err != nil:
-		return err
-	default:
-		defer func() { err = errors.Join(err, snapshot.Close()) }()
+	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository): // The export makes the branch.
+		from.snapshot = nil
+		if synced && !from.force {
+			return schema.Conflict(fmt.Sprintf("the branch was deleted in the repository after its commit %s was synchronized. "+
+				"Export with force to make it again, or export to another branch", g.base.Commit))
+		}
+		err = g.begin(ctx, &from)
+	case err == nil && !synced:
+		err = g.match(ctx, from.snapshot.Commit)
 	}
-	layout, err := g.layout(snapshot)
 	if err != nil {
 		return err
 	}
-	force := schema.Or(g.parameters.Force, false)
+	layout, err := g.layoutOf(from)
+	if err != nil {
+		return err
+	}
 	tools := g.tools(ctx)
 	tools.Known = g.base.Known
-	export, err := layout.Export(g.base.Base, g.base.Pages, tools, g.uploads(ctx), force)
+	export, err := layout.Export(g.base.Base, g.base.Pages, tools, g.uploads(ctx), from.force || from.anew)
 	if err != nil {
 		return err
 	}
-	if len(export.Moved) > 0 && !force {
-		return movedError(export.Moved, g.base.Commit != "")
+	if len(export.Moved) > 0 && !from.force && !from.anew {
+		return movedError(export.Moved, synced)
 	}
 	for _, note := range export.Notes {
 		g.note(note.Path, note.Text)
 	}
 	commit := gitsync.Commit{
-		Parent: snapshot, Message: schema.Or(g.parameters.CommitMessage, "Export"), Name: committerName, Email: committerEmail, At: g.now, Force: force,
+		Parent: from.snapshot, NewBranch: from.newBranch, Message: schema.Or(g.parameters.CommitMessage, "Export"),
+		Name: committerName, Email: committerEmail, At: g.now, Force: from.force,
 	}
 	for _, change := range export.Changes {
 		commit.Changes = append(commit.Changes, gitsync.Change{Path: change.Path, Delete: change.Delete, Content: change.Content})
 	}
-	hash, err := g.push(ctx, snapshot, commit)
+	if from.copied != nil {
+		if commit.Changes, err = g.copied(from, commit.Changes); err != nil {
+			return err
+		}
+	}
+	// From here on, nobody can cancel what the repository may have by then.
+	g.progress.at(schema.GitPushing, 0, len(commit.Changes))
+	if err := g.look(ctx); err != nil {
+		return err
+	}
+	hash, err := g.push(ctx, from, commit)
 	if err != nil {
 		return err
 	}
+	g.progress.at(schema.GitPushing, len(commit.Changes), len(commit.Changes))
 	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
 }
 
@@ -62,9 +83,9 @@ const (
 )
 
 // push pushes, unless there is nothing to push.
-func (g *gitRun) push(ctx context.Context, snapshot *gitsync.Snapshot, commit gitsync.Commit) (string, error) {
-	if snapshot != nil && len(commit.Changes) == 0 {
-		return snapshot.Commit, nil
+func (g *gitRun) push(ctx context.Context, from exportFrom, commit gitsync.Commit) (string, error) {
+	if from.snapshot != nil && !from.newBranch && len(commit.Changes) == 0 {
+		return from.snapshot.Commit, nil
 	}
 	return g.deps.Git.Push(ctx, g.remote, commit)
 }

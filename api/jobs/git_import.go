@@ -17,6 +17,7 @@ const maxGitMoves = 5
 
 // importRepository makes a branch's files pages of the space, or of a change request.
 func (g *gitRun) importRepository(ctx context.Context) (err error) {
+	g.progress.at(schema.GitFetching, 0, 0)
 	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
 	if err != nil {
 		return err
@@ -66,6 +67,7 @@ func (g *gitRun) importLayout(
 		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: append(content.Pages, content.Beside...),
 		Files: content.Synced, Redirects: content.Redirects, Removed: content.Removed,
 		Force: force, Standalone: standalone, Conflicts: conflicts,
+		Progress: func(done, total int) { g.progress.at(schema.GitFiles, done, total) },
 	}
 	g.notes = g.notes[:left:left]
 	for _, asset := range content.Assets {

@@ -45,8 +45,8 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 		return err
 	}
 	g := gitRun{deps: d, operation: o, now: time.Now().UTC().Truncate(time.Millisecond)}
-	err = g.run(ctx)
-	if err == nil {
+	err = g.watched(ctx)
+	if err == nil || errors.Is(err, store.ErrGitCancelled) {
 		return nil
 	}
 	err = explainGit(err)
@@ -57,7 +57,10 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	// The reason is stored even if the time of the job is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason))
+	if errors.Is(ctx.Err(), context.Canceled) { // The node stops, or others have their turn: see worker.Work.
+		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
+	}
+	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))
 }
 
 // gitRun is one run of an operation.
@@ -72,6 +75,7 @@ type gitRun struct {
 	files      map[string]gitsync.File // of the repository, by path
 	pending    []store.Document
 	bytes      int
+	progress   gitProgress
 }
 
 func (g *gitRun) run(ctx context.Context) (err error) {
@@ -174,27 +178,39 @@ func plainLine(text string) string {
 
 // layout opens what was fetched; s is nil for a branch that does not exist yet.
 func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
-	repository := gitlayout.Repository{
-		Read:     func(name string) ([]byte, error) { return nil, fmt.Errorf("%q is not in the repository", name) },
-		Writable: gitsync.SafePath,
-		Fold:     func(name string) string { return gitsync.FoldName(norm.NFC.String(name)) },
-	}
+	g.files = map[string]gitsync.File{}
 	if s != nil {
-		g.files = make(map[string]gitsync.File, len(s.Files))
 		for _, file := range s.Files {
 			g.files[file.Path] = file
-			repository.Files = append(repository.Files, gitlayout.File{Path: file.Path, Blob: file.Blob})
 		}
-		repository.Read = func(name string) ([]byte, error) {
+		for _, left := range s.Left {
+			g.note(left.Path, "left as it is: "+string(left.Why))
+		}
+	}
+	return g.open(s)
+}
+
+// open opens the files of a snapshot.
+func (g *gitRun) open(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
+	repository := gitlayout.Repository{
+		Read: func(name string) ([]byte, error) {
 			file, there := g.files[name]
 			if !there {
 				return nil, fmt.Errorf("%q is not in the repository", name)
 			}
 			return s.Read(file)
-		}
+		},
+		Writable: gitsync.SafePath,
+		Fold:     func(name string) string { return gitsync.FoldName(norm.NFC.String(name)) },
+	}
+	if s != nil {
 		for _, left := range s.Left {
-			g.note(left.Path, "left as it is: "+string(left.Why))
 			repository.Left = append(repository.Left, gitlayout.Left{Path: left.Path, Why: string(left.Why)})
+		}
+		for _, file := range s.Files {
+			if _, there := g.files[file.Path]; there {
+				repository.Files = append(repository.Files, gitlayout.File{Path: file.Path, Blob: file.Blob})
+			}
 		}
 	}
 	return gitlayout.Open(repository, schema.Or(g.parameters.RepoProjectDirectory, ""))
@@ -205,6 +221,7 @@ func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 	space := g.operation.SpaceID
 	return gitlayout.Tools{
 		TreeURL: schema.Or(g.parameters.RepoTreeURL, ""), Now: g.now, NewID: schema.NewID, Pages: g.base.Pages,
+		Progress: func(done, total int) { g.progress.at(schema.GitPages, done, total) },
 		Load: func(hash string) (schema.Document, error) {
 			if err := ctx.Err(); err != nil {
 				return schema.Document{}, err

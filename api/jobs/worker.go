@@ -27,6 +27,7 @@ func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.row.Timeout 
 
 // Work does a job. The error that river stores is the public reason of a failure.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+	ctx = context.WithValue(ctx, lastAttempt{}, job.Attempt >= job.MaxAttempts)
 	ctx, ended := w.runner.begins(ctx, w.row, job.ID)
 	defer ended()
 	// The audit log has the same id as the list of jobs.
@@ -51,6 +52,16 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 		return &abandoned{reason, river.JobCancel(err)}
 	}
 	return errors.New(reason)
+}
+
+// lastAttempt is the key of the context's value that says that a failure is final.
+type lastAttempt struct{}
+
+// again reports whether a job of this context that fails with an error is tried again.
+func again(ctx context.Context, kind schema.JobKind, err error) bool {
+	last, _ := ctx.Value(lastAttempt{}).(bool)
+	_, final := errors.AsType[*hopeless](err)
+	return !last && !final && !(kind.Final && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
 // GiveUp marks an error that another attempt would meet again: the job is failed at once, and can be retried by hand.

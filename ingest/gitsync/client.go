@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -20,6 +21,8 @@ import (
 type Remote struct {
 	URL string // http or https; login data in it counts if Username and Password are empty
 	Ref string // such as refs/heads/main
+	// Commit is the hash of a commit to fetch instead of the branch's newest. Servers give what is reachable from a branch.
+	Commit string
 	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
 	// that they choose.
 	Username, Password string
@@ -95,6 +98,22 @@ func (r Remote) open() (*transport.Endpoint, transport.AuthMethod, error) {
 		return endpoint, nil, nil
 	}
 	return endpoint, &githttp.BasicAuth{Username: r.Username, Password: r.Password}, nil
+}
+
+// secrets are the parts of the login that must not be repeated, as they are and as addresses write them.
+func (r Remote) secrets() []string {
+	password := r.Password
+	if u, err := url.Parse(r.URL); err == nil && u.User != nil && password == "" && r.Username == "" {
+		password, _ = u.User.Password()
+	}
+	token := base64.StdEncoding.EncodeToString([]byte(r.Username + ":" + password))
+	var secrets []string
+	for _, text := range []string{password, url.QueryEscape(password), url.PathEscape(password), token} {
+		if password != "" {
+			secrets = append(secrets, text)
+		}
+	}
+	return secrets
 }
 
 // answers looks at each answer before go-git does, which would keep the bodies of refusals in its errors and read a list of

@@ -45,6 +45,7 @@ var (
 	ServerFailed    = &Reason{"server_failed", true, "the server failed"}
 	EmptyRepository = &Reason{"empty_repository", false, "the repository has no commit"}
 	NoRef           = &Reason{"no_ref", false, "the repository has no such branch"}
+	NoCommit        = &Reason{"no_commit", false, "the repository no longer has the commit"}
 	TimedOut        = &Reason{"timed_out", true, "it took too long"}
 	Canceled        = &Reason{"canceled", true, "Octavo gave up, for instance because it stops"}
 	TooLarge        = &Reason{"too_large", false, "the repository is too large"}
@@ -55,7 +56,7 @@ var (
 	PushRefused     = &Reason{"push_refused", false, "the server refused the push"}
 
 	Reasons = []*Reason{
-		Unreachable, LoginRefused, NoRepository, NotGit, ServerFailed, EmptyRepository, NoRef, TimedOut, Canceled, TooLarge, Damaged,
+		Unreachable, LoginRefused, NoRepository, NotGit, ServerFailed, EmptyRepository, NoRef, NoCommit, TimedOut, Canceled, TooLarge, Damaged,
 		NoSpace, BadChange, RemoteMoved, PushRefused,
 	}
 )
@@ -95,7 +96,8 @@ func (e *Error) Retryable() bool {
 		return false // another attempt would take as long
 	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
-		return reached.Reason.Retryable
+		// Nobody listens at the address: most likely it is wrong.
+		return reached.Reason.Retryable && reached.Reason != outbound.ConnectFailed
 	}
 	return e.Reason.Retryable
 }

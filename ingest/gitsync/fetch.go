@@ -54,7 +54,12 @@ func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 		return nil, explain(StepConnect, err)
 	}
 	tip, ok := refs.References[r.Ref]
-	if !ok {
+	switch {
+	case r.Commit != "":
+		if tip, ok = parseHash(r.Commit); !ok {
+			return nil, &Error{Step: StepFindRef, Reason: NoCommit}
+		}
+	case !ok:
 		return nil, &Error{Step: StepFindRef, Reason: NoRef}
 	}
 	f := &fetching{client: c, session: session, can: refs.Capabilities, tip: tip, partial: refs.Capabilities.Supports(capability.Filter)}
@@ -65,6 +70,12 @@ func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 		// Whatever the cache has to do with it, the server has everything.
 		kept = plumbing.ZeroHash
 		s, err = f.snapshot(ctx, nil, kept)
+	}
+	if r.Commit != "" {
+		if errors.Is(err, Damaged) { // A server that refuses breaks off.
+			err = &Error{Step: StepFindRef, Reason: NoCommit, cause: err}
+		}
+		return s, err
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -21,9 +22,11 @@ import (
 // Commit is what a push makes.
 type Commit struct {
 	// Parent is what the commit builds on, as it was fetched; nil makes a first commit, on a branch that must not exist.
-	Parent  *Snapshot
-	Changes []Change
-	Message string
+	Parent *Snapshot
+	// NewBranch says that the branch must not exist although there is a parent. Without changes it begins at the parent.
+	NewBranch bool
+	Changes   []Change
+	Message   string
 	// Name and Email are those of the author and committer.
 	Name, Email string
 	At          time.Time
@@ -45,7 +48,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 		return "", explain(StepWrite, err)
 	}
 	expected := plumbing.ZeroHash
-	if commit.Parent != nil {
+	if commit.Parent != nil && !commit.NewBranch {
 		expected, _ = parseHash(commit.Parent.Commit)
 	}
 	session, err := c.transport.NewReceivePackSession(endpoint, login)
@@ -66,7 +69,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	if hash == expected {
 		return hash.String(), nil
 	}
-	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref), Old: expected, New: hash}, made); err != nil {
+	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref), Old: expected, New: hash}, made, r.secrets()); err != nil {
 		// Asking again tells a lost race from a push that the server forbids, and a lost answer from a lost push.
 		switch now, asked := c.now(ctx, endpoint, login, r.Ref); {
 		case asked && now == hash:
@@ -123,7 +126,8 @@ func plainName(text string) string {
 
 // send packs the objects and asks the server to move the ref.
 func send(
-	ctx context.Context, session transport.ReceivePackSession, can *capability.List, command *packp.Command, made []plumbing.EncodedObject,
+	ctx context.Context, session transport.ReceivePackSession, can *capability.List, command *packp.Command,
+	made []plumbing.EncodedObject, login []string,
 ) error {
 	store := memory.NewStorage()
 	var hashes []plumbing.Hash
@@ -148,15 +152,20 @@ func send(
 			return explain(StepPush, err)
 		}
 	}
+	var words firstBytes
+	request.Progress = &words
 	report, err := session.ReceivePack(ctx, request)
 	if report != nil {
 		// The server's words are of use to who configured its hooks and protected branches.
+		refused := func(status string) error {
+			return &Error{Step: StepPush, Reason: PushRefused, Detail: words.refusal(status, login), cause: err}
+		}
 		if report.UnpackStatus != "ok" {
-			return &Error{Step: StepPush, Reason: PushRefused, Detail: said(report.UnpackStatus), cause: err}
+			return refused(report.UnpackStatus)
 		}
 		for _, status := range report.CommandStatuses {
 			if status.Status != "ok" {
-				return &Error{Step: StepPush, Reason: PushRefused, Detail: said(status.Status), cause: err}
+				return refused(status.Status)
 			}
 		}
 	}
@@ -168,6 +177,33 @@ func send(
 	}
 	return nil
 }
+
+// mostWords bounds what is kept of a server's words.
+const mostWords = 4 << 10
+
+// firstBytes keeps the beginning of what a server says during a push: the words of its hooks.
+type firstBytes struct{ kept []byte }
+
+func (b *firstBytes) Write(data []byte) (int, error) {
+	b.kept = append(b.kept, data[:min(len(data), mostWords-len(b.kept))]...)
+	return len(data), nil
+}
+
+// refusal is the status of a refused push, with the words of the server: one line without the login.
+func (b *firstBytes) refusal(status string, login []string) string {
+	text := string(b.kept)
+	for _, secret := range login {
+		text = strings.ReplaceAll(text, secret, "…")
+		status = strings.ReplaceAll(status, secret, "…")
+	}
+	if text = said(withLogin.ReplaceAllString(text, "://…@")); text != "" {
+		return said(status) + ": " + text
+	}
+	return said(status)
+}
+
+// withLogin finds the login in an address.
+var withLogin = regexp.MustCompile(`://[^\s/@]*@`)
 
 // now asks where a ref is; a ref that does not exist is at the zero hash.
 func (c *Client) now(ctx context.Context, endpoint *transport.Endpoint, login transport.AuthMethod, ref string) (plumbing.Hash, bool) {

@@ -70,13 +70,32 @@ func (q *Queries) DeleteGitSyncFiles(ctx context.Context, arg DeleteGitSyncFiles
 	return err
 }
 
+const endGitJobs = `-- name: EndGitJobs :exec
+update river_job set state = 'completed', finalized_at = now()
+where metadata ->> 'sequence' = 'sync_git ' || $1::text
+  and args ->> 'operation' = $2::text
+  and state in ('available', 'pending', 'retryable', 'scheduled')
+`
+
+type EndGitJobsParams struct {
+	SpaceID   string
+	Operation string
+}
+
+// The jobs of an operation that do not run never have to.
+// Index: jobs_sequence.
+func (q *Queries) EndGitJobs(ctx context.Context, arg EndGitJobsParams) error {
+	_, err := q.db.Exec(ctx, endGitJobs, arg.SpaceID, arg.Operation)
+	return err
+}
+
 const failLostGitOperations = `-- name: FailLostGitOperations :exec
 update git_operations o set state = 'failed', finished_at = now(), reason = coalesce((
     select j.errors[array_upper(j.errors, 1)] ->> 'error' from river_job j
     where j.state in ('cancelled', 'discarded') and j.kind = 'sync_git' and j.args ->> 'operation' = o.id
     order by j.id desc limit 1
 ), $1::text)
-where o.state in ('queued', 'running') and not exists (
+where o.state in ('queued', 'running', 'retrying') and not exists (
     select from river_job j
     where j.metadata ->> 'sequence' = 'sync_git ' || o.space_id and j.args ->> 'operation' = o.id
       and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
@@ -232,7 +251,7 @@ func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, er
 const gitOperationAtWork = `-- name: GitOperationAtWork :one
 select o.id, o.space_id, o.kind, o.state, o.reason, o.url, o.credentials, o.ref, o.parameters, o.provider, o.repo_url, o.timestamp, o.created_by, o.created_at, o.commit_hash, o.revision, o.notes, o.finished_at, o.change_request_id, o.allowed_by, o.progress from river_job j join git_operations o on o.id = j.args ->> 'operation'
 where j.metadata ->> 'sequence' = 'sync_git ' || $1::text
-  and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+  and j.state in ('available', 'pending', 'running', 'scheduled')
 order by j.state = 'pending', j.id
 limit 1
 `
@@ -269,6 +288,24 @@ func (q *Queries) GitOperationAtWork(ctx context.Context, spaceID string) (GitOp
 	return i, err
 }
 
+const gitProgress = `-- name: GitProgress :one
+update git_operations set progress = coalesce($1::jsonb, progress) where id = $2
+returning state
+`
+
+type GitProgressParams struct {
+	Progress []byte
+	ID       string
+}
+
+// Notes how far an operation is, if that is given, and returns its state.
+func (q *Queries) GitProgress(ctx context.Context, arg GitProgressParams) (string, error) {
+	row := q.db.QueryRow(ctx, gitProgress, arg.Progress, arg.ID)
+	var state string
+	err := row.Scan(&state)
+	return state, err
+}
+
 const gitRedirect = `-- name: GitRedirect :one
 select page_id from git_redirects where space_id = $1 and source = $2
 `
@@ -284,6 +321,39 @@ func (q *Queries) GitRedirect(ctx context.Context, arg GitRedirectParams) (strin
 	var page_id string
 	err := row.Scan(&page_id)
 	return page_id, err
+}
+
+const gitRetries = `-- name: GitRetries :many
+select (args ->> 'operation')::text as operation, scheduled_at from river_job
+where metadata ->> 'sequence' = 'sync_git ' || $1::text
+  and state in ('available', 'pending', 'retryable', 'scheduled') and attempt > 0
+`
+
+type GitRetriesRow struct {
+	Operation   string
+	ScheduledAt time.Time
+}
+
+// When the operations of a space that failed are tried again.
+// Index: jobs_sequence.
+func (q *Queries) GitRetries(ctx context.Context, spaceID string) ([]GitRetriesRow, error) {
+	rows, err := q.db.Query(ctx, gitRetries, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GitRetriesRow{}
+	for rows.Next() {
+		var i GitRetriesRow
+		if err := rows.Scan(&i.Operation, &i.ScheduledAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const gitSync = `-- name: GitSync :one
@@ -617,16 +687,18 @@ func (q *Queries) LockGitOperation(ctx context.Context, id string) (GitOperation
 const newerGitOperation = `-- name: NewerGitOperation :one
 select exists (
     select from git_operations
-    where space_id = $1 and "timestamp" > $2::timestamptz and state = 'done'
+    where space_id = $1 and state = 'done'
+      and ("timestamp", id) > ($2::timestamptz, $3::text collate "C")
       and not coalesce((parameters ->> 'standalone')::boolean, false)
-      and ($3::text = 'import'
-           or change_request_id is null and url = $4::text and ref = $5::text)
+      and ($4::text = 'import'
+           or change_request_id is null and url = $5::text and ref = $6::text)
 )
 `
 
 type NewerGitOperationParams struct {
 	SpaceID string
 	After   time.Time
+	ID      string
 	Kind    string
 	Url     string
 	Ref     string
@@ -640,6 +712,7 @@ func (q *Queries) NewerGitOperation(ctx context.Context, arg NewerGitOperationPa
 	row := q.db.QueryRow(ctx, newerGitOperation,
 		arg.SpaceID,
 		arg.After,
+		arg.ID,
 		arg.Kind,
 		arg.Url,
 		arg.Ref,
@@ -788,9 +861,13 @@ const setGitOperation = `-- name: SetGitOperation :exec
 update git_operations set
     state = $1, reason = $2, notes = $3, commit_hash = $4, revision = $5,
     change_request_id = $6, allowed_by = $7,
-    finished_at = case when $1::text in ('done', 'failed', 'skipped') then now() end,
-    credentials = case when $1::text not in ('done', 'skipped') then credentials end
-where id = $8
+    finished_at = case
+        when $1::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then now()
+    end,
+    credentials = case
+        when $1::text not in ('done', 'skipped', 'superseded', 'cancelled') then credentials
+    end
+where id = $8 and (state <> 'cancelled' or $1::text = 'done')
 `
 
 type SetGitOperationParams struct {
@@ -804,7 +881,8 @@ type SetGitOperationParams struct {
 	ID              string
 }
 
-// Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried.
+// Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried. A cancelled operation
+// stays cancelled, unless it was done already.
 func (q *Queries) SetGitOperation(ctx context.Context, arg SetGitOperationParams) error {
 	_, err := q.db.Exec(ctx, setGitOperation,
 		arg.State,

@@ -3,6 +3,7 @@
 --   user          who made the job, or the first administrator of its organization; '' if there is none
 --   space         the space, for jobs about a space
 --   sequence      jobs with the same sequence run in order
+--   yields        a job that waits for its next attempt lets later jobs of the sequence start
 --   slow          the job was found slow; there is no such member otherwise
 --
 -- A pending job waits for its turn. An available job has its turn and waits for a worker: with priority 1 as the only
@@ -122,10 +123,12 @@ begin
                     select from river_job b
                     where b.metadata ->> 'sequence' = w.metadata ->> 'sequence'
                       and b.state in ('available', 'retryable', 'running', 'scheduled')
+                      and not (b.state = 'retryable' and b.metadata ? 'yields')
                 ) and not exists (
                     select from river_job b
                     where b.metadata ->> 'sequence' = w.metadata ->> 'sequence' and b.id < w.id
                       and b.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+                      and not (b.state = 'retryable' and b.metadata ? 'yields')
                 )
                 order by w.id limit room
             ) f

@@ -30,20 +30,46 @@ select * from git_operations where id = $1 for update;
 -- Index: git_operations_space (space_id, timestamp desc, id desc).
 select exists (
     select from git_operations
-    where space_id = sqlc.arg(space_id) and "timestamp" > sqlc.arg(after)::timestamptz and state = 'done'
+    where space_id = sqlc.arg(space_id) and state = 'done'
+      and ("timestamp", id) > (sqlc.arg(after)::timestamptz, sqlc.arg(id)::text collate "C")
       and not coalesce((parameters ->> 'standalone')::boolean, false)
       and (sqlc.arg(kind)::text = 'import'
            or change_request_id is null and url = sqlc.arg(url)::text and ref = sqlc.arg(ref)::text)
 );
 
 -- name: SetGitOperation :exec
--- Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried.
+-- Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried. A cancelled operation
+-- stays cancelled, unless it was done already.
 update git_operations set
     state = sqlc.arg(state), reason = sqlc.arg(reason), notes = sqlc.narg(notes), commit_hash = sqlc.narg(commit_hash), revision = sqlc.narg(revision),
     change_request_id = sqlc.narg(change_request_id), allowed_by = sqlc.narg(allowed_by),
-    finished_at = case when sqlc.arg(state)::text in ('done', 'failed', 'skipped') then now() end,
-    credentials = case when sqlc.arg(state)::text not in ('done', 'skipped') then credentials end
-where id = sqlc.arg(id);
+    finished_at = case
+        when sqlc.arg(state)::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then now()
+    end,
+    credentials = case
+        when sqlc.arg(state)::text not in ('done', 'skipped', 'superseded', 'cancelled') then credentials
+    end
+where id = sqlc.arg(id) and (state <> 'cancelled' or sqlc.arg(state)::text = 'done');
+
+-- name: GitProgress :one
+-- Notes how far an operation is, if that is given, and returns its state.
+update git_operations set progress = coalesce(sqlc.narg(progress)::jsonb, progress) where id = sqlc.arg(id)
+returning state;
+
+-- name: EndGitJobs :exec
+-- The jobs of an operation that do not run never have to.
+-- Index: jobs_sequence.
+update river_job set state = 'completed', finalized_at = now()
+where metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
+  and args ->> 'operation' = sqlc.arg(operation)::text
+  and state in ('available', 'pending', 'retryable', 'scheduled');
+
+-- name: GitRetries :many
+-- When the operations of a space that failed are tried again.
+-- Index: jobs_sequence.
+select (args ->> 'operation')::text as operation, scheduled_at from river_job
+where metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
+  and state in ('available', 'pending', 'retryable', 'scheduled') and attempt > 0;
 
 -- name: FailLostGitOperations :exec
 -- Those whose job is over although they are not: the process of its last attempt ended, or could not reach the database. They get
@@ -55,7 +81,7 @@ update git_operations o set state = 'failed', finished_at = now(), reason = coal
     where j.state in ('cancelled', 'discarded') and j.kind = 'sync_git' and j.args ->> 'operation' = o.id
     order by j.id desc limit 1
 ), sqlc.arg(reason)::text)
-where o.state in ('queued', 'running') and not exists (
+where o.state in ('queued', 'running', 'retrying') and not exists (
     select from river_job j
     where j.metadata ->> 'sequence' = 'sync_git ' || o.space_id and j.args ->> 'operation' = o.id
       and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
@@ -72,7 +98,7 @@ update git_operations set credentials = null where credentials is not null and f
 -- Sorts: the jobs of a space.
 select o.* from river_job j join git_operations o on o.id = j.args ->> 'operation'
 where j.metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
-  and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+  and j.state in ('available', 'pending', 'running', 'scheduled')
 order by j.state = 'pending', j.id
 limit 1;
 

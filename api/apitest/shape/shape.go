@@ -79,10 +79,11 @@ func Either(checks ...func(any) error) func(any) error {
 var (
 	GitOperationShape = Of{
 		"object": One("git-operation"), "id": ID, "kind": One("import", "export"),
-		"state":   One("queued", "running", "waiting", "done", "failed", "skipped"),
+		"state":   One("queued", "running", "retrying", "waiting", "done", "failed", "skipped", "superseded", "cancelled"),
 		"reason?": Text(1, 5000), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp, "finishedAt?": Timestamp,
 		"commit?": String, "commitURL?": String, "revision?": ID, "notes?": List(Object(Of{"path": String, "text": String})),
-		"changeRequest?": ID, "waitsFor?": ID, "allowedBy?": One("bypass", "trusted"),
+		"changeRequest?": ID, "waitsFor?": ID, "allowedBy?": One("bypass", "trusted"), "nextAttemptAt?": Timestamp,
+		"progress?": Object(Of{"step": One("fetch", "pages", "files", "push"), "done": Count, "total": Count}),
 	}
 	GitSync = Of{
 		"repoName?": String, "installationProvider?": One("github", "gitlab", "github-legacy"), "integration?": String, "url?": String,

@@ -57,7 +57,9 @@ type exporter struct {
 	changes     map[string]Change
 	outside     map[string]string // paths of pages of other folders, by id
 	notes       []Note
-	failed      error
+	// written counts the pages that were looked at, of their number.
+	written, count int
+	failed         error
 }
 
 // Export writes pages. files gives a file of the space. Files that the repository has changed since the last synchronisation
@@ -76,7 +78,7 @@ func (l *Layout) Export(
 		changes: map[string]Change{}, outside: map[string]string{},
 	}
 	pages = x.leaveOutside(pages)
-	x.pages = tree.Nest(pages, "")
+	x.pages, x.count = tree.Nest(pages, ""), len(pages)
 	moved := x.moved(entries)
 	for _, n := range base.Pages {
 		x.was[n.ID] = n
@@ -198,6 +200,9 @@ func (x *exporter) linker() *linker {
 func (x *exporter) write(pages []tree.Page, k *linker) error {
 	for i := range pages {
 		p := &pages[i]
+		if x.written++; x.Progress != nil {
+			x.Progress(x.written, x.count)
+		}
 		if at := x.paths[p.ID]; at != "" {
 			if err := x.writePage(p, at, k); err != nil {
 				return fmt.Errorf("%s: %w", at, err)

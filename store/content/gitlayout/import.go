@@ -2,9 +2,7 @@ package gitlayout
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +44,8 @@ type Tools struct {
 	// KeepMissing keeps the pages of the last synchronisation that have no file anymore: it was an export elsewhere, of
 	// which the repository need not have everything.
 	KeepMissing bool
+	// Progress hears of how many pages are read or written, of all; nil hears nothing.
+	Progress func(done, total int)
 	// Alone leaves out what is not of this folder.
 	Alone bool
 }
@@ -84,6 +84,8 @@ type importer struct {
 	renamed []string
 	all     bool
 	summary bool // the table of contents has changed
+	// read counts the pages that were read, of the number of entries.
+	read, count int
 }
 
 // Import reads a repository. Files that are as they were are not read again, unless what they name has changed.
@@ -152,7 +154,6 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 		}
 		ids[e], taken[id] = id, true
 	}
-	count := 0
 	var each func(entries []*Entry, visit func(e *Entry, under string), under string)
 	each = func(entries []*Entry, visit func(e *Entry, under string), under string) {
 		for _, e := range entries {
@@ -160,8 +161,8 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 			each(e.Children, visit, under+slugOf(m.layout, e)+"/")
 		}
 	}
-	each(entries, func(e *Entry, _ string) { count++; take(e, m.base.Files[e.Key].Page) }, "")
-	if count > tree.MaxPages {
+	each(entries, func(e *Entry, _ string) { m.count++; take(e, m.base.Files[e.Key].Page) }, "")
+	if m.count > tree.MaxPages {
 		return nil, fmt.Errorf("%w: it has more than %d pages", ErrTooLarge, tree.MaxPages)
 	}
 	inSpace := map[string]tree.Node{}
@@ -279,40 +280,6 @@ func (m *importer) compareNames() {
 	m.all = len(m.renamed) > manyRenamed || !m.same(m.layout.Config)
 }
 
-// keepAssets keeps the files of the space that are as they were.
-func (m *importer) keepAssets() {
-	for name, synced := range m.base.Files {
-		if synced.File != "" && m.same(name) {
-			m.out.Synced[name] = synced
-		}
-	}
-}
-
-// remove finds the files of the space that are not those of the repository anymore.
-func (m *importer) remove() {
-	for _, name := range slices.Sorted(maps.Keys(m.base.Files)) {
-		if id := m.base.Files[name].File; id != "" && m.out.Synced[name].File != id {
-			m.out.Removed = append(m.out.Removed, id)
-		}
-	}
-}
-
-// asset gives the id of a file of the space, which it makes one.
-func (m *importer) asset(name string) (string, bool) {
-	if known, ok := m.out.Synced[name]; ok {
-		return known.File, known.File != ""
-	}
-	blob := m.layout.files[name].Blob
-	if known := m.Known[name]; known.File != "" && known.Blob == blob {
-		m.out.Synced[name] = Synced{Blob: blob, File: known.File}
-		return known.File, true
-	}
-	id := m.NewID()
-	m.out.Synced[name] = Synced{Blob: blob, File: id}
-	m.out.Assets = append(m.out.Assets, Asset{id, name})
-	return id, true
-}
-
 // pages makes the pages of entries below a page.
 func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string) error {
 	siblings := make([]tree.Node, len(entries))
@@ -321,6 +288,9 @@ func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string)
 		n, err := m.page(e, id)
 		if err != nil {
 			return err
+		}
+		if m.read++; m.Progress != nil {
+			m.Progress(m.read, m.count)
 		}
 		n.ID, n.Kind, n.Parent = id, e.Kind, parent
 		siblings[i] = n

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GitAsset is a file that joins a space with the id that documents name already.
+type GitAsset struct {
+	ID, Name, ContentType string
+	Load                  func() ([]byte, error)
+}
+
+const (
+	gitCleaning = 10 * time.Second
+	// quotaEvery is how many bytes of files are stored before the quota, which reads the sizes of all, is looked at again.
+	quotaEvery = 16 << 20
+)
+
+// load stores the files, one at a time: together they may be larger than memory. Each is committed at once: who waited for the space
+// with an open transaction that has stored a file would deadlock with an editor who stores the same.
+func (i *gitImporter) load() error {
+	unchecked := 0
+	for n, asset := range i.in.Assets {
+		if i.in.Progress != nil {
+			i.in.Progress(n, len(i.in.Assets))
+		}
+		content, err := asset.Load()
+		if err != nil {
+			return err
+		}
+		hash, err := insertFileContent(i.ctx, i.store.queries, i.in.Operation.SpaceID, content)
+		if err != nil {
+			return err
+		}
+		i.loaded = append(i.loaded, db.InsertFileParams{
+			FileID: asset.ID, Name: asset.Name, ContentType: asset.ContentType, Size: int64(len(content)), Hash: hash,
+		})
+		if unchecked += len(content); unchecked >= quotaEvery {
+			unchecked = 0
+			if err := i.store.within(i.ctx, i.store.queries, quotaFileBytes, i.in.Base.Organization); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unload deletes what was stored for an import that failed, unless the space has it as another file. Whoever adds one has the lock.
+func (i *gitImporter) unload(ctx context.Context) error {
+	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
+	for _, row := range i.loaded {
+		drop.Hashes = append(drop.Hashes, row.Hash)
+	}
+	return i.store.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockSpace(ctx, drop.SpaceID); err != nil {
+			return interpret(err, "space")
+		}
+		return interpret(q.DropUnnamedFiles(ctx, drop), "files")
+	})
+}
+
+// files adds the files to the branch of a revision. The removed ones end with the revision before, if it is of the main content: a branch beside it has what its base has.
+func (i *gitImporter) files(r Revision, id string) error {
+	if !i.in.Standalone {
+		unnamed, err := i.unnamed(id)
+		if err != nil {
+			return err
+		}
+		if len(unnamed) > 0 {
+			if err := i.q.EndFiles(i.ctx, db.EndFilesParams{Seq: r.Seq, Branch: r.Branch, Ids: unnamed}); err != nil {
+				return interpret(err, "files")
+			}
+		}
+	}
+	return i.addFiles(r)
+}
+
+func (i *gitImporter) addFiles(r Revision) error {
+	for _, row := range i.loaded {
+		row.Branch, row.Since = r.Branch, r.Seq
+		if err := i.q.InsertFile(i.ctx, row); err != nil {
+			return interpret(err, "file")
+		}
+	}
+	return nil
+}
