@@ -121,7 +121,8 @@ type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
 
-// document merges the documents by block. A document that cannot be edited is merged with nothing: a side has to be chosen.
+// document merges the documents by block. A document that cannot be edited is merged with nothing: a side has to be
+// chosen.
 func (p *pages) document(r *row) error {
 	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:
