@@ -86,7 +86,7 @@ func TestGitKept(t *testing.T) {
 			}
 		}
 	}
-	// The title is the space's, and the pages below and beside are as they are.
+	// The title is the space's, and its place is as well.
 	b.change(map[string]any{"operation": "update_page", "page": pages[2].ID, "title": "Gee"})
 	b.edit("readme", "Hi.", "Hello.")
 	b.done("export", nil)

@@ -171,7 +171,7 @@ type GitEntriesAtRow struct {
 	FileID string
 }
 
-// What a revision has of what stands at the paths.
+// The pages and files of a revision that stand at the paths.
 // Index: git_sync_files_pkey.
 func (q *Queries) GitEntriesAt(ctx context.Context, arg GitEntriesAtParams) ([]GitEntriesAtRow, error) {
 	rows, err := q.db.Query(ctx, gitEntriesAt,

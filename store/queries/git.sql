@@ -171,7 +171,7 @@ select path, page_id from git_sync_files
 where sync_id = sqlc.arg(sync_id) and page_id = any(sqlc.arg(pages)::text[]) and page_id <> '' and path not like '//%';
 
 -- name: GitEntriesAt :many
--- What a revision has of what stands at the paths.
+-- The pages and files of a revision that stand at the paths.
 -- Index: git_sync_files_pkey.
 select g.path, g.page_id, g.file_id from git_sync_files g
 where g.sync_id = sqlc.arg(sync_id) and g.path = any(sqlc.arg(paths)::text[]) and (

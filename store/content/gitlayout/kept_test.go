@@ -63,7 +63,7 @@ var kepts = []struct {
 		"All of it.", true},
 	{"UTF-16, no mark", "x.md", map[string]string{"x.md": utf16LE("# X\n")[2:]}, nil, "encoding other than UTF-8", "",
 		true},
-	{"long", "x.md", map[string]string{"x.md": "# Long\n\n" + strings.Repeat("word ", schema.MaxMarkdown/5+1)}, nil,
+	{"long", "x.md", map[string]string{"x.md": "# Long\n\n" + strings.Repeat("word ", 1<<20)}, nil,
 		"is too long for a page", "", true},
 	{"many blocks", "x.md", map[string]string{"x.md": "# Many\n\n" + strings.Repeat("a\n\n", schema.MaxDocumentNodes)},
 		nil, "is too long for a page", "", true},
@@ -122,7 +122,7 @@ func TestKept(t *testing.T) {
 					n.Kept = kept
 					s.edit(t, n.Title, "", "Edited.")
 					n.Icon += "bolt"
-					// New pages get other names than those that are taken.
+					// New pages get names that are free.
 					for i, title := range []string{"x", "X", "MOD", "mod"} {
 						page := tree.Page{ID: fmt.Sprint("new", i, kept == ""), Kind: tree.KindDocument, Title: title,
 							Slug: fmt.Sprint(title, kept == "")[:len(title)]}

@@ -185,7 +185,7 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	})
 }
 
-// each visits the references of a document with keys that are equal for those of one meaning.
+// each visits the references of a document with keys, which are equal for references of one meaning.
 func (k Known) each(d schema.Document, from Page, visit func(key string, ref map[string]any)) {
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		visit(k.key(ref, from), ref)
