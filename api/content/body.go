@@ -96,8 +96,10 @@ func (b *pageBody) Problems(field string) []schema.Detail {
 const maxDocument = contentBodyLimit - 1<<20
 
 // text makes the document. A small one may be sent in less bytes than its complete form has.
-func (b *pageBody) text(ctx context.Context, field string, before *schema.Document) (store.Text, error) {
-	text, err := b.richBody.text(ctx, field, before)
+func (b *pageBody) text(
+	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
+) (store.Text, error) {
+	text, err := b.richBody.text(ctx, field, before, resolve)
 	if err != nil || b.Markdown != nil {
 		return text, err
 	}
@@ -108,25 +110,35 @@ func (b *pageBody) text(ctx context.Context, field string, before *schema.Docume
 	return text, err
 }
 
-// text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown in
-// requests is converted. What is still there of the document before keeps its keys.
-func (b *richBody) text(ctx context.Context, field string, before *schema.Document) (store.Text, error) {
+// text converts the body to a document with keys and keeps the original Markdown. This is the only place where
+// Markdown in requests is converted. resolve, which may be nil, makes references of links. What is still there of the
+// document before keeps its keys.
+func (b *richBody) text(
+	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
+) (store.Text, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Text{}, err
 	}
-	if b.Markdown == nil {
-		keys.Assign(b.Document, before)
-		return store.Text{Document: *b.Document}, nil
-	}
-	made, err := markdown.Read(*b.Markdown)
-	if errors.Is(err, markdown.ErrTooLarge) {
-		return store.Text{}, schema.Invalid(field+".markdown", schema.ProblemNodes)
+	made, err := b.read(field)
+	if err == nil && resolve != nil {
+		made, err = resolve(made)
 	}
 	if err != nil {
 		return store.Text{}, err
 	}
 	keys.Assign(&made, before)
 	return store.Text{Document: made, Markdown: b.Markdown}, nil
+}
+
+func (b *richBody) read(field string) (schema.Document, error) {
+	if b.Markdown == nil {
+		return *b.Document, nil
+	}
+	made, err := markdown.Read(*b.Markdown)
+	if errors.Is(err, markdown.ErrTooLarge) {
+		return schema.Document{}, schema.Invalid(field+".markdown", schema.ProblemNodes)
+	}
+	return made, err
 }
 
 // showKeys gives a document that was stored without keys the ones that it gets when it is written again.
@@ -153,7 +165,7 @@ func (b *commentBody) words(ctx context.Context, field string) (store.CommentBod
 
 // said converts a non-blank body for storage in a discussion.
 func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
-	text, err := b.text(ctx, field, nil)
+	text, err := b.text(ctx, field, nil, nil)
 	if err != nil {
 		return store.CommentBody{}, err
 	}

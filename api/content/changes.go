@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/pagelinks"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -157,8 +158,9 @@ func checkFiles(c *rules.Checker, field string, change *contentChange) {
 func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRequest) (schema.ChangeRequest, error) {
 	b := &contentBuilder{
 		store: h.store, space: c.Space.Space.ID, initial: c.ChangeRequest.RevisionInitial,
-		head: c.ChangeRequest.Revision, written: map[string]schema.Document{},
+		head: c.ChangeRequest.Revision, written: map[string]schema.Document{}, placed: map[string]placing{},
 	}
+	b.links = linkPaths{store: h.store, space: b.space, revision: b.head, request: c.ChangeRequest.ID}
 	b.change.UserID = c.Principal.UserID
 	for i := range r.Body.Changes {
 		change := &r.Body.Changes[i]
@@ -182,7 +184,10 @@ type contentBuilder struct {
 	initial, head string
 	// written has the documents that earlier changes of the request write, by the page's id or ref.
 	written map[string]schema.Document
-	change  store.ContentChange
+	// placed find the pages that earlier changes of the request insert, by their refs.
+	placed map[string]placing
+	links  linkPaths
+	change store.ContentChange
 	// name is the field name of the current change, used in errors.
 	name string
 	// revisions caches the revisions read so far, by id.
@@ -195,7 +200,7 @@ func (b *contentBuilder) add(change tree.Change) {
 
 // attributes collects what the change sets. page is the id or the ref of the page, before the document that it replaces.
 func (b *contentBuilder) attributes(
-	ctx context.Context, change *contentChange, page string, before *schema.Document,
+	ctx context.Context, change *contentChange, page string, before *schema.Document, at placing,
 ) (tree.Attributes, error) {
 	attributes := tree.Attributes{
 		Title: change.Title, Slug: change.Slug, Emoji: change.Emoji, Icon: change.Icon, Description: change.Description,
@@ -205,9 +210,14 @@ func (b *contentBuilder) attributes(
 	if change.Document == nil {
 		return attributes, nil
 	}
-	hash := ""
+	hash, id := "", page
+	if _, inserted := b.placed[page]; inserted || change.Page == nil {
+		id = "" // The page has none yet.
+	}
 	if !change.Document.IsZero() {
-		text, err := change.Document.text(ctx, b.name+".document", before)
+		text, err := change.Document.text(ctx, b.name+".document", before, func(d schema.Document) (schema.Document, error) {
+			return b.links.resolved(ctx, id, at, d, before)
+		})
 		if err != nil {
 			return attributes, err
 		}
@@ -250,9 +260,15 @@ func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*sc
 }
 
 func (b *contentBuilder) insertPage(ctx context.Context, change *contentChange) error {
-	attributes, err := b.attributes(ctx, change, schema.Or(change.Ref, ""), nil)
+	ref := schema.Or(change.Ref, "")
+	at := b.inserted(change)
+	attributes, err := b.attributes(ctx, change, ref, nil, at)
+	if _, known := b.placed[ref]; !known && ref != "" {
+		b.placed[ref] = at
+	}
 	b.add(tree.Insert{
-		Kind: schema.Or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: schema.Or(change.Ref, ""), Attributes: attributes,
+		Kind: schema.Or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: ref,
+		Attributes: attributes,
 	})
 	return err
 }
@@ -262,9 +278,38 @@ func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) 
 	if err != nil {
 		return err
 	}
-	attributes, err := b.attributes(ctx, change, *change.Page, before)
+	attributes, err := b.attributes(ctx, change, *change.Page, before, b.updated(*change.Page))
 	b.add(tree.Update{Page: *change.Page, Into: change.Into, At: change.At, Attributes: attributes})
 	return err
+}
+
+// inserted finds where a new page is to be: below a page that is there, or that an earlier change inserts.
+func (b *contentBuilder) inserted(change *contentChange) placing {
+	slug := schema.Or(change.Slug, "")
+	if slug == "" {
+		slug = tree.Slugify(schema.Or(change.Title, tree.Untitled))
+	}
+	if into := change.Into.Value; into != nil {
+		return b.links.below(b.updated(*into), slug)
+	}
+	return b.links.below(nil, slug)
+}
+
+// updated finds where a page is that is changed.
+func (b *contentBuilder) updated(id string) placing {
+	if at := b.placed[id]; at != nil {
+		return at
+	}
+	return func(ctx context.Context) (pagelinks.Page, error) { return b.page(ctx, id) }
+}
+
+// page finds a page of the revision. A page that does not exist is for the store to refuse.
+func (b *contentBuilder) page(ctx context.Context, id string) (pagelinks.Page, error) {
+	paths, err := b.store.PathsOf(ctx, b.space, b.head, []string{id})
+	if err != nil {
+		return pagelinks.Page{}, err
+	}
+	return b.links.placed(ctx, pagelinks.Page{ID: id, Path: paths[id]})
 }
 
 func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) error {

@@ -23,11 +23,15 @@ func (b *gitBench) keptBook() (titles []string) {
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 1\n"
 	module := b.forge.Commit("a.git", "module", b.forge.Tree("a.git", gitsynctest.Entry("100644", "x.md", blob("# X\n"))))
 	entries := []gitsynctest.TreeEntry{
-		gitsynctest.Entry("100644", "A.md", blob("# Upper\n")), gitsynctest.Entry("100644", "README.md", blob("# Home\n\nHi.\n")),
-		gitsynctest.Entry("100644", "a.md", blob("# Lower\n")), gitsynctest.Entry("100644", "gbk.md", blob("# G\n\n\xc4\xe3\xba\xc3\n")),
-		gitsynctest.Entry("100644", "latin.md", blob("# Caf\xe9\n\nD\xe9j\xe0 vu.\n")), gitsynctest.Entry("100644", "lfs.md", blob(pointer)),
+		gitsynctest.Entry("100644", "A.md", blob("# Upper\n")), gitsynctest.Entry("100644", "README.md",
+			blob("# Home\n\nHi.\n")),
+		gitsynctest.Entry("100644", "a.md", blob("# Lower\n")), gitsynctest.Entry("100644", "gbk.md",
+			blob("# G\n\n\xc4\xe3\xba\xc3\n")),
+		gitsynctest.Entry("100644", "latin.md", blob("# Caf\xe9\n\nD\xe9j\xe0 vu.\n")), gitsynctest.Entry("100644",
+			"lfs.md", blob(pointer)),
 		gitsynctest.Entry("120000", "link.md", blob("README.md")), gitsynctest.Entry("160000", "mod", module),
-		gitsynctest.Entry("100644", "pic.md", blob("\x89PNG\r\n\x1a\n\x00\x00")), gitsynctest.Entry("100644", "wide.md", blob("\xff\xfe#\x00 \x00W\x00")),
+		gitsynctest.Entry("100644", "pic.md", blob("\x89PNG\r\n\x1a\n\x00\x00")), gitsynctest.Entry("100644", "wide.md",
+			blob("\xff\xfe#\x00 \x00W\x00")),
 	}
 	summary := "# S\n\n* [Home](README.md)\n"
 	for _, name := range []string{"a", "gbk", "latin", "lfs", "link", "mod/x", "pic", "wide"} {
@@ -40,7 +44,8 @@ func (b *gitBench) keptBook() (titles []string) {
 	return titles
 }
 
-// TestGitKept: every way to edit a page that stands for something else is refused with the reason, and exports of other pages go on.
+// TestGitKept: every way to edit a page that stands for something else is refused with the reason, and exports of
+// other pages go on.
 func TestGitKept(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -53,7 +58,8 @@ func TestGitKept(t *testing.T) {
 	}
 	tree := func() string { return b.forge.Git("a.git", "", "ls-tree", "-r", "main") }
 	before := tree()
-	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/pages", nil, 200).Pages
+	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleRead, "GET",
+		"/v1/spaces/"+b.Ours.Space.ID+"/content/pages", nil, 200).Pages
 	if len(pages) != 9 {
 		t.Fatalf("%+v", pages)
 	}
@@ -65,20 +71,22 @@ func TestGitKept(t *testing.T) {
 		}
 		for name, change := range map[string]map[string]any{
 			"Markdown": {"operation": "update_page", "document": map[string]any{"markdown": shown + "\n\nMore.\n"}},
-			"document": {"operation": "update_page", "document": map[string]any{"document": map[string]any{"nodes": []any{map[string]any{"type": "paragraph"}}}}},
-			"nothing":  {"operation": "update_page", "document": map[string]any{}},
-			"title":    {"operation": "update_page", "title": "New", "document": map[string]any{"markdown": "x"}},
+			"document": {"operation": "update_page",
+				"document": map[string]any{"document": map[string]any{"nodes": []any{map[string]any{"type": "paragraph"}}}}},
+			"nothing": {"operation": "update_page", "document": map[string]any{}},
+			"title":   {"operation": "update_page", "title": "New", "document": map[string]any{"markdown": "x"}},
 		} {
 			change["page"] = p.ID
 			request := b.ChangeRequest(b.Ours)
 			answer := b.Do("POST", b.RequestPath(request.ID)+"/content", b.token, map[string]any{"changes": []any{change}})
 			refused := b.WantError(answer, http.StatusBadRequest)
-			if !strings.Contains(string(answer.Body), "changes[0].document") || !strings.Contains(string(answer.Body), "cannot be edited here: it ") {
+			if !strings.Contains(string(answer.Body), "changes[0].document") || !strings.Contains(string(answer.Body),
+				"cannot be edited here: it ") {
 				t.Errorf("%s, %s: %+v", p.Path, name, refused)
 			}
 		}
 	}
-	// The title is the space's, and the pages below and beside are as they are.
+	// The title is the space's, and its place is as well.
 	b.change(map[string]any{"operation": "update_page", "page": pages[2].ID, "title": "Gee"})
 	b.edit("readme", "Hi.", "Hello.")
 	b.done("export", nil)
@@ -100,7 +108,8 @@ func TestGitKept(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	// Once the file is a page, its page is one, and an older state of it cannot come back.
-	files := map[string]string{"README.md": "# Home\n\nHello.\n", "SUMMARY.md": "# S\n\n* [Home](README.md)\n* [L](latin.md)\n", "latin.md": "# L\n\nCafé.\n"}
+	files := map[string]string{"README.md": "# Home\n\nHello.\n",
+		"SUMMARY.md": "# S\n\n* [Home](README.md)\n* [L](latin.md)\n", "latin.md": "# L\n\nCafé.\n"}
 	b.commit(files)
 	b.done("import", nil)
 	latin := b.page("latin")
@@ -119,8 +128,8 @@ func TestGitKept(t *testing.T) {
 	}
 }
 
-// TestGitKeptMerges: an edit that began when the page was one meets a file that is none. It is a conflict, and whatever is chosen,
-// the file stays.
+// TestGitKeptMerges: an edit that began when the page was one meets a file that is none. It is a conflict, and
+// whatever is chosen, the file stays.
 func TestGitKeptMerges(t *testing.T) {
 	t.Parallel()
 	for _, take := range []string{"ours", "theirs"} {
@@ -131,7 +140,8 @@ func TestGitKeptMerges(t *testing.T) {
 			b.commit(files)
 			b.done("import", nil)
 			request := b.ChangeRequest(b.Ours)
-			b.ChangeContent(schema.RoleAdmin, request.ID, fmt.Sprintf(`{"operation":"update_page","page":%q,"document":{"markdown":"Edited."}}`, b.page("a").ID))
+			b.ChangeContent(schema.RoleAdmin, request.ID,
+				fmt.Sprintf(`{"operation":"update_page","page":%q,"document":{"markdown":"Edited."}}`, b.page("a").ID))
 			files["a.md"] = "# A\n\nT\xe9xt.\n"
 			tip := b.commit(files)
 			b.done("import", nil)
@@ -171,7 +181,8 @@ func TestGitKeptTranslation(t *testing.T) {
 	server := chattest.New(t, func(r chattest.Request) chattest.Answer { return translationtest.LoudModel(t, r) })
 	translator := translationtest.Model(t, server)
 	path := "/v1/orgs/" + b.Ours.Organization.ID + "/translations"
-	made := b.Want(http.StatusCreated, "POST", path, b.token, fmt.Sprintf(`{"source":{"space":%q,"language":"en"},"language":"de"}`, b.Ours.Space.ID))
+	made := b.Want(http.StatusCreated, "POST", path, b.token,
+		fmt.Sprintf(`{"source":{"space":%q,"language":"en"},"language":"de"}`, b.Ours.Space.ID))
 	run := func() {
 		t.Helper()
 		if failed := jobstest.RunAllWith(t, b.Store, translator); len(failed) > 0 {
@@ -180,8 +191,10 @@ func TestGitKeptTranslation(t *testing.T) {
 	}
 	b.Want(http.StatusNoContent, "POST", path+"/"+made["id"].(string)+"/run", b.token, nil)
 	run()
-	copied := b.Want(http.StatusOK, "GET", path+"/"+made["id"].(string), b.token, nil)["result"].(map[string]any)["space"].(string)
-	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+copied+"/content/pages", nil, 200).Pages
+	copied := b.Want(http.StatusOK, "GET", path+"/"+made["id"].(string), b.token,
+		nil)["result"].(map[string]any)["space"].(string)
+	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+copied+"/content/pages",
+		nil, 200).Pages
 	if len(pages) != 9 {
 		t.Fatalf("%+v", pages)
 	}
@@ -190,10 +203,12 @@ func TestGitKeptTranslation(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(fmt.Sprint(page["markdown"]), `\`, ""), "cannot be edited here: it ") {
 			t.Errorf("%v", page)
 		}
-		request := b.Want(http.StatusCreated, "POST", "/v1/spaces/"+copied+"/change-requests", b.token, map[string]any{})["id"].(string)
-		b.Want(http.StatusBadRequest, "POST", "/v1/spaces/"+copied+"/change-requests/"+request+"/content", b.token, map[string]any{"changes": []any{
-			map[string]any{"operation": "update_page", "page": p.ID, "document": map[string]any{"markdown": "x"}},
-		}})
+		request := b.Want(http.StatusCreated, "POST", "/v1/spaces/"+copied+"/change-requests", b.token,
+			map[string]any{})["id"].(string)
+		b.Want(http.StatusBadRequest, "POST", "/v1/spaces/"+copied+"/change-requests/"+request+"/content", b.token,
+			map[string]any{"changes": []any{
+				map[string]any{"operation": "update_page", "page": p.ID, "document": map[string]any{"markdown": "x"}},
+			}})
 	}
 	b.Want(http.StatusNoContent, "POST", path+"/"+made["id"].(string)+"/run", b.token, nil)
 	run()

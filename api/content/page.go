@@ -81,8 +81,9 @@ func onePageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or to /pages/ and
-// its id, which front ends replace. Without one they are as they were written, so that an editor can write back what it has read; a site's readers have the first.
+// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or to
+// /pages/ and its id, which front ends replace. Without one they are as they were written. An editor can write back each
+// form. Editors see the files of the Git repository. For readers, and without a repository, a page is a file at its path.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -219,7 +220,7 @@ func (h *pages) page(
 			return schema.RevisionPage{}, err
 		}
 	}
-	source, err := h.markdown(ctx, space, self, text, refs)
+	source, err := h.markdown(ctx, c, space, self, text, refs)
 	if c.Reader != nil {
 		source = titled(page.Title, source, text.Document)
 	}
@@ -287,17 +288,23 @@ func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Pa
 
 // markdown returns the Markdown of a page with its links to other pages in the form that was asked for, if any. What the author wrote keeps
 // its bytes but for the links.
-func (h *pages) markdown(ctx context.Context, space store.Space, page pagelinks.Page, text store.Text, refs string) (string, error) {
+func (h *pages) markdown(
+	ctx context.Context, c *access.Caller, space store.Space, page pagelinks.Page, text store.Text, refs string,
+) (string, error) {
+	links := linkPaths{store: h.store, space: space.ID, revision: space.Revision}
+	if c.ChangeRequest != nil {
+		links.request = c.ChangeRequest.ID
+	}
 	var err error
 	d := text.Document
-	switch refs {
-	case refsStable:
+	switch {
+	case refs == refsStable:
 		d, err = h.linked(ctx, space, page, d)
 		d = pagelinks.Stable(d)
-	case refsRelative:
-		var paths map[string]string
-		paths, err = h.store.PathsOf(ctx, space.ID, space.Revision, pagelinks.Pages(d))
-		d = pagelinks.Relative(d, page, paths)
+	case refs == refsRelative:
+		d, err = links.relative(ctx, page, d, c.Reader != nil)
+	case text.Markdown != nil:
+		d, err = links.asWritten(ctx, page, *text.Markdown, d)
 	}
 	switch {
 	case err != nil:

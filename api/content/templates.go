@@ -107,13 +107,20 @@ func (h *templates) create(ctx context.Context, c *access.Caller, r *createTempl
 			return schema.ChangeRequestTemplate{}, err
 		}
 	}
+	links := linkPaths{store: h.store, space: c.Space.Space.ID, revision: c.Space.Space.Revision}
+	placed := map[string]placing{}
 	for i, page := range r.Body.Pages {
+		at := links.below(placed[schema.Or(page.Into, "")], tree.Slugify(*page.Title))
+		if ref := schema.Or(page.Ref, ""); ref != "" {
+			placed[ref] = at
+		}
 		add := store.TemplatePage{
 			Title: *page.Title, Emoji: schema.Or(page.Emoji, ""), Icon: schema.Or(page.Icon, ""), Description: schema.Or(page.Description, ""),
 			Hidden: schema.Or(page.Hidden, false), Ref: schema.Or(page.Ref, ""), Into: schema.Or(page.Into, ""),
 		}
 		if page.Document != nil && !page.Document.IsZero() {
-			text, err := page.Document.text(ctx, fmt.Sprintf("pages[%d].document", i), nil)
+			resolve := func(d schema.Document) (schema.Document, error) { return links.resolved(ctx, "", at, d, nil) }
+			text, err := page.Document.text(ctx, fmt.Sprintf("pages[%d].document", i), nil, resolve)
 			if err != nil {
 				return schema.ChangeRequestTemplate{}, err
 			}

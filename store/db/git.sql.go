@@ -166,6 +166,59 @@ func (q *Queries) GitCredentials(ctx context.Context, id string) ([]byte, error)
 	return credentials, err
 }
 
+const gitEntriesAt = `-- name: GitEntriesAt :many
+select g.path, g.page_id, g.file_id from git_sync_files g
+where g.sync_id = $1 and g.path = any($2::text[]) and (
+    g.page_id <> '' and exists (
+        select from pages_of($3, $4) p where p.page_id = g.page_id)
+    or g.file_id <> '' and exists (
+        select from revisions r
+            join branch_files f on f.branch in (r.branch, r.base) and f.file_id = g.file_id
+                and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+        where r.space_id = $3 and r.id = $4)
+)
+`
+
+type GitEntriesAtParams struct {
+	SyncID   string
+	Paths    []string
+	SpaceID  string
+	Revision string
+}
+
+type GitEntriesAtRow struct {
+	Path   string
+	PageID string
+	FileID string
+}
+
+// The pages and files of a revision that stand at the paths.
+// Index: git_sync_files_pkey.
+func (q *Queries) GitEntriesAt(ctx context.Context, arg GitEntriesAtParams) ([]GitEntriesAtRow, error) {
+	rows, err := q.db.Query(ctx, gitEntriesAt,
+		arg.SyncID,
+		arg.Paths,
+		arg.SpaceID,
+		arg.Revision,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GitEntriesAtRow{}
+	for rows.Next() {
+		var i GitEntriesAtRow
+		if err := rows.Scan(&i.Path, &i.PageID, &i.FileID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const gitFilesOfSyncs = `-- name: GitFilesOfSyncs :many
 select distinct on (f.path) f.path, f.blob, f.page_id, f.file_id
 from git_sync_files f
@@ -286,6 +339,43 @@ func (q *Queries) GitOperationAtWork(ctx context.Context, spaceID string) (GitOp
 		&i.Progress,
 	)
 	return i, err
+}
+
+const gitPathsOfPages = `-- name: GitPathsOfPages :many
+select path, page_id from git_sync_files
+where sync_id = $1 and page_id = any($2::text[]) and page_id <> '' and path not like '//%'
+`
+
+type GitPathsOfPagesParams struct {
+	SyncID string
+	Pages  []string
+}
+
+type GitPathsOfPagesRow struct {
+	Path   string
+	PageID string
+}
+
+// Entries of the table of contents without a file have no path.
+// Index: git_sync_files_page.
+func (q *Queries) GitPathsOfPages(ctx context.Context, arg GitPathsOfPagesParams) ([]GitPathsOfPagesRow, error) {
+	rows, err := q.db.Query(ctx, gitPathsOfPages, arg.SyncID, arg.Pages)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GitPathsOfPagesRow{}
+	for rows.Next() {
+		var i GitPathsOfPagesRow
+		if err := rows.Scan(&i.Path, &i.PageID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const gitProgress = `-- name: GitProgress :one
@@ -586,6 +676,32 @@ func (q *Queries) LastGitImportOf(ctx context.Context, changeRequestID *string) 
 		&i.Progress,
 	)
 	return i, err
+}
+
+const lastGitSync = `-- name: LastGitSync :one
+select id from (
+    select id, synced_at, 0 as rank from git_syncs where change_request_id = $1::text
+    union all
+    select id, synced_at, 1 from git_syncs where space_id = $2::text and change_request_id is null
+) s
+order by rank, synced_at desc, id
+limit 1
+`
+
+type LastGitSyncParams struct {
+	ChangeRequestID string
+	SpaceID         string
+}
+
+// The synchronization that says where the pages of a space are in a repository: what a change request imported, or else
+// the last one.
+// Index: git_syncs_known, git_syncs_request.
+// Sorts: the synchronizations of a space.
+func (q *Queries) LastGitSync(ctx context.Context, arg LastGitSyncParams) (string, error) {
+	row := q.db.QueryRow(ctx, lastGitSync, arg.ChangeRequestID, arg.SpaceID)
+	var id string
+	err := row.Scan(&id)
+	return id, err
 }
 
 const listGitOperations = `-- name: ListGitOperations :many

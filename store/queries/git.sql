@@ -207,3 +207,36 @@ delete from git_redirects where space_id = sqlc.arg(space_id) and source <> all(
 insert into git_redirects as r (space_id, source, page_id)
 select sqlc.arg(space_id), unnest(sqlc.arg(sources)::text[]), unnest(sqlc.arg(pages)::text[])
 on conflict (space_id, source) do update set page_id = excluded.page_id where r.page_id <> excluded.page_id;
+
+-- name: LastGitSync :one
+-- The synchronization that says where the pages of a space are in a repository: what a change request imported, or else
+-- the last one.
+-- Index: git_syncs_known, git_syncs_request.
+-- Sorts: the synchronizations of a space.
+select id from (
+    select id, synced_at, 0 as rank from git_syncs where change_request_id = sqlc.arg(change_request_id)::text
+    union all
+    select id, synced_at, 1 from git_syncs where space_id = sqlc.arg(space_id)::text and change_request_id is null
+) s
+order by rank, synced_at desc, id
+limit 1;
+
+-- name: GitPathsOfPages :many
+-- Entries of the table of contents without a file have no path.
+-- Index: git_sync_files_page.
+select path, page_id from git_sync_files
+where sync_id = sqlc.arg(sync_id) and page_id = any(sqlc.arg(pages)::text[]) and page_id <> '' and path not like '//%';
+
+-- name: GitEntriesAt :many
+-- The pages and files of a revision that stand at the paths.
+-- Index: git_sync_files_pkey.
+select g.path, g.page_id, g.file_id from git_sync_files g
+where g.sync_id = sqlc.arg(sync_id) and g.path = any(sqlc.arg(paths)::text[]) and (
+    g.page_id <> '' and exists (
+        select from pages_of(sqlc.arg(space_id), sqlc.arg(revision)) p where p.page_id = g.page_id)
+    or g.file_id <> '' and exists (
+        select from revisions r
+            join branch_files f on f.branch in (r.branch, r.base) and f.file_id = g.file_id
+                and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+        where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision))
+);

@@ -16,8 +16,8 @@
 // too. The `redirects` of .gitbook.yaml lead from paths of the space to pages, by their ids: so
 // they follow a page that is moved. The file itself is never written.
 //
-// An entry of the table of contents, or a name that ends with .md, may stand for what cannot be a page: an entry that is
-// left, a binary file, text that is not UTF-8 or too long, a path that nothing can be written to. Its page is kept
+// An entry of the table of contents, or a name that ends with .md, may stand for what cannot be a page: an entry that
+// is left, a binary file, text that is not UTF-8 or too long, a path that nothing can be written to. Its page is kept
 // (tree.Page.Kept): the text says why and cannot be edited, and nothing is ever written to the path.
 //
 // # Writing

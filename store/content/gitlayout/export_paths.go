@@ -19,11 +19,11 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 		}
 		below, isFolder := x.folderOf(p)
 		if !isFolder {
-			below = folder + fileName(p.Slug) + "/"
+			below = folder + FileName(p.Slug) + "/"
 		}
 		if p.Kind != tree.KindGroup {
 			if x.needsFile(p) && x.paths[p.ID] == "" {
-				name := folder + fileName(p.Slug)
+				name := folder + FileName(p.Slug)
 				own := folder + readmeName
 				if isFolder {
 					own = below + readmeName
@@ -38,7 +38,7 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 			if at := x.paths[p.ID]; x.layout.isReadme(at) {
 				below = strings.TrimSuffix(at, path.Base(at))
 			} else if at != "" {
-				below = strings.TrimSuffix(at, path.Ext(at)) + "/"
+				below = FolderBelow(at)
 			}
 		}
 		x.place(p.Pages, below, false)
@@ -69,8 +69,16 @@ func changedFields(a, b *tree.Page) []pageField {
 
 const maxFileName = 60
 
-// fileName is a name that every file system takes.
-func fileName(slug string) string {
+// FolderBelow gives the folder of the files of pages below a page with a file, with a slash at its end.
+func FolderBelow(file string) string {
+	if strings.EqualFold(path.Base(file), readmeName) {
+		return strings.TrimSuffix(file, path.Base(file))
+	}
+	return strings.TrimSuffix(file, path.Ext(file)) + "/"
+}
+
+// FileName makes a name of a slug that every file system takes.
+func FileName(slug string) string {
 	name := []rune(tree.Slugify(slug))
 	return strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
 }
@@ -135,9 +143,9 @@ func (x *exporter) assetPath(id string) (string, bool) {
 	}
 	ext := path.Ext(name)
 	folder := x.layout.Root + assetFolder
-	at := folder + fileName(strings.TrimSuffix(name, ext)) + strings.ToLower("."+fileName(strings.TrimPrefix(ext, ".")))
+	at := folder + FileName(strings.TrimSuffix(name, ext)) + strings.ToLower("."+FileName(strings.TrimPrefix(ext, ".")))
 	if ext == "" {
-		at = folder + fileName(name)
+		at = folder + FileName(name)
 	}
 	at = x.free(at, at)
 	x.assets[id] = at

@@ -99,8 +99,8 @@ func (l *Layout) blocked(name string) string {
 	return ""
 }
 
-// unreadable says why the bytes of a file cannot be the text of a page that is edited; "" if they can. An edit would write
-// all of the file as UTF-8.
+// unreadable says why the bytes of a file cannot be the text of a page that is edited; "" if they can. An edit would
+// write all of the file as UTF-8.
 func unreadable(text string) string {
 	switch {
 	case strings.HasPrefix(text, littleEndian), strings.HasPrefix(text, bigEndian):

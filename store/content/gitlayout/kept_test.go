@@ -37,24 +37,36 @@ var kepts = []struct {
 	{"symbolic link", "docs/x.md", nil, map[string]string{"docs/x.md": "symbolic link"}, "symbolic link", "", true},
 	{"large", "x.md", nil, map[string]string{"x.md": "too large"}, "too large", "", true},
 	{"submodule", "x.md", nil, map[string]string{"x.md": "submodule"}, "submodule", "", true},
-	{"in a submodule", "mod/deep/x.md", nil, map[string]string{"mod": "submodule"}, "is in mod, which is left as it is: submodule", "", false},
+	{"in a submodule", "mod/deep/x.md", nil, map[string]string{"mod": "submodule"},
+		"is in mod, which is left as it is: submodule", "", false},
 	{"in a linked folder", "mod/README.md", nil, map[string]string{"mod": "symbolic link"}, "is in mod", "", false},
-	{"case", "x.md", map[string]string{"X.md": "# Upper\n"}, map[string]string{"x.md": "same name but for case"}, "same name but for case", "", true},
-	{"folder in another case", "mod/x.md", map[string]string{"MOD/x.md": "# X\n"}, map[string]string{"mod": "same name but for case"}, "has the name of MOD/x.md in another spelling", "", false},
-	{"spelled in another case", "X.md", map[string]string{"x.md": "# X\n"}, nil, "has the name of x.md in another spelling", "", false},
-	{"folder spelled in another case", "Mod/y.md", map[string]string{"mod/x.md": "# X\n"}, nil, "has the name of mod in another spelling", "", false},
+	{"case", "x.md", map[string]string{"X.md": "# Upper\n"}, map[string]string{"x.md": "same name but for case"},
+		"same name but for case", "", true},
+	{"folder in another case", "mod/x.md", map[string]string{"MOD/x.md": "# X\n"},
+		map[string]string{"mod": "same name but for case"}, "has the name of MOD/x.md in another spelling", "", false},
+	{"spelled in another case", "X.md", map[string]string{"x.md": "# X\n"}, nil,
+		"has the name of x.md in another spelling", "", false},
+	{"folder spelled in another case", "Mod/y.md", map[string]string{"mod/x.md": "# X\n"}, nil,
+		"has the name of mod in another spelling", "", false},
 	{"folder", "x.md", map[string]string{"x.md/y.png": "y"}, nil, "is a folder", "", false},
 	{"in a file", "README.md/x.md", nil, nil, "is in README.md, which is no folder", "", false},
 	{"no path", ".git/x.md", nil, nil, "has a name that cannot be written", "", false},
 	{"binary", "x.md", map[string]string{"x.md": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"}, nil, "is binary", "", true},
-	{"Latin-1", "x.md", map[string]string{"x.md": "# Caf\xe9\n\nD\xe9j\xe0 vu, twice.\n"}, nil, "has bytes that are not UTF-8", "vu, twice.", true},
-	{"GBK", "x.md", map[string]string{"x.md": "# \xb1\xea\n\n\xc4\xe3\xba\xc3 and words.\n"}, nil, "not UTF-8", "and words.", true},
-	{"mixed", "x.md", map[string]string{"x.md": "# Gr\u00fc\u00dfe\n\nGood \u00fc.\n\nBad \xfc.\n"}, nil, "not UTF-8", "Good \u00fc.", true},
+	{"Latin-1", "x.md", map[string]string{"x.md": "# Caf\xe9\n\nD\xe9j\xe0 vu, twice.\n"}, nil,
+		"has bytes that are not UTF-8", "vu, twice.", true},
+	{"GBK", "x.md", map[string]string{"x.md": "# \xb1\xea\n\n\xc4\xe3\xba\xc3 and words.\n"}, nil, "not UTF-8",
+		"and words.", true},
+	{"mixed", "x.md", map[string]string{"x.md": "# Gr\u00fc\u00dfe\n\nGood \u00fc.\n\nBad \xfc.\n"}, nil, "not UTF-8",
+		"Good \u00fc.", true},
 	{"cut character", "x.md", map[string]string{"x.md": "# X\n\nWhole.\xe4\xbd"}, nil, "not UTF-8", "Whole.", true},
-	{"UTF-16", "x.md", map[string]string{"x.md": utf16LE("# Caf\u00e9\n\nAll of it.\n")}, nil, "is text in UTF-16", "All of it.", true},
-	{"UTF-16, no mark", "x.md", map[string]string{"x.md": utf16LE("# X\n")[2:]}, nil, "encoding other than UTF-8", "", true},
-	{"long", "x.md", map[string]string{"x.md": "# Long\n\n" + strings.Repeat("word ", schema.MaxPage/5+1)}, nil, "is too long for a page", "", true},
-	{"many blocks", "x.md", map[string]string{"x.md": "# Many\n\n" + strings.Repeat("a\n\n", schema.MaxDocumentNodes)}, nil, "is too long for a page", "", true},
+	{"UTF-16", "x.md", map[string]string{"x.md": utf16LE("# Caf\u00e9\n\nAll of it.\n")}, nil, "is text in UTF-16",
+		"All of it.", true},
+	{"UTF-16, no mark", "x.md", map[string]string{"x.md": utf16LE("# X\n")[2:]}, nil, "encoding other than UTF-8", "",
+		true},
+	{"long", "x.md", map[string]string{"x.md": "# Long\n\n" + strings.Repeat("word ", schema.MaxPage/5+1)}, nil,
+		"is too long for a page", "", true},
+	{"many blocks", "x.md", map[string]string{"x.md": "# Many\n\n" + strings.Repeat("a\n\n", schema.MaxDocumentNodes)},
+		nil, "is too long for a page", "", true},
 }
 
 // TestKept: what cannot be a page says so. Its file is never written, and the export of other pages goes on.
@@ -81,13 +93,18 @@ func TestKept(t *testing.T) {
 				n := find()
 				text := markdown.Write(s.documents[n.Document])
 				want := c.path + " cannot be edited here: it "
-				if !strings.HasPrefix(n.Kept, want) || !strings.Contains(n.Kept, c.why) || strings.ContainsRune(n.Title, '\ufffd') && summary {
+				if !strings.HasPrefix(n.Kept, want) || !strings.Contains(n.Kept, c.why) || strings.ContainsRune(n.Title,
+					'\ufffd') && summary {
 					t.Errorf("%q: %q", n.Title, n.Kept)
 				}
-				if plain := strings.ReplaceAll(text, `\`, ""); !strings.Contains(plain, n.Kept) || !strings.Contains(plain, c.shows) {
+				if plain := strings.ReplaceAll(text, `\`, ""); !strings.Contains(plain, n.Kept) || !strings.Contains(plain,
+					c.shows) {
 					t.Errorf("the page says %q", text)
 				}
-				noted := slices.ContainsFunc(content.Notes, func(note Note) bool { return note.Path == c.path && strings.Contains(note.Text, c.why) })
+				noted := slices.ContainsFunc(content.Notes, func(note Note) bool {
+					return note.Path == c.path &&
+						strings.Contains(note.Text, c.why)
+				})
 				if _, left := c.left[c.path]; noted == left {
 					t.Errorf("notes: %+v", content.Notes)
 				}
@@ -105,12 +122,14 @@ func TestKept(t *testing.T) {
 					n.Kept = kept
 					s.edit(t, n.Title, "", "Edited.")
 					n.Icon += "bolt"
-					// New pages get other names than those that are taken.
+					// New pages get names that are free.
 					for i, title := range []string{"x", "X", "MOD", "mod"} {
-						page := tree.Page{ID: fmt.Sprint("new", i, kept == ""), Kind: tree.KindDocument, Title: title, Slug: fmt.Sprint(title, kept == "")[:len(title)]}
+						page := tree.Page{ID: fmt.Sprint("new", i, kept == ""), Kind: tree.KindDocument, Title: title,
+							Slug: fmt.Sprint(title, kept == "")[:len(title)]}
 						s.pages = append(s.pages,
 							tree.Node{Page: page, Position: fmt.Sprint("zz", i, kept == "")},
-							tree.Node{Page: tree.Page{ID: page.ID + "b", Kind: tree.KindDocument, Title: "Below", Slug: "below"}, Parent: page.ID, Position: "a0"},
+							tree.Node{Page: tree.Page{ID: page.ID + "b", Kind: tree.KindDocument, Title: "Below", Slug: "below"},
+								Parent: page.ID, Position: "a0"},
 						)
 					}
 					files := maps.Clone(s.files)
@@ -132,7 +151,8 @@ func TestKept(t *testing.T) {
 				// Once the file is a page, so is the page.
 				s.left = nil
 				maps.DeleteFunc(s.files, func(name, _ string) bool {
-					return strings.HasPrefix(strings.ToLower(name), strings.ToLower(c.path)) || strings.HasPrefix(strings.ToLower(name), "mod/")
+					return strings.HasPrefix(strings.ToLower(name), strings.ToLower(c.path)) ||
+						strings.HasPrefix(strings.ToLower(name), "mod/")
 				})
 				if strings.HasPrefix(c.path, ".git/") || strings.HasPrefix(c.path, "README.md/") {
 					return
@@ -162,8 +182,10 @@ func TestKept(t *testing.T) {
 // TestKeptSummary: a table of contents that cannot be read says so, and one that is left is not written.
 func TestKeptSummary(t *testing.T) {
 	t.Parallel()
-	s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": "# A\n", "SUMMARY.md": utf16LE("* [Home](README.md)\n")})
-	if _, err := s.open(t, "").Import(s.base, s.tools()); err == nil || !strings.Contains(err.Error(), "SUMMARY.md is text in UTF-16") {
+	s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": "# A\n",
+		"SUMMARY.md": utf16LE("* [Home](README.md)\n")})
+	if _, err := s.open(t, "").Import(s.base, s.tools()); err == nil || !strings.Contains(err.Error(),
+		"SUMMARY.md is text in UTF-16") {
 		t.Errorf("%v", err)
 	}
 	s.files["SUMMARY.md"] = "* [Home](README.md)\n* [Caf\xe9](a.md)\n* [B](b.md)\n"

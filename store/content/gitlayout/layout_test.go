@@ -35,7 +35,8 @@ func newSpace(files map[string]string) *space {
 
 func (s *space) tools() Tools {
 	return Tools{
-		TreeURL: s.treeURL, Now: time.Unix(1, 0), NewID: func() string { s.next++; return fmt.Sprintf("id%d", s.next) }, Pages: s.pages,
+		TreeURL: s.treeURL, Now: time.Unix(1, 0), Pages: s.pages,
+		NewID: func() string { s.next++; return fmt.Sprintf("id%024d", s.next) },
 		Load: func(hash string) (schema.Document, error) {
 			d, ok := s.documents[hash]
 			if !ok {

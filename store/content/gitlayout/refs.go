@@ -244,11 +244,11 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 		if !ok {
 			return nil
 		}
-		link = content.RelativeLink(from, at)
-		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
-			if at == from {
-				link = ""
-			}
+		anchor, anchored := ref["anchor"].(string)
+		if anchored = anchored && ref["kind"] == "anchor"; !anchored || at != from {
+			link = content.RelativeLink(from, at)
+		}
+		if anchored {
 			link += "#" + anchor
 		}
 	case "file":

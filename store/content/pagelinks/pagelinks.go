@@ -15,12 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// maxTargets bounds the look-ups for one document. Links after the first thousand different ones stay as they are.
-const maxTargets = 1000
+// maxTargets bounds the look-ups for one document, with up to four for each link. Links beyond it stay as they are.
+const maxTargets = 4000
 
-// Page is the page that a document belongs to.
+// Page is the page that a document belongs to. A new page has no id yet.
 type Page struct {
 	ID, Path string
+	// File is the path of the page's file in the repository that the space is synchronized with, or where the next export
+	// writes it; "" without a repository. Root is the folder of the content there, with a slash at its end, or "".
+	File, Root string
 }
 
 // Targets lists the paths of pages that the relative links of a page may lead to.
@@ -85,6 +88,21 @@ func Pages(d schema.Document) []string {
 // Relative returns the document with relative links in the place of references to pages, where paths has the ids. They
 // lead to the page as a file: guides/install.md. The document that it was given stays as it was.
 func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
+	files := make(map[string]string, len(paths))
+	for id, to := range paths {
+		if to != "" {
+			files[id] = to + ".md"
+		}
+	}
+	return relative(d, from, from.Path, files)
+}
+
+// RelativeFiles returns the document with relative links to the files of pages in the repository, as Relative does.
+func RelativeFiles(d schema.Document, from Page, files map[string]string) schema.Document {
+	return relative(d, from, from.File, files)
+}
+
+func relative(d schema.Document, from Page, at string, files map[string]string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		if named, ok := named(ref); ok {
 			ref = named
@@ -94,12 +112,12 @@ func Relative(d schema.Document, from Page, paths map[string]string) schema.Docu
 			return nil
 		}
 		link := ""
-		switch to, found := paths[id]; {
+		switch to := files[id]; {
 		case id == "" || id == from.ID && ref["kind"] == "anchor":
-		case !found || to == "":
+		case to == "":
 			return nil
 		default:
-			link = content.RelativeLink(from.Path, to+".md")
+			link = content.RelativeLink(at, to)
 		}
 		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
 			link += "#" + anchor

@@ -103,6 +103,9 @@ func Apply(from Source, changes []Change, newID func() string, now time.Time) (C
 	return e.changed(), nil
 }
 
+// Untitled is the title of a page that is inserted without one.
+const Untitled = "Untitled"
+
 // keptText says why a page's document cannot change.
 func keptText(kept string) string {
 	return "cannot change: " + kept + ". Change the file in the repository and import it"
@@ -124,7 +127,7 @@ func (c Insert) apply(e *edit) error {
 	if e.size >= MaxPages {
 		return problem("operation", fmt.Sprintf("would give the space more than %d pages", MaxPages))
 	}
-	page := &entry{Node: Node{Page: Page{ID: e.newID(), Kind: c.Kind, Title: "Untitled", CreatedAt: e.now}}, gone: true}
+	page := &entry{Node: Node{Page: Page{ID: e.newID(), Kind: c.Kind, Title: Untitled, CreatedAt: e.now}}, gone: true}
 	if err := c.change(page, e.now); err != nil {
 		return err
 	}

@@ -1,0 +1,189 @@
+package content
+
+import (
+	"context"
+	"path"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/pagelinks"
+)
+
+// linkPaths looks up what links of pages lead to, as of one revision. A link is relative to the file of its page in the
+// repository that the space is synchronized with, and otherwise to the path of the page.
+type linkPaths struct {
+	store *store.Store
+	// request is the change request of the revision, if there is one.
+	space, revision, request string
+	git                      *store.GitPaths
+}
+
+func (l *linkPaths) paths(ctx context.Context) (store.GitPaths, error) {
+	if l.git == nil {
+		git, err := l.store.GitPaths(ctx, l.space, l.revision, l.request)
+		if err != nil {
+			return git, err
+		}
+		l.git = &git
+	}
+	return *l.git, nil
+}
+
+// placed gives a page of the revision its file.
+func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.Page, error) {
+	git, err := l.paths(ctx)
+	if err != nil || !git.Synced() {
+		return page, err
+	}
+	node, found, err := l.store.PagesIn(ctx, store.Revision{SpaceID: l.space, ID: l.revision}).Page(page.ID)
+	if err != nil || !found {
+		return page, err
+	}
+	folder, root, err := git.Below(node.Parent)
+	if err != nil {
+		return page, err
+	}
+	files, err := git.OfPages([]string{page.ID})
+	page.File, page.Root = files[page.ID], root
+	if page.File == "" {
+		page.File = folder + gitlayout.FileName(node.Slug) + ".md"
+	}
+	return page, err
+}
+
+// placing finds where a page is.
+type placing func(ctx context.Context) (pagelinks.Page, error)
+
+// below finds where a new page is to be: below another one, which may be new as well, or at the root for nil.
+func (l *linkPaths) below(above placing, slug string) placing {
+	return func(ctx context.Context) (page pagelinks.Page, err error) {
+		var parent pagelinks.Page
+		if above != nil {
+			if parent, err = above(ctx); err != nil {
+				return page, err
+			}
+		}
+		page.Path = path.Join(parent.Path, slug)
+		git, err := l.paths(ctx)
+		if err != nil || !git.Synced() {
+			return page, err
+		}
+		folder, root, err := git.Below(parent.ID)
+		if err != nil {
+			return page, err
+		}
+		if above != nil && parent.ID == "" {
+			folder, root = gitlayout.FolderBelow(parent.File), parent.Root
+		}
+		page.File, page.Root = folder+gitlayout.FileName(slug)+".md", root
+		return page, nil
+	}
+}
+
+// known looks up what the links in documents of a page lead to.
+func (l *linkPaths) known(
+	ctx context.Context, from pagelinks.Page, documents ...schema.Document,
+) (pagelinks.Known, error) {
+	var known pagelinks.Known
+	var files, pages []string
+	for _, d := range documents {
+		files, pages = append(files, pagelinks.FileTargets(d, from)...), append(pages, pagelinks.Targets(d, from)...)
+	}
+	git, err := l.paths(ctx)
+	if err != nil {
+		return known, err
+	}
+	if known.Files, err = git.At(files); err != nil {
+		return known, err
+	}
+	known.Pages, err = l.store.PagesAt(ctx, l.space, l.revision, pages)
+	return known, err
+}
+
+// resolved returns a document that is written with references in the place of links. What the document before it has
+// stays in its form. The page has no id if it is new; at finds its place, if there are links that need it.
+func (l *linkPaths) resolved(
+	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
+) (schema.Document, error) {
+	was := schema.Document{}
+	if before != nil {
+		was = *before
+	}
+	var known pagelinks.Known
+	page := pagelinks.Page{ID: id}
+	if pagelinks.HasPaths(d, was) {
+		var err error
+		if page, err = at(ctx); err != nil {
+			return d, err
+		}
+		if known, err = l.known(ctx, page, d, was); err != nil {
+			return d, err
+		}
+	}
+	return known.AsIn(was, known.Resolve(d, page), page), nil
+}
+
+// relative returns a document with relative links in the place of references to pages. Readers of a site see pages at
+// their paths, whatever the files are called. A document with more links than can be looked up again is shown as it
+// is to editors.
+func (l *linkPaths) relative(
+	ctx context.Context, page pagelinks.Page, d schema.Document, reader bool,
+) (shown schema.Document, err error) {
+	ids := pagelinks.Pages(d)
+	if len(ids) == 0 {
+		return d, nil
+	}
+	var git store.GitPaths
+	if !reader {
+		if git, err = l.paths(ctx); err != nil {
+			return d, err
+		}
+	}
+	if git.Synced() {
+		files, err := git.OfPages(ids)
+		if err != nil {
+			return d, err
+		}
+		if page, err = l.placed(ctx, page); err != nil {
+			return d, err
+		}
+		shown = pagelinks.RelativeFiles(d, page, files)
+	} else {
+		paths, err := l.store.PathsOf(ctx, l.space, l.revision, ids)
+		if err != nil {
+			return d, err
+		}
+		shown = pagelinks.Relative(d, page, paths)
+	}
+	if !reader && !pagelinks.Resolvable(shown, page) {
+		return d, nil
+	}
+	return shown, nil
+}
+
+// asWritten returns a document with its links as its author wrote them, where they still lead to the same pages and
+// files.
+func (l *linkPaths) asWritten(
+	ctx context.Context, page pagelinks.Page, source string, d schema.Document,
+) (schema.Document, error) {
+	if markdown.Edit(source, d) == source {
+		return d, nil
+	}
+	written, unreadable := markdown.Read(source)
+	if unreadable != nil {
+		written = schema.NewDocument() // No reference of it is known.
+	}
+	var known pagelinks.Known
+	if pagelinks.HasPaths(written) {
+		var err error
+		if page, err = l.placed(ctx, page); err != nil {
+			return d, err
+		}
+		if known, err = l.known(ctx, page, written); err != nil {
+			return d, err
+		}
+	}
+	return known.AsIn(written, d, page), nil
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/store/content/pagelinks"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GitPaths finds the files of pages in the repository that a space was synchronized with last, as of a revision.
+type GitPaths struct {
+	store                   *Store
+	ctx                     context.Context
+	sync, space, revisionID string
+}
+
+// GitPaths reads whether a space is synchronized with a repository. A change request, if one is named, may have an
+// import of its own.
+func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
+	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
+	sync, err := s.queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return g, nil
+	}
+	g.sync = sync
+	return g, interpret(err, "git synchronization")
+}
+
+// Synced reports whether there is a repository.
+func (g GitPaths) Synced() bool { return g.sync != "" }
+
+// OfPages gives the paths of the files of pages by their ids. Pages without a file have none.
+func (g GitPaths) OfPages(ids []string) (map[string]string, error) {
+	if !g.Synced() || len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := g.store.queries.GitPathsOfPages(g.ctx, db.GitPathsOfPagesParams{SyncID: g.sync, Pages: ids})
+	paths := make(map[string]string, len(rows))
+	for _, row := range rows {
+		paths[row.PageID] = row.Path
+	}
+	return paths, interpret(err, "git synchronization")
+}
+
+// At gives what the revision has of what stands at paths.
+func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
+	if !g.Synced() || len(paths) == 0 {
+		return nil, nil
+	}
+	rows, err := g.store.queries.GitEntriesAt(g.ctx, db.GitEntriesAtParams{
+		SyncID: g.sync, Paths: paths, SpaceID: g.space, Revision: g.revisionID,
+	})
+	targets := make(map[string]pagelinks.Target, len(rows))
+	for _, row := range rows {
+		targets[row.Path] = pagelinks.Target{Page: row.PageID, File: row.FileID}
+	}
+	return targets, interpret(err, "git synchronization")
+}
+
+// maxRootPages bounds the pages that Below looks at to find the folder of the content.
+const maxRootPages = 1000
+
+// Below gives the folder of the files of new pages below a page, and the root of the content; "" is the root of the
+// space. Both end with a slash, or are "".
+func (g GitPaths) Below(parent string) (folder, root string, err error) {
+	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})
+	var up []tree.Node // from the page up to the root
+	var ids []string
+	for id := parent; id != ""; id = up[len(up)-1].Parent {
+		n, found, err := source.Page(id)
+		if err != nil || !found {
+			return "", "", err
+		}
+		up, ids = append(up, n), append(ids, id)
+	}
+	first, err := source.Children("")
+	if err != nil {
+		return "", "", err
+	}
+	for _, n := range first[:min(len(first), maxRootPages)] {
+		ids = append(ids, n.ID)
+	}
+	files, err := g.OfPages(ids)
+	if err != nil {
+		return "", "", err
+	}
+	// The root is the highest folder that a page at the root of the space has its file in.
+	var folders []string
+	for _, n := range first {
+		if file := files[n.ID]; file != "" {
+			folders = append(folders, strings.TrimSuffix(file, path.Base(file)))
+		}
+	}
+	if len(folders) > 0 {
+		root = slices.MinFunc(folders, func(a, b string) int {
+			return cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/"))
+		})
+	}
+	folder = root
+	for _, n := range slices.Backward(up) {
+		switch file := files[n.ID]; {
+		case file != "":
+			folder = gitlayout.FolderBelow(file)
+		default:
+			folder += gitlayout.FileName(n.Slug) + "/"
+		}
+	}
+	return folder, root, nil
+}
