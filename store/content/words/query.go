@@ -89,8 +89,10 @@ func (q Query) Doubtful() (list []Doubtful) {
 
 // Compiled is a query in the form that Postgres reads.
 type Compiled struct {
-	// All finds the pages.
-	All string
+	// All finds the pages: those that have each of Terms, and nothing of Without, which is "" if the query excludes nothing.
+	All     string
+	Terms   []string
+	Without string
 	// Exact finds those that have a word as it was written.
 	Exact string
 }
@@ -107,7 +109,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 	if !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without && !silent(t) }) {
 		silent = func(term) bool { return false }
 	}
-	var all, exact []string
+	var all, exact, without []string
+	var compiled Compiled
 	for _, t := range q.terms {
 		if silent(t) {
 			continue
@@ -130,12 +133,18 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 			between = " <-> "
 		}
 		part := "(" + strings.Join(parts, between) + ")"
-		if t.without {
-			part = "!" + part
+		switch {
+		case t.without:
+			without, part = append(without, part), "!"+part
+		case t.phrase:
+			compiled.Terms = append(compiled.Terms, part)
+		default:
+			compiled.Terms = append(compiled.Terms, parts...)
 		}
 		all = append(all, part)
 	}
-	return Compiled{All: strings.Join(all, " & "), Exact: strings.Join(exact, " | ")}
+	compiled.All, compiled.Exact, compiled.Without = strings.Join(all, " & "), strings.Join(exact, " | "), strings.Join(without, " | ")
+	return compiled
 }
 
 // single says that a token of a script without blanks is one letter, which is in a text as the first of a pair.
