@@ -34,7 +34,7 @@ func TestSearchFindsLongPages(t *testing.T) {
 		contenttest.Last:                   all,
 		contenttest.LastChinese:            {"Chinese @ chinese"},
 		string(chinese[:4]):                {"Chinese @ chinese"},
-		string(chinese[30:39]):             {"Chinese @ chinese"},
+		`"` + string(chinese[30:39]) + `"`: {"Chinese @ chinese"},
 		words[20_000] + " " + words[9]:     one,
 		words[100_000]:                     one,
 		"words " + words[60_000]:           one,

@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// maxQuery is the number of a query's words that count.
-const maxQuery = 12
+// maxQuery is the number of a query's words that count. Words in camel case have several tokens.
+const (
+	maxQuery       = 12
+	maxQueryTokens = 5 * maxQuery
+)
 
 // Query is what somebody looks for: all of its terms.
 type Query struct{ terms []term }
@@ -41,12 +44,26 @@ func ParseQuery(text string) Query {
 			part, text = text, ""
 		}
 		t.begins = text == "" && !t.phrase && !t.without
-		if t.tokens = Tokens(part, left); len(t.tokens) > 0 {
-			left -= len(t.tokens)
+		if t.tokens = Tokens(part, maxQueryTokens); len(t.tokens) > 0 {
+			// A word in camel case counts once.
+			t.tokens = slices.DeleteFunc(t.tokens, func(token Token) bool { return token.Position > left })
+			left -= t.tokens[len(t.tokens)-1].Position
 			q.terms = append(q.terms, t)
 		}
 	}
 	return q
+}
+
+// words gives the tokens of each word: the word and, if it is in camel case, its parts.
+func (t *term) words() (list [][]Token) {
+	for i, token := range t.tokens {
+		if i > 0 && token.Position == t.tokens[i-1].Position {
+			list[len(list)-1] = append(list[len(list)-1], token)
+		} else {
+			list = append(list, []Token{token})
+		}
+	}
+	return list
 }
 
 // None says that the query looks for nothing: it has no word, or only words that must not be there.
@@ -116,17 +133,38 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 			continue
 		}
 		var parts []string
-		for i, token := range t.tokens {
-			written := quote(word(scope, token.Folded))
+		list := t.words()
+		for i, tokens := range list {
 			if !t.without {
-				exact = append(exact, written)
+				for _, token := range tokens {
+					exact = append(exact, quote(word(scope, token.Folded)))
+				}
 			}
+			// The whole word comes first, and a text has it whatever its case. A phrase has whole words only.
+			whole := tokens[0]
 			if t.phrase {
+				written := quote(word(scope, whole.Folded))
+				if whole.Lower == "" && single(whole) {
+					written += ":*"
+				}
 				parts = append(parts, written)
 				continue
 			}
-			last := i == len(t.tokens)-1
-			parts = append(parts, either(scope, token, stems, meant[token.Folded], t.begins && last || token.Lower == "" && single(token)))
+			last := i == len(list)-1
+			begins := func(token Token, last bool) bool { return t.begins && last || token.Lower == "" && single(token) }
+			one := func(token Token, last bool) string {
+				return either(scope, token, stems, meant[token.Folded], begins(token, last))
+			}
+			part := one(whole, last)
+			// What is not to be there is the word, not all of its parts somewhere.
+			if humps := tokens[1:]; len(humps) > 0 && !t.without {
+				all := make([]string, len(humps))
+				for j, hump := range humps {
+					all[j] = one(hump, last && j == len(humps)-1)
+				}
+				part = "(" + part + " | (" + strings.Join(all, " & ") + "))"
+			}
+			parts = append(parts, part)
 		}
 		between := " & "
 		if t.phrase {

@@ -139,7 +139,21 @@ func TestCompile(t *testing.T) {
 			"('1 run' <-> '1 the') & !(('1 it' | '1~it') & ('1 s' | '1~s')) & !(('1 x' | '1~x'))", "'1 run' | '1 the'",
 			"('1 run' <-> '1 the')", "(('1 it' | '1~it') & ('1 s' | '1~s')) | (('1 x' | '1~x'))",
 		},
-		"東京都": {"(('1 東京') & ('1 京都') & ('1 都':*))", "'1 東京' | '1 京都' | '1 都'", "('1 東京') ; ('1 京都') ; ('1 都':*)", ""},
+		"openRun x": {
+			"((('1 openrun' | '1~openrun') | (('1 open' | '1~open') & ('1 run' | '1~run')))) & (('1 x':* | '1~x'))",
+			"'1 openrun' | '1 open' | '1 run' | '1 x'",
+			"(('1 openrun' | '1~openrun') | (('1 open' | '1~open') & ('1 run' | '1~run'))) ; ('1 x':* | '1~x')", "",
+		},
+		"openRun": {
+			"((('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run'))))", "'1 openrun' | '1 open' | '1 run'",
+			"(('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run')))", "",
+		},
+		`"openRun x" -openRun y`: {
+			"('1 openrun' <-> '1 x') & !(('1 openrun' | '1~openrun')) & (('1 y':* | '1~y'))",
+			"'1 openrun' | '1 open' | '1 run' | '1 x' | '1 y'", "('1 openrun' <-> '1 x') ; ('1 y':* | '1~y')", "(('1 openrun' | '1~openrun'))",
+		},
+		`"東京都"`: {"('1 東京' <-> '1 京都' <-> '1 都':*)", "'1 東京' | '1 京都' | '1 都'", "('1 東京' <-> '1 京都' <-> '1 都':*)", ""},
+		"東京都":   {"(('1 東京') & ('1 京都') & ('1 都':*))", "'1 東京' | '1 京都' | '1 都'", "('1 東京') ; ('1 京都') ; ('1 都':*)", ""},
 	} {
 		got := ParseQuery(text).Compile("1", stems, meant)
 		if got.All != want.all || got.Exact != want.exact || strings.Join(got.Terms, " ; ") != want.terms || got.Without != want.without {
@@ -215,7 +229,7 @@ func FuzzQuery(f *testing.F) {
 		query := ParseQuery(text)
 		words := 0
 		for _, term := range query.terms {
-			words += len(term.tokens)
+			words += len(term.words())
 			for _, token := range term.tokens {
 				if token.Folded == "" || !utf8.ValidString(token.Folded) || strings.ContainsAny(token.Folded, " ~'\\\x00") {
 					t.Errorf("%q has the word %q", text, token.Folded)
