@@ -145,7 +145,7 @@ func auditedTables() []auditedTable {
 		exempt(auditDerived, "change_request_contributors", "conversation_issues", "issues_cluster_events", "deleted_spaces", "front_end_changes", "git_redirects",
 			"integration_events", "job_turns", "mail_counts", "remembered_users", "saml_answers",
 			"webhook_deliveries", "webhook_events", "git_sync_files", "git_syncs", "pdf_chunks", "pdf_contents",
-			"pdfs", "search_pages", "search_spaces", "search_words"),
+			"pdfs", "search_pages", "search_parts", "search_spaces", "search_words"),
 		exempt(auditEvents, "event_keys", "expiries", "tombstone_version", "tombstones"),
 		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
 		exempt("It is the log.", "audit_log"),

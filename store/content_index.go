@@ -21,9 +21,10 @@ const (
 	indexBytes = 4 << 20
 )
 
-// maxSearchTokens bounds the words of a page's text that can be searched, and maxTopTokens those of its headings that count more.
+// maxSearchTokens bounds the words of a page's text that can be searched: all of any that is not made for it. maxTopTokens
+// bounds those of its headings that count more.
 const (
-	maxSearchTokens = 50_000
+	maxSearchTokens = schema.MaxPage / 2
 	maxTopTokens    = 100
 )
 
@@ -36,6 +37,24 @@ func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 		err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 			done, err = work.step(ctx, q)
 			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexAgain asks for the jobs of spaces whose index a migration has made out of date. Searches find by the rows there
+// are until the jobs have run.
+func indexAgain(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := db.New(conn).SpacesToIndexAgain(ctx)
+	if err != nil {
+		return interpret(err, "spaces")
+	}
+	for _, row := range rows {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			return Enqueue(ctx, db.New(tx), schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 		})
 		if err != nil {
 			return err
@@ -206,8 +225,26 @@ func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.Plac
 	return documentsWithin(ctx, q, spaceID, hashes, indexBytes)
 }
 
-// searchText is what is searched of a page.
-type searchText struct{ title, headings, description, body []words.Token }
+// searchText is what is searched of a page. The parts of a long one are searched together.
+type searchText struct {
+	title, headings, description []words.Token
+	parts                        [][]words.Token
+}
+
+// vectors are the words of the title and the headings, and those of each part. The first part has the other fields, too.
+func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, parts []words.Words) {
+	title := words.Field{Weight: words.Title, Tokens: t.title}
+	headings := words.Field{Weight: words.Heading, Tokens: t.headings}
+	top = words.Vector(scope, stems, title, headings)
+	for i, part := range t.parts {
+		fields := []words.Field{{Weight: words.Body, Tokens: part}}
+		if i == 0 {
+			fields = append([]words.Field{title, headings, {Weight: words.Body, Tokens: t.description}}, fields...)
+		}
+		parts = append(parts, words.Vector(scope, stems, fields...))
+	}
+	return top, parts
+}
 
 // rewrite writes the words of pages, and the vocabulary. before are the pages of which the index may have older words, and gone
 // those of which none stay.
@@ -222,11 +259,22 @@ func (x *indexing) rewrite(
 	if err != nil {
 		return interpret(err, "pages")
 	}
-	for _, row := range older {
-		for _, word := range words.Known(scope, row.Lexemes) {
-			vocabulary[word]--
+	counted := map[string]map[string]bool{}
+	count := func(page string, lexemes []string, change int32) {
+		if counted[page] == nil {
+			counted[page] = map[string]bool{}
+		}
+		for _, word := range words.Known(scope, lexemes) {
+			if !counted[page][word] {
+				counted[page][word] = true
+				vocabulary[word] += change
+			}
 		}
 	}
+	for _, row := range older {
+		count(row.PageID, row.Lexemes, -1)
+	}
+	clear(counted)
 	parts, look := make([]searchText, len(pages)), map[string]bool{}
 	for i, page := range pages {
 		document := texts[page.Document].Document
@@ -234,9 +282,9 @@ func (x *indexing) rewrite(
 			title:       words.Tokens(page.Title, maxSearchTokens),
 			headings:    words.Tokens(content.Headings(document), maxTopTokens),
 			description: words.Tokens(page.Description, maxSearchTokens),
-			body:        words.Tokens(content.Plain(document), maxSearchTokens),
+			parts:       words.Parts(words.Tokens(content.Plain(document), maxSearchTokens)),
 		}
-		for _, tokens := range [][]words.Token{parts[i].title, parts[i].headings, parts[i].description, parts[i].body} {
+		for _, tokens := range append([][]words.Token{parts[i].title, parts[i].headings, parts[i].description}, parts[i].parts...) {
 			for _, t := range tokens {
 				if t.Lower != "" {
 					look[t.Lower] = true
@@ -249,18 +297,23 @@ func (x *indexing) rewrite(
 		return err
 	}
 	rows := db.UpsertSearchPagesParams{SpaceID: x.spaceID}
+	var long []db.InsertSearchPartParams
 	for i, page := range pages {
-		title := words.Field{Weight: words.Title, Tokens: parts[i].title}
-		headings := words.Field{Weight: words.Heading, Tokens: parts[i].headings}
 		rows.Ids, rows.Titles = append(rows.Ids, page.PageID), append(rows.Titles, page.Title)
 		rows.Paths, rows.Documents = append(rows.Paths, page.Path), append(rows.Documents, page.Document)
 		rows.Descriptions = append(rows.Descriptions, page.Description)
-		rows.Tops = append(rows.Tops, words.Vector(scope, stems[state.Dictionary], title, headings).Text)
-		all := words.Vector(scope, stems[state.Dictionary], title, headings,
-			words.Field{Weight: words.Body, Tokens: parts[i].description}, words.Field{Weight: words.Body, Tokens: parts[i].body})
-		rows.Words = append(rows.Words, all.Text)
-		for _, word := range words.Known(scope, all.Lexemes) {
-			vocabulary[word]++
+		top, vectors := parts[i].vectors(scope, stems[state.Dictionary])
+		rows.Tops = append(rows.Tops, top.Text)
+		if len(vectors) == 1 {
+			rows.Words = append(rows.Words, vectors[0].Text)
+		} else {
+			rows.Words = append(rows.Words, top.Text)
+		}
+		for n, vector := range vectors {
+			count(page.PageID, vector.Lexemes, 1)
+			if len(vectors) > 1 {
+				long = append(long, db.InsertSearchPartParams{SpaceID: x.spaceID, PageID: page.PageID, Part: int32(n), Words: vector.Text})
+			}
 		}
 	}
 	if len(gone) > 0 {
@@ -272,16 +325,36 @@ func (x *indexing) rewrite(
 		if err := q.UpsertSearchPages(ctx, rows); err != nil {
 			return interpret(err, "pages")
 		}
+		if err := q.DeleteSearchParts(ctx, db.DeleteSearchPartsParams{SpaceID: x.spaceID, PageIds: rows.Ids}); err != nil {
+			return interpret(err, "pages")
+		}
+	}
+	for _, part := range long {
+		if err := q.InsertSearchPart(ctx, part); err != nil {
+			return interpret(err, "pages")
+		}
 	}
 	return countWords(ctx, q, state.Number, vocabulary)
 }
 
+// wordsAtOnce is how many words one statement takes.
+const wordsAtOnce = 5_000
+
 // countWords adds to the number of pages that have each word.
 func countWords(ctx context.Context, q *db.Queries, number int64, changes map[string]int32) error {
+	// In order, because neighbours are then in the same pages of the indexes.
+	for list := range slices.Chunk(slices.Sorted(maps.Keys(changes)), wordsAtOnce) {
+		if err := countSome(ctx, q, number, list, changes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func countSome(ctx context.Context, q *db.Queries, number int64, list []string, changes map[string]int32) error {
 	scope, count := words.Scope(number), db.AddSearchWordsParams{Number: number}
 	var fewer []string
-	// In order, because neighbours are then in the same pages of the indexes.
-	for _, word := range slices.Sorted(maps.Keys(changes)) {
+	for _, word := range list {
 		pages := changes[word]
 		if pages < 0 {
 			fewer = append(fewer, word)

@@ -84,6 +84,8 @@ func indexRows(t *testing.T, conn *pgx.Conn, space string) []string {
 	return collect(t, conn, fmt.Sprintf(`
 		select concat_ws(' | ', page_id, title, path, description, document, top, words) from search_pages where space_id = '%[1]s'
 		union all
+		select concat_ws(' | ', page_id, part, words) from search_parts where space_id = '%[1]s'
+		union all
 		select concat_ws(' | ', word, pages, near) from search_words where number = (select number from search_spaces where space_id = '%[1]s')
 		union all
 		select concat_ws(' | ', revision = (select s.revision from spaces s where s.id = space_id), dictionary, target, reached)
@@ -283,7 +285,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	if _, err := st.PurgeContent(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := collect(t, conn, "select space_id from search_spaces union all select page_id from search_pages union all select word from search_words"); len(left) > 0 {
+	if left := collect(t, conn, "select space_id from search_spaces union all select page_id from search_pages union all select page_id from search_parts union all select word from search_words"); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 }

@@ -48,13 +48,13 @@ func (s *Store) SearchSpace(
 	if err != nil || len(search.spaces) == 0 {
 		return Page[FoundPage]{}, err
 	}
-	hidden, err := s.hiddenPages(ctx, search.spaces, allows)
+	hidden, err := s.passedOver(ctx, search, allows)
 	if err != nil {
 		return Page[FoundPage]{}, err
 	}
 	from := after.orFirst(maxRank)
 	found, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
-		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title,
+		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title, Terms: search.terms[0],
 		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: append([]string{}, hidden[spaceID]...),
 	})
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Store) searchSpaces(
 	if err != nil || len(search.spaces) == 0 {
 		return Page[FoundSpace]{}, err
 	}
-	hidden, err := s.hiddenPages(ctx, search.spaces, allows)
+	hidden, err := s.passedOver(ctx, search, allows)
 	if err != nil {
 		return Page[FoundSpace]{}, err
 	}
@@ -140,10 +140,17 @@ func (s *Store) searchSpaces(
 		}
 	}
 	from := after.orFirst(maxRank)
-	rows, err := s.queries.SearchSpaces(ctx, db.SearchSpacesParams{
+	wanted := db.SearchSpacesParams{
 		Spaces: search.spaces, Queries: search.queries, Exacts: search.exacts, Title: search.title,
 		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: without,
-	})
+	}
+	for i, terms := range search.terms {
+		for _, term := range terms {
+			wanted.TermSpaces, wanted.Terms = append(wanted.TermSpaces, search.spaces[i]), append(wanted.Terms, term)
+			wanted.TermCounts = append(wanted.TermCounts, int32(len(terms)))
+		}
+	}
+	rows, err := s.queries.SearchSpaces(ctx, wanted)
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
@@ -188,6 +195,9 @@ type searchPlan struct {
 	// title is what a page is called that is the one.
 	title                   string
 	spaces, queries, exacts []string
+	// terms are what a page must have, and without what it must not have, for each space.
+	terms   [][]string
+	without []string
 	// matchers find in the texts of each space what the queries look for.
 	matchers map[string]words.Matcher
 }
@@ -219,7 +229,10 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	for _, space := range spaces {
 		compiled := query.Compile(words.Scope(space.Number), stems[space.Dictionary], meant)
 		plan.spaces, plan.queries = append(plan.spaces, space.ID), append(plan.queries, compiled.All)
-		plan.exacts = append(plan.exacts, compiled.Exact)
+		plan.exacts, plan.terms = append(plan.exacts, compiled.Exact), append(plan.terms, compiled.Terms)
+		if compiled.Without != "" {
+			plan.without = append(plan.without, compiled.Without)
+		}
 		plan.matchers[space.ID] = query.Matcher(stems[space.Dictionary], meant)
 	}
 	return plan, nil

@@ -33,6 +33,26 @@ func searchDictionary(language string) string {
 	return searchVersion + dictionary
 }
 
+// passedOver gives the pages, by space, that are not shown to a visitor, and the long ones that have words that the query
+// excludes: a part of a page does not know of the others.
+func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
+	pages, err := s.hiddenPages(ctx, search.spaces, allows)
+	if err != nil || len(search.without) == 0 {
+		return pages, err
+	}
+	rows, err := s.queries.PartsWith(ctx, search.without)
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	if pages == nil {
+		pages = map[string][]string{}
+	}
+	for _, row := range rows {
+		pages[row.SpaceID] = append(pages[row.SpaceID], row.PageID)
+	}
+	return pages, nil
+}
+
 // stemsOf looks words up in the dictionaries of indexes. Indexes of another version find by words as they are written.
 func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes ...string) (map[string]words.Stems, error) {
 	stems := make(map[string]words.Stems, len(indexes))
@@ -43,11 +63,16 @@ func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes .
 			names = append(names, name)
 		}
 	}
-	rows, err := q.Stems(ctx, db.StemsParams{Words: slices.Collect(maps.Keys(look)), Dictionaries: names})
-	for _, row := range rows {
-		if row.Known {
-			stems[searchVersion+row.Dictionary][row.Word] = row.Stem
+	for list := range slices.Chunk(slices.Collect(maps.Keys(look)), wordsAtOnce) {
+		rows, err := q.Stems(ctx, db.StemsParams{Words: list, Dictionaries: names})
+		if err != nil {
+			return nil, interpret(err, "words")
+		}
+		for _, row := range rows {
+			if row.Known {
+				stems[searchVersion+row.Dictionary][row.Word] = row.Stem
+			}
 		}
 	}
-	return stems, interpret(err, "words")
+	return stems, nil
 }

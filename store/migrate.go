@@ -74,6 +74,9 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err := readFileRefs(ctx, db.New(locked)); err != nil {
 		return 0, fmt.Errorf("cannot read which files documents name: %w", err)
 	}
+	if err := indexAgain(ctx, locked); err != nil {
+		return 0, fmt.Errorf("cannot ask for jobs that index spaces: %w", err)
+	}
 	return river + len(results), nil
 }
 

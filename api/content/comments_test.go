@@ -424,7 +424,7 @@ func TestBadComments(t *testing.T) {
 			{"POST", path, `{"body":{"markdown":" \n"}}`, "body"},
 			{"POST", path, `{"body":{"document":{"nodes":[{"type":"paragraph"},{"type":"divider"}]}}}`, "body"},
 			{"POST", path, `{"body":{"document":{}}}`, "body.document.nodes"},
-			{"POST", path, `{"body":{"markdown":"` + strings.Repeat("a\\n\\n", 20_001) + `"}}`, "body.markdown"},
+			{"POST", path, `{"body":{"markdown":"` + strings.Repeat("-\\n", 50_000) + `"}}`, "body.markdown"},
 			{"POST", comment + "/replies", `{"body":{"markdown":""}}`, "body"},
 			{"PUT", comment, `{"body":{}}`, "body"},
 			{"PUT", comment, `{"addedReactions":["not an emoji"]}`, "addedReactions[0]"},

@@ -84,6 +84,20 @@ func (q *Queries) DeleteSearchPages(ctx context.Context, arg DeleteSearchPagesPa
 	return err
 }
 
+const deleteSearchParts = `-- name: DeleteSearchParts :exec
+delete from search_parts where space_id = $1 and page_id = any($2::text[])
+`
+
+type DeleteSearchPartsParams struct {
+	SpaceID string
+	PageIds []string
+}
+
+func (q *Queries) DeleteSearchParts(ctx context.Context, arg DeleteSearchPartsParams) error {
+	_, err := q.db.Exec(ctx, deleteSearchParts, arg.SpaceID, arg.PageIds)
+	return err
+}
+
 const deleteSearchWords = `-- name: DeleteSearchWords :exec
 delete from search_words where number = $1::bigint and word = any($2::text[]) and pages <= 0
 `
@@ -230,6 +244,29 @@ func (q *Queries) InsertIndexedSpace(ctx context.Context, spaceID string) error 
 	return err
 }
 
+const insertSearchPart = `-- name: InsertSearchPart :exec
+insert into search_parts (space_id, page_id, part, words)
+values ($1, $2, $3, ($4::text)::tsvector)
+`
+
+type InsertSearchPartParams struct {
+	SpaceID string
+	PageID  string
+	Part    int32
+	Words   string
+}
+
+// A statement has one part: each is large.
+func (q *Queries) InsertSearchPart(ctx context.Context, arg InsertSearchPartParams) error {
+	_, err := q.db.Exec(ctx, insertSearchPart,
+		arg.SpaceID,
+		arg.PageID,
+		arg.Part,
+		arg.Words,
+	)
+	return err
+}
+
 const keepSpace = `-- name: KeepSpace :many
 select id from spaces where id = $1 for key share
 `
@@ -257,7 +294,10 @@ func (q *Queries) KeepSpace(ctx context.Context, id string) ([]string, error) {
 
 const lexemesOfPages = `-- name: LexemesOfPages :many
 select page_id, tsvector_to_array(words)::text[] as lexemes from search_pages
-where space_id = $1 and page_id = any($2::text[])
+where space_id = $1::text and page_id = any($2::text[])
+union all
+select page_id, tsvector_to_array(words)::text[] from search_parts
+where space_id = $1::text and page_id = any($2::text[])
 `
 
 type LexemesOfPagesParams struct {
@@ -270,7 +310,8 @@ type LexemesOfPagesRow struct {
 	Lexemes []string
 }
 
-// Index: search_pages_pkey.
+// A page has several rows if it has parts.
+// Index: search_pages_pkey, search_parts_pkey.
 func (q *Queries) LexemesOfPages(ctx context.Context, arg LexemesOfPagesParams) ([]LexemesOfPagesRow, error) {
 	rows, err := q.db.Query(ctx, lexemesOfPages, arg.SpaceID, arg.PageIds)
 	if err != nil {
@@ -400,6 +441,39 @@ func (q *Queries) PagesToIndex(ctx context.Context, arg PagesToIndexParams) ([]s
 			return nil, err
 		}
 		items = append(items, page_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const partsWith = `-- name: PartsWith :many
+select distinct p.space_id::text as space_id, p.page_id::text as page_id
+from unnest($1::text[]) q(query) cross join lateral (
+    select s.space_id, s.page_id from search_parts s where s.words @@ q.query::tsquery) p
+`
+
+type PartsWithRow struct {
+	SpaceID string
+	PageID  string
+}
+
+// The long pages that have words.
+// Index: search_parts_words.
+func (q *Queries) PartsWith(ctx context.Context, queries []string) ([]PartsWithRow, error) {
+	rows, err := q.db.Query(ctx, partsWith, queries)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PartsWithRow{}
+	for rows.Next() {
+		var i PartsWithRow
+		if err := rows.Scan(&i.SpaceID, &i.PageID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -539,18 +613,29 @@ func (q *Queries) PurgeSearchWords(ctx context.Context, arg PurgeSearchWordsPara
 
 const searchSpace = `-- name: SearchSpace :many
 
-with top as materialized (
+with far as materialized (
+    select p.page_id,
+           least(1, 0.02 + ts_rank('{0.02,0.1,0.3,1}', p.top, ($5::text)::tsquery)
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+    from (
+        select m.page_id
+        from unnest($6::text[]) t(term) cross join lateral (
+            select distinct s.page_id from search_parts s where s.words @@ t.term::tsquery) m
+        group by m.page_id having count(*) = cardinality($6::text[])
+    ) w join search_pages p on p.space_id = $3::text and p.page_id = w.page_id
+    where not p.words @@ ($1::text)::tsquery and p.page_id <> all($2::text[])
+), top as materialized (
     select p.page_id,
            (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, ($1::text)::tsquery)
             + ts_rank('{0.02,0.1,0.3,1}', p.top, ($5::text)::tsquery)
-            + case when lower(p.title) = $6::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+            + case when lower(p.title) = $7::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
     where p.top @@ ($1::text)::tsquery and p.page_id <> all($2::text[])
     limit 500
 ), others as materialized (
     -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
     select p.page_id from search_pages p
-    where (select count(*) from top t where (-t.rank, t.page_id) > ($7::real, $8::text collate "C")) < $4
+    where (select count(*) from top t where (-t.rank, t.page_id) > ($8::real, $9::text collate "C")) < $4
       and p.words @@ ($1::text)::tsquery and p.page_id not in (select t.page_id from top t)
       and p.page_id <> all($2::text[])
     limit 100
@@ -561,9 +646,11 @@ with top as materialized (
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, ($1::text)::tsquery)
             + ts_rank('{0.02,0.1,0.3,1}', p.top, ($5::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
     from others o join search_pages p on p.space_id = $3::text and p.page_id = o.page_id
+    union all
+    select f.page_id, f.rank from far f
 ), best as materialized (
     select r.page_id, r.rank from ranked r
-    where (-r.rank, r.page_id) > ($7::real, $8::text collate "C")
+    where (-r.rank, r.page_id) > ($8::real, $9::text collate "C")
     order by -r.rank, r.page_id
     limit $4
 ), listed as (
@@ -571,13 +658,14 @@ with top as materialized (
     union all
     (select p.page_id, 0::real from search_pages p
      where (select count(*) from best) < $4 and p.words @@ ($1::text)::tsquery
-       and (0::real, p.page_id) > ($7::real, $8::text collate "C")
+       and (0::real, p.page_id) > ($8::real, $9::text collate "C")
        and p.page_id not in (select r.page_id from ranked r) and p.page_id <> all($2::text[])
      order by p.page_id
      limit $4)
 )
-select (select count(*) from search_pages m
-        where m.words @@ ($1::text)::tsquery and m.page_id <> all($2::text[]))::bigint as total,
+select ((select count(*) from search_pages m
+         where m.words @@ ($1::text)::tsquery and m.page_id <> all($2::text[]))
+        + (select count(*) from far))::bigint as total,
        p.page_id, p.title, p.path, p.description, p.document, l.rank::real as rank
 from listed l join search_pages p on p.space_id = $3::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
@@ -590,6 +678,7 @@ type SearchSpaceParams struct {
 	SpaceID  string
 	PageSize int32
 	Exact    string
+	Terms    []string
 	Title    string
 	After    float32
 	AfterID  string
@@ -611,6 +700,7 @@ type SearchSpaceRow struct {
 // their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
 // are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
 // Pages that are hidden from the visitor count as missing.
+// Of a long page, parts have the words: each of the terms is in one of them.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {
@@ -620,6 +710,7 @@ func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]Sea
 		arg.SpaceID,
 		arg.PageSize,
 		arg.Exact,
+		arg.Terms,
 		arg.Title,
 		arg.After,
 		arg.AfterID,
@@ -673,20 +764,33 @@ with scopes as (
           and o.space_id || '/' || o.page_id <> all($5::text[])
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
+), far as materialized (
+    select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
+           least(1, 0.02 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact) + 0.02 / (1 + char_length(p.title)))::real as rank
+    from (
+        select t.space_id, m.page_id
+        from (
+            select unnest($6::text[]) as space_id, unnest($7::text[]) as term,
+                   unnest($8::integer[]) as terms
+        ) t cross join lateral (
+            select distinct s.page_id from search_parts s where s.words @@ t.term::tsquery) m
+        group by t.space_id, m.page_id having count(*) = max(t.terms)
+    ) w join scopes s on s.space_id = w.space_id join search_pages p on p.space_id = w.space_id and p.page_id = w.page_id
+    where not p.words @@ s.query and p.space_id || '/' || p.page_id <> all($5::text[])
 ), ranked as materialized (
     select f.space_id, f.page_id, f.title, f.path, f.description, f.document, f.rank,
            row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by f.space_id) as best
-    from (select space_id, page_id, title, path, description, document, rank from top union all select space_id, page_id, title, path, description, document, rank from others) f
+    from (select space_id, page_id, title, path, description, document, rank from top union all select space_id, page_id, title, path, description, document, rank from others union all select space_id, page_id, title, path, description, document, rank from far) f
 ), shown as materialized (
     select r.space_id, r.page_id, r.title, r.path, r.description, r.document, r.rank, r.place, r.best,
            row_number() over (order by r.rank desc, r.space_id, r.page_id) as number
     from ranked r where r.place <= 10
 ), found as (
     select r.space_id, r.best from shown r
-    where r.place = 1 and (-r.best, r.space_id) > ($6::real, $7::text collate "C")
+    where r.place = 1 and (-r.best, r.space_id) > ($9::real, $10::text collate "C")
     order by -r.best, r.space_id
-    limit $8
+    limit $11
 )
 select (select count(*) from shown where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path,
        r.description, r.document, r.rank::real as rank, r.number::bigint as number, r.best::real as best
@@ -695,14 +799,17 @@ order by -r.best, r.space_id, r.place
 `
 
 type SearchSpacesParams struct {
-	Spaces   []string
-	Queries  []string
-	Exacts   []string
-	Title    string
-	Hidden   []string
-	After    float32
-	AfterID  string
-	PageSize int32
+	Spaces     []string
+	Queries    []string
+	Exacts     []string
+	Title      string
+	Hidden     []string
+	TermSpaces []string
+	Terms      []string
+	TermCounts []int32
+	After      float32
+	AfterID    string
+	PageSize   int32
 }
 
 type SearchSpacesRow struct {
@@ -722,6 +829,7 @@ type SearchSpacesRow struct {
 // space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
 // is its place among those that are shown of all spaces.
 // Pages that are hidden from the visitor, each named with its space, count as missing.
+// Of a long page, parts have the words. A term says how many terms its space has.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]SearchSpacesRow, error) {
@@ -731,6 +839,9 @@ func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]S
 		arg.Exacts,
 		arg.Title,
 		arg.Hidden,
+		arg.TermSpaces,
+		arg.Terms,
+		arg.TermCounts,
 		arg.After,
 		arg.AfterID,
 		arg.PageSize,
@@ -944,6 +1055,37 @@ func (q *Queries) SetIndexedSpace(ctx context.Context, arg SetIndexedSpaceParams
 		arg.SpaceID,
 	)
 	return err
+}
+
+const spacesToIndexAgain = `-- name: SpacesToIndexAgain :many
+select s.id, s.organization_id from spaces s join search_spaces i on i.space_id = s.id where i.revision = '' order by s.id
+`
+
+type SpacesToIndexAgainRow struct {
+	ID             string
+	OrganizationID string
+}
+
+// The spaces whose index must be written again as a whole.
+// No index: Migrate asks once.
+func (q *Queries) SpacesToIndexAgain(ctx context.Context) ([]SpacesToIndexAgainRow, error) {
+	rows, err := q.db.Query(ctx, spacesToIndexAgain)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SpacesToIndexAgainRow{}
+	for rows.Next() {
+		var i SpacesToIndexAgainRow
+		if err := rows.Scan(&i.ID, &i.OrganizationID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const spacesWithConditions = `-- name: SpacesWithConditions :many

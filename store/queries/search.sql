@@ -9,6 +9,11 @@ select * from search_spaces where space_id = $1 for update;
 -- name: InsertIndexedSpace :exec
 insert into search_spaces (space_id, dictionary) values ($1, '') on conflict do nothing;
 
+-- name: SpacesToIndexAgain :many
+-- The spaces whose index must be written again as a whole.
+-- No index: Migrate asks once.
+select s.id, s.organization_id from spaces s join search_spaces i on i.space_id = s.id where i.revision = '' order by s.id;
+
 -- name: SetIndexedSpace :exec
 update search_spaces set
     revision = sqlc.arg(revision), dictionary = sqlc.arg(dictionary), target = sqlc.arg(target), reached = sqlc.arg(reached)
@@ -78,9 +83,13 @@ select page_id, title, path, description, document from search_pages
 where space_id = sqlc.arg(space_id) and page_id = any(sqlc.arg(page_ids)::text[]);
 
 -- name: LexemesOfPages :many
--- Index: search_pages_pkey.
+-- A page has several rows if it has parts.
+-- Index: search_pages_pkey, search_parts_pkey.
 select page_id, tsvector_to_array(words)::text[] as lexemes from search_pages
-where space_id = sqlc.arg(space_id) and page_id = any(sqlc.arg(page_ids)::text[]);
+where space_id = sqlc.arg(space_id)::text and page_id = any(sqlc.arg(page_ids)::text[])
+union all
+select page_id, tsvector_to_array(words)::text[] from search_parts
+where space_id = sqlc.arg(space_id)::text and page_id = any(sqlc.arg(page_ids)::text[]);
 
 -- name: DocumentSizes :many
 -- Index: documents_pkey.
@@ -107,6 +116,14 @@ from (
 on conflict (space_id, page_id) do update set
     title = excluded.title, path = excluded.path, description = excluded.description, document = excluded.document,
     top = excluded.top, words = excluded.words;
+
+-- name: DeleteSearchParts :exec
+delete from search_parts where space_id = sqlc.arg(space_id) and page_id = any(sqlc.arg(page_ids)::text[]);
+
+-- name: InsertSearchPart :exec
+-- A statement has one part: each is large.
+insert into search_parts (space_id, page_id, part, words)
+values (sqlc.arg(space_id), sqlc.arg(page_id), sqlc.arg(part), (sqlc.arg(words)::text)::tsvector);
 
 -- name: PlaceSearchPages :exec
 -- Pages that are at another path and otherwise the same.
@@ -178,6 +195,13 @@ where not exists (
 select word, sum(pages)::bigint as pages from search_words where near && sqlc.arg(keys)::text[] group by word
 order by sum(pages) desc, word limit 1000;
 
+-- name: PartsWith :many
+-- The long pages that have words.
+-- Index: search_parts_words.
+select distinct p.space_id::text as space_id, p.page_id::text as page_id
+from unnest(sqlc.arg(queries)::text[]) q(query) cross join lateral (
+    select s.space_id, s.page_id from search_parts s where s.words @@ q.query::tsquery) p;
+
 -- The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
 -- with one Postgres would read the index of all of the space's pages as well.
 
@@ -186,9 +210,21 @@ order by sum(pages) desc, word limit 1000;
 -- their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
 -- are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
 -- Pages that are hidden from the visitor count as missing.
+-- Of a long page, parts have the words: each of the terms is in one of them.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
-with top as materialized (
+with far as materialized (
+    select p.page_id,
+           least(1, 0.02 + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+    from (
+        select m.page_id
+        from unnest(sqlc.arg(terms)::text[]) t(term) cross join lateral (
+            select distinct s.page_id from search_parts s where s.words @@ t.term::tsquery) m
+        group by m.page_id having count(*) = cardinality(sqlc.arg(terms)::text[])
+    ) w join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = w.page_id
+    where not p.words @@ (sqlc.arg(query)::text)::tsquery and p.page_id <> all(sqlc.arg(hidden)::text[])
+), top as materialized (
     select p.page_id,
            (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(query)::text)::tsquery)
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
@@ -210,6 +246,8 @@ with top as materialized (
            least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(query)::text)::tsquery)
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
     from others o join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = o.page_id
+    union all
+    select f.page_id, f.rank from far f
 ), best as materialized (
     select r.page_id, r.rank from ranked r
     where (-r.rank, r.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
@@ -225,8 +263,9 @@ with top as materialized (
      order by p.page_id
      limit sqlc.arg(page_size))
 )
-select (select count(*) from search_pages m
-        where m.words @@ (sqlc.arg(query)::text)::tsquery and m.page_id <> all(sqlc.arg(hidden)::text[]))::bigint as total,
+select ((select count(*) from search_pages m
+         where m.words @@ (sqlc.arg(query)::text)::tsquery and m.page_id <> all(sqlc.arg(hidden)::text[]))
+        + (select count(*) from far))::bigint as total,
        p.page_id, p.title, p.path, p.description, p.document, l.rank::real as rank
 from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
@@ -237,6 +276,7 @@ limit sqlc.arg(page_size);
 -- space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
 -- is its place among those that are shown of all spaces.
 -- Pages that are hidden from the visitor, each named with its space, count as missing.
+-- Of a long page, parts have the words. A term says how many terms its space has.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with scopes as (
@@ -261,11 +301,24 @@ with scopes as (
           and o.space_id || '/' || o.page_id <> all(sqlc.arg(hidden)::text[])
         limit 50) m
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
+), far as materialized (
+    select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
+           least(1, 0.02 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact) + 0.02 / (1 + char_length(p.title)))::real as rank
+    from (
+        select t.space_id, m.page_id
+        from (
+            select unnest(sqlc.arg(term_spaces)::text[]) as space_id, unnest(sqlc.arg(terms)::text[]) as term,
+                   unnest(sqlc.arg(term_counts)::integer[]) as terms
+        ) t cross join lateral (
+            select distinct s.page_id from search_parts s where s.words @@ t.term::tsquery) m
+        group by t.space_id, m.page_id having count(*) = max(t.terms)
+    ) w join scopes s on s.space_id = w.space_id join search_pages p on p.space_id = w.space_id and p.page_id = w.page_id
+    where not p.words @@ s.query and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
 ), ranked as materialized (
     select f.space_id, f.page_id, f.title, f.path, f.description, f.document, f.rank,
            row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by f.space_id) as best
-    from (select * from top union all select * from others) f
+    from (select * from top union all select * from others union all select * from far) f
 ), shown as materialized (
     select r.space_id, r.page_id, r.title, r.path, r.description, r.document, r.rank, r.place, r.best,
            row_number() over (order by r.rank desc, r.space_id, r.page_id) as number

@@ -30,11 +30,11 @@ func LongChinese() string {
 	})
 }
 
-// LongPage is a page of the largest size with distinct words in sections, lists, links, tables and code.
+// LongPage is a page of the largest size with distinct words, none of them of LongWords, in sections, lists, links, tables and code.
 func LongPage() string {
 	return filled("\n\n"+Last, func(i int) string {
 		at := 60 * i
-		word := func() string { at++; return distinct(at) }
+		word := func() string { at++; return "k" + distinct(at) }
 		var b strings.Builder
 		fmt.Fprintf(&b, "## %s %s\n\n", word(), word())
 		for range 3 {

@@ -18,8 +18,12 @@ type token struct {
 	word   bool
 }
 
-// tokens splits inlines. names has a comparable form of each token.
-func tokens(nodes []schema.Node) (list []token, names []string) {
+// maxWords bounds the words, and what stands between them, that one side of a merge compares one by one: each takes some
+// 200 bytes. Longer texts are compared by runs of words.
+const maxWords = 100_000
+
+// tokens splits inlines with a function. names has a comparable form of each token.
+func tokens(nodes []schema.Node, split func(text string) []string) (list []token, names []string) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Object != schema.ObjectText || n.Key != "" || n.Data != nil || n.Meta != nil {
@@ -33,7 +37,7 @@ func tokens(nodes []schema.Node) (list []token, names []string) {
 			marks := string(canonicalJSON(leaf.Marks))
 			for _, part := range split(leaf.Text) {
 				first, _ := utf8.DecodeRuneInString(part)
-				list = append(list, token{text: part, leaf: leaf, marks: marks, word: class(first) != between})
+				list = append(list, token{text: part, leaf: leaf, marks: marks, word: class(first) != between || len(part) > utf8.UTFMax})
 				names = append(names, "t"+marks+part)
 			}
 		}
@@ -61,14 +65,58 @@ func class(r rune) int {
 // split cuts a text into words, and single characters between them.
 func split(text string) []string {
 	var parts []string
+	eachPart(text, func(part string, _ int) bool { parts = append(parts, part); return true })
+	return parts
+}
+
+// eachPart visits the words of a text, and the single characters between them, with their ends.
+func eachPart(text string, visit func(part string, end int) bool) {
 	start, last := 0, between
 	for at, r := range text {
 		c := class(r)
 		if at > 0 && (c != letter || last != letter) {
-			parts, start = append(parts, text[start:at]), at
+			if !visit(text[start:at], at) {
+				return
+			}
+			start = at
 		}
 		last = c
 	}
+	if start < len(text) {
+		visit(text[start:], len(text))
+	}
+}
+
+// count is the number of words of inlines, and of what stands between them. It counts no further than maxWords.
+func count(nodes []schema.Node) (n int) {
+	for i := range nodes {
+		for j := range nodes[i].Leaves {
+			eachPart(nodes[i].Leaves[j].Text, func(string, int) bool { n++; return n <= maxWords })
+		}
+	}
+	return n
+}
+
+// A run of words has leastRun to mostRun of them.
+const (
+	leastRun = 16
+	mostRun  = 256
+)
+
+// runs cuts a text after some words, which the words themselves decide: a text that is inserted changes the runs around
+// it only.
+func runs(text string) (parts []string) {
+	start, n := 0, 0
+	eachPart(text, func(part string, end int) bool {
+		hash := uint32(2166136261) // FNV-1a
+		for i := range len(part) {
+			hash = (hash ^ uint32(part[i])) * 16777619
+		}
+		if n++; n >= mostRun || n >= leastRun && hash>>8%leastRun == 0 {
+			parts, start, n = append(parts, text[start:end]), end, 0
+		}
+		return true
+	})
 	if start < len(text) {
 		parts = append(parts, text[start:])
 	}
@@ -83,9 +131,13 @@ type hunk struct {
 
 // mergeWords merges inlines that both sides changed. ok is false if they changed the same words or words next to each other.
 func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
-	baseTokens, baseNames := tokens(base)
-	oursTokens, oursNames := tokens(ours)
-	theirsTokens, theirsNames := tokens(theirs)
+	split := split
+	if max(count(base), count(ours), count(theirs)) > maxWords {
+		split = runs
+	}
+	baseTokens, baseNames := tokens(base, split)
+	oursTokens, oursNames := tokens(ours, split)
+	theirsTokens, theirsNames := tokens(theirs, split)
 	toOurs, toTheirs := diff.Match(baseNames, oursNames), diff.Match(baseNames, theirsNames)
 	hunks := byPlace(hunksOf(toOurs, len(oursNames), false), hunksOf(toTheirs, len(theirsNames), true))
 	var out []token

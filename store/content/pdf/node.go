@@ -159,6 +159,41 @@ func languageIn(sample, otherwise string) string {
 	return otherwise
 }
 
+// scriptLanguages are the languages of a book in another script than the default's, by the words of its contents page.
+var scriptLanguages = []struct {
+	script   *unicode.RangeTable
+	language string
+}{{unicode.Arabic, "ar"}, {unicode.Hebrew, "he"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"}}
+
+// bookLanguage is the language of the cover and the contents: that of the space or, if it names none, of most letters
+// of the titles.
+func (b *builder) bookLanguage() string {
+	if b.Language != "" {
+		return b.language
+	}
+	titles := b.Title
+	for _, page := range b.Pages {
+		titles += " " + page.Title
+	}
+	letters, found := 0, make([]int, len(scriptLanguages))
+	for _, r := range titles {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+		for i := range scriptLanguages {
+			if unicode.Is(scriptLanguages[i].script, r) {
+				found[i]++
+			}
+		}
+	}
+	for i, n := range found {
+		if 2*n > letters {
+			return scriptLanguages[i].language
+		}
+	}
+	return languageIn(titles, b.language)
+}
+
 const (
 	leftToRight = "ltr"
 	rightToLeft = "rtl"

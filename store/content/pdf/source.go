@@ -98,7 +98,8 @@ func write(s Source, yield func(File, error) bool) error {
 		Title: b.plain(s.Title), Emoji: b.emoji(s.Emoji), Subtitle: b.plain(s.Subtitle), Date: b.plain(s.Date), Pages: len(s.Pages),
 		Anchors: make([][]string, len(s.Pages)),
 	}
-	about.Lang, about.Dir = b.language, directionOf(about.Title, b.dir)
+	about.Lang = b.bookLanguage()
+	about.Dir = directionOf(about.Title, about.Lang)
 	for i, page := range s.Pages {
 		document, err := s.Document(i)
 		if err != nil {

@@ -12,8 +12,11 @@ import (
 type Matcher struct{ terms []matchTerm }
 
 // matchTerm is a word of a query. The text has one of words, a word that is little longer than one of stems, or one that begins with
-// one of beginnings.
-type matchTerm struct{ words, stems, beginnings []string }
+// one of beginnings. Or it has all humps of a word in camel case.
+type matchTerm struct {
+	words, stems, beginnings []string
+	humps                    []matchTerm
+}
 
 // A word that is taken for one of a stem has at most maxSuffix letters more, and the stem at least minStem.
 const (
@@ -25,16 +28,28 @@ const (
 // words stand for.
 func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 	for _, t := range q.terms {
-		for i, token := range t.tokens {
-			stem, known := stems[token.Lower]
-			if t.without || token.Lower != "" && known && stem == "" {
+		list := t.words()
+		for i, tokens := range list {
+			stem, known := stems[tokens[0].Lower]
+			if t.without || tokens[0].Lower != "" && known && stem == "" {
 				continue
 			}
-			term := matchTerm{words: append([]string{token.Folded}, meant[token.Folded]...)}
-			if !t.phrase {
-				term.stems = []string{token.Folded, stems.stem(token)}
-				if t.begins && i == len(t.tokens)-1 || token.Lower == "" && single(token) {
+			one := func(token Token, last bool) matchTerm {
+				term := matchTerm{words: append([]string{token.Folded}, meant[token.Folded]...)}
+				single := token.Lower == "" && single(token)
+				if !t.phrase {
+					term.stems = []string{token.Folded, stems.stem(token)}
+				}
+				if t.begins && last || single {
 					term.beginnings = []string{token.Folded}
+				}
+				return term
+			}
+			last := i == len(list)-1
+			term := one(tokens[0], last)
+			if !t.phrase {
+				for j, hump := range tokens[1:] {
+					term.humps = append(term.humps, one(hump, last && j == len(tokens)-2))
 				}
 			}
 			m.terms = append(m.terms, term)
@@ -59,17 +74,23 @@ func (m Matcher) Count(text string, most int) (count int) {
 		if tokens == nil {
 			tokens = Tokens(text, most)
 		}
-		if slices.ContainsFunc(tokens, func(t Token) bool { return term.is(t.Folded) }) {
+		if term.among(tokens) {
 			count++
 		}
 	}
 	return count
 }
 
+func (t *matchTerm) among(tokens []Token) bool {
+	return slices.ContainsFunc(tokens, func(token Token) bool { return t.is(token.Folded) }) ||
+		len(t.humps) > 0 && !slices.ContainsFunc(t.humps, func(hump matchTerm) bool { return !hump.among(tokens) })
+}
+
 // within reports whether a text can have a word that the term is.
 func (t *matchTerm) within(folded string) bool {
 	in := func(part string) bool { return part != "" && strings.Contains(folded, part) }
-	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) || slices.ContainsFunc(t.beginnings, in)
+	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) || slices.ContainsFunc(t.beginnings, in) ||
+		len(t.humps) > 0 && !slices.ContainsFunc(t.humps, func(hump matchTerm) bool { return !hump.within(folded) })
 }
 
 func (t *matchTerm) is(word string) bool {

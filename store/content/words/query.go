@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// maxQuery is the number of a query's words that count.
-const maxQuery = 12
+// maxQuery is the number of a query's words that count. Words in camel case have several tokens.
+const (
+	maxQuery       = 12
+	maxQueryTokens = 5 * maxQuery
+)
 
 // Query is what somebody looks for: all of its terms.
 type Query struct{ terms []term }
@@ -41,12 +44,26 @@ func ParseQuery(text string) Query {
 			part, text = text, ""
 		}
 		t.begins = text == "" && !t.phrase && !t.without
-		if t.tokens = Tokens(part, left); len(t.tokens) > 0 {
-			left -= len(t.tokens)
+		if t.tokens = Tokens(part, maxQueryTokens); len(t.tokens) > 0 {
+			// A word in camel case counts once.
+			t.tokens = slices.DeleteFunc(t.tokens, func(token Token) bool { return token.Position > left })
+			left -= t.tokens[len(t.tokens)-1].Position
 			q.terms = append(q.terms, t)
 		}
 	}
 	return q
+}
+
+// words gives the tokens of each word: the word and, if it is in camel case, its parts.
+func (t *term) words() (list [][]Token) {
+	for i, token := range t.tokens {
+		if i > 0 && token.Position == t.tokens[i-1].Position {
+			list[len(list)-1] = append(list[len(list)-1], token)
+		} else {
+			list = append(list, []Token{token})
+		}
+	}
+	return list
 }
 
 // None says that the query looks for nothing: it has no word, or only words that must not be there.
@@ -89,8 +106,10 @@ func (q Query) Doubtful() (list []Doubtful) {
 
 // Compiled is a query in the form that Postgres reads.
 type Compiled struct {
-	// All finds the pages.
-	All string
+	// All finds the pages: those that have each of Terms, and nothing of Without, which is "" if the query excludes nothing.
+	All     string
+	Terms   []string
+	Without string
 	// Exact finds those that have a word as it was written.
 	Exact string
 }
@@ -107,35 +126,63 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 	if !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without && !silent(t) }) {
 		silent = func(term) bool { return false }
 	}
-	var all, exact []string
+	var all, exact, without []string
+	var compiled Compiled
 	for _, t := range q.terms {
 		if silent(t) {
 			continue
 		}
 		var parts []string
-		for i, token := range t.tokens {
-			written := quote(word(scope, token.Folded))
+		list := t.words()
+		for i, tokens := range list {
 			if !t.without {
-				exact = append(exact, written)
+				for _, token := range tokens {
+					exact = append(exact, quote(word(scope, token.Folded)))
+				}
 			}
+			// The whole word comes first, and a text has it whatever its case. A phrase has whole words only.
+			whole := tokens[0]
 			if t.phrase {
+				written := quote(word(scope, whole.Folded))
+				if whole.Lower == "" && single(whole) {
+					written += ":*"
+				}
 				parts = append(parts, written)
 				continue
 			}
-			last := i == len(t.tokens)-1
-			parts = append(parts, either(scope, token, stems, meant[token.Folded], t.begins && last || token.Lower == "" && single(token)))
+			last := i == len(list)-1
+			begins := func(token Token, last bool) bool { return t.begins && last || token.Lower == "" && single(token) }
+			one := func(token Token, last bool) string {
+				return either(scope, token, stems, meant[token.Folded], begins(token, last))
+			}
+			part := one(whole, last)
+			// What is not to be there is the word, not all of its parts somewhere.
+			if humps := tokens[1:]; len(humps) > 0 && !t.without {
+				all := make([]string, len(humps))
+				for j, hump := range humps {
+					all[j] = one(hump, last && j == len(humps)-1)
+				}
+				part = "(" + part + " | (" + strings.Join(all, " & ") + "))"
+			}
+			parts = append(parts, part)
 		}
 		between := " & "
 		if t.phrase {
 			between = " <-> "
 		}
 		part := "(" + strings.Join(parts, between) + ")"
-		if t.without {
-			part = "!" + part
+		switch {
+		case t.without:
+			without, part = append(without, part), "!"+part
+		case t.phrase:
+			compiled.Terms = append(compiled.Terms, part)
+		default:
+			compiled.Terms = append(compiled.Terms, parts...)
 		}
 		all = append(all, part)
 	}
-	return Compiled{All: strings.Join(all, " & "), Exact: strings.Join(exact, " | ")}
+	compiled.All, compiled.Exact, compiled.Without = strings.Join(all, " & "), strings.Join(exact, " | "), strings.Join(without, " | ")
+	return compiled
 }
 
 // single says that a token of a script without blanks is one letter, which is in a text as the first of a pair.

@@ -123,16 +123,88 @@ func TestCompile(t *testing.T) {
 	t.Parallel()
 	stems := Stems{"installing": "instal", "the": "", "how": "", "to": "", "run": "run"}
 	meant := map[string][]string{"comand": {"command"}}
-	for text, want := range map[string]Compiled{
-		"": {}, " - -a \"": {All: "!(('1 a' | '1~a'))"},
-		"run":             {"(('1 run':* | '1~run'))", "'1 run'"},
-		"installing run":  {"(('1 installing' | '1~instal' | '1 instal')) & (('1 run':* | '1~run'))", "'1 installing' | '1 run'"},
-		"the run comand":  {"(('1 run' | '1~run')) & (('1 comand':* | '1~comand' | '1 command'))", "'1 run' | '1 comand'"},
-		`"run the" -it's`: {"('1 run' <-> '1 the') & !(('1 it' | '1~it') & ('1 s' | '1~s'))", "'1 run' | '1 the'"},
-		"東京都":             {"(('1 東京') & ('1 京都') & ('1 都':*))", "'1 東京' | '1 京都' | '1 都'"},
+	for text, want := range map[string]struct{ all, exact, terms, without string }{
+		"":         {},
+		" - -a \"": {all: "!(('1 a' | '1~a'))", without: "(('1 a' | '1~a'))"},
+		"run":      {"(('1 run':* | '1~run'))", "'1 run'", "('1 run':* | '1~run')", ""},
+		"installing run": {
+			"(('1 installing' | '1~instal' | '1 instal')) & (('1 run':* | '1~run'))", "'1 installing' | '1 run'",
+			"('1 installing' | '1~instal' | '1 instal') ; ('1 run':* | '1~run')", "",
+		},
+		"the run comand": {
+			"(('1 run' | '1~run')) & (('1 comand':* | '1~comand' | '1 command'))", "'1 run' | '1 comand'",
+			"('1 run' | '1~run') ; ('1 comand':* | '1~comand' | '1 command')", "",
+		},
+		`"run the" -it's -x`: {
+			"('1 run' <-> '1 the') & !(('1 it' | '1~it') & ('1 s' | '1~s')) & !(('1 x' | '1~x'))", "'1 run' | '1 the'",
+			"('1 run' <-> '1 the')", "(('1 it' | '1~it') & ('1 s' | '1~s')) | (('1 x' | '1~x'))",
+		},
+		"openRun x": {
+			"((('1 openrun' | '1~openrun') | (('1 open' | '1~open') & ('1 run' | '1~run')))) & (('1 x':* | '1~x'))",
+			"'1 openrun' | '1 open' | '1 run' | '1 x'",
+			"(('1 openrun' | '1~openrun') | (('1 open' | '1~open') & ('1 run' | '1~run'))) ; ('1 x':* | '1~x')", "",
+		},
+		"openRun": {
+			"((('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run'))))", "'1 openrun' | '1 open' | '1 run'",
+			"(('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run')))", "",
+		},
+		`"openRun x" -openRun y`: {
+			"('1 openrun' <-> '1 x') & !(('1 openrun' | '1~openrun')) & (('1 y':* | '1~y'))",
+			"'1 openrun' | '1 open' | '1 run' | '1 x' | '1 y'", "('1 openrun' <-> '1 x') ; ('1 y':* | '1~y')", "(('1 openrun' | '1~openrun'))",
+		},
+		`"東京都"`: {"('1 東京' <-> '1 京都' <-> '1 都':*)", "'1 東京' | '1 京都' | '1 都'", "('1 東京' <-> '1 京都' <-> '1 都':*)", ""},
+		"東京都":   {"(('1 東京') & ('1 京都') & ('1 都':*))", "'1 東京' | '1 京都' | '1 都'", "('1 東京') ; ('1 京都') ; ('1 都':*)", ""},
 	} {
-		if got := ParseQuery(text).Compile("1", stems, meant); got != want {
-			t.Errorf("%q:\n%s\n%s", text, got.All, got.Exact)
+		got := ParseQuery(text).Compile("1", stems, meant)
+		if got.All != want.all || got.Exact != want.exact || strings.Join(got.Terms, " ; ") != want.terms || got.Without != want.without {
+			t.Errorf("%q:\n%s\n%s\n%s\n%s", text, got.All, got.Exact, strings.Join(got.Terms, " ; "), got.Without)
+		}
+	}
+}
+
+// TestParts cuts texts: every word is in a part, parts are bounded, and each phrase is within one of them.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text  string
+		parts int
+	}{
+		"nothing":    {"", 1},
+		"short":      {strings.Repeat("word ", maxWhole), 1},
+		"long":       {strings.Repeat("word ", maxWhole+1), 3},
+		"long words": {strings.Repeat(strings.Repeat("ж", 100)+" ", 10_000), 4},
+		"camel case": {strings.Repeat("openTelemetryCollector ", 20_000), 6},
+		"one word":   {strings.Repeat("aB", 200_000), 9},
+		"chinese":    {strings.Repeat("文", 20_000), 3},
+	} {
+		tokens := Tokens(test.text, 1<<20)
+		parts := Parts(tokens)
+		if len(parts) != test.parts {
+			t.Errorf("%s: %d parts, want %d", name, len(parts), test.parts)
+		}
+		at := 0
+		for i, part := range parts {
+			if i > 0 {
+				back := 0
+				for back < overlapTokens && tokens[at-back-1].Position > tokens[at-1].Position-overlap {
+					back++
+				}
+				at -= back
+			}
+			for j, token := range part {
+				same := tokens[at]
+				if same.Position -= tokens[at-j].Position - part[0].Position; token != same {
+					t.Fatalf("%s: word %d of part %d is %+v, want %+v", name, j, i, token, same)
+				}
+				at++
+			}
+			vector := Vector("zzzz", nil, Field{Body, part})
+			if last := part; len(last) > 0 && len(parts) > 1 && (last[len(last)-1].Position > maxPart || vectorBytes(last) > maxPartBytes+1<<10) {
+				t.Errorf("%s: part %d has %d words, and %d bytes of %d", name, i, len(last), vectorBytes(last), len(vector.Text))
+			}
+		}
+		if at != len(tokens) {
+			t.Errorf("%s: %d words of %d are in parts", name, at, len(tokens))
 		}
 	}
 }
@@ -157,7 +229,7 @@ func FuzzQuery(f *testing.F) {
 		query := ParseQuery(text)
 		words := 0
 		for _, term := range query.terms {
-			words += len(term.tokens)
+			words += len(term.words())
 			for _, token := range term.tokens {
 				if token.Folded == "" || !utf8.ValidString(token.Folded) || strings.ContainsAny(token.Folded, " ~'\\\x00") {
 					t.Errorf("%q has the word %q", text, token.Folded)

@@ -1,0 +1,50 @@
+package words
+
+const (
+	// maxWhole is the number of words of a text that is in one vector. Positions beyond it would all be the same.
+	maxWhole = 16_000
+	// A part has maxPart words at most, and fewer if they are long: with its stems it stays below maxVector.
+	maxPart      = 8_000
+	maxPartBytes = maxVector - 100<<10
+	// overlap is how many words a part repeats of the one before, so that a phrase is within one of them. A word in camel
+	// case has a token for each hump.
+	overlap       = maxQuery
+	overlapTokens = 8 * overlap
+)
+
+// Parts cuts the words of a text into lists of which each fits into a vector with other fields. Positions in a part begin
+// at 1. A short text is one part.
+func Parts(tokens []Token) [][]Token {
+	if len(tokens) == 0 || tokens[len(tokens)-1].Position <= maxWhole && vectorBytes(tokens) <= maxPartBytes {
+		return [][]Token{tokens}
+	}
+	var parts [][]Token
+	for from := 0; ; {
+		to, bytes := from, 0
+		for to < len(tokens) && tokens[to].Position-tokens[from].Position < maxPart && bytes <= maxPartBytes {
+			bytes += vectorBytes(tokens[to : to+1])
+			to++
+		}
+		part := make([]Token, to-from)
+		for i, t := range tokens[from:to] {
+			t.Position -= tokens[from].Position - 1
+			part[i] = t
+		}
+		if parts = append(parts, part); to == len(tokens) {
+			return parts
+		}
+		last := tokens[to-1].Position
+		for from = to; to-from < overlapTokens && tokens[from-1].Position > last-overlap; {
+			from--
+		}
+	}
+}
+
+// vectorBytes is an upper bound of what the words take in a vector: each may have a stem, and has a scope, a place and
+// a weight.
+func vectorBytes(tokens []Token) (bytes int) {
+	for _, t := range tokens {
+		bytes += 2 * (len(t.Folded) + 16)
+	}
+	return bytes
+}
