@@ -12,6 +12,7 @@ type Revision struct {
 	Files            []RevisionFile    `json:"files"`
 	ReusableContents []ReusableContent `json:"reusableContents"`
 	Tags             []RevisionTag     `json:"tags"`
+	Variables        Data              `json:"variables,omitzero"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	URLs             RevisionURLs      `json:"urls"`
 	// MergedFrom is the change request that was merged.
@@ -46,6 +47,8 @@ type RevisionPage struct {
 	Path          string           `json:"path,omitempty"`
 	Pages         []RevisionPage   `json:"pages,omitzero"`
 	Layout        *PageLayout      `json:"layout,omitzero"`
+	Cover         Data             `json:"cover,omitzero"`
+	Variables     Data             `json:"variables,omitzero"`
 	Description   string           `json:"description,omitempty"`
 	Hidden        bool             `json:"hidden,omitzero"`
 	NoIndex       bool             `json:"noIndex,omitzero"`

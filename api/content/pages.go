@@ -11,6 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // pages has the operations on the content of spaces and change requests.
@@ -140,8 +142,28 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if c.Reader != nil { // The history is none of a reader's business, and a merge without its change request is none.
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
+	if revision.Variables, err = h.variables(ctx, space.ID, row.ID); err != nil {
+		return schema.Revision{}, err
+	}
 	revision.MergedFrom, err = h.mergedFrom(ctx, c, row)
 	return revision, err
+}
+
+// variables reads the variables of a space, if a file of the revision has them. Readers get their values, and not the file.
+func (h *pages) variables(ctx context.Context, space, revision string) (schema.Data, error) {
+	files, err := h.store.Files(ctx, space, revision)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(files, func(f store.File) bool { return f.Name == gitlayout.VariablesName && f.Size <= gitlayout.MaxVariables })
+	if i < 0 {
+		return nil, nil
+	}
+	texts, err := h.store.Includes(ctx, space, revision, []string{files[i].ID}, gitlayout.MaxVariables)
+	if err != nil {
+		return nil, err
+	}
+	return gitlayout.Variables(texts[files[i].ID]), nil
 }
 
 // files lists the files of a revision that the caller sees. A reader also sees files to which the site itself
@@ -160,11 +182,29 @@ func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([
 	}
 	others := c.Reader.Spaces()
 	delete(others, space)
+	pages, err := h.store.ShownPages(ctx, space, revision, c.Reader.Allows)
+	if err != nil {
+		return nil, err
+	}
+	addCovers(linked, pages)
 	spaces := slices.Sorted(maps.Keys(others))
 	if err := h.store.AddFilesNamedElsewhere(ctx, linked, space, spaces, c.Reader.Allows); err != nil {
 		return nil, err
 	}
 	return h.store.ShownFiles(ctx, space, revision, files, c.Reader.Allows, linked)
+}
+
+// addCovers adds the images above pages.
+func addCovers(linked map[string]bool, pages []tree.Page) {
+	for i := range pages {
+		for _, member := range []string{"ref", "refDark"} {
+			ref, _ := pages[i].Cover[member].(map[string]any)
+			if id, ok := ref["file"].(string); ok {
+				linked[id] = true
+			}
+		}
+		addCovers(linked, pages[i].Pages)
+	}
 }
 
 // mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.

@@ -40,8 +40,29 @@ func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	resource.NoIndex, resource.NoRobotsIndex = p.NoIndex, p.NoRobotsIndex
 	if p.Kind == tree.KindDocument {
 		urls := v.pageURLs(space, p.ID)
-		resource.URLs, resource.Layout = &urls, schema.DefaultPageLayout()
+		resource.URLs, resource.Layout = &urls, layoutOf(p.Layout)
+		resource.Cover, resource.Variables = p.Cover, p.Variables
 		resource.Description, resource.DocumentID = p.Description, p.Document
 	}
 	return resource
+}
+
+// layoutOf shows everything but what the page's layout hides.
+func layoutOf(given schema.Data) *schema.PageLayout {
+	layout := schema.DefaultPageLayout()
+	for name, part := range map[string]*bool{
+		"cover": &layout.Cover, "title": &layout.Title, "description": &layout.Description, "tableOfContents": &layout.TableOfContents,
+		"outline": &layout.Outline, "pagination": &layout.Pagination, "metadata": &layout.Metadata,
+	} {
+		if shown, ok := given[name].(bool); ok {
+			*part = shown
+		}
+	}
+	if width, ok := given["width"].(string); ok {
+		layout.Width = width
+	}
+	if size, ok := given["coverSize"].(string); ok {
+		layout.CoverSize = size
+	}
+	return layout
 }

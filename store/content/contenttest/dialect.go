@@ -348,6 +348,11 @@ c
   {% hint style="warning" %}
   text
   {% endhint %}`},
+	{`<hr/>
+
+Option<Address> Set<A> <ADDRESS>x <B>b</B>`, `divider() paragraph('Option' '<Address>'.code ' Set' '<A>'.code ' ' hidden="<ADDRESS>" 'x ' 'b'.bold)`, `---
+
+Option<Address> Set<A> <ADDRESS>x **b**`},
 	{`<h2>Two</h2>
 
 <h4 id="four" class="x">Four</h4>

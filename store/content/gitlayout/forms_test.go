@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
@@ -103,6 +104,26 @@ document "Plain" plain
 	}, "document \"Home\" readme\ngroup \"Features\" features\n  document \"B\" b\n", func(t *testing.T, s *space) {
 		s.byTitle(t, "Features").Slug = "what"
 	}, map[string][2]string{"SUMMARY.md": {"## Features", "## Features <a href=\"#what\" id=\"what\"></a>"}}},
+	{"covers, layouts and variables", map[string]string{
+		"README.md": "---\ncover: .gitbook/assets/c.png\ncoverDark: https://h.example/d.png\ncoverY: -20\nlayout:\n  width: wide\n  cover:\n    visible: true\n    size: full\n" +
+			"  outline:\n    visible: false\n  tags: hidden\nvars:\n  version: 2\n  name: Pelagia\n  beta: true\n  list: [1]\n---\n\n# Home\n\nText.\n",
+		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c", ".gitbook/vars.yaml": "a: 1\n",
+	}, "document \"Home\" readme\ndocument \"Gone\" gone\n", func(t *testing.T, s *space) {
+		home, gone := s.byTitle(t, "Home"), s.byTitle(t, "Gone")
+		got := []schema.Data{home.Cover, home.Layout, home.Variables, gone.Cover, gone.Layout, gone.Variables}
+		cover := map[string]any{"kind": "file", "file": s.base.Files[".gitbook/assets/c.png"].File}
+		want := []schema.Data{
+			{"ref": cover, "refDark": map[string]any{"kind": "url", "url": "https://h.example/d.png"}, "yPos": -20.0},
+			{"width": "wide", "cover": true, "coverSize": "full", "outline": false}, {"version": 2.0, "name": "Pelagia", "beta": true}, nil, nil, nil,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if id := s.base.Files[".gitbook/vars.yaml"].File; id == "" || s.uploads[id] != ".gitbook/vars.yaml" {
+			t.Errorf("the variables are no file of the space: %v", s.base.Files)
+		}
+		s.edit(t, "Home", "Text.", "Words.")
+	}, map[string][2]string{"README.md": {"Text.", "Words."}}},
 	{"columns of files", map[string]string{
 		"README.md":             "# Home\n\nText.\n\n<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>\n",
 		".gitbook/assets/a.csv": "a",
@@ -240,5 +261,17 @@ func TestLeftOut(t *testing.T) {
 	}
 	if again := s.pull(t, "").Notes; len(again) > 0 {
 		t.Errorf("noted again for files that did not change: %v", again)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]schema.Data{
+		"version: \"1.2\"\nbuild: 3\nratio: 0.5\nbeta: false\nnested: {a: 1}\nnone:\n": {"version": "1.2", "build": 3.0, "ratio": 0.5, "beta": false},
+		"": nil, "- a\n": nil, "a: [\n": nil, "1: a\n": {"1": "a"}, "a: " + strings.Repeat("b", MaxVariables): nil,
+	} {
+		if diff := cmp.Diff(want, Variables([]byte(text))); diff != "" {
+			t.Errorf("%.40q: %s", text, diff)
+		}
 	}
 }

@@ -112,6 +112,9 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 		page: func(path string) (string, bool) { id, ok := m.pageIDs[path]; return id, ok },
 	}
 	m.keepAssets()
+	if name := l.Root + variablesFile; l.files[name].Path != "" {
+		m.asset(name)
+	}
 	if err := m.pages(entries, "", ids); err != nil {
 		return Content{}, err
 	}
@@ -356,11 +359,13 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}
+		m.look(&n, file, e)
 		return m.document(file, e, n)
 	}
 	if !unchanged {
 		file.readInto(&n.Page, e)
 	}
+	m.look(&n, file, e)
 	return m.document(file, e, n)
 }
 

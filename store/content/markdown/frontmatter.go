@@ -171,6 +171,9 @@ func (f *FrontMatter) Text(name string) (string, bool) {
 	return text, ok
 }
 
+// Value returns a field as YAML has it.
+func (f *FrontMatter) Value(name string) any { return f.fields[name] }
+
 // Flag returns a field that is true or false.
 func (f *FrontMatter) Flag(name string) (value, ok bool) {
 	value, ok = f.fields[name].(bool)

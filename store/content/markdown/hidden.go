@@ -58,7 +58,13 @@ var silentNames, playerNames = setOf("canvas head math noscript object script se
 // means, unless it has an end or attributes, as components have.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
-	return m == nil || paired || htmlNames[strings.ToLower(m[2])] || strings.HasSuffix(source, "/>") || strings.Contains(source, "=")
+	return m == nil || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") || strings.Contains(source, "=")
+}
+
+// isHTMLName tells the names of elements from those of types, as in Option<Address> and Set<A>.
+func isHTMLName(name string) bool {
+	lower := strings.ToLower(name)
+	return htmlNames[lower] && (name == lower || len(name) > 1 && name == strings.ToUpper(name))
 }
 
 // rawText is what a reader sees of HTML and tags: not those that only structure the text, and no comments.
@@ -207,7 +213,7 @@ func LeftOut(d schema.Document) []string {
 }
 
 // structural are the elements that need no mention: the text of them is all that they have.
-var structural = setOf(`a br center div font html body head p span section article main header footer nav b i u s em strong small big sub sup tt
+var structural = setOf(`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em strong small big sub sup tt
 	tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details figure figcaption picture source wbr nobr label`)
 
 func leftOut(nodes []schema.Node, names map[string]bool) {

@@ -72,7 +72,7 @@ func init() { // In init, because the readers call flow, which reads the table.
 	}
 	topReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
 		"p": (*reader).topParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
-		"table": (*reader).htmlTable, "img": (*reader).imageBlock,
+		"table": (*reader).htmlTable, "img": (*reader).imageBlock, "hr": (*reader).rule,
 		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading, "h4": (*reader).htmlHeading,
 		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
 	}
@@ -250,6 +250,8 @@ func (r *reader) htmlList(e *element) ([]schema.Node, bool) {
 	}
 	return []schema.Node{n}, len(items) > 0
 }
+
+func (r *reader) rule(*element) ([]schema.Node, bool) { return r.divider(nil), true }
 
 // imageBlock reads an image on a line of its own.
 func (r *reader) imageBlock(e *element) ([]schema.Node, bool) {

@@ -10,6 +10,9 @@ var (
 	tagAtStart = regexp.MustCompile(`^([ \t]*)\{%[ \t]*([a-zA-Z][\w-]*)((?:` + quoted + `|[^"'%\n]|%[^}"'\n])*?)[ \t]*%\}`)
 	endsAtEnd  = regexp.MustCompile(`(?:\{%[ \t]*end[\w-]+[ \t]*%\}[ \t]*)+$`)
 	endTag     = regexp.MustCompile(`\{%([ \t]*)end([\w-]+)[ \t]*%\}`)
+	// markersOnly matches the beginning of a quote, and a line of nothing but what begins an item of a list.
+	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
+
 	fenceOpens = regexp.MustCompile("^ {0,3}(```+|~~~+)")
 )
 
@@ -19,13 +22,8 @@ type tagSplitter struct {
 	out   []byte
 	fence string
 	// open are the tags that are open, paired has those that have an end.
-	open   []openTagAt
+	open   []string
 	paired map[int]bool
-}
-
-type openTagAt struct {
-	name     string
-	indented bool
 }
 
 // splitTags returns the text with tags on lines of their own. Its length stays.
@@ -69,15 +67,14 @@ func (s *tagSplitter) line(from, to int) {
 		if row == nil || row.form != formContainer {
 			break
 		}
-		opener := openTagAt{row.name, m[3] > 0}
 		rest := line[m[1]:]
-		if alone := len(bytes.TrimSpace(rest)) == 0; alone || !s.paired[from+m[3]] || opener.indented || !splitAt(line, m[1], m[7]) {
+		if alone := len(bytes.TrimSpace(rest)) == 0; alone || !s.paired[from+m[3]] || !splitAt(line, m[1], m[7]) {
 			if alone {
-				s.open = append(s.open, opener)
+				s.open = append(s.open, row.name)
 			}
 			break
 		}
-		s.open = append(s.open, opener)
+		s.open = append(s.open, row.name)
 		at := bytes.IndexByte(line, '\n') + 1
 		from, line = from+at, line[at:]
 	}
@@ -104,12 +101,14 @@ func (s *tagSplitter) ends(line []byte) {
 	if run == nil || run[0] > 0 && line[run[0]-1] == '\\' {
 		return
 	}
-	indented := len(line) > 0 && (line[0] == ' ' || line[0] == '\t')
 	blank := len(bytes.TrimSpace(line[:run[0]])) == 0
+	if !blank && markersOnly.Match(line[:run[0]]) {
+		return // The end is in a quote or in a list.
+	}
 	for i, m := range endTag.FindAllSubmatchIndex(line[run[0]:], -1) {
 		at := run[0] + m[0]
 		last := len(s.open) - 1
-		if last < 0 || s.open[last].name != string(line[run[0]+m[4]:run[0]+m[5]]) || s.open[last].indented != (indented && blank) {
+		if last < 0 || s.open[last] != string(line[run[0]+m[4]:run[0]+m[5]]) {
 			return
 		}
 		s.open = s.open[:last]

@@ -31,7 +31,19 @@ var pageFields = []struct {
 	{"hidden", boolValue, func(n *tree.Node) any { return n.Hidden }, func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
 	{"noIndex", boolValue, func(n *tree.Node) any { return n.NoIndex }, func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
 	{"noRobotsIndex", boolValue, func(n *tree.Node) any { return n.NoRobotsIndex }, func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
+	{"layout", jsonValue, func(n *tree.Node) any { return n.Layout }, func(n *tree.Node, v any) { n.Layout = dataOf(v) }},
+	{"cover", jsonValue, func(n *tree.Node) any { return n.Cover }, func(n *tree.Node, v any) { n.Cover = dataOf(v) }},
+	{"variables", jsonValue, func(n *tree.Node) any { return n.Variables }, func(n *tree.Node, v any) { n.Variables = dataOf(v) }},
 	{"target", targetValue, func(n *tree.Node) any { return n.Target }, func(n *tree.Node, v any) { n.Target, _ = v.(schema.Data) }},
+}
+
+// dataOf is a value that may have been decoded from JSON.
+func dataOf(value any) schema.Data {
+	if data, ok := value.(schema.Data); ok {
+		return data
+	}
+	data, _ := value.(map[string]any)
+	return data
 }
 
 // The fields with rules of their own.
