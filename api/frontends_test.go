@@ -15,7 +15,8 @@ import (
 // unseen are the operations after which front ends show the same, or whose examples change nothing. Those for Git change content
 // in jobs.
 var unseen = []string{
-	"aggregateSiteEvents", "createChangeRequest", "createChangeRequestTemplate", "deleteChangeRequestTemplate",
+	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
+	"deleteChangeRequestTemplate",
 	"deleteCommentInChangeRequest", "deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
 	"deleteLegacyGitInstallation", "eraseSiteVisitor", "exportToGitRepository", "getSiteEventsFunnel", "getSiteEventsRetention",
 	"importGitRepository", "inviteToSpace", "postCommentInChangeRequest", "postCommentInSpace",

@@ -30,7 +30,9 @@ var installationsMay = map[string][]string{
 	},
 	schema.ScopeSpaceMetadataRead:  {"getSpaceById"},
 	schema.ScopeSpaceMetadataWrite: {"updateSpaceById"},
-	schema.ScopeSpaceGitSync:       {"exportToGitRepository", "getSpaceGitInfo", "importGitRepository", "listGitOperations"},
+	schema.ScopeSpaceGitSync: {
+		"cancelGitOperation", "exportToGitRepository", "getSpaceGitInfo", "importGitRepository", "listGitOperations",
+	},
 	schema.ScopeSiteMetadataRead: {
 		"getPublishedContentSite", "getSiteById", "getSiteCustomizationById", "getSiteRedirectBySource", "getSiteSpaceCustomizationById",
 		"getSiteStructure", "listSiteRedirects", "listSiteSectionGroups", "listSiteSections", "listSiteSpaces",

@@ -1,6 +1,8 @@
 package apitest
 
 import (
+	"time"
+
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -104,6 +106,17 @@ func contentExamples() {
 }
 
 func gitExamples() {
+	Examples["cancelGitOperation"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
+		o, err := h.Store.QueueGitOperation(h.T.Context(), store.NewGitOperation{
+			OrganizationID: tenant.Organization.ID, SpaceID: tenant.Space.ID, Kind: schema.GitImport,
+			URL: "https://git.example/acme/docs.git", Ref: "refs/heads/main", Timestamp: time.Now(),
+			UserID: tenant.Users[schema.RoleAdmin].ID,
+		})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return made{"operationId": o.ID}
+	}}
 	Examples["importGitRepository"] = example{body: ImportBody}
 	Examples["exportToGitRepository"] = example{body: `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main","commitMessage":"Sync"}`}
 	Examples["getSpaceGitInfo"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
