@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// forms are the ways in which a document of a page is read: as it is, and as the API gives its Markdown and its JSON.
-var forms = map[string]func(d schema.Document, from pagelinks.Page, known pagelinks.Known,
+// refForms are the ways in which a document of a page is read: as it is, and as the API gives its Markdown and its JSON.
+var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pagelinks.Known,
 	files map[string]string) schema.Document{
 	"ref": func(d schema.Document, _ pagelinks.Page, _ pagelinks.Known, _ map[string]string) schema.Document {
 		return d
@@ -109,7 +109,7 @@ func TestAnyReferences(t *testing.T) {
 			known.Pages[p.Path], paths[p.ID] = p.ID, p.Path
 			return true
 		})
-		for form, shown := range forms {
+		for form, shown := range refForms {
 			for _, edit := range []bool{false, true} {
 				want := maps.Clone(s.files)
 				for i := range s.pages {
