@@ -62,9 +62,17 @@ func TestPageView(t *testing.T) {
 	if document.Status != http.StatusOK || !strings.Contains(string(document.Body), `"page":"`+id("install")+`"`) {
 		t.Errorf("the link does not lead to the page: %d %s", document.Status, document.Body)
 	}
-	for query, shape := range map[string]string{"?evaluated=deterministic-only": `"type":"column"`, "": `"type":"paragraph"`} {
-		user := h.Do("GET", page+"/document"+query, admin, nil) // Who may write gets what can be written back, unless a front end asks.
-		if columns := strings.Contains(string(user.Body), `"type":"column"`); columns != (query != "") || !strings.Contains(string(document.Body), shape) {
+	for query, shape := range map[string]string{
+		"?evaluated=deterministic-only": `"type":"column"`, "": `"type":"paragraph"`,
+	} {
+		user := h.Do(
+			"GET",
+			page+"/document"+query,
+			admin,
+			nil,
+		) // An editor gets what can be written back, unless a front end asks.
+		if columns := strings.Contains(string(user.Body), `"type":"column"`); columns != (query != "") ||
+			!strings.Contains(string(document.Body), shape) {
 			t.Errorf("the document %q has another shape: %s %s", query, user.Body, document.Body)
 		}
 	}

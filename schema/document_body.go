@@ -66,7 +66,13 @@ func (b Body) Problems(field string) []Detail {
 	if b.Markdown == nil {
 		return nil
 	}
-	return markdownProblems(join(field, "markdown"), *b.Markdown, utf8.RuneCountInString(*b.Markdown), MaxMarkdown, "characters")
+	return markdownProblems(
+		join(field, "markdown"),
+		*b.Markdown,
+		utf8.RuneCountInString(*b.Markdown),
+		MaxMarkdown,
+		"characters",
+	)
 }
 
 func markdownProblems(field, text string, size, most int, unit string) []Detail {

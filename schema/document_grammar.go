@@ -193,12 +193,21 @@ var nodeRules = map[string]*nodeRule{
 			opt("size", enum("original", "line")))},
 	"mention": {object: ObjectInline, void: true, dataRequired: true, data: open(req("ref", contentRef))},
 	"button": {object: ObjectInline, void: true, dataRequired: true,
-		data: open(req("label", str), req("kind", enum("primary", "secondary")), opt("icon", strAtMost(50)), reqUnless("action", "ref", contentRef),
-			opt("action", tagged("action", buttonActions)))},
+		data: open(
+			req("label", str),
+			req("kind", enum("primary", "secondary")),
+			opt("icon", strAtMost(50)),
+			reqUnless("action", "ref", contentRef),
+			opt("action", tagged("action", buttonActions)),
+		)},
 }
 
 // buttonActions has a row for each thing that a button can do on a site.
-var buttonActions = map[string]*objectRule{"search": open(opt("query", str)), "ask": open(opt("query", str)), "select": open(req("slug", str))}
+var buttonActions = map[string]*objectRule{
+	"search": open(opt("query", str)),
+	"ask":    open(opt("query", str)),
+	"select": open(req("slug", str)),
+}
 
 var heading = nodeRule{
 	object: ObjectBlock, nodes: &inlineText, dataRequired: true, meta: requiredID,

@@ -130,7 +130,8 @@ func TestDocumentProblems(t *testing.T) {
 		{`{"type":"table","data":{"view":{"type":"grid","columns":[],"hideHeader":true},"records":{"r":{"orderIndex":"a","values":{"c":[1]}}},"definition":{}}}`,
 			"d.nodes[0].data.records.r.values.c", "must be a number, a string, a boolean, an array of strings, a reference or an image"},
 		{deep, "d" + strings.Repeat(".nodes[0]", 32) + ".nodes", "is nested deeper than 32 levels"},
-		{strings.TrimSuffix(strings.Repeat(`{"type":"paragraph"},`, MaxDocumentNodes+1), ","), "d", "must have at most 100000 nodes"},
+		{strings.TrimSuffix(strings.Repeat(`{"type":"paragraph"},`, MaxDocumentNodes+1), ","), "d",
+			"must have at most 100000 nodes"},
 	} {
 		var d Document
 		if err := json.Unmarshal([]byte(`{"nodes":[`+c.nodes+`]}`), &d); err != nil {
@@ -216,7 +217,8 @@ func TestBody(t *testing.T) {
 		body Body
 		want string
 	}{
-		{MarkdownBody(strings.Repeat("ä", MaxPage/2)), ""}, {MarkdownBody(strings.Repeat("ä", MaxPage/2) + "x"), "p.markdown"},
+		{MarkdownBody(strings.Repeat("ä", MaxPage/2)), ""},
+		{MarkdownBody(strings.Repeat("ä", MaxPage/2) + "x"), "p.markdown"},
 		{MarkdownBody("\x00"), "p.markdown"}, {Body{}, ""},
 		{DocumentBody(NewDocument(Block("paragraph", Text(strings.Repeat("x", MaxPage))))), ""},
 		{DocumentBody(NewDocument(Block("paragraph", Text(strings.Repeat("x", MaxPage)), Text("x")))), "p.document"},

@@ -86,8 +86,8 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
-// DocumentsWithin reads the first of some documents, as many as have bytes altogether, but one at least. read says how many
-// that are. A page without a document has the hash "".
+// DocumentsWithin reads the first of some documents, as many as have bytes altogether, but one at least. read says
+// how many that are. A page without a document has the hash "".
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {

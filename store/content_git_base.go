@@ -17,19 +17,20 @@ import (
 
 // GitBase is what an operation starts from: a synchronization of the space, and the pages that the space has now.
 //
-// An export starts from the last synchronization with its branch and folder. An import starts from the last state of the
-// repository that came into the space: of the branch itself, or of another branch or folder that was imported since. What
-// the space only exported elsewhere need not be in the branch. So it counts if the repository was never imported. An
-// import that updates a change request starts from what the request has of the branch, and from its pages.
+// An export starts from the last synchronization with its branch and folder. An import starts from the last state of
+// the repository that came into the space: of the branch itself, or of another branch or folder that was imported
+// since. What the space only exported elsewhere need not be in the branch. So it counts if the repository was never
+// imported. An import that updates a change request starts from what the request has of the branch, and from its
+// pages.
 type GitBase struct {
 	gitlayout.Base
-	// Commit is the one that was synchronized; "" before the first time.
+	// Commit is the commit that was synchronized; "" before the first time.
 	Commit string
 	// Known and KeepMissing are for [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
-	// Others are synchronizations from which an export can start that was never synchronized with its branch: those of its
-	// repository first.
+	// Others are synchronizations from which an export can start that was never synchronized with its branch: the ones
+	// of its repository first.
 	Others []GitSource
 	// Organization is whose space it is.
 	Organization string
@@ -71,7 +72,7 @@ func (s *Store) gitBase(ctx context.Context, o GitOperation, proposes bool, sour
 		return b, err
 	}
 	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// One snapshot for all that is read.
+		// All reads see the same snapshot.
 		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
 			return interpret(err, "space")
 		}
@@ -225,7 +226,7 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 // mostKnown bounds the synchronizations whose files are looked at.
 const mostKnown = 20
 
-// know reads what the paths were in all synchronizations: in that of the branch, those of its repository, and others.
+// know reads what the paths were in all synchronizations: of the branch, of its repository, and of others.
 func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	rank := func(s db.GitSync) int {
 		switch {

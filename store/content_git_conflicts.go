@@ -24,7 +24,7 @@ const (
 	longestExcerpt = 60
 )
 
-// gitConflicts names conflicts between the repository and who else changed the pages.
+// gitConflicts names conflicts between the repository and others who changed the pages.
 func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) string {
 	titles := map[string]string{}
 	for _, list := range pages {

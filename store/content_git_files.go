@@ -17,12 +17,14 @@ type GitAsset struct {
 
 const (
 	gitCleaning = 10 * time.Second
-	// quotaEvery is how many bytes of files are stored before the quota, which reads the sizes of all, is looked at again.
+	// quotaEvery is how many bytes of files are stored before the quota, which reads the sizes of all, is looked at
+	// again.
 	quotaEvery = 16 << 20
 )
 
-// load stores the files, one at a time: together they may be larger than memory. Each is committed at once: who waited for the space
-// with an open transaction that has stored a file would deadlock with an editor who stores the same.
+// load stores the files, one at a time: together they may be larger than memory. Each is committed at once: who
+// waited for the space with an open transaction that has stored a file would deadlock with an editor who stores the
+// same.
 func (i *gitImporter) load() error {
 	unchecked := 0
 	for n, asset := range i.in.Assets {
@@ -50,7 +52,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes what was stored for an import that failed, unless the space has it as another file. Whoever adds one has the lock.
+// unload deletes what was stored for an import that failed, unless the space has it as another file. Whoever adds one
+// has the lock.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {
@@ -64,7 +67,8 @@ func (i *gitImporter) unload(ctx context.Context) error {
 	})
 }
 
-// files adds the files to the branch of a revision. The removed ones end with the revision before, if it is of the main content: a branch beside it has what its base has.
+// files adds the files to the branch of a revision. The removed ones end with the revision before, if it is of the
+// main content: another branch has what its base has.
 func (i *gitImporter) files(r Revision, id string) error {
 	if !i.in.Standalone {
 		unnamed, err := i.unnamed(id)

@@ -47,8 +47,8 @@ func (w gitWay) same(as gitWay) bool {
 	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
 }
 
-// wayOfImport finds the way of an import. Whoever may bypass the rules of a merge passes by a change request, too, unless
-// the import has conflicts, which are resolved there: then it proposes.
+// wayOfImport finds the way of an import. Whoever may bypass the rules of a merge passes by a change request, too,
+// unless the import has conflicts, which are resolved there: then it proposes.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {

@@ -131,7 +131,8 @@ func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time
 	return at, interpret(err, "jobs")
 }
 
-// FailLostGitOperations fails the operations whose jobs ended without a word of it, such as those that river itself gave up.
+// FailLostGitOperations fails the operations whose jobs ended without a word of it, such as jobs that river itself
+// gave up.
 func (s *Store) FailLostGitOperations(ctx context.Context) error {
 	return interpret(s.queries.FailLostGitOperations(ctx, jobLost), "git operations")
 }
@@ -140,7 +141,8 @@ func setGitOperation(ctx context.Context, q *db.Queries, set db.SetGitOperationP
 	return interpret(q.SetGitOperation(ctx, set), "git operation")
 }
 
-// ForgetGitCredentials removes the credentials of operations whose failed jobs are deleted by now, so that nobody can retry them.
+// ForgetGitCredentials removes the credentials of operations whose failed jobs are deleted by now, so that nobody can
+// retry them.
 func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
 }
@@ -157,7 +159,7 @@ type GitOutcome struct {
 	Operation GitOperation
 	Commit    string
 	Notes     []schema.GitNote
-	// Reason says what else users have to know of an operation that is done.
+	// Reason says what users have to know of an operation that is done.
 	Reason string
 	Now    time.Time
 }

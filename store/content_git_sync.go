@@ -17,7 +17,7 @@ import (
 type GitImport struct {
 	GitOutcome
 	Base GitBase
-	// Pages are those of the repository, and those that are beside them. Their documents are stored: see KeepDocuments.
+	// Pages are the pages of the repository, and others that stay. Their documents are stored: see KeepDocuments.
 	Pages []tree.Node
 	Files map[string]gitlayout.Synced
 	// Redirects give the pages that old paths lead to.
@@ -28,8 +28,8 @@ type GitImport struct {
 	Removed []string
 	// Progress hears of how many of the assets are stored.
 	Progress func(done, total int)
-	// Conflicts names what the space and the repository both changed, if an earlier try has found that: the import becomes
-	// a change request.
+	// Conflicts names what the space and the repository both changed, if an earlier try has found that: the import
+	// becomes a change request.
 	Conflicts string
 	// Force makes the pages those of the space, whatever it has. Standalone makes a revision and nothing else.
 	Force, Standalone bool
@@ -42,8 +42,8 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 
 // ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
 // see gitWay. If the space has not changed since the last synchronization, or the import is forced, its pages are
-// those of the repository. Otherwise both are merged. Conflicts are a GitConflict: then the import has to be tried again as
-// one that becomes a change request.
+// those of the repository. Otherwise both are merged. Conflicts are a GitConflict: then the import has to be tried
+// again as one that becomes a change request.
 //
 // Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
 // import: they are read again only if the space has changed since.
@@ -310,7 +310,12 @@ func (i *gitImporter) finish(head, synced string) error {
 // refuse refuses an import with conflicts. after says what may follow then.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
-		gitConflicts(who, open, i.in.Pages, i.in.Base.Pages) + ": nothing was imported. Make them alike on either side " +
+		gitConflicts(
+			who,
+			open,
+			i.in.Pages,
+			i.in.Base.Pages,
+		) + ": nothing was imported. Make them alike on either side " +
 			"and " + after + " with force to have them as they are in the repository",
 	)
 }

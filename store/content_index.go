@@ -21,8 +21,8 @@ const (
 	indexBytes = 4 << 20
 )
 
-// maxSearchTokens bounds the words of a page's text that can be searched: all of any that is not made for it. maxTopTokens
-// bounds those of its headings that count more.
+// maxSearchTokens bounds the words of a page's text that can be searched: all of any that is not made for it.
+// maxTopTokens bounds the tokens of its headings that count more.
 const (
 	maxSearchTokens = schema.MaxPage / 2
 	maxTopTokens    = 100
@@ -231,7 +231,8 @@ type searchText struct {
 	parts                        [][]words.Token
 }
 
-// vectors are the words of the title and the headings, and those of each part. The first part has the other fields, too.
+// vectors are the words of the title and the headings, and the words of each part. The first part has the other fields,
+// too.
 func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, parts []words.Words) {
 	title := words.Field{Weight: words.Title, Tokens: t.title}
 	headings := words.Field{Weight: words.Heading, Tokens: t.headings}
@@ -284,7 +285,8 @@ func (x *indexing) rewrite(
 			description: words.Tokens(page.Description, maxSearchTokens),
 			parts:       words.Parts(words.Tokens(content.Plain(document), maxSearchTokens)),
 		}
-		for _, tokens := range append([][]words.Token{parts[i].title, parts[i].headings, parts[i].description}, parts[i].parts...) {
+		for _, tokens := range append([][]words.Token{parts[i].title, parts[i].headings, parts[i].description},
+			parts[i].parts...) {
 			for _, t := range tokens {
 				if t.Lower != "" {
 					look[t.Lower] = true
@@ -312,7 +314,15 @@ func (x *indexing) rewrite(
 		for n, vector := range vectors {
 			count(page.PageID, vector.Lexemes, 1)
 			if len(vectors) > 1 {
-				long = append(long, db.InsertSearchPartParams{SpaceID: x.spaceID, PageID: page.PageID, Part: int32(n), Words: vector.Text})
+				long = append(
+					long,
+					db.InsertSearchPartParams{
+						SpaceID: x.spaceID,
+						PageID:  page.PageID,
+						Part:    int32(n),
+						Words:   vector.Text,
+					},
+				)
 			}
 		}
 	}
@@ -325,7 +335,8 @@ func (x *indexing) rewrite(
 		if err := q.UpsertSearchPages(ctx, rows); err != nil {
 			return interpret(err, "pages")
 		}
-		if err := q.DeleteSearchParts(ctx, db.DeleteSearchPartsParams{SpaceID: x.spaceID, PageIds: rows.Ids}); err != nil {
+		if err := q.DeleteSearchParts(ctx, db.DeleteSearchPartsParams{SpaceID: x.spaceID,
+			PageIds: rows.Ids}); err != nil {
 			return interpret(err, "pages")
 		}
 	}

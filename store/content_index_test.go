@@ -285,7 +285,9 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	if _, err := st.PurgeContent(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := collect(t, conn, "select space_id from search_spaces union all select page_id from search_pages union all select page_id from search_parts union all select word from search_words"); len(left) > 0 {
+	if left := collect(t, conn,
+		"select space_id from search_spaces union all select page_id from search_pages union all select page_id "+
+			"from search_parts union all select word from search_words"); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 }

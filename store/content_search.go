@@ -54,7 +54,8 @@ func (s *Store) SearchSpace(
 	}
 	from := after.orFirst(maxRank)
 	found, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
-		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title, Terms: search.terms[0],
+		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title,
+		Terms: search.terms[0],
 		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: append([]string{}, hidden[spaceID]...),
 	})
 	if err != nil {

@@ -20,7 +20,11 @@ func TestSearchFindsLongPages(t *testing.T) {
 	st, conn := storetest.Open(t, url), connect(t, url)
 	tenant := storetest.NewTenant(t, st, "t")
 	s := newSearched(t, st, tenant)
-	texts := map[string]string{"Words": contenttest.LongWords(), "Chinese": contenttest.LongChinese(), "Sections": contenttest.LongPage()}
+	texts := map[string]string{
+		"Words":    contenttest.LongWords(),
+		"Chinese":  contenttest.LongChinese(),
+		"Sections": contenttest.LongPage(),
+	}
 	for title, text := range texts {
 		s.do("page "+title, text)
 	}
@@ -60,7 +64,14 @@ func TestSearchFindsLongPages(t *testing.T) {
 	if got := s.found(`"` + words[8_000] + " " + words[8_002] + `"`); got != nil {
 		t.Errorf("a phrase that is not there finds %v", got)
 	}
-	page, err := st.SearchOrganization(t.Context(), store.Viewer{UserID: s.user, Role: schema.RoleAdmin}, tenant.Organization.ID, contenttest.Last, nil, 10)
+	page, err := st.SearchOrganization(
+		t.Context(),
+		store.Viewer{UserID: s.user, Role: schema.RoleAdmin},
+		tenant.Organization.ID,
+		contenttest.Last,
+		nil,
+		10,
+	)
 	if err != nil || len(page.Rows) != 1 || len(page.Rows[0].Pages) != 3 {
 		t.Errorf("in the organization: %+v %v", page, err)
 	}
@@ -75,7 +86,10 @@ func TestSearchFindsLongPages(t *testing.T) {
 	if after := parts(); after == 0 || after >= before {
 		t.Errorf("%d parts of %d are left", after, before)
 	}
-	for query, want := range map[string][]string{contenttest.Last: all[:2], contenttest.LastChinese: nil, `"` + words[100_000] + `"`: nil, "short": {"Short @ short", "Words @ words"}} {
+	for query, want := range map[string][]string{
+		contenttest.Last: all[:2], contenttest.LastChinese: nil, `"` + words[100_000] + `"`: nil,
+		"short": {"Short @ short", "Words @ words"},
+	} {
 		if d := diff.Diff(want, s.found(query)); d != "" {
 			t.Errorf("%.60q finds %s", query, d)
 		}

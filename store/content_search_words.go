@@ -33,8 +33,8 @@ func searchDictionary(language string) string {
 	return searchVersion + dictionary
 }
 
-// passedOver gives the pages, by space, that are not shown to a visitor, and the long ones that have words that the query
-// excludes: a part of a page does not know of the others.
+// passedOver gives the pages, by space, that are not shown to a visitor, and the long ones that have words that the
+// query excludes: a part of a page does not know of the others.
 func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
 	pages, err := s.hiddenPages(ctx, search.spaces, allows)
 	if err != nil || len(search.without) == 0 {

@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestLongPagesAreIndexedAgain brings a database to the state before migration 15, with a long page whose last words are not in the
-// index. After the migration searches find what they found before, a job is there, and after it the last word is found.
+// TestLongPagesAreIndexedAgain brings a database to the state before migration 15, with a long page whose last words
+// are not in the index. After the migration searches find what they found before, a job is there, and after it the
+// last word is found.
 func TestLongPagesAreIndexedAgain(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -45,7 +46,8 @@ func TestLongPagesAreIndexedAgain(t *testing.T) {
 	if d := diff.Diff([]string{"Long @ long"}, long.found(words[3])); d != "" {
 		t.Errorf("after the migration: %s", d)
 	}
-	if d := diff.Diff([]string{long.space}, collect(t, conn, "select args ->> 'space' from river_job where kind like '%index%'")); d != "" {
+	if d := diff.Diff([]string{long.space}, collect(t, conn,
+		"select args ->> 'space' from river_job where kind like '%index%'")); d != "" {
 		t.Errorf("jobs: %s", d)
 	}
 	long.index()

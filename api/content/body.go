@@ -32,7 +32,9 @@ func (richBody) OpenAPISchema() map[string]any {
 
 // anyForm are the forms of a body that may be empty.
 var anyForm = []any{
-	jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}}, jsonschema.Dict{"maxProperties": 0},
+	jsonschema.Dict{
+		"required": []any{"markdown"},
+	}, jsonschema.Dict{"required": []any{"document"}}, jsonschema.Dict{"maxProperties": 0},
 }
 
 func bodyForms(markdown jsonschema.Dict, forms ...any) jsonschema.Dict {
@@ -73,7 +75,7 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
-// pageBody is the text of a page, which may be longer than that of a comment.
+// pageBody is the text of a page, which may be longer than a comment.
 type pageBody struct{ richBody }
 
 // OpenAPISchema has the bound of pages. A schema counts characters, so the description has the unit.
@@ -153,7 +155,11 @@ type commentBody struct{ richBody }
 
 // OpenAPISchema excludes blank bodies as far as a schema can.
 func (commentBody) OpenAPISchema() map[string]any {
-	return bodyForms(jsonschema.Dict{"maxLength": schema.MaxMarkdown, "pattern": rules.NotBlank}, jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}})
+	return bodyForms(
+		jsonschema.Dict{"maxLength": schema.MaxMarkdown, "pattern": rules.NotBlank},
+		jsonschema.Dict{"required": []any{"markdown"}},
+		jsonschema.Dict{"required": []any{"document"}},
+	)
 }
 
 func (b *commentBody) words(ctx context.Context, field string) (store.CommentBody, error) {

@@ -18,7 +18,7 @@ import (
 )
 
 // contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size
-// fits as JSON: each of schema.MaxDocumentNodes takes about 110 bytes beside its text.
+// fits as JSON: each of schema.MaxDocumentNodes takes about 110 bytes, and its text.
 const contentBodyLimit = 16 << 20
 
 type changeContentRequest struct {
@@ -215,9 +215,14 @@ func (b *contentBuilder) attributes(
 		id = "" // The page has none yet.
 	}
 	if !change.Document.IsZero() {
-		text, err := change.Document.text(ctx, b.name+".document", before, func(d schema.Document) (schema.Document, error) {
-			return b.links.resolved(ctx, id, at, d, before)
-		})
+		text, err := change.Document.text(
+			ctx,
+			b.name+".document",
+			before,
+			func(d schema.Document) (schema.Document, error) {
+				return b.links.resolved(ctx, id, at, d, before)
+			},
+		)
 		if err != nil {
 			return attributes, err
 		}

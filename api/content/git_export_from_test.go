@@ -11,13 +11,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// fieldBook has names, front matter, line breaks and a table of contents that an export must not make anew.
+// fieldBook has names, front matter, line breaks and a table of contents that an export must keep.
 var fieldBook = map[string]string{
-	"SUMMARY.md":             "# Contents\n\n* [Home](README.md)\n* [First](guide/my_first_page.md)\n",
-	"README.md":              "---\ntitle: Home\ndate: 2024-01-01\n---\n\n# Another heading\n\nHello.\n",
-	"guide/my_first_page.md": "---\nowner: ann\ntags: [a,  b]\n---\n\n# First\n\nOne line\nbroken in two.\n\n![P](../img/Pic_One.png)\n",
-	"img/Pic_One.png":        "a picture\n",
-	"tools/script.sh":        "echo hi\n",
+	"SUMMARY.md": "# Contents\n\n* [Home](README.md)\n* [First](guide/my_first_page.md)\n",
+	"README.md":  "---\ntitle: Home\ndate: 2024-01-01\n---\n\n# Another heading\n\nHello.\n",
+	"guide/my_first_page.md": "---\nowner: ann\ntags: [a,  b]\n---\n\n# First\n\nOne line\nbroken in " +
+		"two.\n\n![P](../img/Pic_One.png)\n",
+	"img/Pic_One.png": "a picture\n",
+	"tools/script.sh": "echo hi\n",
 }
 
 // TestGitExportElsewhere exports what was imported from main to other branches and repositories. What nobody touched
@@ -115,9 +116,19 @@ func TestGitExportElsewhere(t *testing.T) {
 				// The branch is synchronized from then on.
 				b.edit("my-first-page", "One line", "A line")
 				b.done("export", to)
-				want["guide/my_first_page.md"] = strings.Replace(want["guide/my_first_page.md"], "One line\nbroken", "A line broken", 1)
+				want["guide/my_first_page.md"] = strings.Replace(
+					want["guide/my_first_page.md"],
+					"One line\nbroken",
+					"A line broken",
+					1,
+				)
 				got := b.filesOf(c.repository, c.branch)
-				got["guide/my_first_page.md"] = strings.Replace(got["guide/my_first_page.md"], "A line\nbroken", "A line broken", 1)
+				got["guide/my_first_page.md"] = strings.Replace(
+					got["guide/my_first_page.md"],
+					"A line\nbroken",
+					"A line broken",
+					1,
+				)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Error(diff)
 				}
@@ -136,7 +147,8 @@ func TestGitExportToADeletedBranch(t *testing.T) {
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/main")
 	b.edit("readme", "Hello.", "Hello, edited.")
 	o := b.sync("export", nil)
-	if o.State != schema.GitFailed || !strings.Contains(o.Reason, "the branch was deleted in the repository after its commit "+imported) {
+	if o.State != schema.GitFailed ||
+		!strings.Contains(o.Reason, "the branch was deleted in the repository after its commit "+imported) {
 		t.Errorf("%+v", o)
 	}
 	b.done("export", map[string]any{"force": true})
@@ -155,7 +167,8 @@ func TestGitExportToADeletedBranch(t *testing.T) {
 	b.forge.Git("a.git", "", "gc", "--quiet", "--prune=now")
 	o = b.done("export", b.of("a.git", "other", ""))
 	got := b.filesOf("a.git", "other")
-	if got["guide/my_first_page.md"] == "" || !strings.Contains(got["README.md"], "Hello, edited.") || len(o.Notes) != 1 ||
+	if got["guide/my_first_page.md"] == "" || !strings.Contains(got["README.md"], "Hello, edited.") ||
+		len(o.Notes) != 1 ||
 		!strings.Contains(o.Notes[0].Text, "cannot be read any more") {
 		t.Errorf("%q %+v", got, o)
 	}

@@ -21,7 +21,11 @@ func (b *gitBench) keptBook() (titles []string) {
 	b.T.Helper()
 	blob := func(content string) string { return b.forge.Blob("a.git", content) }
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 1\n"
-	module := b.forge.Commit("a.git", "module", b.forge.Tree("a.git", gitsynctest.Entry("100644", "x.md", blob("# X\n"))))
+	module := b.forge.Commit(
+		"a.git",
+		"module",
+		b.forge.Tree("a.git", gitsynctest.Entry("100644", "x.md", blob("# X\n"))),
+	)
 	entries := []gitsynctest.TreeEntry{
 		gitsynctest.Entry("100644", "A.md", blob("# Upper\n")), gitsynctest.Entry("100644", "README.md",
 			blob("# Home\n\nHi.\n")),
@@ -78,7 +82,12 @@ func TestGitKept(t *testing.T) {
 		} {
 			change["page"] = p.ID
 			request := b.ChangeRequest(b.Ours)
-			answer := b.Do("POST", b.RequestPath(request.ID)+"/content", b.token, map[string]any{"changes": []any{change}})
+			answer := b.Do(
+				"POST",
+				b.RequestPath(request.ID)+"/content",
+				b.token,
+				map[string]any{"changes": []any{change}},
+			)
 			refused := b.WantError(answer, http.StatusBadRequest)
 			if !strings.Contains(string(answer.Body), "changes[0].document") || !strings.Contains(string(answer.Body),
 				"cannot be edited here: it ") {
@@ -152,7 +161,13 @@ func TestGitKeptMerges(t *testing.T) {
 			if takes := fmt.Sprint(conflict["takes"]); takes != "[ours theirs]" {
 				t.Errorf("takes %s", takes)
 			}
-			resolve(b.Harness, request.ID, conflict["id"], `{"take":"value","value":{"nodes":[]}}`, http.StatusBadRequest)
+			resolve(
+				b.Harness,
+				request.ID,
+				conflict["id"],
+				`{"take":"value","value":{"nodes":[]}}`,
+				http.StatusBadRequest,
+			)
 			resolve(b.Harness, request.ID, conflict["id"], fmt.Sprintf(`{"take":%q}`, take), http.StatusOK)
 			if result := b.MergeNow(request.ID); result.Result != "merge" {
 				t.Fatalf("%+v", result)
@@ -199,7 +214,13 @@ func TestGitKeptTranslation(t *testing.T) {
 		t.Fatalf("%+v", pages)
 	}
 	for _, p := range pages[1:] {
-		page := b.Want(http.StatusOK, "GET", "/v1/spaces/"+copied+"/content/page/"+p.ID+"?format=markdown", b.token, nil)
+		page := b.Want(
+			http.StatusOK,
+			"GET",
+			"/v1/spaces/"+copied+"/content/page/"+p.ID+"?format=markdown",
+			b.token,
+			nil,
+		)
 		if !strings.Contains(strings.ReplaceAll(fmt.Sprint(page["markdown"]), `\`, ""), "cannot be edited here: it ") {
 			t.Errorf("%v", page)
 		}

@@ -165,7 +165,7 @@ func TestGitImportMeetsPages(t *testing.T) {
 			}
 			b.done("export", nil)
 			got := b.files()
-			delete(got, "SUMMARY.md") // The order of the pages need not be that of the folders.
+			delete(got, "SUMMARY.md") // The order of the pages may differ from the folders.
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -341,7 +341,8 @@ func TestGitImportOfAnotherRepository(t *testing.T) {
 	b.has("a copy after edits", moved)
 	b.forge.Repository("third.git")
 	b.forge.Files("third.git", "main", map[string]string{
-		"README.md": handbook["README.md"], "guide/README.md": "# Guide\n\nThird words.\n", "third.md": "# Third\n\nNew.\n",
+		"README.md": handbook["README.md"], "guide/README.md": "# Guide\n\nThird words.\n",
+		"third.md": "# Third\n\nNew.\n",
 	})
 	request, o := b.conflicting(b.of("third.git", "main", ""))
 	if !strings.Contains(o.Reason, `"Guide" (the whole text)`) {
@@ -368,7 +369,11 @@ func TestGitImportOfNothing(t *testing.T) {
 	b.done("import", nil)
 	b.has("what was exported", map[string]string{"Home": "Mine.\n"})
 	// Git goes on from what was exported, in another branch.
-	b.forge.Files("a.git", "dev", map[string]string{"README.md": "# Home\n\nMine, changed.\n", "new.md": "# New\n\nText.\n"})
+	b.forge.Files(
+		"a.git",
+		"dev",
+		map[string]string{"README.md": "# Home\n\nMine, changed.\n", "new.md": "# New\n\nText.\n"},
+	)
 	b.done("import", b.of("a.git", "dev", ""))
 	b.has("another branch", map[string]string{"Home": "Mine, changed.\n", "New": "Text.\n"})
 }

@@ -1,7 +1,6 @@
 package content_test
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -45,14 +45,7 @@ func (b *gitBench) cancel(id string, want int) (o schema.GitOperation) {
 // TestGitQueueAfterFailures: an operation that failed never keeps the next one waiting.
 func TestGitQueueAfterFailures(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := "http://" + closed.Addr().String() + "/a.git"
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	nobody := "http://" + enginetest.Address(t) + "/a.git"
 	for name, c := range map[string]struct {
 		kind string
 		more map[string]any
@@ -109,7 +102,8 @@ func TestGitQueueAfterFailures(t *testing.T) {
 				b.becomes(1, schema.GitRetrying)
 				return
 			}
-			if o := b.becomes(1, schema.GitSuperseded); !strings.Contains(o.Reason, "the server failed") || o.FinishedAt == nil {
+			if o := b.becomes(1, schema.GitSuperseded); !strings.Contains(o.Reason, "the server failed") ||
+				o.FinishedAt == nil {
 				t.Errorf("%+v", o)
 			}
 		})
@@ -207,15 +201,18 @@ func TestGitHookWords(t *testing.T) {
 	b := newGitBench(t)
 	b.commit(handbook)
 	b.done("import", nil)
-	hook := "#!/bin/sh\necho 'Protected branch: ask ann.' >&2\necho 'not https://you:s3cr3t@git.example, s3cr3t' >&2\n" +
+	hook := "#!/bin/sh\necho 'Protected branch: ask ann.' >&2\necho 'not https://you:s3cr3t@git.example, s3cr3t' " +
+		">&2\n" +
 		"i=0; while [ $i -lt 500 ]; do echo 'and so on and so on' >&2; i=$((i+1)); done\nexit 1\n"
 	if err := os.WriteFile(filepath.Join(b.forge.Root, "a.git/hooks/pre-receive"), []byte(hook), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	b.edit("guide", "First words.", "Edited.")
 	o := b.sync("export", nil)
-	if o.State != schema.GitFailed || !strings.Contains(o.Reason, "declined: Protected branch: ask ann. not https://…@git.example, …") ||
-		strings.ContainsAny(o.Reason, "\n\r") || len(o.Reason) > 1000 || strings.Contains(o.Reason+b.Log.String(), "s3cr3t") {
+	if o.State != schema.GitFailed ||
+		!strings.Contains(o.Reason, "declined: Protected branch: ask ann. not https://…@git.example, …") ||
+		strings.ContainsAny(o.Reason, "\n\r") || len(o.Reason) > 1000 ||
+		strings.Contains(o.Reason+b.Log.String(), "s3cr3t") {
 		t.Errorf("%q", o.Reason)
 	}
 	if failed := b.failedJobs(); len(failed) != 1 || failed[0].Attempt != 1 {

@@ -22,7 +22,8 @@ var linkedBooks = map[string]map[string]string{
 		"SUMMARY.md": "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/my_first_page.md)\n",
 		"README.md": "# Home\n\nPlain words.\n\nSee [the guide](guide/my_first_page.md) and " +
 			"[sec](guide/my_first_page.md#one).\n\n" +
-			"![Pic](img/Pic_One.png) and [own](#below), [own too](README.md#below), [self](README.md).\n\n## Below\n\nAgain " +
+			"![Pic](img/Pic_One.png) and [own](#below), [own too](README.md#below), [self](README.md).\n\n## " +
+			"Below\n\nAgain " +
 			"[own](#below).\n",
 		"guide/my_first_page.md": "# Guide\n\nPlain words.\n\n## One\n\n[back](../README.md) ![](../img/Pic_One.png) " +
 			"[pdf](../img/a%20b.pdf)\n",
@@ -54,7 +55,8 @@ var linkedBooks = map[string]map[string]string{
 	"folders": {
 		"README.md": "# Home\r\n\r\nPlain words.\r\n\r\n[a](Upper_Case/Some_Page.md), " +
 			"[b](Upper_Case/README.md#h), [none](#nowhere)\r\n",
-		"Upper_Case/README.md":    "# Upper\n\nPlain words.\n\n[x](Some_Page.md#two) [y](./Some_Page.md) [z](../README.md)\n",
+		"Upper_Case/README.md": "# Upper\n\nPlain words.\n\n[x](Some_Page.md#two) [y](./Some_Page.md) " +
+			"[z](../README.md)\n",
 		"Upper_Case/Some_Page.md": "# Some\n\nPlain words.\n\n[up](README.md) [dot](../Upper_Case/README.md)\n",
 		"a.b/v1.2.md":             "# V\n\nPlain words.\n\n[h](../README.md) [s](../Upper_Case/Some_Page.md)\n",
 	},
@@ -83,7 +85,13 @@ func (b *gitBench) pageIDs() (ids []string) {
 // body reads a page in a form, as it can be written back.
 func (b *gitBench) body(id, form string) map[string]any {
 	b.T.Helper()
-	page := b.Want(http.StatusOK, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/page/"+id+"?format="+form, b.token, nil)
+	page := b.Want(
+		http.StatusOK,
+		"GET",
+		"/v1/spaces/"+b.Ours.Space.ID+"/content/page/"+id+"?format="+form,
+		b.token,
+		nil,
+	)
 	if form == "document" {
 		return map[string]any{"document": page["document"]}
 	}
@@ -193,7 +201,8 @@ func TestGitPathsResolve(t *testing.T) {
 	pic := revision.Files[slices.IndexFunc(revision.Files,
 		func(f schema.RevisionFile) bool { return f.Name == "Pic_One.png" })].ID
 	for _, want := range []string{
-		`{"anchor":"one","kind":"anchor","page":"` + guide + `"}`, `{"kind":"page","page":"` + guide + `"}`, `{"file":"` +
+		`{"anchor":"one","kind":"anchor","page":"` + guide + `"}`, `{"kind":"page","page":"` + guide +
+			`"}`, `{"file":"` +
 			pic + `","kind":"file"}`,
 		`{"anchor":"own","kind":"anchor","page":"` + home + `"}`, `{"kind":"url","url":"guide/none.md"}`,
 	} {

@@ -25,8 +25,10 @@ func gitOperations(h *gitSync) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
 			Doc: "Queue an import of a repository's branch into a space: a job, whose state listGitOperations " +
-				"shows. Where merge rules bind the caller, the space is locked, or both sides changed the same, it makes or " +
-				"updates a change request instead of changing the space. A file that cannot be a page, or is not UTF-8, " +
+				"shows. Where merge rules bind the caller, the space is locked, or both sides changed the same, " +
+				"it makes or " +
+				"updates a change request instead of changing the space. A file that cannot be a page, or is not " +
+				"UTF-8, " +
 				"becomes a page that says so, whose text cannot be edited.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
@@ -41,16 +43,22 @@ func gitOperations(h *gitSync) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
-			Doc: "List a space's imports and exports with their states, reasons and progress, the last first: which change " +
-				"request an import made or updated, what an operation waits for, and when it is tried again. An addition to " +
+			Doc: "List a space's imports and exports with their states, reasons and progress, the last first: " +
+				"which change " +
+				"request an import made or updated, what an operation waits for, and when it is tried again. An " +
+				"addition to " +
 				"the published contract.",
 			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
-			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/operations/{operationId}/cancel", ID: "cancelGitOperation", Tag: "git",
-			Doc: "Cancel an import or export that is not over: one that waits never runs, and one that runs ends soon and " +
+			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/operations/{operationId}/cancel",
+			ID: "cancelGitOperation", Tag: "git",
+			Doc: "Cancel an import or export that is not over: one that waits never runs, and one that runs ends " +
+				"soon and " +
 				"changes nothing more. An addition to the published contract.",
-			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.cancel),
+			Scope: access.Having(access.RightCreate, access.OnSpace).
+				OrInstallation(schema.ScopeSpaceGitSync),
+			Status: http.StatusOK, Handler: frame.Handle(h.cancel),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/info", ID: "getSpaceGitInfo", Tag: "git",

@@ -25,8 +25,8 @@ var longPages = map[string]string{
 	"quotes":   "```\n" + largest("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\n")[:schema.MaxPage-9] + "\n```\n",
 }
 
-// TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read. A page with one
-// byte more is refused, in every place that takes the text of a page.
+// TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read.
+// A page with one byte more is refused, in every place that takes the text of a page.
 func TestLongPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -48,13 +48,22 @@ func TestLongPages(t *testing.T) {
 		write := func(change string) apitest.Answer {
 			return h.Do("POST", path+"/content", token, `{"changes":[`+change+`]}`)
 		}
-		written := write(`{"operation":"insert_page","title":"` + name + `","document":{"markdown":` + quoted(text) + `}}`)
+		written := write(
+			`{"operation":"insert_page","title":"` + name + `","document":{"markdown":` + quoted(text) + `}}`,
+		)
 		if written.Status != 200 {
 			t.Errorf("%s: %d %.500s", name, written.Status, written.Body)
 			continue
 		}
 		read := func(format string) schema.RevisionPage {
-			return apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", path+"/content/path/"+name+"?format="+format, nil, 200)
+			return apitest.Ask[schema.RevisionPage](
+				h,
+				schema.RoleRead,
+				"GET",
+				path+"/content/path/"+name+"?format="+format,
+				nil,
+				200,
+			)
 		}
 		page := read("markdown")
 		if page.Markdown == nil || *page.Markdown != text {
@@ -79,19 +88,30 @@ func TestLongPages(t *testing.T) {
 	}
 	request := h.ChangeRequest(h.Ours)
 	above := `{"markdown":` + quoted(contenttest.LongWords()+"x") + `}`
-	text := `{"document":{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":` + quoted(contenttest.LongWords()+"x") + `}]}]}]}}`
-	many := `{"document":{"nodes":[` + strings.Repeat(`{"type":"paragraph"},`, schema.MaxDocumentNodes) + `{"type":"divider"}]}}`
-	wide := `{"document":{"nodes":[{"type":"integration","data":{"integration":"a","block":"b","props":{"own":` + quoted(strings.Repeat("x", 15<<20)) + `}}}]}}`
+	text := `{"document":{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":` + quoted(
+		contenttest.LongWords()+"x",
+	) + `}]}]}]}}`
+	many := `{"document":{"nodes":[` + strings.Repeat(
+		`{"type":"paragraph"},`,
+		schema.MaxDocumentNodes,
+	) + `{"type":"divider"}]}}`
+	wide := `{"document":{"nodes":[{"type":"integration","data":{"integration":"a","block":"b","props":{"own":` +
+		quoted(
+			strings.Repeat("x", 15<<20),
+		) + `}}}]}}`
 	for body, problem := range map[string]string{
 		above: ".markdown must have at most 1048576 bytes in UTF-8",
 		text:  ".document must have at most 1048576 bytes of text",
 		many:  ".document must have at most 100000 nodes",
 		wide:  ".document must have at most 15728640 bytes as JSON",
-		`{"markdown":` + quoted(strings.Repeat("a\n\n", schema.MaxPage/3)) + `}`: ".markdown must have at most 100000 nodes",
+		`{"markdown":` + quoted(strings.Repeat("a\n\n",
+			schema.MaxPage/3)) + `}`: ".markdown must have at most 100000 nodes",
 	} {
 		for place, sent := range map[string][2]string{
-			"changes[0].document": {h.RequestPath(request.ID) + "/content", `{"changes":[{"operation":"insert_page","title":"above","document":%s}]}`},
-			"pages[0].document":   {"/v1/spaces/" + h.Ours.Space.ID + "/change-request-templates", `{"title":"above","pages":[{"title":"a","document":%s}]}`},
+			"changes[0].document": {h.RequestPath(request.ID) + "/content",
+				`{"changes":[{"operation":"insert_page","title":"above","document":%s}]}`},
+			"pages[0].document": {"/v1/spaces/" + h.Ours.Space.ID + "/change-request-templates",
+				`{"title":"above","pages":[{"title":"a","document":%s}]}`},
 		} {
 			e := h.WantError(h.Do("POST", sent[0], token, fmt.Sprintf(sent[1], body)), 400)
 			if len(e.Details) != 1 || e.Details[0].Field+" "+e.Details[0].Problem != place+problem {

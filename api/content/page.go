@@ -81,9 +81,10 @@ func onePageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page, or to
-// /pages/ and its id, which front ends replace. Without one they are as they were written. An editor can write back each
-// form. Editors see the files of the Git repository. For readers, and without a repository, a page is a file at its path.
+// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page,
+// or to /pages/ and its id, which front ends replace. Without one they are as they were written. An editor can write
+// back each form. Editors see the files of the Git repository. For readers, and without a repository, a page is a
+// file at its path.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"

@@ -149,13 +149,17 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	return revision, err
 }
 
-// variables reads the variables of a space, if a file of the revision has them. Readers get their values, and not the file.
+// variables reads the variables of a space, if a file of the revision has them. Readers get their values, and not the
+// file.
 func (h *pages) variables(ctx context.Context, space, revision string) (schema.Data, error) {
 	files, err := h.store.Files(ctx, space, revision)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(files, func(f store.File) bool { return f.Name == gitlayout.VariablesName && f.Size <= gitlayout.MaxVariables })
+	i := slices.IndexFunc(
+		files,
+		func(f store.File) bool { return f.Name == gitlayout.VariablesName && f.Size <= gitlayout.MaxVariables },
+	)
 	if i < 0 {
 		return nil, nil
 	}

@@ -14,7 +14,18 @@ import (
 // bodyPieces are the possible sizes of a body's buffer. The buffer grows with what has arrived, to at most bodyLeap
 // times that, and never beyond what the announced length needs. The first piece is free; the others count against
 // Config.BodyMemory.
-var bodyPieces = [...]int{16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 16 << 20}
+var bodyPieces = [...]int{
+	16 << 10,
+	64 << 10,
+	128 << 10,
+	256 << 10,
+	512 << 10,
+	1 << 20,
+	2 << 20,
+	4 << 20,
+	8 << 20,
+	16 << 20,
+}
 
 const bodyLeap = 8
 

@@ -25,8 +25,10 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository): // The export makes the branch.
 		from.snapshot = nil
 		if synced && !from.force {
-			return schema.Conflict(fmt.Sprintf("the branch was deleted in the repository after its commit %s was synchronized. "+
-				"Export with force to make it again, or export to another branch", g.base.Commit))
+			return schema.Conflict(
+				fmt.Sprintf("the branch was deleted in the repository after its commit %s was synchronized. "+
+					"Export with force to make it again, or export to another branch", g.base.Commit),
+			)
 		}
 		err = g.begin(ctx, &from)
 	case err == nil && !synced:
@@ -41,11 +43,11 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	}
 	tools := g.tools(ctx)
 	tools.Known = g.base.Known
-	export, err := layout.Export(g.base.Base, g.base.Pages, tools, g.uploads(ctx), from.force || from.anew)
+	export, err := layout.Export(g.base.Base, g.base.Pages, tools, g.uploads(ctx), from.force || from.whole)
 	if err != nil {
 		return err
 	}
-	if len(export.Moved) > 0 && !from.force && !from.anew {
+	if len(export.Moved) > 0 && !from.force && !from.whole {
 		return movedError(export.Moved, synced)
 	}
 	for _, note := range export.Notes {

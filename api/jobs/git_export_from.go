@@ -16,14 +16,16 @@ import (
 // exportFrom is the commit whose files an export starts from.
 type exportFrom struct {
 	force bool
-	// snapshot is the commit on which the export builds; nil for a first commit. newBranch says that the branch begins there.
+	// snapshot is the commit on which the export builds; nil for a first commit. newBranch says that the branch
+	// begins there.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
-	// copied is a commit of another repository: the files that were synchronized there become files of the first commit.
+	// copied is a commit of another repository: the files that were synchronized there become files of the first
+	// commit.
 	copied *gitsync.Snapshot
 	source store.GitSource
-	// anew says that the synchronized files cannot be read: all pages are written.
-	anew bool
+	// whole is set if the synchronized files cannot be read: all pages are written.
+	whole bool
 }
 
 func (f *exportFrom) close() error {
@@ -53,8 +55,9 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 // mostSources bounds the synchronizations from which a new branch may begin.
 const mostSources = 5
 
-// begin finds the commit on which a new branch builds: that of the branch before it was deleted, of another branch of the
-// repository, or of a repository with the same history. Otherwise the files of the last synchronization are copied.
+// begin finds the commit on which a new branch builds: the last one of the branch before it was deleted, of another branch of
+// the repository, or of a repository with the same history. Otherwise the files of the last synchronization are
+// copied.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource
 	for _, s := range g.base.Others {
@@ -91,9 +94,10 @@ func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 			return ctx.Err()
 		}
 	}
-	from.anew, from.source = true, others[0]
+	from.whole, from.source = true, others[0]
 	g.note("", fmt.Sprintf(
-		"the files of the commit %s, which was synchronized before, cannot be read any more: all pages are written anew, "+
+		"the files of the commit %s, which was synchronized before, cannot be read any more: all pages are "+
+			"written again, "+
 			"and what only their files had is missing", others[0].Commit,
 	))
 	return g.startFrom(ctx, others[0])

@@ -17,7 +17,7 @@ type gitProgress struct {
 	stored schema.GitProgress
 }
 
-// at notes that of a step's total, so many are done.
+// at notes how many of a step's total are done.
 func (p *gitProgress) at(step string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (g *gitRun) watched(ctx context.Context) error {
 				return store.ErrGitCancelled
 			}
 			if err == nil {
-				_ = g.look(ctx) // What is done is done, whether or not its numbers are stored.
+				_ = g.look(ctx) // The work goes on, whether or not its numbers are stored.
 			}
 			return err
 		case <-tick.C:

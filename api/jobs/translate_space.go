@@ -109,8 +109,8 @@ type translator struct {
 	contentBytes int
 }
 
-// pagesAtOnce is how many pages have their documents in memory, unless fewer have bytesAtOnce, and segmentsAtOnce how many segments the translator is sent before
-// the next pages are read.
+// pagesAtOnce is how many pages have their documents in memory, unless fewer have bytesAtOnce, and segmentsAtOnce how
+// many segments the translator is sent before the next pages are read.
 const (
 	pagesAtOnce    = 50
 	bytesAtOnce    = 8 << 20

@@ -27,7 +27,8 @@ var oldKinds = map[string]string{tree.KindDocument: "sheet", tree.KindGroup: "gr
 
 func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	resource := schema.RevisionPage{
-		ID: p.ID, Kind: oldKinds[p.Kind], Type: p.Kind, Title: p.Title, LinkTitle: p.LinkTitle, Emoji: p.Emoji, Icon: p.Icon, CreatedAt: p.CreatedAt.UTC(),
+		ID: p.ID, Kind: oldKinds[p.Kind], Type: p.Kind, Title: p.Title, LinkTitle: p.LinkTitle, Emoji: p.Emoji,
+		Icon: p.Icon, CreatedAt: p.CreatedAt.UTC(),
 		UpdatedAt: p.UpdatedAt.UTC(), Slug: p.Slug, Path: p.Path, Hidden: p.Hidden,
 	}
 	if p.Kind == tree.KindLink {
@@ -51,8 +52,9 @@ func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 func layoutOf(given schema.Data) *schema.PageLayout {
 	layout := schema.DefaultPageLayout()
 	for name, part := range map[string]*bool{
-		"cover": &layout.Cover, "title": &layout.Title, "description": &layout.Description, "tableOfContents": &layout.TableOfContents,
-		"outline": &layout.Outline, "pagination": &layout.Pagination, "metadata": &layout.Metadata,
+		"cover": &layout.Cover, "title": &layout.Title, "description": &layout.Description,
+		"tableOfContents": &layout.TableOfContents,
+		"outline":         &layout.Outline, "pagination": &layout.Pagination, "metadata": &layout.Metadata,
 	} {
 		if shown, ok := given[name].(bool); ok {
 			*part = shown

@@ -11,7 +11,10 @@ import (
 
 // git runs git on a repository and returns what it prints.
 func git(ctx context.Context, repository string, input io.Reader, arguments ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", repository, "-c", "core.quotePath=false"}, arguments...)...)
+	cmd := exec.CommandContext(
+		ctx,
+		"git",
+		append([]string{"-C", repository, "-c", "core.quotePath=false"}, arguments...)...)
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stderr = input, &said
 	out, err := cmd.Output()
@@ -24,7 +27,8 @@ func git(ctx context.Context, repository string, input io.Reader, arguments ...s
 // copied makes a bare repository with the last commit of another. Files that a
 // snapshot lacks become a placeholder.
 func copied(ctx context.Context, source, bare string) error {
-	if out, err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", bare).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main",
+		bare).CombinedOutput(); err != nil {
 		return fmt.Errorf("git init: %w: %s", err, out)
 	}
 	if _, err := git(ctx, bare, nil, "config", "http.receivepack", "true"); err != nil {

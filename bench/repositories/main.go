@@ -33,7 +33,7 @@ import (
 )
 
 type options struct {
-	Repositories []string      `arg:"" help:"Folders of Git repositories, bare or not, each with @ and a folder in it if only that is imported."`
+	Repositories []string      `arg:"" help:"Folders of Git repositories, each with @ and a folder in it if only that is imported."`
 	Edits        int           `default:"20" help:"Pages to edit in each of the two ways."`
 	Wait         time.Duration `default:"10m" help:"Bound on the time of an import or an export."`
 	Binary       string        `help:"Path of an octavo binary. Default: build one."`

@@ -44,7 +44,8 @@ func (r *round) readPages(ctx context.Context) error {
 	r.pages = len(pages)
 	for _, p := range pages {
 		var read page
-		if err := r.client.Call(ctx, http.MethodGet, r.pagePath(p.ID)+"?format=document", nil, http.StatusOK, &read); err != nil {
+		if err := r.client.Call(ctx, http.MethodGet, r.pagePath(p.ID)+"?format=document", nil, http.StatusOK,
+			&read); err != nil {
 			return err
 		}
 		found := ""
@@ -65,7 +66,8 @@ func (r *round) pagePath(id string) string { return "/v1/spaces/" + r.space + "/
 // documents lists the pages that may have a text, in the order of the space.
 func (r *round) documents(ctx context.Context) ([]page, error) {
 	var tree struct{ Pages []page }
-	if err := r.client.Call(ctx, http.MethodGet, "/v1/spaces/"+r.space+"/content/pages", nil, http.StatusOK, &tree); err != nil {
+	if err := r.client.Call(ctx, http.MethodGet, "/v1/spaces/"+r.space+"/content/pages", nil, http.StatusOK,
+		&tree); err != nil {
 		return nil, err
 	}
 	var all []page
@@ -150,7 +152,8 @@ func (r *round) edit(ctx context.Context) error {
 	}
 	for _, body := range bodies {
 		changes := map[string]any{"changes": []any{body}}
-		if err := r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/content", changes, http.StatusOK, nil); err != nil {
+		if err := r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/content", changes, http.StatusOK,
+			nil); err != nil {
 			return err
 		}
 	}
@@ -164,7 +167,8 @@ func (r *round) edits(ctx context.Context, e edit) (any, error) {
 		format = "document"
 	}
 	var read page
-	if err := r.client.Call(ctx, http.MethodGet, r.pagePath(e.page)+"?format="+format, nil, http.StatusOK, &read); err != nil {
+	if err := r.client.Call(ctx, http.MethodGet, r.pagePath(e.page)+"?format="+format, nil, http.StatusOK,
+		&read); err != nil {
 		return nil, err
 	}
 	if e.document {
@@ -173,7 +177,10 @@ func (r *round) edits(ctx context.Context, e edit) (any, error) {
 		}
 		return nil, nil
 	}
-	outside := fences.ReplaceAllStringFunc(read.Markdown, func(block string) string { return strings.Repeat("\n", len(block)) })
+	outside := fences.ReplaceAllStringFunc(
+		read.Markdown,
+		func(block string) string { return strings.Repeat("\n", len(block)) },
+	)
 	at := plain.FindStringSubmatchIndex(outside)
 	if at == nil {
 		return nil, nil
@@ -199,7 +206,8 @@ func marksWord(node any, mark string) bool {
 		}
 		var leaf map[string]any
 		walkLeaves(n, func(l map[string]any) bool {
-			if text, is := l["text"].(string); is && !marked(l["marks"]) && word.MatchString(text) && tags.FindString(text) == "" {
+			if text, is := l["text"].(string); is && !marked(l["marks"]) && word.MatchString(text) &&
+				tags.FindString(text) == "" {
 				leaf = l
 			}
 			return leaf == nil

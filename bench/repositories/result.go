@@ -36,7 +36,8 @@ type result struct {
 }
 
 func (r *result) add(o result) {
-	r.pages, r.notes, r.untouched, r.others = r.pages+o.pages, r.notes+o.notes, r.untouched+o.untouched, r.others+o.others
+	r.pages, r.notes = r.pages+o.pages, r.notes+o.notes
+	r.untouched, r.others = r.untouched+o.untouched, r.others+o.others
 	r.markdown.add(o.markdown)
 	r.document.add(o.document)
 	r.equal, r.different, r.added = r.equal+o.equal, r.different+o.different, r.added+o.added

@@ -63,7 +63,8 @@ func (r *round) operation(ctx context.Context, kind, branch string) error {
 				Notes         []struct{ Path, Text string }
 			}
 		}
-		if err := r.client.Call(ctx, http.MethodGet, git+"/operations?limit=1", nil, http.StatusOK, &operations); err != nil {
+		if err := r.client.Call(ctx, http.MethodGet, git+"/operations?limit=1", nil, http.StatusOK,
+			&operations); err != nil {
 			return err
 		}
 		last := operations.Items[0]
@@ -146,7 +147,8 @@ func (r *round) exportEdits(ctx context.Context) error {
 		case !there:
 			count.lost++
 			r.say("lost: %s", e.page)
-		case c.hunks == 1 && len(c.removed) == 1 && len(c.added) == 1 && strings.Replace(c.added[0], e.mark, "", 1) == c.removed[0]:
+		case c.hunks == 1 && len(c.removed) == 1 && len(c.added) == 1 &&
+			strings.Replace(c.added[0], e.mark, "", 1) == c.removed[0]:
 			count.exact++
 		default:
 			r.say("more than its line, document %t: %s: %d hunks\n    - %s\n    + %s", e.document, c.path, c.hunks,
@@ -157,7 +159,7 @@ func (r *round) exportEdits(ctx context.Context) error {
 }
 
 // exportNew exports the space to a branch that there is not, and compares it
-// with the one that it came from.
+// with the branch of the import.
 func (r *round) exportNew(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "new"); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -298,17 +297,10 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 // asking it, and nothing is stored then.
 func TestEraseWithoutKafka(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil { // nobody answers there
-		t.Fatal(err)
-	}
-	log := eventlog.NewTopic([]string{listener.Addr().String()}, eventlog.Access{}, "test", time.Second, "events")
+	log := eventlog.NewTopic([]string{enginetest.Address(t)}, eventlog.Access{}, "test", time.Second, "events")
 	t.Cleanup(log.Close)
 	var noStore *store.Store // it would be a panic to ask it
-	_, err = visitorErasures{noStore, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
+	_, err := visitorErasures{noStore, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
 	if e := schema.AsError(err); e.Code != schema.CodeUnavailable || e.RetryAfter != comeBack {
 		t.Errorf("%+v", e)
 	}

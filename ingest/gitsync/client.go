@@ -21,7 +21,8 @@ import (
 type Remote struct {
 	URL string // http or https; login data in it counts if Username and Password are empty
 	Ref string // such as refs/heads/main
-	// Commit is the hash of a commit to fetch instead of the branch's newest. Servers give what is reachable from a branch.
+	// Commit is the hash of a commit to fetch instead of the branch's newest. Servers give what is reachable from a
+	// branch.
 	Commit string
 	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
 	// that they choose.

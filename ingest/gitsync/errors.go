@@ -56,7 +56,8 @@ var (
 	PushRefused     = &Reason{"push_refused", false, "the server refused the push"}
 
 	Reasons = []*Reason{
-		Unreachable, LoginRefused, NoRepository, NotGit, ServerFailed, EmptyRepository, NoRef, NoCommit, TimedOut, Canceled, TooLarge, Damaged,
+		Unreachable, LoginRefused, NoRepository, NotGit, ServerFailed, EmptyRepository, NoRef, NoCommit, TimedOut,
+		Canceled, TooLarge, Damaged,
 		NoSpace, BadChange, RemoteMoved, PushRefused,
 	}
 )

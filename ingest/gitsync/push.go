@@ -23,7 +23,8 @@ import (
 type Commit struct {
 	// Parent is what the commit builds on, as it was fetched; nil makes a first commit, on a branch that must not exist.
 	Parent *Snapshot
-	// NewBranch says that the branch must not exist although there is a parent. Without changes it begins at the parent.
+	// NewBranch says that the branch must not exist although there is a parent. Without changes it begins at the
+	// parent.
 	NewBranch bool
 	Changes   []Change
 	Message   string
@@ -69,7 +70,8 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	if hash == expected {
 		return hash.String(), nil
 	}
-	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref), Old: expected, New: hash}, made, r.secrets()); err != nil {
+	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref),
+		Old: expected, New: hash}, made, r.secrets()); err != nil {
 		// Asking again tells a lost race from a push that the server forbids, and a lost answer from a lost push.
 		switch now, asked := c.now(ctx, endpoint, login, r.Ref); {
 		case asked && now == hash:

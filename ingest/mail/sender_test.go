@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/ingest/mail"
 	"github.com/octavo-docs/octavo/ingest/mail/mailtest"
 )
@@ -243,17 +244,11 @@ func TestBrokenServers(t *testing.T) {
 		}
 		return script
 	}
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := nobody.Addr().String()
-	_ = nobody.Close()
 	for name, test := range map[string]struct {
 		addr string
 		want *mail.Reason
 	}{
-		"nobody listens":         {closed, mail.Unreachable},
+		"nobody listens":         {enginetest.Address(t), mail.Unreachable},
 		"silent":                 {broken(t, nil), mail.Interrupted},
 		"silent after DATA":      {broken(t, with("DATA", "-")), mail.Interrupted},
 		"cut in the middle":      {broken(t, good), mail.Interrupted}, // The first line of the mail has no answer.

@@ -239,8 +239,8 @@ type GitFilesOfSyncsRow struct {
 	FileID string
 }
 
-// The pages and the files of synchronizations, by their paths: of two with one path, that of the synchronization named
-// first. Entries without a file are those of the synchronizations with keys.
+// The pages and the files of synchronizations, by their paths: of two with one path, the one of the synchronization
+// named first. Entries without a file belong to the synchronizations with keys.
 // No index: all of some synchronizations, by the first column of the primary key.
 // Sorts: the files of some synchronizations.
 func (q *Queries) GitFilesOfSyncs(ctx context.Context, arg GitFilesOfSyncsParams) ([]GitFilesOfSyncsRow, error) {
@@ -693,8 +693,8 @@ type LastGitSyncParams struct {
 	SpaceID         string
 }
 
-// The synchronization that says where the pages of a space are in a repository: what a change request imported, or else
-// the last one.
+// The synchronization that says where the pages of a space are in a repository: what a change request imported, or the
+// last one otherwise.
 // Index: git_syncs_known, git_syncs_request.
 // Sorts: the synchronizations of a space.
 func (q *Queries) LastGitSync(ctx context.Context, arg LastGitSyncParams) (string, error) {
@@ -997,8 +997,8 @@ type SetGitOperationParams struct {
 	ID              string
 }
 
-// Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried. A cancelled operation
-// stays cancelled, unless it was done already.
+// An operation that is done needs no credentials anymore. A failed one keeps them, sealed, to be retried. A cancelled
+// operation stays cancelled, unless it was done already.
 func (q *Queries) SetGitOperation(ctx context.Context, arg SetGitOperationParams) error {
 	_, err := q.db.Exec(ctx, setGitOperation,
 		arg.State,

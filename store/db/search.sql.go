@@ -1058,7 +1058,10 @@ func (q *Queries) SetIndexedSpace(ctx context.Context, arg SetIndexedSpaceParams
 }
 
 const spacesToIndexAgain = `-- name: SpacesToIndexAgain :many
-select s.id, s.organization_id from spaces s join search_spaces i on i.space_id = s.id where i.revision = '' order by s.id
+select s.id, s.organization_id
+from spaces s join search_spaces i on i.space_id = s.id
+where i.revision = ''
+order by s.id
 `
 
 type SpacesToIndexAgainRow struct {

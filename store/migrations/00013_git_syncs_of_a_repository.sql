@@ -16,7 +16,8 @@ from (
     select space_id, url, folder, bool_or(kind = 'import') as imported,
         encode(sha256(convert_to(format('"%s" "%s" "%s"', url, ref, folder), 'UTF8')), 'hex') as remote
     from (
-        select space_id, url, ref, kind, trim(both '/' from coalesce(parameters ->> 'repoProjectDirectory', '')) as folder
+        select space_id, url, ref, kind,
+            trim(both '/' from coalesce(parameters ->> 'repoProjectDirectory', '')) as folder
         from git_operations
         where state = 'done' and not coalesce((parameters ->> 'standalone')::boolean, false)
     ) done

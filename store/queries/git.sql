@@ -38,8 +38,8 @@ select exists (
 );
 
 -- name: SetGitOperation :exec
--- Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried. A cancelled operation
--- stays cancelled, unless it was done already.
+-- An operation that is done needs no credentials anymore. A failed one keeps them, sealed, to be retried. A cancelled
+-- operation stays cancelled, unless it was done already.
 update git_operations set
     state = sqlc.arg(state), reason = sqlc.arg(reason), notes = sqlc.narg(notes), commit_hash = sqlc.narg(commit_hash), revision = sqlc.narg(revision),
     change_request_id = sqlc.narg(change_request_id), allowed_by = sqlc.narg(allowed_by),
@@ -153,8 +153,8 @@ select file_id from git_sync_files where sync_id = sqlc.arg(but_not)::text;
 select * from git_syncs where space_id = $1 and change_request_id is null order by synced_at desc, id desc;
 
 -- name: GitFilesOfSyncs :many
--- The pages and the files of synchronizations, by their paths: of two with one path, that of the synchronization named
--- first. Entries without a file are those of the synchronizations with keys.
+-- The pages and the files of synchronizations, by their paths: of two with one path, the one of the synchronization
+-- named first. Entries without a file belong to the synchronizations with keys.
 -- No index: all of some synchronizations, by the first column of the primary key.
 -- Sorts: the files of some synchronizations.
 select distinct on (f.path) f.path, f.blob, f.page_id, f.file_id
@@ -209,8 +209,8 @@ select sqlc.arg(space_id), unnest(sqlc.arg(sources)::text[]), unnest(sqlc.arg(pa
 on conflict (space_id, source) do update set page_id = excluded.page_id where r.page_id <> excluded.page_id;
 
 -- name: LastGitSync :one
--- The synchronization that says where the pages of a space are in a repository: what a change request imported, or else
--- the last one.
+-- The synchronization that says where the pages of a space are in a repository: what a change request imported, or the
+-- last one otherwise.
 -- Index: git_syncs_known, git_syncs_request.
 -- Sorts: the synchronizations of a space.
 select id from (

@@ -12,7 +12,10 @@ insert into search_spaces (space_id, dictionary) values ($1, '') on conflict do 
 -- name: SpacesToIndexAgain :many
 -- The spaces whose index must be written again as a whole.
 -- No index: Migrate asks once.
-select s.id, s.organization_id from spaces s join search_spaces i on i.space_id = s.id where i.revision = '' order by s.id;
+select s.id, s.organization_id
+from spaces s join search_spaces i on i.space_id = s.id
+where i.revision = ''
+order by s.id;
 
 -- name: SetIndexedSpace :exec
 update search_spaces set

@@ -79,7 +79,8 @@ func Either(checks ...func(any) error) func(any) error {
 var (
 	GitOperationShape = Of{
 		"object": One("git-operation"), "id": ID, "kind": One("import", "export"),
-		"state":   One("queued", "running", "retrying", "waiting", "done", "failed", "skipped", "superseded", "cancelled"),
+		"state": One("queued", "running", "retrying", "waiting", "done", "failed", "skipped", "superseded",
+			"cancelled"),
 		"reason?": Text(1, 5000), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp, "finishedAt?": Timestamp,
 		"commit?": String, "commitURL?": String, "revision?": ID, "notes?": List(Object(Of{"path": String, "text": String})),
 		"changeRequest?": ID, "waitsFor?": ID, "allowedBy?": One("bypass", "trusted"), "nextAttemptAt?": Timestamp,

@@ -1,6 +1,6 @@
 // A change request from its draft to the merge: written, discussed, reviewed, overtaken, brought up to date, merged, printed.
 import assert from 'node:assert/strict';
-import { all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
+import { all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf, until } from '../lib/scenario.mjs';
 
 const { ada, bob, cy, dee, eve, org, url } = await begin('Review', { bob: 'edit', cy: 'review', dee: 'comment' });
 let guide, pages, request, remark;
@@ -180,7 +180,10 @@ await step('what conflicts is reported, not resolved', async () => {
 await step('it is printed', async () => {
     const print = async (query) => {
         const { data } = await bob.api.spaces.getChangeRequestPdf(...at(), query);
-        const response = await fetch(new URL(data.url, url), { headers: { authorization: `Bearer ${bob.token}` } });
+        const response = await until('PDF', async () => {
+            const answer = await fetch(new URL(data.url, url), { headers: { authorization: `Bearer ${bob.token}` } });
+            return answer.status !== 503 && answer; // On a busy machine it is not made yet.
+        });
         assert.equal(response.status, 200, data.url);
         const bytes = Buffer.from(await response.arrayBuffer());
         assert.equal(bytes.subarray(0, 5).toString('latin1'), '%PDF-');

@@ -47,7 +47,11 @@ var Markdown = []struct{ In, Outline, Out string }{
 		`paragraph(link ref="https://x.example"('https://x.example') ' ' link ref="mailto:a@b.example"('a@b.example') ' javascript:x (javascript:x)')`,
 		"[https://x.example](https://x.example) [a@b.example](mailto:a@b.example) javascript:x (javascript:x)"},
 	{"[a][r]\n\n[r]: /u", `paragraph(link ref="/u"('a'))`, "[a](/u)"},
-	{"<b>x</b> <script>alert(1)</script>", "paragraph('x'.bold ' ' hidden=\"<script>alert(1)</script>\")", "**x** <script>alert(1)</script>"},
+	{
+		"<b>x</b> <script>alert(1)</script>",
+		"paragraph('x'.bold ' ' hidden=\"<script>alert(1)</script>\")",
+		"**x** <script>alert(1)</script>",
+	},
 	{"<div>\n*x*\n</div>", `paragraph kept="<div>\n*x*\n</div>"('*x*')`, ""},
 	{"&lt;b&gt; &copy; &#65; &nothing; \\&lt; &#0;", "paragraph('<b> © A &nothing; &lt; \uFFFD')", "\\<b> © A \\&nothing; \\&lt; \uFFFD"},
 	{"- a\n- b\n  - c\n\n    d", "list-unordered(list-item(paragraph('a')) list-item(paragraph('b') list-unordered(list-item(paragraph('c') paragraph('d')))))", ""},

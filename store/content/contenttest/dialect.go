@@ -262,9 +262,29 @@ Five {#five}
 </strong>c: &#x3C;3
 </code></pre>`, `code syntax="yaml"(code-line('a: 1') code-line highlighted=true('b: 2') code-line('c: <3'))`, ``},
 	{`{{ liquid }} {% raw %}x{% endraw %}`, `paragraph('{{ liquid }} ' '{% raw %}'.code 'x' '{% endraw %}'.code)`, ``},
-	{`<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th><th data-hidden data-card-cover data-type="image">Cover</th></tr></thead><tbody><tr><td><strong>A</strong><br>b</td><td><a href="a.md">a.md</a></td><td><a href=".gitbook/assets/a.png">a.png</a></td></tr><tr><td><ul><li>x</li></ul></td><td></td><td data-object-fit="contain"><img src="b.png" alt="b"></td></tr></tbody></table>`, `table(r1c1(paragraph('A'.bold '\nb')) r2c1(list-unordered(list-item(paragraph('x')))))`, ``},
-	{`<table data-header-hidden data-full-width="true"><thead><tr><th width="150" align="center">A</th><th data-type="checkbox">B</th><th data-type="number">C</th><th data-type="rating" data-max="3">D</th><th>E<select multiple><option value="o1" label="One" color="blue"></option><option value="o2" label="Two" color="red"></option></select></th><th data-type="files">F</th></tr></thead><tbody><tr><td align="center">a</td><td>true</td><td>1.5</td><td>2</td><td><span data-option="o1">One</span></td><td><a href="x/f.pdf">f.pdf</a><a href="g.pdf">g.pdf</a></td></tr></tbody></table>`, `table fullWidth=true(r1c1(paragraph('a')))`, ``},
-	{`<table><tr><td>not GitBook's</td></tr></table>`, `table(r1c1(paragraph('not GitBook's')))`, `<table data-header-hidden><thead><tr><th></th></tr></thead><tbody><tr><td>not GitBook's</td></tr></tbody></table>`},
+	{
+		`<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target ` +
+			`data-type="content-ref"></th><th data-hidden data-card-cover ` +
+			`data-type="image">Cover</th></tr></thead><tbody><tr><td><strong>A</strong><br>b</td><td><a ` +
+			`href="a.md">a.md</a></td><td><a href=".gitbook/assets/a.png">a.png</a></td></tr><tr><td><ul><li>x</li></ul></td><td></td><td data-object-fit="contain"><img src="b.png" alt="b"></td></tr></tbody></table>`,
+		`table(r1c1(paragraph('A'.bold '\nb')) r2c1(list-unordered(list-item(paragraph('x')))))`,
+		``,
+	},
+	{
+		`<table data-header-hidden data-full-width="true"><thead><tr><th width="150" align="center">A</th><th ` +
+			`data-type="checkbox">B</th><th data-type="number">C</th><th data-type="rating" ` +
+			`data-max="3">D</th><th>E<select multiple><option value="o1" label="One" ` +
+			`color="blue"></option><option value="o2" label="Two" color="red"></option></select></th><th ` +
+			`data-type="files">F</th></tr></thead><tbody><tr><td align="center">a</td><td>true</td><td>1.5</td><td>2</td><td><span data-option="o1">One</span></td><td><a href="x/f.pdf">f.pdf</a><a href="g.pdf">g.pdf</a></td></tr></tbody></table>`,
+		`table fullWidth=true(r1c1(paragraph('a')))`,
+		``,
+	},
+	{
+		`<table><tr><td>not GitBook's</td></tr></table>`,
+		`table(r1c1(paragraph('not GitBook's')))`,
+		`<table data-header-hidden><thead><tr><th></th></tr></thead><tbody><tr><td>not ` +
+			`GitBook's</td></tr></tbody></table>`,
+	},
 	{`{% hint style="info" %}
 Some *text*. {% endhint %}
 
@@ -312,8 +332,18 @@ c
 {% endhint %}
 {% endstep %}
 {% endstepper %}`},
-	{"{% hint style=\"info\" %}\n```\na {% endhint %}\n```\nb \\{% endhint %}\n{% endhint %}\n\n{% include \"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n  in {% endhint %}", "hint style=\"info\"(paragraph kept=\"```\\na {% endhint %}\\n```\"('a {% endhint %}'.code) paragraph('b {% endhint %}')) paragraph(hidden=\"{% include \\\"a\\\" %}\" ' text ' hidden=\"{% endtab %}\") list-unordered(list-item(paragraph kept=\"{% hint style=\\\"info\\\" %}\"() paragraph('in ' hidden=\"{% endhint %}\")))", "{% hint style=\"info\" %}\n```\na {% endhint %}\n```\n\nb \\{% endhint %}\n{% endhint %}\n\n{% include \"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n\n  in {% endhint %}"},
-	{`<button type="button" class="button primary" data-action="ask" data-query="What & why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
+	{
+		"{% hint style=\"info\" %}\n```\na {% endhint %}\n```\nb \\{% endhint %}\n{% endhint %}\n\n{% include " +
+			"\"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n  in {% endhint %}",
+		"hint style=\"info\"(paragraph kept=\"```\\na {% endhint %}\\n```\"('a {% endhint %}'.code) paragraph('b " +
+			"{% endhint %}')) paragraph(hidden=\"{% include \\\"a\\\" %}\" ' text ' hidden=\"{% endtab %}\") " +
+			"list-unordered(list-item(paragraph kept=\"{% hint style=\\\"info\\\" %}\"() paragraph('in ' " +
+			"hidden=\"{% endhint %}\")))",
+		"{% hint style=\"info\" %}\n```\na {% endhint %}\n```\n\nb \\{% endhint %}\n{% endhint %}\n\n{% include " +
+			"\"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n\n  in {% endhint %}",
+	},
+	{
+		`<button type="button" class="button primary" data-action="ask" data-query="What & why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
 
 <p align="center"><a href="a.md" class="button primary">Go</a></p>
 
@@ -331,7 +361,13 @@ c
 
   text
 
-  </div>`, `paragraph(button action={"action":"ask","query":"What & why?"} icon="sparkles" kind="primary" label="Ask"() ' ' button action={"action":"search"} kind="secondary" label="Find"() ' ' hidden="<button>" 'plain' hidden="</button>") paragraph align="center"(button ref="a.md" kind="primary" label="Go"()) paragraph(icon icon="x"() ' ' icon class="fa-brands fa-github" icon="github"() ' ' 'it'.color) drawing alt="A drawing" ref="ref:file/..%2F.gitbook%2Fassets%2Fd.svg" attributes={"width":"300"}() hint style="info"(paragraph kept="<img src=\"d.svg\" alt=\"\" class=\"gitbook-drawing\">"(inline-image ref="ref:file/d.svg"())) list-unordered(list-item(paragraph('item') hint style="warning"(paragraph('text'))))`, `<button type="button" class="button primary" data-action="ask" data-query="What &#x26; why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
+  </div>`,
+		`paragraph(button action={"action":"ask","query":"What & why?"} icon="sparkles" kind="primary" ` +
+			`label="Ask"() ' ' button action={"action":"search"} kind="secondary" label="Find"() ' ' ` +
+			`hidden="<button>" 'plain' hidden="</button>") paragraph align="center"(button ref="a.md" ` +
+			`kind="primary" label="Go"()) paragraph(icon icon="x"() ' ' icon class="fa-brands fa-github" ` +
+			`icon="github"() ' ' 'it'.color) drawing alt="A drawing" ref="ref:file/..%2F.gitbook%2Fassets%2Fd.svg" attributes={"width":"300"}() hint style="info"(paragraph kept="<img src=\"d.svg\" alt=\"\" class=\"gitbook-drawing\">"(inline-image ref="ref:file/d.svg"())) list-unordered(list-item(paragraph('item') hint style="warning"(paragraph('text'))))`,
+		`<button type="button" class="button primary" data-action="ask" data-query="What &#x26; why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
 
 <p align="center"><a href="a.md" class="button primary">Go</a></p>
 
@@ -385,7 +421,28 @@ Go <a href="README.md" rel="noopener" target="_blank">the **link**</a>, [x](x.md
 <tr><td rowspan="2" align="center">1</td><td>2</td><td><div class="d">3</div></td></tr>
 <tr><td>4</td><td>5</td><td>6</td></tr>
 </table>`, `table attributes={"border":"1"}(r1c1(paragraph align="center"('1')) r1c2(paragraph('2')) r1c3(paragraph(hidden="<div class=\"d\">" '3' hidden="</div>")) r1c4(paragraph()) r2c1(paragraph()) r2c2(paragraph('4')) r2c3(paragraph('5')) r2c4(paragraph('6')))`, `<table border="1"><thead><tr><th>A</th><th style="y">B</th><th></th><th></th></tr></thead><tbody><tr><td><p align="center">1</p></td><td>2</td><td><div class="d">3</div></td><td></td></tr><tr><td></td><td>4</td><td>5</td><td>6</td></tr></tbody></table>`},
-	{`<table><thead><tr><th data-type="rating" data-max="5">R</th><th>S<select><option value="a1" label="One" color="blue"></option></select></th><th data-type="number" width="10%">N</th></tr></thead><tbody><tr><td>4</td><td><span data-option="a1">One</span></td><td>1</td></tr></tbody></table>`, `table()`, ``},
-	{`<table><thead><tr><th data-type="number">N</th></tr></thead><tbody><tr><td>about <b>5</b></td></tr></tbody></table>`, `table(r1c1(paragraph('about ' '5'.bold)))`, `<table><thead><tr><th data-type="number">N</th></tr></thead><tbody><tr><td>about <strong>5</strong></td></tr></tbody></table>`},
-	{`<table data-view="cards" data-card-size="small"><thead><tr><th width="48">A</th><th data-hidden data-card-target data-type="content-ref"></th></tr></thead><tbody><tr><td>x</td><td><a href="a.md">a.md</a></td></tr></tbody></table>`, `table attributes={"data-card-size":"small"}(r1c1(paragraph('x')))`, `<table data-view="cards" data-card-size="small"><thead><tr><th width="48">A</th><th data-hidden data-card-target data-type="content-ref"></th></tr></thead><tbody><tr><td>x</td><td><a href="a.md">a.md</a></td></tr></tbody></table>`},
+	{
+		`<table><thead><tr><th data-type="rating" data-max="5">R</th><th>S<select><option value="a1" label="One" ` +
+			`color="blue"></option></select></th><th data-type="number" ` +
+			`width="10%">N</th></tr></thead><tbody><tr><td>4</td><td><span ` +
+			`data-option="a1">One</span></td><td>1</td></tr></tbody></table>`,
+		`table()`,
+		``,
+	},
+	{
+		`<table><thead><tr><th data-type="number">N</th></tr></thead><tbody><tr><td>about ` +
+			`<b>5</b></td></tr></tbody></table>`,
+		`table(r1c1(paragraph('about ' '5'.bold)))`,
+		`<table><thead><tr><th data-type="number">N</th></tr></thead><tbody><tr><td>about ` +
+			`<strong>5</strong></td></tr></tbody></table>`,
+	},
+	{
+		`<table data-view="cards" data-card-size="small"><thead><tr><th width="48">A</th><th data-hidden ` +
+			`data-card-target data-type="content-ref"></th></tr></thead><tbody><tr><td>x</td><td><a ` +
+			`href="a.md">a.md</a></td></tr></tbody></table>`,
+		`table attributes={"data-card-size":"small"}(r1c1(paragraph('x')))`,
+		`<table data-view="cards" data-card-size="small"><thead><tr><th width="48">A</th><th data-hidden ` +
+			`data-card-target data-type="content-ref"></th></tr></thead><tbody><tr><td>x</td><td><a ` +
+			`href="a.md">a.md</a></td></tr></tbody></table>`,
+	},
 }

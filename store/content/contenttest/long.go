@@ -30,7 +30,8 @@ func LongChinese() string {
 	})
 }
 
-// LongPage is a page of the largest size with distinct words, none of them of LongWords, in sections, lists, links, tables and code.
+// LongPage is a page of the largest size with distinct words, none of them of LongWords, in sections, lists, links,
+// tables and code.
 func LongPage() string {
 	return filled("\n\n"+Last, func(i int) string {
 		at := 60 * i
@@ -45,7 +46,8 @@ func LongPage() string {
 			b.WriteString(word() + " ")
 		}
 		fmt.Fprintf(&b, "\"%s\" *%s*.\n\n", word(), word())
-		fmt.Fprintf(&b, "| %s | %s |\n| --- | --- |\n| %s | %s |\n\n```go\n%s := %s{}\n```\n\n", word(), word(), word(), word(), word(), word())
+		fmt.Fprintf(&b, "| %s | %s |\n| --- | --- |\n| %s | %s |\n\n```go\n%s := %s{}\n```\n\n", word(), word(),
+			word(), word(), word(), word())
 		return b.String()
 	})
 }

@@ -75,7 +75,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 	}
 }
 
-// paths gives the files of the pages of the last synchronisation, and the keys of those that have none.
+// paths gives the files of the pages of the last synchronisation, and the keys of pages without a file.
 func (m *importer) paths() map[string]string {
 	at := map[string]string{}
 	for _, files := range []map[string]Synced{m.Known, m.base.Files} {

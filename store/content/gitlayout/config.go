@@ -16,8 +16,8 @@ type Repository struct {
 	Read  func(path string) ([]byte, error)
 	// Left are entries that cannot be read as files. They are never written.
 	Left []Left
-	// Fold gives equal texts for paths that cannot stand side by side; nil folds case. Writable tells whether a file can
-	// have a path; nil allows every path.
+	// Fold gives equal texts for paths that cannot stand side by side; nil folds case. Writable tells whether a file
+	// can have a path; nil allows every path.
 	Fold     func(path string) string
 	Writable func(path string) bool
 }
@@ -172,7 +172,7 @@ func (l *Layout) named(name, absent string) string {
 	return strings.TrimSuffix(folder, "/")
 }
 
-// pageExtensions are those of pages. An .mdx file is one of Markdown, whose components are shown as text or left out.
+// pageExtensions end the names of pages. An .mdx file is one of Markdown, whose components are shown as text or left out.
 var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"

@@ -13,7 +13,8 @@ import (
 // contents is an item that the table of contents must have.
 type contents struct {
 	item
-	// same says that its old line does, if it is still at its depth. sameLabel says that the label of the old line stays.
+	// same says that its old line does, if it is still at its depth. sameLabel says that the label of the old line
+	// stays.
 	same, sameLabel bool
 }
 

@@ -14,19 +14,22 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// forms has repositories as GitBook, GitHub and other tools write them: the pages that they are, and what an edit changes in their files.
-// An export without an edit changes nothing.
+// forms has repositories as GitBook, GitHub and other tools write them: the pages that they are, and what an edit
+// changes in their files. An export without an edit changes nothing.
 var forms = []struct {
 	name    string
 	files   map[string]string
 	outline string
-	// edit changes the space; the line of a file that begins a pair becomes the other one. A pair without a first line is a new file.
+	// edit changes the space; the line of a file that begins a pair becomes the other one. A pair without a first
+	// line is a new file.
 	edit  func(t *testing.T, s *space)
 	lines map[string][2]string
 }{
 	{"entries with an anchor or a slash", map[string]string{
-		"README.md": "# Home\n", "pivot.md": "# Pivot\n\n## Add\n", "guide/a.md": "# A\n", "both.md": "# Both\n", "dir/README.md": "# Dir\n",
-		"SUMMARY.md": "* [Home](/)\n* [Pivot](pivot.md#top)\n  * [Child](pivot.md#add)\n* [Abs](/guide/a.md)\n* [Part](both.md#x)\n* [Both](/both.md)\n* [Dir](/dir/)\n" +
+		"README.md": "# Home\n", "pivot.md": "# Pivot\n\n## Add\n", "guide/a.md": "# A\n", "both.md": "# Both\n",
+		"dir/README.md": "# Dir\n",
+		"SUMMARY.md": "* [Home](/)\n* [Pivot](pivot.md#top)\n  * [Child](pivot.md#add)\n* [Abs](/guide/a.md)\n* " +
+			"[Part](both.md#x)\n* [Both](/both.md)\n* [Dir](/dir/)\n" +
 			"* [None](none.md#x)\n",
 	}, `document "Home" readme
 document "Pivot" pivot
@@ -45,8 +48,10 @@ link "None"  -> none.md#x
 	}, "document \"Home\" readme\ndocument \"A\" a\ndocument \"B\" b\n", nil, nil},
 	{"groups with an id", map[string]string{
 		"README.md": "# Home\n", "features/b.md": "# B\n", "c.md": "# C\n", "d.md": "# D\n", "e.md": "# E\n",
-		"SUMMARY.md": "# Table of contents\n\n* [Home](README.md)\n\n## ⚙️ Features <a href=\"#features\" id=\"features\"></a>\n\n* [B](features/b.md)\n\n" +
-			"## Old <a id=\"older\"></a>\n\n* [C](c.md)\n\n## Kramdown {#kram}\n\n* [D](d.md)\n\n## 🛠️ Soft\u00adware 1️⃣\n\n* [E](e.md)\n",
+		"SUMMARY.md": "# Table of contents\n\n* [Home](README.md)\n\n## ⚙️ Features <a href=\"#features\" " +
+			"id=\"features\"></a>\n\n* [B](features/b.md)\n\n" +
+			"## Old <a id=\"older\"></a>\n\n* [C](c.md)\n\n## Kramdown {#kram}\n\n* [D](d.md)\n\n## 🛠️ " +
+			"Soft\u00adware 1️⃣\n\n* [E](e.md)\n",
 	}, `document "Home" readme
 group "⚙️ Features" features
   document "B" b
@@ -59,20 +64,31 @@ group "🛠️ Soft\u00adware 1️⃣" software-1
 `, func(t *testing.T, s *space) {
 		s.byTitle(t, "⚙️ Features").Title = "Functions"
 	}, map[string][2]string{"SUMMARY.md": {
-		"## ⚙️ Features <a href=\"#features\" id=\"features\"></a>", "## Functions <a href=\"#features\" id=\"features\"></a>",
+		"## ⚙️ Features <a href=\"#features\" id=\"features\"></a>",
+		"## Functions <a href=\"#features\" id=\"features\"></a>",
 	}}},
 	{"a new page in a group with an id", map[string]string{
-		"README.md": "# Home\n", "features/b.md": "# B\n", "SUMMARY.md": "* [Home](README.md)\n\n## ⚙️ Features <a href=\"#features\" id=\"features\"></a>\n\n* [B](features/b.md)\n",
+		"README.md": "# Home\n", "features/b.md": "# B\n",
+		"SUMMARY.md": "* [Home](README.md)\n\n## ⚙️ Features <a href=\"#features\" id=\"features\"></a>\n\n* " +
+			"[B](features/b.md)\n",
 	}, "document \"Home\" readme\ngroup \"⚙️ Features\" features\n  document \"B\" b\n", func(t *testing.T, s *space) {
 		s.pages = append(s.pages, tree.Node{
-			Parent: s.byTitle(t, "⚙️ Features").ID, Position: "z", Page: tree.Page{ID: "new", Kind: tree.KindDocument, Title: "New", Slug: "new"},
+			Parent: s.byTitle(
+				t,
+				"⚙️ Features",
+			).ID, Position: "z", Page: tree.Page{ID: "new", Kind: tree.KindDocument, Title: "New", Slug: "new"},
 		})
 	}, map[string][2]string{
-		"SUMMARY.md": {"* [B](features/b.md)", "* [B](features/b.md)\n* [New](features/new.md)"}, "features/new.md": {"", "# New\n"},
+		"SUMMARY.md": {
+			"* [B](features/b.md)",
+			"* [B](features/b.md)\n* [New](features/new.md)",
+		}, "features/new.md": {"", "# New\n"},
 	}},
 	{"titles and labels of entries", map[string]string{
-		"README.md": "# Home {#home}\n", "amqp.md": "# Axon AMQP Extension\n\nText.\n", "cdi.md": "---\ntitle: Axon CDI\n---\n\n# CDI\n\nText.\n", "plain.md": "Text.\n",
-		"SUMMARY.md": "* [Home](README.md)\n* [AMQP](amqp.md \"Queues\")\n* [CDI](cdi.md 'Beans')\n* [Plain](plain.md)\n",
+		"README.md": "# Home {#home}\n", "amqp.md": "# Axon AMQP Extension\n\nText.\n",
+		"cdi.md": "---\ntitle: Axon CDI\n---\n\n# CDI\n\nText.\n", "plain.md": "Text.\n",
+		"SUMMARY.md": "* [Home](README.md)\n* [AMQP](amqp.md \"Queues\")\n* [CDI](cdi.md 'Beans')\n* " +
+			"[Plain](plain.md)\n",
 	}, `document "Home" readme
 document "AMQP" amqp called "Queues"
 document "CDI" cdi called "Beans"
@@ -89,7 +105,8 @@ document "Plain" plain
 		},
 	}},
 	{"a title that is the heading from now on", map[string]string{
-		"README.md": "# Home\n", "amqp.md": "# Axon AMQP Extension\n\nText.\n", "SUMMARY.md": "* [Home](README.md)\n* [AMQP](amqp.md)\n",
+		"README.md": "# Home\n", "amqp.md": "# Axon AMQP Extension\n\nText.\n",
+		"SUMMARY.md": "* [Home](README.md)\n* [AMQP](amqp.md)\n",
 	}, "document \"Home\" readme\ndocument \"AMQP\" amqp\n", func(t *testing.T, s *space) {
 		s.files["SUMMARY.md"] = "* [Home](README.md)\n* [Axon AMQP Extension](amqp.md)\n"
 		s.pull(t, "")
@@ -105,16 +122,24 @@ document "Plain" plain
 		s.byTitle(t, "Features").Slug = "what"
 	}, map[string][2]string{"SUMMARY.md": {"## Features", "## Features <a href=\"#what\" id=\"what\"></a>"}}},
 	{"covers, layouts and variables", map[string]string{
-		"README.md": "---\ncover: .gitbook/assets/c.png\ncoverDark: https://h.example/d.png\ncoverY: -20\nlayout:\n  width: wide\n  cover:\n    visible: true\n    size: full\n" +
-			"  outline:\n    visible: false\n  tags: hidden\nvars:\n  version: 2\n  name: Pelagia\n  beta: true\n  list: [1]\n---\n\n# Home\n\nText.\n",
-		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c", ".gitbook/vars.yaml": "a: 1\n",
+		"README.md": "---\ncover: .gitbook/assets/c.png\ncoverDark: https://h.example/d.png\ncoverY: " +
+			"-20\nlayout:\n  width: wide\n  cover:\n    visible: true\n    size: full\n" +
+			"  outline:\n    visible: false\n  tags: hidden\nvars:\n  version: 2\n  name: Pelagia\n  beta: " +
+			"true\n  list: [1]\n---\n\n# Home\n\nText.\n",
+		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c",
+		".gitbook/vars.yaml": "a: 1\n",
 	}, "document \"Home\" readme\ndocument \"Gone\" gone\n", func(t *testing.T, s *space) {
 		home, gone := s.byTitle(t, "Home"), s.byTitle(t, "Gone")
 		got := []schema.Data{home.Cover, home.Layout, home.Variables, gone.Cover, gone.Layout, gone.Variables}
 		cover := map[string]any{"kind": "file", "file": s.base.Files[".gitbook/assets/c.png"].File}
 		want := []schema.Data{
 			{"ref": cover, "refDark": map[string]any{"kind": "url", "url": "https://h.example/d.png"}, "yPos": -20.0},
-			{"width": "wide", "cover": true, "coverSize": "full", "outline": false}, {"version": 2.0, "name": "Pelagia", "beta": true}, nil, nil, nil,
+			{
+				"width":     "wide",
+				"cover":     true,
+				"coverSize": "full",
+				"outline":   false,
+			}, {"version": 2.0, "name": "Pelagia", "beta": true}, nil, nil, nil,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -125,7 +150,10 @@ document "Plain" plain
 		s.edit(t, "Home", "Text.", "Words.")
 	}, map[string][2]string{"README.md": {"Text.", "Words."}}},
 	{"columns of files", map[string]string{
-		"README.md":             "# Home\n\nText.\n\n<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>\n",
+		"README.md": "# Home\n\nText.\n\n<table><thead><tr><th>A</th><th " +
+			"data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a " +
+			"href=\".gitbook/assets/a.csv\">a.csv</a><a " +
+			"href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>\n",
 		".gitbook/assets/a.csv": "a",
 	}, "document \"Home\" readme: file\n", func(t *testing.T, s *space) {
 		home := s.byTitle(t, "Home")
@@ -136,36 +164,58 @@ document "Plain" plain
 		}
 		s.edit(t, "Home", "<td>x</td>", "<td>y</td>")
 	}, map[string][2]string{"README.md": {
-		"<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>",
-		"<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>y</td><td><a href=\".gitbook/assets/a.csv\">a.csv</a><a href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>",
+		"<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a " +
+			"href=\".gitbook/assets/a.csv\">a.csv</a><a " +
+			"href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>",
+		"<table><thead><tr><th>A</th><th data-type=\"files\">F</th></tr></thead><tbody><tr><td>y</td><td><a " +
+			"href=\".gitbook/assets/a.csv\">a.csv</a><a " +
+			"href=\"https://h.example/b.csv\">https://h.example/b.csv</a></td></tr></tbody></table>",
 	}}},
 	{"folders as they are spelled", map[string]string{
 		"README.md": "# Home\n", "_private/x.md": "# X\n", "API Guide/v1/y.md": "# Y\n",
-	}, "document \"Home\" readme\ndocument \"Private\" private\n  document \"X\" x\ndocument \"API Guide\" api-guide\n  document \"V1\" v1\n    document \"Y\" y\n",
+	}, "document \"Home\" readme\ndocument \"Private\" private\n  document \"X\" x\ndocument \"API Guide\" " +
+		"api-guide\n  document \"V1\" v1\n    document \"Y\" y\n",
 		func(t *testing.T, s *space) {
 			s.edit(t, "Private", "", "Text.")
 			s.edit(t, "V1", "", "Text.")
 			s.pages = append(s.pages, tree.Node{
-				Parent: s.byTitle(t, "API Guide").ID, Position: "z", Page: tree.Page{ID: "new", Kind: tree.KindDocument, Title: "Z", Slug: "z"},
+				Parent: s.byTitle(
+					t,
+					"API Guide",
+				).ID, Position: "z", Page: tree.Page{ID: "new", Kind: tree.KindDocument, Title: "Z", Slug: "z"},
 			})
 		}, map[string][2]string{
-			"_private/README.md": {"", "# Private\n\nText.\n"}, "API Guide/v1/README.md": {"", "# V1\n\nText.\n"}, "API Guide/z.md": {"", "# Z\n"},
+			"_private/README.md": {
+				"",
+				"# Private\n\nText.\n",
+			}, "API Guide/v1/README.md": {"", "# V1\n\nText.\n"}, "API Guide/z.md": {"", "# Z\n"},
 		}},
 	{"MDX, TOML and empty front matter", map[string]string{
-		"README.md": "+++\ntitle = 'Start'\nhidden = true\n[menu]\nmain = 1\n+++\n\n[q](/quick) [q](quick#x)\n", "empty.md": "---\n---\n\n# Empty\n\nText.\n",
-		"quick.mdx": "---\ntitle: Quick start\nsidebarTitle: Q\n---\n\nimport X from 'x'\n\n<Card title=\"a\">\n  text\n</Card>\n\nMore {value}.\n",
-	}, "document \"Start\" readme: anchor x of Quick start, page Quick start\ndocument \"Empty\" empty\ndocument \"Quick start\" quick\n", func(t *testing.T, s *space) {
+		"README.md": "+++\ntitle = 'Start'\nhidden = true\n[menu]\nmain = 1\n+++\n\n[q](/quick) [q](quick#x)\n",
+		"empty.md":  "---\n---\n\n# Empty\n\nText.\n",
+		"quick.mdx": "---\ntitle: Quick start\nsidebarTitle: Q\n---\n\nimport X from 'x'\n\n<Card title=\"a\">\n " +
+			" text\n</Card>\n\nMore {value}.\n",
+	}, "document \"Start\" readme: anchor x of Quick start, page Quick start\ndocument \"Empty\" empty\ndocument " +
+		"\"Quick start\" quick\n", func(t *testing.T, s *space) {
 		s.byTitle(t, "Start").Title, s.byTitle(t, "Start").Description = "Begin", "Why \"not\"?"
 		s.edit(t, "Empty", "Text.", "Words.")
 		s.edit(t, "Quick start", "More", "Some")
 	}, map[string][2]string{
-		"README.md": {"+++\ntitle = 'Start'", "+++\ndescription = \"Why \\\"not\\\"?\"\ntitle = \"Begin\""}, "empty.md": {"Text.", "Words."}, "quick.mdx": {"More {value}.", "Some {value}."},
+		"README.md": {
+			"+++\ntitle = 'Start'",
+			"+++\ndescription = \"Why \\\"not\\\"?\"\ntitle = \"Begin\"",
+		}, "empty.md": {"Text.", "Words."}, "quick.mdx": {"More {value}.", "Some {value}."},
 	}},
 	{"links from the root and images with a fragment", map[string]string{
-		".gitbook.yaml": "root: ./docs/\n", "docs/README.md": "# Home\n\n[a](/guide/a.md) [b](/guide/a.md#x) [c](/) [d](/docs/guide/a.md) [e](/guide)\n\n" +
-			"![p](/img/p.png)\n\n![q](img/p.png#gh-light-mode-only) ![r](img/p.png#gh-dark-mode-only)\n\n![s](/docs/img/p.png) [t](/f.pdf#page=2) [u](//host/x) [v](/none.md)\n",
-		"docs/guide/a.md": "# A\n\n![p](/img/p.png) text\n", "docs/guide/README.md": "# Guide\n", "docs/img/p.png": "p", "docs/f.pdf": "f",
-	}, "document \"Home\" readme: /none.md, anchor x of A, file, file dark, file light, file of 2, https://host/x, page A, page Guide, page Home\ndocument \"Guide\" guide\n" +
+		".gitbook.yaml": "root: ./docs/\n", "docs/README.md": "# Home\n\n[a](/guide/a.md) [b](/guide/a.md#x) " +
+			"[c](/) [d](/docs/guide/a.md) [e](/guide)\n\n" +
+			"![p](/img/p.png)\n\n![q](img/p.png#gh-light-mode-only) " +
+			"![r](img/p.png#gh-dark-mode-only)\n\n![s](/docs/img/p.png) [t](/f.pdf#page=2) [u](//host/x) " +
+			"[v](/none.md)\n",
+		"docs/guide/a.md": "# A\n\n![p](/img/p.png) text\n", "docs/guide/README.md": "# Guide\n",
+		"docs/img/p.png": "p", "docs/f.pdf": "f",
+	}, "document \"Home\" readme: /none.md, anchor x of A, file, file dark, file light, file of 2, " +
+		"https://host/x, page A, page Guide, page Home\ndocument \"Guide\" guide\n" +
 		"  document \"A\" a\n", func(t *testing.T, s *space) {
 		s.edit(t, "A", "text", "words")
 	}, map[string][2]string{"docs/guide/a.md": {"![p](/img/p.png) text", "![p](/img/p.png) words"}}},
@@ -191,7 +241,10 @@ func TestForms(t *testing.T) {
 			for name, line := range c.lines {
 				if line[0] == "" {
 					want[name] = line[1]
-				} else if want[name] = strings.Replace(s.files[name], line[0]+"\n", line[1]+"\n", 1); want[name] == s.files[name] {
+					continue
+				}
+				want[name] = strings.Replace(s.files[name], line[0]+"\n", line[1]+"\n", 1)
+				if want[name] == s.files[name] {
 					t.Errorf("%s has no line %q", name, line[0])
 				}
 			}
@@ -254,8 +307,10 @@ func (s *space) outlineOf(want string) string {
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{
-		"README.md": "# Home\n\nText<!-- c -->, <a id=\"x\"></a><br>.\n\n{% hint style=\"info\" %}\na\n{% endhint %}\n\n`<b>`\n",
-		"a.md":      "# A\n\n<Card title=\"x\">in</Card> <your-key>\n\n<video src=\"v.mp4\"></video>\n\n{% code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
+		"README.md": "# Home\n\nText<!-- c -->, <a id=\"x\"></a><br>.\n\n{% hint style=\"info\" %}\na\n{% " +
+			"endhint %}\n\n`<b>`\n",
+		"a.md": "# A\n\n<Card title=\"x\">in</Card> <your-key>\n\n<video src=\"v.mp4\"></video>\n\n{% " +
+			"code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
 	})
 	want := []Note{{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"}}
 	if diff := cmp.Diff(want, s.pull(t, "").Notes); diff != "" {
@@ -269,7 +324,8 @@ func TestLeftOut(t *testing.T) {
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]schema.Data{
-		"version: \"1.2\"\nbuild: 3\nratio: 0.5\nbeta: false\nnested: {a: 1}\nnone:\n": {"version": "1.2", "build": 3.0, "ratio": 0.5, "beta": false},
+		"version: \"1.2\"\nbuild: 3\nratio: 0.5\nbeta: false\nnested: {a: 1}\nnone:\n": {"version": "1.2",
+			"build": 3.0, "ratio": 0.5, "beta": false},
 		"": nil, "- a\n": nil, "a: [\n": nil, "1: a\n": {"1": "a"}, "a: " + strings.Repeat("b", MaxVariables): nil,
 	} {
 		if diff := cmp.Diff(want, Variables([]byte(text))); diff != "" {

@@ -38,8 +38,9 @@ type Tools struct {
 	// Pages are those that there are in the space. A page of the repository that was not synced before is the one of them with
 	// the same path, if there is one.
 	Pages []tree.Node
-	// Known are pages and files of the space as other branches, folders and repositories had them, by their paths. A path
-	// that the last synchronisation does not have names the same page, and the same file if its blob is the same.
+	// Known are pages and files of the space as other branches, folders and repositories had them, by their paths. A
+	// path that the last synchronisation does not have names the same page, and the same file if its blob is the
+	// same.
 	Known map[string]Synced
 	// KeepMissing keeps the pages of the last synchronisation that have no file anymore: it was an export elsewhere, of
 	// which the repository need not have everything.
@@ -56,7 +57,7 @@ type Asset struct{ ID, Path string }
 // Content is what a repository's files are as content of a space.
 type Content struct {
 	Pages []tree.Node
-	// Beside are pages of the last synchronisation that are not of this folder. Like Pages, they are still there.
+	// Beside are pages of the last synchronisation that are not of this folder. Like Pages, they stay.
 	Beside []tree.Node
 	Assets []Asset
 	// Removed are the files of the space whose files are gone, or others by now.
@@ -355,7 +356,7 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 			n.Title = title
 		}
 		n.LinkTitle = e.label()
-		asBefore := before == (file.headingText == n.Title) // else the heading joins the text, or leaves it
+		asBefore := before == (file.headingText == n.Title) // otherwise the heading joins the text, or leaves it
 		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}

@@ -14,7 +14,7 @@ func (m *importer) keepAssets() {
 	}
 }
 
-// remove finds the files of the space that are not those of the repository anymore.
+// remove finds the files of the space that the repository does not have anymore.
 func (m *importer) remove() {
 	for _, name := range slices.Sorted(maps.Keys(m.base.Files)) {
 		if id := m.base.Files[name].File; id != "" && m.out.Synced[name].File != id {

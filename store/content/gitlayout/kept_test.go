@@ -97,8 +97,9 @@ func TestKept(t *testing.T) {
 					'\ufffd') && summary {
 					t.Errorf("%q: %q", n.Title, n.Kept)
 				}
-				if plain := strings.ReplaceAll(text, `\`, ""); !strings.Contains(plain, n.Kept) || !strings.Contains(plain,
-					c.shows) {
+				if plain := strings.ReplaceAll(text, `\`, ""); !strings.Contains(plain, n.Kept) ||
+					!strings.Contains(plain,
+						c.shows) {
 					t.Errorf("the page says %q", text)
 				}
 				noted := slices.ContainsFunc(content.Notes, func(note Note) bool {
@@ -128,8 +129,16 @@ func TestKept(t *testing.T) {
 							Slug: fmt.Sprint(title, kept == "")[:len(title)]}
 						s.pages = append(s.pages,
 							tree.Node{Page: page, Position: fmt.Sprint("zz", i, kept == "")},
-							tree.Node{Page: tree.Page{ID: page.ID + "b", Kind: tree.KindDocument, Title: "Below", Slug: "below"},
-								Parent: page.ID, Position: "a0"},
+							tree.Node{
+								Page: tree.Page{
+									ID:    page.ID + "b",
+									Kind:  tree.KindDocument,
+									Title: "Below",
+									Slug:  "below",
+								},
+								Parent:   page.ID,
+								Position: "a0",
+							},
 						)
 					}
 					files := maps.Clone(s.files)
@@ -189,7 +198,8 @@ func TestKeptSummary(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s.files["SUMMARY.md"] = "* [Home](README.md)\n* [Caf\xe9](a.md)\n* [B](b.md)\n"
-	if content := s.pull(t, ""); !slices.ContainsFunc(content.Notes, func(n Note) bool { return n.Path == "SUMMARY.md" }) {
+	if content := s.pull(t, ""); !slices.ContainsFunc(content.Notes,
+		func(n Note) bool { return n.Path == "SUMMARY.md" }) {
 		t.Errorf("%+v", content.Notes)
 	}
 	s.byTitle(t, "B").Title = "Bee"

@@ -567,7 +567,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestEditedPagesKeepTheirSpelling edits a word of a page as a document: links to anchors, references and blank lines stay.
+// TestEditedPagesKeepTheirSpelling edits a word of a page as a document: links to anchors, references and blank lines
+// stay.
 func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -584,12 +585,13 @@ func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 			s.pull(t, "")
 			s.edit(t, "A", "WORD", "WORDS")
 			page := s.byTitle(t, "A") // A client has references where the file has its own anchors.
-			page.Document, _ = s.tools().Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {
-				if link, _ := ref["url"].(string); strings.HasPrefix(link, "#") {
-					return map[string]any{"kind": "anchor", "page": page.ID, "anchor": link[1:]}
-				}
-				return nil
-			}))
+			page.Document, _ = s.tools().
+				Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {
+					if link, _ := ref["url"].(string); strings.HasPrefix(link, "#") {
+						return map[string]any{"kind": "anchor", "page": page.ID, "anchor": link[1:]}
+					}
+					return nil
+				}))
 			if changed := s.push(t, "", false); !slices.Equal(changed, []string{"a.md"}) {
 				t.Errorf("changed %q", changed)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content/contenttest"
 )
 
-// TestLongFiles imports files of the largest size, and larger ones. The page of a large file says so,
-// the file stays, and other files are written. A file whose page is empty for its length becomes a page once pages may be that long.
+// TestLongFiles imports files of the largest size, and larger ones. The page of a large file says so, the file stays,
+// and other files are written. A file whose page is empty for its length becomes a page once pages may be that long.
 func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	const heading = "# A\n\n"
@@ -36,7 +36,10 @@ func TestLongFiles(t *testing.T) {
 				s.base = Base{s.base.Files, slices.Clone(s.pages)}
 				content = s.pull(t, "")
 			}
-			noted := slices.ContainsFunc(content.Notes, func(n Note) bool { return n.Path == "a.md" && strings.Contains(n.Text, "too long") })
+			noted := slices.ContainsFunc(
+				content.Notes,
+				func(n Note) bool { return n.Path == "a.md" && strings.Contains(n.Text, "too long") },
+			)
 			if kept := s.byTitle(t, "A").Kept != ""; kept != c.kept || noted != c.kept {
 				t.Errorf("the page cannot be edited: %v, want %v, notes %v", kept, c.kept, content.Notes)
 			}
@@ -47,7 +50,11 @@ func TestLongFiles(t *testing.T) {
 			if !c.kept {
 				s.edit(t, "A", "", "The end.")
 				if s.push(t, "", false); s.files["a.md"] != heading+c.text+"\n\nThe end.\n" {
-					t.Errorf("the file has %d bytes, and ends in %q", len(s.files["a.md"]), s.files["a.md"][max(0, len(s.files["a.md"])-40):])
+					t.Errorf(
+						"the file has %d bytes, and ends in %q",
+						len(s.files["a.md"]),
+						s.files["a.md"][max(0, len(s.files["a.md"])-40):],
+					)
 				}
 			}
 		})

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// How a page looks, and the variables of its expressions, are read from front matter and from the file of variables. The files keep them: nothing
-// in a space changes them.
+// How a page looks, and the variables of its expressions, are read from front matter and from the file of variables.
+// The files keep them: nothing in a space changes them.
 
 // variablesFile has the variables of a space.
 const variablesFile = ".gitbook/vars.yaml"
@@ -78,7 +78,8 @@ func layoutOf(front *markdown.FrontMatter) schema.Data {
 		if shown, ok := value.(bool); ok {
 			layout[part] = shown
 		}
-		if size, _ := about["size"].(string); part == "cover" && (size == "hero" || size == "full" || size == "background") {
+		if size, _ := about["size"].(string); part == "cover" &&
+			(size == "hero" || size == "full" || size == "background") {
 			layout["coverSize"] = size
 		}
 	}

@@ -83,7 +83,8 @@ type outliner struct {
 	// above are the entries on the way down to the last one, nil for links, which have nothing below them.
 	above []*Entry
 	seen  map[string]bool
-	// whole has the files that an entry names without an anchor. Another file is the page of the first entry that names it.
+	// whole has the files that an entry names without an anchor. Another file is the page of the first entry that
+	// names it.
 	whole map[string]bool
 }
 
@@ -136,7 +137,8 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 	}
 	target, fragment, relative := l.resolve(l.Summary, it.dest)
 	_, there := l.files[target]
-	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there && folder {
+	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there &&
+		folder {
 		target, there = own, true // a link to a folder is one to its page
 	}
 	if !relative || !l.isPage(target) || b.seen[target] || fragment != "" && (b.whole[target] || !there) {

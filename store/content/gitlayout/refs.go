@@ -45,8 +45,8 @@ func isInclude(name string) bool {
 	return inFolder(name, includeFolder) && strings.EqualFold(path.Ext(name), ".md")
 }
 
-// resolve finds what a link of a file leads to. A link that begins with a slash is relative to the root of the content, or of
-// the repository if it names a file there.
+// resolve finds what a link of a file leads to. A link that begins with a slash is relative to the root of the
+// content, or of the repository if it names a file there.
 func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	rooted, fromRoot := strings.CutPrefix(link, "/")
 	if !fromRoot || strings.HasPrefix(rooted, "/") {
@@ -193,7 +193,11 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	})
 	d.Nodes = k.fileBlocks(from, d.Nodes, blocks)
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-		if spelled := links.next(ref); spelled != nil {
+		means := ref
+		if own := k.ownAnchor(from, ref); own != nil {
+			means = own // A text that no client has written has the file's own form.
+		}
+		if spelled := links.next(means); spelled != nil {
 			return spelled
 		}
 		return k.write(from, ref)

@@ -18,13 +18,15 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// refForms are the ways in which a document of a page is read: as it is, and as the API gives its Markdown and its JSON.
+// refForms are the ways in which a document of a page is read: as it is, and as the API gives its Markdown and its
+// JSON.
 var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pagelinks.Known,
 	files map[string]string) schema.Document{
 	"ref": func(d schema.Document, _ pagelinks.Page, _ pagelinks.Known, _ map[string]string) schema.Document {
 		return d
 	},
-	"relative": func(d schema.Document, from pagelinks.Page, _ pagelinks.Known, files map[string]string) schema.Document {
+	"relative": func(d schema.Document, from pagelinks.Page, _ pagelinks.Known,
+		files map[string]string) schema.Document {
 		return pagelinks.RelativeFiles(d, from, files)
 	},
 	"stable": func(d schema.Document, from pagelinks.Page, known pagelinks.Known, _ map[string]string) schema.Document {
@@ -78,7 +80,15 @@ func TestAnyReferences(t *testing.T) {
 		depth := 0
 		for i, name := range pages {
 			depth = rapid.IntRange(0, min(depth+1, i)).Draw(t, "depth")
-			summary += strings.Repeat("  ", depth) + "* [T" + fmt.Sprint(i) + "](<" + strings.TrimPrefix(name, root) + ">)\n"
+			summary += strings.Repeat(
+				"  ",
+				depth,
+			) + "* [T" + fmt.Sprint(
+				i,
+			) + "](<" + strings.TrimPrefix(
+				name,
+				root,
+			) + ">)\n"
 			text := fmt.Sprintf("# T%d\n\nPlain %d.\n\nLinks.", i, i)
 			for range rapid.IntRange(0, 4).Draw(t, "links") {
 				target := rapid.SampledFrom(slices.Concat(pages, pages, []string{root + "img/P_1.png", root + "gone.md",
@@ -99,7 +109,10 @@ func TestAnyReferences(t *testing.T) {
 		s := newSpace(files)
 		s.treeURL = rapid.SampledFrom([]string{"", "https://git.example/tree/main/"}).Draw(t, "tree")
 		s.pull(t, "")
-		byID, known := map[string]string{}, pagelinks.Known{Pages: map[string]string{}, Files: map[string]pagelinks.Target{}}
+		byID, known := map[string]string{}, pagelinks.Known{
+			Pages: map[string]string{},
+			Files: map[string]pagelinks.Target{},
+		}
 		for name, synced := range s.base.Files {
 			known.Files[name] = pagelinks.Target{Page: synced.Page, File: synced.File}
 			byID[synced.Page] = name

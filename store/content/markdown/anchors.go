@@ -12,8 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// A heading gets its id from an anchor in it: <a href="#x" id="x"></a> as GitBook writes it, <a id="x"></a>, <a name="x"></a>, or {#x} at its
-// end, as other tools do. Nothing of the anchor is shown. A heading that is written has the form that it was read with.
+// A heading gets its id from an anchor in it: <a href="#x" id="x"></a> as GitBook writes it, <a id="x"></a>, <a
+// name="x"></a>, or {#x} at its end, as other tools do. Nothing of the anchor is shown. A heading that is written has
+// the form that it was read with.
 
 // memberAnchor of a heading is the source of its anchor, if that is not as GitBook writes it.
 const memberAnchor = "anchor"
@@ -68,7 +69,7 @@ func headingAnchorHTML(n *schema.Node) string {
 	return source
 }
 
-// anchorOf reads text that is one anchor; none if it is anything else.
+// anchorOf reads a text that is one anchor, and returns none for another text.
 func anchorOf(source string) anchor {
 	if source == "" || len(source) > 2*maxAnchor+64 || strings.Contains(source, "\n") {
 		return anchor{}
@@ -86,7 +87,7 @@ func anchorOf(source string) anchor {
 	return b.anchor
 }
 
-// anchorAttributes are those of an element that is nothing but an anchor.
+// anchorAttributes belong to an element that is nothing but an anchor.
 var anchorAttributes = []string{"href", "id", "name", "class", "aria-hidden"}
 
 // anchorIn returns the id of an element that is an anchor.

@@ -286,7 +286,8 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone is ofSource for the blocks that read as wanted without the ones around them, and ofWrite for others.
+	// ofSourceIfAlone is ofSource for the blocks that read as wanted without the ones around them, and ofWrite for
+	// others.
 	ofSourceIfAlone
 )
 
@@ -294,7 +295,8 @@ const (
 func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
 	w := writer{notes: newNoteList(s.want)}
-	next, last, copied := 0, -1, -1 // the next node to write, the unit that was copied last, and whether nothing followed it
+	next := 0              // the next node to write
+	last, copied := -1, -1 // the unit that was copied last, and the same while nothing followed it
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
 		nodes := s.want[next:to]

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// FrontMatter is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus signs. It keeps its source: what is not set stays
-// as it was, byte for byte.
+// FrontMatter is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three
+// plus signs. It keeps its source: what is not set stays as it was, byte for byte.
 type FrontMatter struct {
 	source string // with both lines of hyphens; "" if the file has none
 	fields map[string]any

@@ -20,7 +20,8 @@ func TestFrontMatter(t *testing.T) {
 		{"windows", "---\r\nicon: a\r\n---\r\n# A\r\n", "# A\r\n", 1, false},
 		{"at the end", "---\na: b\n---", "", 1, false},
 		{"empty", "---\n---\nx", "x", 0, false},
-		{"TOML", "+++\ntitle = \"A \\\"b\\\"\"\ntags = [\n  'x = 1',\n]\nlong = \"\"\"\ndraft = true\n\"\"\"\n[menu]\nname = 1\n+++\n# A\n", "# A\n", 3, false},
+		{"TOML", "+++\ntitle = \"A \\\"b\\\"\"\ntags = [\n  'x = 1',\n]\nlong = \"\"\"\ndraft = " +
+			"true\n\"\"\"\n[menu]\nname = 1\n+++\n# A\n", "# A\n", 3, false},
 		{"TOML of windows", "+++\r\nhidden = true # no\r\n+++\r\nx", "x", 1, false},
 		{"TOML without an end", "+++\na = 1\n---\nx", "+++\na = 1\n---\nx", 0, false},
 		{"signs", "+++\n", "+++\n", 0, false},

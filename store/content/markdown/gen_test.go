@@ -99,7 +99,8 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 		}
 	case "heading-2":
 		a := rapid.SampledFrom([]anchor{
-			{}, {"an-id.1", gitbookAnchor("an-id.1")}, {"a", `<a id="a"></a>`}, {"An-Id", `<a name="An-Id"></a>`}, {"日本", "{#日本}"}, {"k", "{: #k .class}"},
+			{}, {"an-id.1", gitbookAnchor("an-id.1")}, {"a", `<a id="a"></a>`}, {"An-Id", `<a name="An-Id"></a>`},
+			{"日本", "{#日本}"}, {"k", "{: #k .class}"},
 		}).Draw(t, "anchor")
 		n = headingNode(rapid.IntRange(1, 6).Draw(t, "level"), genInlines(t, true), a)
 	case "code":
@@ -181,7 +182,8 @@ func genUnit(t *rapid.T) schema.Node {
 		data["ref"] = genRef(t)
 	case "button":
 		data["label"], data["kind"] = genValue.Draw(t, "label"), "secondary"
-		if data["action"] = map[string]any{"action": "ask", "query": genValue.Draw(t, "query")}; rapid.Bool().Draw(t, "leads") {
+		if data["action"] = map[string]any{"action": "ask", "query": genValue.Draw(t, "query")}; rapid.Bool().
+			Draw(t, "leads") {
 			delete(data, "action")
 			data["ref"] = genRef(t)
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// Readers see no tags. What HTML has and documents have not is hidden: a leaf without text keeps the source of a comment or a tag in a line,
-// and a paragraph keeps that of a block, of which it shows the text, the links and the images.
+// Readers see no tags. What HTML has and documents have not is hidden: a leaf without text keeps the source of a
+// comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links and the
+// images.
 
 // hiddenLeaf is a leaf that keeps a source and shows nothing.
 func hiddenLeaf(source string) schema.Leaf {
@@ -39,35 +40,40 @@ func (b *inlineBuilder) hide(source string) {
 
 // htmlNames are the elements of HTML: a tag of one is never text.
 var htmlNames = setOf(
-	`a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body br button canvas caption
-	center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form
-	frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li link main map mark marquee math
-	menu meta meter nav nobr noscript object ol optgroup option output p param path picture pre progress q rect rp rt ruby s samp script
-	search section select small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time
+	`a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body br button
+	canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
+	fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe
+	img input ins kbd label legend li link main map mark marquee math menu meta meter nav nobr noscript object ol
+	optgroup option output p param path picture pre progress q rect rp rt ruby s samp script search section select
+	small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time
 	title tr track tt u ul var video wbr`)
 
 // blockNames are the elements whose text stands on lines of its own.
 var blockNames = setOf(
-	`address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5
-	h6 header hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul`)
+	`address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure
+	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
+	tfoot th thead tr ul`)
 
 // silentNames are the elements whose content is no text. Of players, the address is shown.
-var silentNames, playerNames = setOf("canvas head math noscript object script select style svg template title"), setOf("audio embed iframe video")
+var (
+	silentNames = setOf("canvas head math noscript object script select style svg template title")
+	playerNames = setOf("audio embed iframe video")
+)
 
-// hidesTag reports whether a tag is not shown. A name that is none of HTML, as in <your-key> or List<String>, is text that the author
-// means, unless it has an end or attributes, as components have.
+// hidesTag reports whether a tag is not shown. A name that is none of HTML, as in <your-key> or List<String>, is text
+// that the author means, unless it has an end or attributes, as components have.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") || strings.Contains(source, "=")
 }
 
-// isHTMLName tells the names of elements from those of types, as in Option<Address> and Set<A>.
+// isHTMLName tells the names of elements from names of types, as in Option<Address> and Set<A>.
 func isHTMLName(name string) bool {
 	lower := strings.ToLower(name)
 	return htmlNames[lower] && (name == lower || len(name) > 1 && name == strings.ToUpper(name))
 }
 
-// rawText is what a reader sees of HTML and tags: not those that only structure the text, and no comments.
+// rawText is what a reader sees of HTML and tags: no tags that only structure the text, and no comments.
 func rawText(n schema.Node) []schema.Node {
 	source := content.Member(n.Data, memberSource)
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
@@ -121,7 +127,13 @@ func (r *reader) player(b *inlineBuilder, n *element) {
 	}
 	if ref, ok := content.Ref(src); ok && given && src != "" && !b.inLink {
 		b.lineEnd()
-		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": ref}, Nodes: []schema.Node{schema.Text(fileLabel(content.Link(ref)))}})
+		b.add(
+			schema.Node{
+				Type:  "link",
+				Data:  schema.Data{"ref": ref},
+				Nodes: []schema.Node{schema.Text(fileLabel(content.Link(ref)))},
+			},
+		)
 		b.lineEnd()
 	}
 }
@@ -200,7 +212,8 @@ func mapHTML(source string, change func(ref map[string]any) map[string]any) stri
 	})
 }
 
-// LeftOut names the elements and tags of a document that are not shown as what they are: their text is shown, or nothing.
+// LeftOut names the elements and tags of a document that are not shown as what they are: their text is shown, or
+// nothing.
 func LeftOut(d schema.Document) []string {
 	names := map[string]bool{}
 	leftOut(d.Nodes, names)
@@ -213,8 +226,11 @@ func LeftOut(d schema.Document) []string {
 }
 
 // structural are the elements that need no mention: the text of them is all that they have.
-var structural = setOf(`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em strong small big sub sup tt
-	tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details figure figcaption picture source wbr nobr label`)
+var structural = setOf(
+	`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em
+	strong small big sub sup tt tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details
+	figure figcaption picture source wbr nobr label`,
+)
 
 func leftOut(nodes []schema.Node, names map[string]bool) {
 	for i := range nodes {
@@ -235,7 +251,8 @@ func leftOut(nodes []schema.Node, names map[string]bool) {
 func leftOutSource(source string, names map[string]bool) {
 	switch {
 	case strings.HasPrefix(source, "{%"):
-		if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) == nil && !strings.HasPrefix(t.name, "end") {
+		if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) == nil &&
+			!strings.HasPrefix(t.name, "end") {
 			names["{% "+t.name+" %}"] = true
 		}
 	case strings.HasPrefix(source, "<"):
@@ -257,7 +274,8 @@ func (b *inlineBuilder) shownNothing() bool {
 	return len(b.pieces) > 0 && !slices.ContainsFunc(b.pieces, func(p piece) bool { return !p.hidden && !p.blank() })
 }
 
-// tag adds a tag of GitBook within a line. One that has a meaning is hidden: it has none there. Others are shown as text.
+// tag adds a tag of GitBook within a line. One that has a meaning is hidden: it has none there. Others are shown as
+// text.
 func (b *inlineBuilder) tag(source string) {
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
 		b.hide(source)

@@ -50,9 +50,10 @@ func (a attributes) only(names ...string) bool {
 }
 
 // voidElements have no content and no end.
-var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
+var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
+	"source", "track", "wbr"}
 
-// parseHTML reads well-formed HTML. Everything else is refused: the caller keeps its source.
+// parseHTML reads well-formed HTML. It refuses any other text, whose source the caller keeps.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}

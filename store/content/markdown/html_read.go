@@ -73,7 +73,8 @@ func init() { // In init, because the readers call flow, which reads the table.
 	topReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
 		"p": (*reader).topParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
 		"table": (*reader).htmlTable, "img": (*reader).imageBlock, "hr": (*reader).rule,
-		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading, "h4": (*reader).htmlHeading,
+		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading,
+		"h4": (*reader).htmlHeading,
 		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
 	}
 }
@@ -272,7 +273,8 @@ func imagesOrParagraph(inlines []schema.Node) schema.Node {
 		switch {
 		case inline.Type == "inline-image" && inline.Data["size"] == nil:
 			images = append(images, blockImage(inline.Data))
-		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "" || hides(inline.Leaves):
+		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "" ||
+			hides(inline.Leaves):
 			return schema.Block("paragraph", inlines...)
 		}
 	}

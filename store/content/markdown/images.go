@@ -13,7 +13,7 @@ import (
 // memberTitle of an image means that its caption was the title of a Markdown image, and not a <figcaption>.
 const memberTitle = "title"
 
-// imageData reads the attributes of <img>. Others, and values that an image cannot have, are kept beside them.
+// imageData reads the attributes of <img>. Others, and values that an image cannot have, are kept as they are.
 func imageData(attrs attributes) (schema.Data, bool) {
 	src, given := attrs.get("src")
 	ref, ok := content.Ref(src)

@@ -143,8 +143,9 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 	return string(textOf(r.block, text.NewSegment(from, to), r.source))
 }
 
-// missedHTML makes text of the tags that would begin a block of HTML once they are written, or leaves out those that are hidden: goldmark does not ask for one after "> "
-// and a tab, nor in an indented line, and tags have no marks that could stand before them.
+// missedHTML makes text of the tags that would begin a block of HTML once they are written, or leaves out tags that
+// are hidden: goldmark does not ask for one after "> " and a tab, nor in an indented line, and tags have no marks
+// that could stand before them.
 func (b *inlineBuilder) missedHTML() {
 	startsLine, left := true, maxTags
 	for i := range b.pieces {

@@ -54,7 +54,8 @@ var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement)
 func init() { // In init, because the readers call element, which reads the table.
 	elementReaders = map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool{
 		"code": (*reader).expression, "span": (*reader).mathElement, "i": (*reader).icon, "a": (*reader).anchorElement, "mark": (*reader).colorElement,
-		"button": (*reader).actionButton, "picture": (*reader).picture, "img": (*reader).imgElement, "br": (*reader).lineBreak,
+		"button": (*reader).actionButton, "picture": (*reader).picture, "img": (*reader).imgElement,
+		"br": (*reader).lineBreak,
 	}
 }
 
@@ -160,7 +161,8 @@ func (r *reader) actionButton(b *inlineBuilder, e inlineElement) bool {
 	class, _ := e.attrs.get("class")
 	kind, isButton := strings.CutPrefix(class, "button ")
 	name, _ := e.attrs.get("data-action")
-	if !plain || !isButton || b.inLink || !e.attrs.only("type", "class", "data-action", "data-query", "data-slug", "data-icon") {
+	if !plain || !isButton || b.inLink ||
+		!e.attrs.only("type", "class", "data-action", "data-query", "data-slug", "data-icon") {
 		return false
 	}
 	action := map[string]any{"action": name}

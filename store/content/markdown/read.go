@@ -173,7 +173,8 @@ func (r *reader) paragraph(n ast.Node) []schema.Node {
 	if _, boxed := boxOf(n); !boxed {
 		b.missedHTML()
 	}
-	if source := strings.TrimSpace(linesOf(n, r.source)); b.shownNothing() && n.Lines().Len() == 1 && strings.HasPrefix(source, "<") {
+	if source := strings.TrimSpace(linesOf(n, r.source)); b.shownNothing() && n.Lines().Len() == 1 &&
+		strings.HasPrefix(source, "<") {
 		return []schema.Node{rawBlock(source)}
 	}
 	inlines := b.inlines()

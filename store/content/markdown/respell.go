@@ -62,7 +62,8 @@ func (s speller) edits(toNext []int, length int) []respelling {
 		}
 		if to > i || end > next {
 			e := s.covering(s.slid(respelling{old: stretch{i, to}, next: stretch{next, end}}, toNext), toNext)
-			for last := len(list) - 1; last >= 0 && (e.old.from < list[last].old.to || e.source.from < list[last].source.to); last-- {
+			for last := len(list) - 1; last >= 0 && (e.old.from < list[last].old.to ||
+				e.source.from < list[last].source.to); last-- {
 				e, list = e.with(list[last]), list[:last]
 			}
 			list = append(list, e)
@@ -85,7 +86,8 @@ func (s speller) slid(e respelling, toNext []int) respelling {
 		return e
 	}
 	before, last := e.old.from-1, e.old.to-1
-	if toNext[before] != diff.None && s.old[before].name(false) == s.old[last].name(false) && s.breaks(last) && !s.breaks(before) {
+	if toNext[before] != diff.None && s.old[before].name(false) == s.old[last].name(false) && s.breaks(last) &&
+		!s.breaks(before) {
 		e.old.from, e.old.to = before, last
 		e.next.from, e.next.to = e.next.from-1, e.next.to-1
 	}
@@ -203,7 +205,8 @@ func wordsOf(text string) []word {
 			if length > 1 {
 				w.kind = wordNumber
 			}
-			if last := len(words) - 1; last >= 0 && words[last].kind != wordText && strings.Contains(words[last].text, "\n") {
+			if last := len(words) - 1; last >= 0 && words[last].kind != wordText &&
+				strings.Contains(words[last].text, "\n") {
 				words[last].kind = wordItem
 			}
 		default:
@@ -228,7 +231,8 @@ func markerLength(text string) int {
 	if digits > 0 {
 		markers = ".)"
 	}
-	if strings.IndexByte(markers, text[digits]) >= 0 && (end == len(text) || strings.IndexByte(" \t\n", text[end]) >= 0) {
+	if strings.IndexByte(markers, text[digits]) >= 0 &&
+		(end == len(text) || strings.IndexByte(" \t\n", text[end]) >= 0) {
 		return end
 	}
 	return 0
@@ -237,7 +241,8 @@ func markerLength(text string) int {
 // nextWord returns the space, the letters or the character that a text begins with.
 func nextWord(text string) (string, wordKind) {
 	rest := strings.TrimLeft(text, " \t\n")
-	for length := len(text) - len(rest); strings.Contains(text[:length], "\n") && strings.HasPrefix(rest, ">"); length = len(text) - len(rest) {
+	for length := len(text) - len(rest); strings.Contains(text[:length], "\n") &&
+		strings.HasPrefix(rest, ">"); length = len(text) - len(rest) {
 		rest = strings.TrimLeft(rest[1:], " \t\n") // The marks of a quote go on in its next line.
 	}
 	if space := text[:len(text)-len(rest)]; space != "" {
@@ -259,7 +264,16 @@ func nextWord(text string) (string, wordKind) {
 // joins reports whether a character is a part of a longer word. Characters of scripts without spaces are words.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
-		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		!unicode.In(
+			r,
+			unicode.Han,
+			unicode.Hiragana,
+			unicode.Katakana,
+			unicode.Thai,
+			unicode.Lao,
+			unicode.Khmer,
+			unicode.Myanmar,
+		)
 }
 
 // speller spells new words as the source spells the same ones nearby.

@@ -12,15 +12,22 @@ import (
 
 // spelledBlocks are blocks that Write would write in another way, each with a WORD.
 var spelledBlocks = []string{
-	"a line of\ntext with WORD and\nmore of it", "WORD begins\nhere", "it ends with\nWORD", "two  spaces and WORD", "break  \nthen WORD", "break\\\nthen WORD",
-	"* a\n* WORD\n* c", "+ a\n\n+ WORD\n\n+ c", "1. a\n1. WORD\n1. c", "1) a\n2) WORD\n3) c", "3. a\n4. b\n5. WORD", "-   a\n-   WORD\n\n    - below\n-   c",
+	"a line of\ntext with WORD and\nmore of it", "WORD begins\nhere", "it ends with\nWORD", "two  spaces and WORD",
+	"break  \nthen WORD", "break\\\nthen WORD",
+	"* a\n* WORD\n* c", "+ a\n\n+ WORD\n\n+ c", "1. a\n1. WORD\n1. c", "1) a\n2) WORD\n3) c", "3. a\n4. b\n5. WORD",
+	"-   a\n-   WORD\n\n    - below\n-   c",
 	"* a\n\n  WORD\n* c", "- a\n  wrapped WORD\n  line\n- c", "- [ ] a\n- [X] WORD", "* a\n    * b\n        * WORD",
-	"> [!NOTE]\n> text WORD\n> more", "> a lazy\nline WORD", ":::tip\nWORD here\n:::", "!!! note\nWORD here", "Term\n: definition WORD",
-	"*it*, __bold__ and WORD", "a \\_b\\_ and WORD &nbsp; &copy; &lt;", "$\\{a\\}$ $x\\\\y$ and WORD", "$\\{WORD\\}$ is a formula of WORDs", "\\(x\\) \\[y\\] WORD \\!",
+	"> [!NOTE]\n> text WORD\n> more", "> a lazy\nline WORD", ":::tip\nWORD here\n:::", "!!! note\nWORD here",
+	"Term\n: definition WORD",
+	"*it*, __bold__ and WORD", "a \\_b\\_ and WORD &nbsp; &copy; &lt;", "$\\{a\\}$ $x\\\\y$ and WORD",
+	"$\\{WORD\\}$ is a formula of WORDs", "\\(x\\) \\[y\\] WORD \\!",
 	"|a|b|\n|-|:-:|\n|1|WORD|\n|3|4|", "a | b\n--|--\nWORD | *c*", "| a   | b    |\n| :-- | ---- |\n| 1   | WORD |",
-	"<details><summary>t</summary>\n\n* x\n* WORD\n\n</details>", "{% hint style='info' %}\nWORD *and*\nmore\n{% endhint %}",
-	"{%tabs%}\n{%tab title='a'%}\nx WORD\n\n{%endtab%}\n{%endtabs%}", "Title WORD\n=====", "##   WORD *x* ##", "<me@e.example> WORD", "`` a`b `` WORD",
-	"![x](y.png 'title') WORD", "[a](/u 'title') *WORD*", "**bold**WORD and _x_", "WORD -- dashes... \"quotes\"", "http://a.example/b_c_d WORD",
+	"<details><summary>t</summary>\n\n* x\n* WORD\n\n</details>",
+	"{% hint style='info' %}\nWORD *and*\nmore\n{% endhint %}",
+	"{%tabs%}\n{%tab title='a'%}\nx WORD\n\n{%endtab%}\n{%endtabs%}", "Title WORD\n=====", "##   WORD *x* ##",
+	"<me@e.example> WORD", "`` a`b `` WORD",
+	"![x](y.png 'title') WORD", "[a](/u 'title') *WORD*", "**bold**WORD and _x_", "WORD -- dashes... \"quotes\"",
+	"http://a.example/b_c_d WORD",
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
 }
 
@@ -49,11 +56,19 @@ func inLeaf(nodes []schema.Node, word string, edit func(text string) string) boo
 func TestEditOfAWord(t *testing.T) {
 	t.Parallel()
 	for _, block := range spelledBlocks {
-		for _, original := range []string{block, "# Touching\n" + block + "\n", "*a*\n\n" + block + "\n\n\n+ x\n+ y\n", "+ x\n\n" + block + "\n***\n"} {
+		for _, original := range []string{
+			block, "# Touching\n" + block + "\n", "*a*\n\n" + block + "\n\n\n+ x\n+ y\n",
+			"+ x\n\n" + block + "\n***\n",
+		} {
 			for from, to := range map[string]string{"WORD": "WORDS", "WORD ": "new WORD ", " WORD": ""} {
 				edited := read(t, original)
 				want := strings.Replace(original, from, to, 1)
-				if strings.Count(original, from) != 1 || !inLeaf(edited.Nodes, from, func(text string) string { return strings.Replace(text, from, to, 1) }) {
+				if strings.Count(original, from) != 1 ||
+					!inLeaf(
+						edited.Nodes,
+						from,
+						func(text string) string { return strings.Replace(text, from, to, 1) },
+					) {
 					continue
 				}
 				if !sameNodes(read(t, want).Nodes, fittedOf(edited.Nodes)) {
@@ -92,12 +107,16 @@ func TestEditOfAList(t *testing.T) {
 		{"last number of one", "1. a\n1. b\n1. c\n", "1. a\n1. b\n1. c\n1. new\n", insert(3)},
 		{"numbers", "1) a\n2) b\n3) c\n", "1) a\n2) new\n3) b\n4) c\n", insert(1)},
 		{"last number", "1) a\n2) b\n3) c\n", "1) a\n2) b\n3) c\n4) new\n", insert(3)},
-		{"in a quote", "> * a\n> * b\n> * c\n", "> * a\n> * new\n> * b\n> * c\n", func(quote *schema.Node) { insert(1)(&quote.Nodes[0]) }},
+		{"in a quote", "> * a\n> * b\n> * c\n", "> * a\n> * new\n> * b\n> * c\n",
+			func(quote *schema.Node) { insert(1)(&quote.Nodes[0]) }},
 		{"removed", "* a\n* b\n* c\n", "* a\n* c\n", remove},
 		{"removed from a loose list", "* a\n\n* b\n\n* c\n", "* a\n\n* c\n", remove},
 		{"removed number", "1) a\n2) b\n3) c\n", "1) a\n2) c\n", remove},
 		{"removed number of one", "1. a\n1. b\n1. c\n", "1. a\n1. c\n", remove},
-		{"a moved item", "* a\n* b\n* c\n", "* b\n* a\n* c\n", func(list *schema.Node) { list.Nodes[0], list.Nodes[1] = list.Nodes[1], list.Nodes[0] }},
+		{"a moved item", "* a\n* b\n* c\n", "* b\n* a\n* c\n", func(list *schema.Node) {
+			list.Nodes[0],
+				list.Nodes[1] = list.Nodes[1], list.Nodes[0]
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,12 +144,19 @@ func TestEditOfWords(t *testing.T) {
 		}
 		original := b.String()
 		edited := read(t, original)
-		replace := rapid.SampledFrom([]string{"", "WORDS", "*", "a b\nc", "1.", "汉", "new WORD and more", "- x"}).Draw(t, "new")
+		replace := rapid.SampledFrom([]string{"", "WORDS", "*", "a b\nc", "1.", "汉", "new WORD and more", "- x"}).
+			Draw(t, "new")
 		for range rapid.IntRange(1, 3).Draw(t, "edits") {
 			inLeaf(edited.Nodes, "WORD", func(text string) string { return strings.Replace(text, "WORD", replace, 1) })
 		}
 		if got := read(t, Edit(original, edited)); !sameNodes(got.Nodes, fittedOf(edited.Nodes)) {
-			t.Fatalf("%q edited to %q reads as\n%s\nwant\n%s", original, Edit(original, edited), outline(got.Nodes), outline(edited.Nodes))
+			t.Fatalf(
+				"%q edited to %q reads as\n%s\nwant\n%s",
+				original,
+				Edit(original, edited),
+				outline(got.Nodes),
+				outline(edited.Nodes),
+			)
 		}
 	})
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// ForRenderer returns the document in the shape that front ends read. What is kept as its source because the grammar has no place for it is the
-// block that it is: columns, updates, tabs in steps, code in hints. A footnote without words has its label as the word, captions are fragments,
-// and what is hidden is left out. The result is not one to store: the grammar refuses it. Blocks that it makes have no keys.
+// ForRenderer returns the document in the shape that front ends read. What is kept as its source because the grammar
+// has no place for it is the block that it is: columns, updates, tabs in steps, code in hints. A footnote without
+// words has its label as the word, captions are fragments, and what is hidden is left out. The result is not one to
+// store: the grammar refuses it. Blocks that it makes have no keys.
 func ForRenderer(d schema.Document) schema.Document {
 	d.Nodes = shownBlocks(d.Nodes, "")
 	return d
@@ -84,9 +85,10 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		n.Nodes = slices.DeleteFunc(n.Nodes, blank)
 		made = !slices.ContainsFunc(n.Nodes, func(child schema.Node) bool { return child.Type != held })
 	}
-	if date := content.Member(n.Data, "date"); row.kind == "update" { // A front end does not show one without a date.
-		_, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
-		made = made && err == nil
+	if row.kind == "update" { // A front end does not show one without a date, which is a time stamp there.
+		date := content.Member(n.Data, "date")
+		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
+		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
 	}
 	return block(n, open.Key, false), ok && made
 }
@@ -126,8 +128,18 @@ func expandableOf(open *schema.Node, inside []schema.Node, parent string) (schem
 		return schema.Node{}, false
 	}
 	n := schema.Node{Type: "expandable", Data: schema.Data{}, Fragments: []schema.Node{
-		{Object: schema.ObjectFragment, Fragment: fragmentTitle, Type: fragmentTitle, Nodes: []schema.Node{schema.Block("paragraph", title...)}},
-		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(shownBlocks(inside[1:], parent))},
+		{
+			Object:   schema.ObjectFragment,
+			Fragment: fragmentTitle,
+			Type:     fragmentTitle,
+			Nodes:    []schema.Node{schema.Block("paragraph", title...)},
+		},
+		{
+			Object:   schema.ObjectFragment,
+			Fragment: fragmentBody,
+			Type:     fragmentBody,
+			Nodes:    filled(shownBlocks(inside[1:], parent)),
+		},
 	}}
 	n = block(schema.NewDocument(n).Nodes[0], open.Key, true)
 	if tags[0].attrs.has("open") {
@@ -146,7 +158,8 @@ func shownBlock(n schema.Node, parent string) []schema.Node {
 	return []schema.Node{shownNode(n)}
 }
 
-// shownKept returns the block that a paragraph is kept for. One that shows nothing is left out, unless it is an empty line.
+// shownKept returns the block that a paragraph is kept for. One that shows nothing is left out, unless it is an empty
+// line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
 	if len(ideal) == 1 && ideal[0].Type != kindRaw && ideal[0].Type != "paragraph" {
@@ -180,7 +193,8 @@ func shownNode(n schema.Node) schema.Node {
 		n.Fragments = captionFragments(&n)
 	case "expandable":
 		for _, f := range n.Fragments {
-			if others, _ := f.Meta[memberAttributes].(map[string]any); f.Type == fragmentTitle && others["open"] != nil {
+			if others, _ := f.Meta[memberAttributes].(map[string]any); f.Type == fragmentTitle &&
+				others["open"] != nil {
 				n.Data = schema.Data{"defaultExpanded": true}
 			}
 		}
@@ -209,7 +223,10 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 	shown := make([]schema.Node, 0, len(nodes))
 	for _, n := range nodes {
 		if hides(n.Leaves) {
-			n.Leaves = slices.DeleteFunc(slices.Clone(n.Leaves), func(leaf schema.Leaf) bool { return hiddenSource(leaf) != "" })
+			n.Leaves = slices.DeleteFunc(
+				slices.Clone(n.Leaves),
+				func(leaf schema.Leaf) bool { return hiddenSource(leaf) != "" },
+			)
 			if len(n.Leaves) == 0 {
 				continue
 			}

@@ -7,28 +7,44 @@ import (
 	"github.com/octavo-docs/octavo/store/content/contenttest"
 )
 
-// TestForRenderer: what the grammar keeps as its source is the block that it is, and each thing has the shape that front ends read.
+// TestForRenderer: what the grammar keeps as its source is the block that it is, and each thing has the shape that
+// front ends read.
 func TestForRenderer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, outline string }{
-		{"{% columns %}\n{% column width=\"50%\" valign=\"top\" %}\nleft\n{% endcolumn %}\n\n{% column %}\nright\n{% endcolumn %}\n{% endcolumns %}",
-			`columns(column verticalAlignment="top" width={"unit":"%","value":50}(paragraph('left')) column(paragraph('right')))`},
+		{"{% columns %}\n{% column width=\"50%\" valign=\"top\" %}\nleft\n{% endcolumn %}\n\n{% column " +
+			"%}\nright\n{% endcolumn %}\n{% endcolumns %}",
+			`columns(column verticalAlignment="top" width={"unit":"%","value":50}(paragraph('left')) ` +
+				`column(paragraph('right')))`},
 		{"{% columns %}\ntext\n{% endcolumns %}", `paragraph('text')`},
-		{"{% updates format=\"short\" %}\n{% update date=\"2025-12-25\" tags=\"beta, new\" %}\n## New\n\n{% tabs %}\n{% tab title=\"x\" %}\ny\n{% endtab %}\n{% endtabs %}\n{% endupdate %}\n{% endupdates %}",
-			`updates format="short"(update date="2025-12-25" tags=[{"kind":"tag","tag":"beta"},{"kind":"tag","tag":"new"}](heading-2('New') tabs(tabs-item title="x"(paragraph('y')))))`},
+		{"{% updates format=\"short\" %}\n{% update date=\"2025-12-25\" tags=\"beta, new\" %}\n## New\n\n{% tabs " +
+			"%}\n{% tab title=\"x\" %}\ny\n{% endtab %}\n{% endtabs %}\n{% endupdate %}\n{% endupdates %}",
+			`updates format="short"(update date="2025-12-25T00:00:00.000Z" tags=[{"kind":"tag","tag":"beta"},{"kind":"tag",` +
+				`"tag":"new"}](heading-2('New') tabs(tabs-item title="x"(paragraph('y')))))`},
 		{"{% updates %}\n{% update date=\"some day\" %}\ntext\n{% endupdate %}\n{% endupdates %}", `paragraph('text')`},
-		{"{% prompt description=\"d\" %}\n```\nx\n```\n{% endprompt %}\n\n{% prompt %}\nx\n{% endprompt %}", `prompt description="d"(code(code-line('x'))) paragraph('x')`},
-		{"{% stepper %}\n{% step %}\n{% tabs %}\n{% tab title=\"apt\" %}\n```sh\napt\n```\n{% endtab %}\n{% endtabs %}\n\n<details open>\n\n<summary>*More*</summary>\n\nin\n\n</details>\n{% endstep %}\n{% endstepper %}",
-			`stepper(stepper-step(tabs(tabs-item title="apt"(code syntax="sh"(code-line('apt')))) expandable defaultExpanded=true(expandable-title(paragraph('*More*')) expandable-body(paragraph('in')))))`},
+		{"{% prompt description=\"d\" %}\n```\nx\n```\n{% endprompt %}\n\n{% prompt %}\nx\n{% endprompt %}",
+			`prompt description="d"(code(code-line('x'))) paragraph('x')`},
+		{"{% stepper %}\n{% step %}\n{% tabs %}\n{% tab title=\"apt\" %}\n```sh\napt\n```\n{% endtab %}\n{% " +
+			"endtabs %}\n\n<details open>\n\n<summary>*More*</summary>\n\nin\n\n</details>\n{% endstep %}\n{% " +
+			"endstepper %}",
+			`stepper(stepper-step(tabs(tabs-item title="apt"(code syntax="sh"(code-line('apt')))) expandable ` +
+				`defaultExpanded=true(expandable-title(paragraph('*More*')) expandable-body(paragraph('in')))))`},
 		{"{% hint style=\"info\" %}\n```\nx\n```\n\n| a |\n| --- |\n| b |\n\n> q\n\n![i](i.png)\n{% endhint %}",
-			`hint style="info"(code(code-line('x')) table(r1c1(paragraph('b'))) blockquote(paragraph('q')) images(image alt="i" ref="i.png"()))`},
+			`hint style="info"(code(code-line('x')) table(r1c1(paragraph('b'))) blockquote(paragraph('q')) ` +
+				`images(image alt="i" ref="i.png"()))`},
 		{"{% if a === 1 %}\n{% columns %}\n{% column %}\nx\n{% endcolumn %}\n{% endcolumns %}\n{% endif %}",
 			`paragraph kept="{% if a === 1 %}"() columns(column(paragraph('x'))) paragraph kept="{% endif %}"()`},
-		{"Words[^n] and <!-- c -->[more](#fn-m)[^m].\n\n[^n]: Note.\n\n[^m]: Other.", `paragraph('Words' annotation('n'.superscript (paragraph('Note.'))) ' and ' annotation('more' (paragraph('Other.'))) '.')`},
-		{"{% file src=\"a.pdf\" %}\nThe *file*.\n{% endfile %}\n\n{% embed url=\"https://v.example\" %}\nA film.\n{% endembed %}",
-			`file ref="ref:file/a.pdf" caption="The _file_."(caption(paragraph('The ' 'file'.italic '.'))) embed caption="A film." url="https://v.example"(caption(paragraph('A film.')))`},
-		{"<details open>\n\n<summary>T</summary>\n\nx\n\n</details>", `expandable defaultExpanded=true(expandable-title(paragraph('T')) expandable-body(paragraph('x')))`},
-		{"a\n\n<!-- c -->\n\n<br>\n\n<div>\n\nb\n\n</div>\n\n<a id=\"x\"></a>\n\n<center>c</center>", `paragraph('a') paragraph kept="<br>"() paragraph('b') paragraph kept="<center>c</center>"('c')`},
+		{"Words[^n] and <!-- c -->[more](#fn-m)[^m].\n\n[^n]: Note.\n\n[^m]: Other.",
+			`paragraph('Words' annotation('n'.superscript (paragraph('Note.'))) ' and ' annotation('more' ` +
+				`(paragraph('Other.'))) '.')`},
+		{"{% file src=\"a.pdf\" %}\nThe *file*.\n{% endfile %}\n\n{% embed url=\"https://v.example\" %}\nA " +
+			"film.\n{% endembed %}",
+			`file ref="ref:file/a.pdf" caption="The _file_."(caption(paragraph('The ' 'file'.italic '.'))) embed ` +
+				`caption="A film." url="https://v.example"(caption(paragraph('A film.')))`},
+		{"<details open>\n\n<summary>T</summary>\n\nx\n\n</details>",
+			`expandable defaultExpanded=true(expandable-title(paragraph('T')) expandable-body(paragraph('x')))`},
+		{"a\n\n<!-- c -->\n\n<br>\n\n<div>\n\nb\n\n</div>\n\n<a id=\"x\"></a>\n\n<center>c</center>",
+			`paragraph('a') paragraph kept="<br>"() paragraph('b') paragraph kept="<center>c</center>"('c')`},
 	} {
 		d := read(t, c.in)
 		before := outline(d.Nodes)
@@ -41,9 +57,11 @@ func TestForRenderer(t *testing.T) {
 		}
 	}
 	shown := ForRenderer(schema.NewDocument(schema.Node{Type: "table", Data: schema.Data{
-		"view":       map[string]any{"type": "grid", "hideHeader": false, "columns": []any{"c"}},
-		"definition": map[string]any{"c": map[string]any{"id": "c", "title": "", "type": "select", "multiple": false, "options": []any{}}},
-		"records":    map[string]any{"r": map[string]any{"orderIndex": "1", "values": map[string]any{"c": "a1"}}},
+		"view": map[string]any{"type": "grid", "hideHeader": false, "columns": []any{"c"}},
+		"definition": map[string]any{
+			"c": map[string]any{"id": "c", "title": "", "type": "select", "multiple": false, "options": []any{}},
+		},
+		"records": map[string]any{"r": map[string]any{"orderIndex": "1", "values": map[string]any{"c": "a1"}}},
 	}}))
 	values := stringMap(stringMap(stringMap(shown.Nodes[0].Data["records"])["r"])["values"])
 	if list, ok := values["c"].([]any); !ok || len(list) != 1 || list[0] != "a1" {

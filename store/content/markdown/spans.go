@@ -62,7 +62,10 @@ func spanOf(n *schema.Node, where place) string {
 
 // actionButton writes a button that does something on the site.
 func actionButton(n *schema.Node, action schema.Data) string {
-	attrs := attributes{{name: "type", value: "button"}, {name: "class", value: "button " + content.Member(n.Data, "kind")}}
+	attrs := attributes{
+		{name: "type", value: "button"},
+		{name: "class", value: "button " + content.Member(n.Data, "kind")},
+	}
 	attrs = attrs.set("data-action", content.Member(action, "action"))
 	for _, member := range []string{"query", "slug"} {
 		if value, given := action[member].(string); given {
@@ -91,9 +94,14 @@ func (w writer) link(n *schema.Node, where place) string {
 	return "[" + writer{inLabel: true}.inline(label, where) + "](" + target + ")"
 }
 
-// linkAttributes are those of a link in HTML.
+// linkAttributes belong to a link in HTML.
 func linkAttributes(n *schema.Node) attributes {
-	attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}}.set("title", content.Member(n.Data, "title"))
+	attrs := attributes{
+		{name: "href", value: content.Link(n.Data["ref"])},
+	}.set(
+		"title",
+		content.Member(n.Data, "title"),
+	)
 	return append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...)
 }
 

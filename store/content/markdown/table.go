@@ -236,7 +236,9 @@ func (v *tableView) simple() bool {
 		}
 		for _, row := range v.rows {
 			blocks := row[i].blocks
-			if len(blocks) > 1 || len(blocks) == 1 && (blocks[0].Type != "paragraph" || attributed(&blocks[0]) || keptSource(&blocks[0]) != "") {
+			if len(blocks) > 1 ||
+				len(blocks) == 1 &&
+					(blocks[0].Type != "paragraph" || attributed(&blocks[0]) || keptSource(&blocks[0]) != "") {
 				return false
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// htmlTable reads tables of HTML, as GitBook writes them or anybody else. What a table of a document has no room for is left out: cells that
-// span others are followed by empty ones, and the attributes of rows and cells are not kept.
+// htmlTable reads tables of HTML, as GitBook writes them or anybody else. What a table of a document has no room for
+// is left out: cells that span others are followed by empty ones, and the attributes of rows and cells are not kept.
 func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 	head, rows, ok := tableRows(e)
 	if !ok {
@@ -48,8 +48,8 @@ func (r *reader) tableOf(e *element, head []*element, rows [][]*element, columns
 	return finishTable(t, e, view, widths)
 }
 
-// tableRows returns the cells of a table, those of its head apart; nil stands for a cell that another one spans. Without a <thead>, a first row
-// of nothing but <th> is the head.
+// tableRows returns the cells of a table, the ones of its head apart; nil stands for a cell that another one spans.
+// Without a <thead>, a first row of nothing but <th> is the head.
 func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	var all []*element
 	hasHead := false
@@ -239,7 +239,8 @@ func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[strin
 		keep("data-multiple")
 	}
 	limit, _ := th.attrs.get("data-max")
-	if number, err := strconv.ParseFloat(limit, 64); kind == "rating" && (limit == "" || err == nil && formatNumber(number) == limit) {
+	if number, err := strconv.ParseFloat(limit, 64); kind == "rating" &&
+		(limit == "" || err == nil && formatNumber(number) == limit) {
 		if about["max"] = 5.0; limit != "" {
 			about["max"] = number
 		}

@@ -91,7 +91,8 @@ func (tagParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (a
 	bracket := "{%"
 	if !ok {
 		bracket = "<"
-		if t, ok = readDivision(line); !ok || tagNamed(t.name) == nil || tagNamed(t.name).form == formAlone || !isPaired(pc, line, segment, bracket) {
+		if t, ok = readDivision(line); !ok || tagNamed(t.name) == nil || tagNamed(t.name).form == formAlone ||
+			!isPaired(pc, line, segment, bracket) {
 			return nil, parser.NoChildren
 		}
 	}
@@ -120,7 +121,8 @@ func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context)
 		return parser.Close
 	}
 	if ends := divisionCloses.Match(line); n.division && ends || !n.division && bytes.Contains(line, []byte("{%")) {
-		if t, ok := readTagLine(line); (ends || ok && t.name == "end"+n.row.name) && !belongsInside(n, line, pc.OpenedBlocks()) {
+		if t, ok := readTagLine(line); (ends || ok && t.name == "end"+n.row.name) &&
+			!belongsInside(n, line, pc.OpenedBlocks()) {
 			n.terminated, n.end, n.endAt = true, strings.TrimSpace(string(line)), segment.Start
 			advanceToEnd(reader, line, segment)
 			return parser.Close
@@ -181,7 +183,8 @@ func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
 		switch n := b.Node.(type) {
 		case *tagNode:
 			outer, ok := container.(*tagNode)
-			if ok && !n.terminated && n.row != nil && n.division == outer.division && (n.division || n.row == outer.row) {
+			if ok && !n.terminated && n.row != nil && n.division == outer.division && (n.division ||
+				n.row == outer.row) {
 				return true
 			}
 		case *detailsNode:

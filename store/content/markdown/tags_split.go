@@ -7,21 +7,23 @@ import (
 )
 
 var (
-	tagAtStart = regexp.MustCompile(`^([ \t]*)\{%[ \t]*([a-zA-Z][\w-]*)((?:` + quoted + `|[^"'%\n]|%[^}"'\n])*?)[ \t]*%\}`)
-	endsAtEnd  = regexp.MustCompile(`(?:\{%[ \t]*end[\w-]+[ \t]*%\}[ \t]*)+$`)
-	endTag     = regexp.MustCompile(`\{%([ \t]*)end([\w-]+)[ \t]*%\}`)
+	tagAtStart = regexp.MustCompile(
+		`^([ \t]*)\{%[ \t]*([a-zA-Z][\w-]*)((?:` + quoted + `|[^"'%\n]|%[^}"'\n])*?)[ \t]*%\}`,
+	)
+	endsAtEnd = regexp.MustCompile(`(?:\{%[ \t]*end[\w-]+[ \t]*%\}[ \t]*)+$`)
+	endTag    = regexp.MustCompile(`\{%([ \t]*)end([\w-]+)[ \t]*%\}`)
 	// markersOnly matches the beginning of a quote, and a line of nothing but what begins an item of a list.
 	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
 
 	fenceOpens = regexp.MustCompile("^ {0,3}(```+|~~~+)")
 )
 
-// tagSplitter gives the tags of containers lines of their own where text is before or behind them: {% hint %} text {% endhint %}. A space becomes
-// a newline, so that all else stays in its place.
+// tagSplitter gives the tags of containers lines of their own where text is before or behind them: {% hint %} text {%
+// endhint %}. A space becomes a newline, so that all other text stays in its place.
 type tagSplitter struct {
 	out   []byte
 	fence string
-	// open are the tags that are open, paired has those that have an end.
+	// open are the tags that are open, paired has the tags that have an end.
 	open   []string
 	paired map[int]bool
 }

@@ -217,7 +217,10 @@ func (w writer) heading(n *schema.Node) string {
 func (w writer) drawing(n *schema.Node) string {
 	src, _ := kindFile.write(n.Data["ref"])
 	attrs := attributes{
-		{name: "src", value: src}, {name: "alt", value: content.Member(n.Data, "alt")}, {name: "class", value: "gitbook-drawing"},
+		{
+			name:  "src",
+			value: src,
+		}, {name: "alt", value: content.Member(n.Data, "alt")}, {name: "class", value: "gitbook-drawing"},
 	}
 	return openTag("img", append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...))
 }

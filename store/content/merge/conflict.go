@@ -31,8 +31,8 @@ const (
 	KindSlug = "slug"
 	// KindSize: the merged content would have more pages than allowed.
 	KindSize = "size"
-	// KindDocument: the parts could be merged, but the whole would not be a document; or both sides added the page, with
-	// different documents.
+	// KindDocument: the parts could be merged, but the whole would not be a document; or both sides added the page,
+	// with different documents.
 	KindDocument = "document"
 )
 

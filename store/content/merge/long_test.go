@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content/merge"
 )
 
-// TestLongPagesMerge merges edits of pages of the largest size: what each side wrote is there, and memory is bounded. It does not
-// run in parallel, because it reads the memory that the process has taken.
+// TestLongPagesMerge merges edits of pages of the largest size: what each side wrote is there, and memory is bounded.
+// It does not run in parallel, because it reads the memory that the process has taken.
 func TestLongPagesMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string

@@ -22,7 +22,10 @@ var pageFields = []struct {
 }{
 	{"type", noValue, func(n *tree.Node) any { return n.Kind }, func(n *tree.Node, v any) { n.Kind, _ = v.(string) }},
 	{"title", titleValue, func(n *tree.Node) any { return n.Title }, func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
-	{"linkTitle", descriptionValue, func(n *tree.Node) any { return n.LinkTitle }, func(n *tree.Node, v any) { n.LinkTitle, _ = v.(string) }},
+	{"linkTitle", descriptionValue, func(n *tree.Node) any { return n.LinkTitle }, func(n *tree.Node,
+		v any) {
+		n.LinkTitle, _ = v.(string)
+	}},
 	{FieldSlug, slugValue, func(n *tree.Node) any { return n.Slug }, func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
 	{"emoji", wordValue, func(n *tree.Node) any { return n.Emoji }, func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
 	{"icon", wordValue, func(n *tree.Node) any { return n.Icon }, func(n *tree.Node, v any) { n.Icon, _ = v.(string) }},
@@ -31,10 +34,23 @@ var pageFields = []struct {
 	{"hidden", boolValue, func(n *tree.Node) any { return n.Hidden }, func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
 	{"noIndex", boolValue, func(n *tree.Node) any { return n.NoIndex }, func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
 	{"noRobotsIndex", boolValue, func(n *tree.Node) any { return n.NoRobotsIndex }, func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
-	{"layout", jsonValue, func(n *tree.Node) any { return n.Layout }, func(n *tree.Node, v any) { n.Layout = dataOf(v) }},
+	{"layout", jsonValue, func(n *tree.Node) any { return n.Layout }, func(n *tree.Node,
+		v any) {
+		n.Layout = dataOf(v)
+	}},
 	{"cover", jsonValue, func(n *tree.Node) any { return n.Cover }, func(n *tree.Node, v any) { n.Cover = dataOf(v) }},
-	{"variables", jsonValue, func(n *tree.Node) any { return n.Variables }, func(n *tree.Node, v any) { n.Variables = dataOf(v) }},
-	{"target", targetValue, func(n *tree.Node) any { return n.Target }, func(n *tree.Node, v any) { n.Target, _ = v.(schema.Data) }},
+	{
+		"variables",
+		jsonValue,
+		func(n *tree.Node) any { return n.Variables },
+		func(n *tree.Node, v any) { n.Variables = dataOf(v) },
+	},
+	{
+		"target",
+		targetValue,
+		func(n *tree.Node) any { return n.Target },
+		func(n *tree.Node, v any) { n.Target, _ = v.(schema.Data) },
+	},
 }
 
 // dataOf is a value that may have been decoded from JSON.
@@ -52,8 +68,8 @@ const (
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. Where base has no such page, both added it: what only one side says counts,
-// and what differs is a conflict.
+// fields merges a page that is on both sides. Where base has no such page, both added it: what only one side says
+// counts, and what differs is a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil

@@ -18,8 +18,8 @@ type token struct {
 	word   bool
 }
 
-// maxWords bounds the words, and what stands between them, that one side of a merge compares one by one: each takes some
-// 200 bytes. Longer texts are compared by runs of words.
+// maxWords bounds the words, and what stands between them, that one side of a merge compares one by one: each takes
+// some 200 bytes. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
 // tokens splits inlines with a function. names has a comparable form of each token.
@@ -37,7 +37,15 @@ func tokens(nodes []schema.Node, split func(text string) []string) (list []token
 			marks := string(canonicalJSON(leaf.Marks))
 			for _, part := range split(leaf.Text) {
 				first, _ := utf8.DecodeRuneInString(part)
-				list = append(list, token{text: part, leaf: leaf, marks: marks, word: class(first) != between || len(part) > utf8.UTFMax})
+				list = append(
+					list,
+					token{
+						text:  part,
+						leaf:  leaf,
+						marks: marks,
+						word:  class(first) != between || len(part) > utf8.UTFMax,
+					},
+				)
 				names = append(names, "t"+marks+part)
 			}
 		}

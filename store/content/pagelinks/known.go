@@ -222,7 +222,10 @@ func HasPaths(documents ...schema.Document) bool {
 	for _, d := range documents {
 		markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 			// Any folder does: the link must only lead out of none.
-			_, _, relative := content.RelativeTarget(strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1), pathOf(ref))
+			_, _, relative := content.RelativeTarget(
+				strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1),
+				pathOf(ref),
+			)
 			found = found || relative
 			return nil
 		})

@@ -109,9 +109,10 @@ func TestResolvable(t *testing.T) {
 		fmt.Fprintf(&text, "[x](page-%d.md)\n", i)
 	}
 	for _, from := range []Page{{ID: "a", Path: "a"}, {ID: "a", Path: "a", File: "a.md"}} {
-		if !Resolvable(read(t, text.String()), from) || Resolvable(read(t, text.String()+strings.ReplaceAll(text.String(),
-			"page", "other")+
-			strings.ReplaceAll(text.String(), "page", "more")), from) {
+		if !Resolvable(read(t, text.String()), from) ||
+			Resolvable(read(t, text.String()+strings.ReplaceAll(text.String(),
+				"page", "other")+
+				strings.ReplaceAll(text.String(), "page", "more")), from) {
 			t.Errorf("%+v", from)
 		}
 	}

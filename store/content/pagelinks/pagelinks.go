@@ -21,8 +21,9 @@ const maxTargets = 4000
 // Page is the page that a document belongs to. A new page has no id yet.
 type Page struct {
 	ID, Path string
-	// File is the path of the page's file in the repository that the space is synchronized with, or where the next export
-	// writes it; "" without a repository. Root is the folder of the content there, with a slash at its end, or "".
+	// File is the path of the page's file in the repository that the space is synchronized with, or where the next
+	// export writes it; "" without a repository. Root is the folder of the content there, with a slash at its end, or
+	// "".
 	File, Root string
 }
 

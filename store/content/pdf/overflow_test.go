@@ -11,12 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/store/content/pdf"
 )
 
-// TestNothingOverflows prints long words in every place that may be narrow. No letter is beyond the margin of the sheet or on
-// another letter, and each word is there as a whole.
+// TestNothingOverflows prints long words in every place that may be narrow. No letter is beyond the margin of the
+// sheet or on another letter, and each word is there as a whole.
 func TestNothingOverflows(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("abcdefghij", 25)
-	table := "| a | b | c | d |\n| - | - | - | - |\n| `" + word + "` | " + word + " | next | `kubernetes.io/service-account.name` |\n" +
+	table := "| a | b | c | d |\n| - | - | - | - |\n| `" + word + "` | " + word +
+		" | next | `kubernetes.io/service-account.name` |\n" +
 		"| https://example.com/" + word + " | [link](https://example.com) | **" + word + "** | `short` |\n"
 	for name, markdown := range map[string]string{
 		"inline code": "See `" + word + "` here.",
@@ -45,7 +46,8 @@ func TestNothingOverflows(t *testing.T) {
 				}
 				overlapping(t, glyphs)
 			}
-			if got, want := strings.Count(strip(all.String()), "abcdefghij"), strings.Count(markdown, "abcdefghij"); got < want {
+			if got, want := strings.Count(strip(all.String()), "abcdefghij"), strings.Count(markdown,
+				"abcdefghij"); got < want {
 				t.Errorf("%d of %d parts of words are there: %s", got, want, all.String())
 			}
 		})
@@ -56,7 +58,10 @@ func TestNothingOverflows(t *testing.T) {
 func overlapping(t *testing.T, glyphs []reader.Text) {
 	t.Helper()
 	shown := slices.DeleteFunc(slices.Clone(glyphs), func(g reader.Text) bool { return strip(g.S) == "" })
-	slices.SortStableFunc(shown, func(a, b reader.Text) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
+	slices.SortStableFunc(
+		shown,
+		func(a, b reader.Text) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) },
+	)
 	for i := 1; i < len(shown); i++ {
 		before, g := shown[i-1], shown[i]
 		if before.Y == g.Y && g.X < before.X+before.W-0.2*before.FontSize {
@@ -68,10 +73,13 @@ func overlapping(t *testing.T, glyphs []reader.Text) {
 
 // strip removes blanks and the places where words may break.
 func strip(text string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("\ufffd", "", "\u200b", "", "\u00ad", "", "\u2010", "").Replace(text)), "")
+	return strings.Join(
+		strings.Fields(strings.NewReplacer("\ufffd", "", "\u200b", "", "\u00ad", "", "\u2010", "").Replace(text)),
+		"",
+	)
 }
 
-// TestBookLanguage: the contents page of a space that names no language is in that of its titles.
+// TestBookLanguage: the contents page of a space that names no language is in the language of its titles.
 func TestBookLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ language, title, page, want string }{

@@ -47,7 +47,8 @@ type Page struct {
 	Kept string `json:"kept,omitempty"`
 	// Target is where a link leads.
 	Target schema.Data `json:"target,omitzero"`
-	// Layout has the parts that are shown or not, Cover the image above the page, Variables the values for its expressions.
+	// Layout has the parts that are shown or not, Cover the image above the page, Variables the values for its
+	// expressions.
 	Layout    schema.Data `json:"layout,omitzero"`
 	Cover     schema.Data `json:"cover,omitzero"`
 	Variables schema.Data `json:"variables,omitzero"`

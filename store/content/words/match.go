@@ -89,7 +89,8 @@ func (t *matchTerm) among(tokens []Token) bool {
 // within reports whether a text can have a word that the term is.
 func (t *matchTerm) within(folded string) bool {
 	in := func(part string) bool { return part != "" && strings.Contains(folded, part) }
-	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) || slices.ContainsFunc(t.beginnings, in) ||
+	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) ||
+		slices.ContainsFunc(t.beginnings, in) ||
 		len(t.humps) > 0 && !slices.ContainsFunc(t.humps, func(hump matchTerm) bool { return !hump.within(folded) })
 }
 

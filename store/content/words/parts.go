@@ -6,14 +6,14 @@ const (
 	// A part has maxPart words at most, and fewer if they are long: with its stems it stays below maxVector.
 	maxPart      = 8_000
 	maxPartBytes = maxVector - 100<<10
-	// overlap is how many words a part repeats of the one before, so that a phrase is within one of them. A word in camel
-	// case has a token for each hump.
+	// overlap is how many words a part repeats of the one before, so that a phrase is within one of them. A word in
+	// camel case has a token for each hump.
 	overlap       = maxQuery
 	overlapTokens = 8 * overlap
 )
 
-// Parts cuts the words of a text into lists of which each fits into a vector with other fields. Positions in a part begin
-// at 1. A short text is one part.
+// Parts cuts the words of a text into lists of which each fits into a vector with other fields. Positions in a part
+// begin at 1. A short text is one part.
 func Parts(tokens []Token) [][]Token {
 	if len(tokens) == 0 || tokens[len(tokens)-1].Position <= maxWhole && vectorBytes(tokens) <= maxPartBytes {
 		return [][]Token{tokens}

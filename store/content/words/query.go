@@ -106,7 +106,8 @@ func (q Query) Doubtful() (list []Doubtful) {
 
 // Compiled is a query in the form that Postgres reads.
 type Compiled struct {
-	// All finds the pages: those that have each of Terms, and nothing of Without, which is "" if the query excludes nothing.
+	// All finds the pages that have each of Terms, and nothing of Without, which is "" if the query excludes
+	// nothing.
 	All     string
 	Terms   []string
 	Without string
@@ -151,12 +152,15 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 				continue
 			}
 			last := i == len(list)-1
-			begins := func(token Token, last bool) bool { return t.begins && last || token.Lower == "" && single(token) }
+			begins := func(token Token, last bool) bool {
+				return t.begins && last || token.Lower == "" &&
+					single(token)
+			}
 			one := func(token Token, last bool) string {
 				return either(scope, token, stems, meant[token.Folded], begins(token, last))
 			}
 			part := one(whole, last)
-			// What is not to be there is the word, not all of its parts somewhere.
+			// An excluded word is the whole word, not all of its parts somewhere.
 			if humps := tokens[1:]; len(humps) > 0 && !t.without {
 				all := make([]string, len(humps))
 				for j, hump := range humps {
@@ -181,7 +185,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 		}
 		all = append(all, part)
 	}
-	compiled.All, compiled.Exact, compiled.Without = strings.Join(all, " & "), strings.Join(exact, " | "), strings.Join(without, " | ")
+	compiled.All, compiled.Exact, compiled.Without = strings.Join(all, " & "), strings.Join(exact,
+		" | "), strings.Join(without, " | ")
 	return compiled
 }
 

@@ -145,18 +145,22 @@ func TestCompile(t *testing.T) {
 			"(('1 openrun' | '1~openrun') | (('1 open' | '1~open') & ('1 run' | '1~run'))) ; ('1 x':* | '1~x')", "",
 		},
 		"openRun": {
-			"((('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run'))))", "'1 openrun' | '1 open' | '1 run'",
+			"((('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run'))))",
+			"'1 openrun' | '1 open' | '1 run'",
 			"(('1 openrun':* | '1~openrun') | (('1 open' | '1~open') & ('1 run':* | '1~run')))", "",
 		},
 		`"openRun x" -openRun y`: {
 			"('1 openrun' <-> '1 x') & !(('1 openrun' | '1~openrun')) & (('1 y':* | '1~y'))",
-			"'1 openrun' | '1 open' | '1 run' | '1 x' | '1 y'", "('1 openrun' <-> '1 x') ; ('1 y':* | '1~y')", "(('1 openrun' | '1~openrun'))",
+			"'1 openrun' | '1 open' | '1 run' | '1 x' | '1 y'", "('1 openrun' <-> '1 x') ; ('1 y':* | '1~y')",
+			"(('1 openrun' | '1~openrun'))",
 		},
 		`"東京都"`: {"('1 東京' <-> '1 京都' <-> '1 都':*)", "'1 東京' | '1 京都' | '1 都'", "('1 東京' <-> '1 京都' <-> '1 都':*)", ""},
-		"東京都":   {"(('1 東京') & ('1 京都') & ('1 都':*))", "'1 東京' | '1 京都' | '1 都'", "('1 東京') ; ('1 京都') ; ('1 都':*)", ""},
+		"東京都": {"(('1 東京') & ('1 京都') & ('1 都':*))", "'1 東京' | '1 京都' | '1 都'", "('1 東京') ; ('1 京都') ; ('1 都':*)",
+			""},
 	} {
 		got := ParseQuery(text).Compile("1", stems, meant)
-		if got.All != want.all || got.Exact != want.exact || strings.Join(got.Terms, " ; ") != want.terms || got.Without != want.without {
+		if got.All != want.all || got.Exact != want.exact || strings.Join(got.Terms, " ; ") != want.terms ||
+			got.Without != want.without {
 			t.Errorf("%q:\n%s\n%s\n%s\n%s", text, got.All, got.Exact, strings.Join(got.Terms, " ; "), got.Without)
 		}
 	}
@@ -199,8 +203,16 @@ func TestParts(t *testing.T) {
 				at++
 			}
 			vector := Vector("zzzz", nil, Field{Body, part})
-			if last := part; len(last) > 0 && len(parts) > 1 && (last[len(last)-1].Position > maxPart || vectorBytes(last) > maxPartBytes+1<<10) {
-				t.Errorf("%s: part %d has %d words, and %d bytes of %d", name, i, len(last), vectorBytes(last), len(vector.Text))
+			if last := part; len(last) > 0 && len(parts) > 1 &&
+				(last[len(last)-1].Position > maxPart || vectorBytes(last) > maxPartBytes+1<<10) {
+				t.Errorf(
+					"%s: part %d has %d words, and %d bytes of %d",
+					name,
+					i,
+					len(last),
+					vectorBytes(last),
+					len(vector.Text),
+				)
 			}
 		}
 		if at != len(tokens) {
