@@ -1,6 +1,8 @@
 // A change request from its draft to the merge: written, discussed, reviewed, overtaken, brought up to date, merged, printed.
 import assert from 'node:assert/strict';
-import { all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf, until } from '../lib/scenario.mjs';
+import {
+    all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf, until,
+} from '../lib/scenario.mjs';
 
 const { ada, bob, cy, dee, eve, org, url } = await begin('Review', { bob: 'edit', cy: 'review', dee: 'comment' });
 let guide, pages, request, remark;
