@@ -22,7 +22,8 @@ func TestPageView(t *testing.T) {
 	request := h.Want(http.StatusCreated, "POST", space+"/change-requests", admin, map[string]any{"subject": "Guides"})
 	content := space + "/change-requests/" + request["id"].(string)
 	h.Want(http.StatusOK, "POST", content+"/content", admin, `{"changes":[
-		{"operation":"insert_page","title":"Guides","slug":"guides","document":{"markdown":"Read [how to install](install.md).\n\n{% columns %}\n{% column %}\nleft\n{% endcolumn %}\n{% endcolumns %}"}},
+		{"operation":"insert_page","title":"Guides","slug":"guides","document":{"markdown":"Read [how to `+
+		`install](install.md).\n\n{% columns %}\n{% column %}\nleft\n{% endcolumn %}\n{% endcolumns %}"}},
 		{"operation":"insert_page","title":"Install","slug":"install","document":{"markdown":"## On Linux\n\nRun `+"`make`"+`."}}]}`)
 	h.Want(http.StatusOK, "POST", content+"/merge", admin, nil)
 	h.Want(http.StatusCreated, "POST", site+"/sections", admin, map[string]any{"spaceId": h.FreshSpace(h.Ours, "API").ID, "title": "Reference"})

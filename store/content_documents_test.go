@@ -59,7 +59,8 @@ func TestDocumentsWithin(t *testing.T) {
 	st, conn := storetest.Open(t, url), connect(t, url)
 	space := storetest.NewTenant(t, st, "acme").Space.ID
 	for hash, size := range map[string]int{"a": 100, "b": 100, "c": 500, "d": 100} {
-		if _, err := conn.Exec(t.Context(), "insert into documents (space_id, hash, content) values ($1, $2, $3)", space, hash,
+		insert := "insert into documents (space_id, hash, content) values ($1, $2, $3)"
+		if _, err := conn.Exec(t.Context(), insert, space, hash,
 			[]byte(`{"nodes":[]}`+strings.Repeat(" ", size-12))); err != nil {
 			t.Fatal(err)
 		}

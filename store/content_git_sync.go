@@ -41,9 +41,9 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 }
 
 // ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
-// see gitWay. If the space has not changed since the last synchronization, or the import is forced, its pages are
-// those of the repository. Otherwise both are merged. Conflicts are a GitConflict: then the import has to be tried
-// again as one that becomes a change request.
+// see gitWay. If the space has not changed since the last synchronization, or the import is forced, it has
+// the pages of the repository afterwards. Otherwise both are merged. Conflicts are a GitConflict: the caller then calls
+// again, and the import becomes a change request.
 //
 // Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
 // import: they are read again only if the space has changed since.

@@ -73,10 +73,11 @@ func TestGitKept(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(shown, `\`, ""), " cannot be edited here: it ") {
 			t.Errorf("%s: %q", p.Path, shown)
 		}
+		nodes := []any{map[string]any{"type": "paragraph"}}
 		for name, change := range map[string]map[string]any{
 			"Markdown": {"operation": "update_page", "document": map[string]any{"markdown": shown + "\n\nMore.\n"}},
 			"document": {"operation": "update_page",
-				"document": map[string]any{"document": map[string]any{"nodes": []any{map[string]any{"type": "paragraph"}}}}},
+				"document": map[string]any{"document": map[string]any{"nodes": nodes}}},
 			"nothing": {"operation": "update_page", "document": map[string]any{}},
 			"title":   {"operation": "update_page", "title": "New", "document": map[string]any{"markdown": "x"}},
 		} {

@@ -22,7 +22,7 @@ var longPages = map[string]string{
 	"chinese":  contenttest.LongChinese(),
 	"page":     contenttest.LongPage(),
 	"controls": largest("\x01"),
-	"quotes":   "```\n" + largest("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\n")[:schema.MaxPage-9] + "\n```\n",
+	"quotes":   "```\n" + largest(strings.Repeat(`"`, 30) + "\n")[:schema.MaxPage-9] + "\n```\n",
 }
 
 // TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read.

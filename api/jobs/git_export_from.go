@@ -55,8 +55,8 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 // mostSources bounds the synchronizations from which a new branch may begin.
 const mostSources = 5
 
-// begin finds the commit on which a new branch builds: the last of the branch before it was deleted, of another branch of
-// the repository, or of a repository with the same history. Otherwise the files of the last synchronization are
+// begin finds the commit on which a new branch builds: the last of the branch before it was deleted, of another branch
+// of the repository, or of a repository with the same history. Otherwise the files of the last synchronization are
 // copied.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource

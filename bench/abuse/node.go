@@ -2,20 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/machine"
-	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/single"
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
-	"github.com/octavo-docs/octavo/schema"
 )
 
 // node is the node under attack, with the other client.
@@ -25,36 +19,11 @@ type node struct {
 }
 
 func (o options) start(ctx context.Context, dir string) (*node, error) {
-	binary := o.Binary
-	if binary == "" {
-		binary = filepath.Join(dir, "octavo")
-		if err := product.Build(ctx, binary); err != nil {
-			return nil, err
-		}
-	}
-	address, err := enginetest.FreeAddress()
+	started, err := single.Start(ctx, o.Binary, dir, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(dir, "log.txt"))
-	if err != nil {
-		return nil, err
-	}
-	n := &node{
-		Node: single.Node{
-			Binary: binary, Dir: filepath.Join(dir, "data"), Log: log,
-			Client: product.Client{Address: address, Token: schema.NewToken()},
-			More:   []string{"OCTAVO_OUTBOUND_ALLOW=127.0.0.1"},
-		},
-		others: &http.Client{Timeout: time.Minute},
-	}
-	if err := n.Start(); err != nil {
-		return nil, err
-	}
-	if err := n.Ready(ctx); err != nil {
-		return nil, errors.Join(err, n.Stop())
-	}
-	return n, nil
+	return &node{Node: *started, others: &http.Client{Timeout: time.Minute}}, nil
 }
 
 // question is a request of the other client.

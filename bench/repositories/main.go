@@ -26,14 +26,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/octavo-docs/octavo/bench/gitserver"
-	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/single"
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
-	"github.com/octavo-docs/octavo/schema"
 )
 
 type options struct {
-	Repositories []string      `arg:"" help:"Folders of Git repositories, each with @ and a folder in it if only that is imported."`
+	Repositories []string      `arg:"" help:"Git repositories, each with @ and a folder if only that is imported."`
 	Edits        int           `default:"20" help:"Pages to edit in each of the two ways."`
 	Wait         time.Duration `default:"10m" help:"Bound on the time of an import or an export."`
 	Binary       string        `help:"Path of an octavo binary. Default: build one."`
@@ -58,7 +55,7 @@ func (o options) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	node, err := o.start(ctx, dir)
+	node, err := single.Start(ctx, o.Binary, dir, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1", "OCTAVO_RATE_LIMIT=0")
 	if err != nil {
 		return err
 	}
@@ -94,34 +91,4 @@ func (o options) run(ctx context.Context) (err error) {
 	}
 	sum.print("all")
 	return errors.Join(failed...)
-}
-
-func (o options) start(ctx context.Context, dir string) (*single.Node, error) {
-	binary := o.Binary
-	if binary == "" {
-		binary = filepath.Join(dir, "octavo")
-		if err := product.Build(ctx, binary); err != nil {
-			return nil, err
-		}
-	}
-	address, err := enginetest.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	log, err := os.Create(filepath.Join(dir, "log.txt"))
-	if err != nil {
-		return nil, err
-	}
-	node := &single.Node{
-		Binary: binary, Dir: filepath.Join(dir, "data"), Log: log,
-		Client: product.Client{Address: address, Token: schema.NewToken()},
-		More:   []string{"OCTAVO_OUTBOUND_ALLOW=127.0.0.1", "OCTAVO_RATE_LIMIT=0"},
-	}
-	if err := node.Start(); err != nil {
-		return nil, err
-	}
-	if err := node.Ready(ctx); err != nil {
-		return nil, errors.Join(err, node.Stop())
-	}
-	return node, nil
 }

@@ -1,6 +1,6 @@
 // Package single runs one `octavo serve` with everything embedded, like a user
-// who tries the product. Of this module it may import only bench/product and
-// bench/witness.
+// who tries the product. Of this module it may import only bench/product,
+// bench/witness, cmd/engine/enginetest for an address and schema for a token.
 package single
 
 import (
@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/witness"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 const (
@@ -31,6 +34,36 @@ type Node struct {
 
 	process *exec.Cmd
 	ended   chan error
+}
+
+// Start starts a node in a folder, at an address of its own, and waits until it is ready. Without a binary it builds
+// one.
+func Start(ctx context.Context, binary, dir string, more ...string) (*Node, error) {
+	if binary == "" {
+		binary = filepath.Join(dir, "octavo")
+		if err := product.Build(ctx, binary); err != nil {
+			return nil, err
+		}
+	}
+	address, err := enginetest.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log.txt"))
+	if err != nil {
+		return nil, err
+	}
+	node := &Node{
+		Binary: binary, Dir: filepath.Join(dir, "data"), Log: log, More: more,
+		Client: product.Client{Address: address, Token: schema.NewToken()},
+	}
+	if err := node.Start(); err != nil {
+		return nil, err
+	}
+	if err := node.Ready(ctx); err != nil {
+		return nil, errors.Join(err, node.Stop())
+	}
+	return node, nil
 }
 
 // Settings returns the environment of the node and of commands that run beside

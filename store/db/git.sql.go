@@ -888,8 +888,8 @@ func (q *Queries) PutGitRedirects(ctx context.Context, arg PutGitRedirectsParams
 
 const putGitSync = `-- name: PutGitSync :exec
 insert into git_syncs as s (
-    id, space_id, remote, url, folder, commit_hash, revision, change_request_id, redirects, synced_at, imported_revision,
-    imported_at
+    id, space_id, remote, url, folder, commit_hash, revision, change_request_id, redirects, synced_at,
+    imported_revision, imported_at
 )
 values (
     $1, $2, $3, $4, $5, $6,

@@ -170,8 +170,8 @@ select path, blob, page_id, file_id from git_sync_files where sync_id = $1;
 -- name: PutGitSync :exec
 -- An export leaves the last import as it is.
 insert into git_syncs as s (
-    id, space_id, remote, url, folder, commit_hash, revision, change_request_id, redirects, synced_at, imported_revision,
-    imported_at
+    id, space_id, remote, url, folder, commit_hash, revision, change_request_id, redirects, synced_at,
+    imported_revision, imported_at
 )
 values (
     sqlc.arg(id), sqlc.arg(space_id), sqlc.arg(remote), sqlc.arg(url), sqlc.arg(folder), sqlc.arg(commit_hash),

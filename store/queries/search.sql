@@ -306,7 +306,8 @@ with scopes as (
         join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
 ), far as materialized (
     select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
-           least(1, 0.02 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact) + 0.02 / (1 + char_length(p.title)))::real as rank
+           least(1, 0.02 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+            + 0.02 / (1 + char_length(p.title)))::real as rank
     from (
         select t.space_id, m.page_id
         from (
@@ -315,7 +316,9 @@ with scopes as (
         ) t cross join lateral (
             select distinct s.page_id from search_parts s where s.words @@ t.term::tsquery) m
         group by t.space_id, m.page_id having count(*) = max(t.terms)
-    ) w join scopes s on s.space_id = w.space_id join search_pages p on p.space_id = w.space_id and p.page_id = w.page_id
+    ) w
+        join scopes s on s.space_id = w.space_id
+        join search_pages p on p.space_id = w.space_id and p.page_id = w.page_id
     where not p.words @@ s.query and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
 ), ranked as materialized (
     select f.space_id, f.page_id, f.title, f.path, f.description, f.document, f.rank,

@@ -165,7 +165,10 @@ three`},
 
 | a<!-- b --> |
 | --- |
-| <!-- c --> d |`, `paragraph('Text ' hidden="<!-- not for readers -->" ' and ' link ref="README.md"('x') hidden="<!-- ignore -->" ', ' 'a'.bold hidden="<!-- b -->" 'b'.bold '.') heading-1('One' hidden="<!-- two -->" ' three') table(hc1(paragraph('a' hidden="<!-- b -->")) r1c1(paragraph(hidden="<!-- c -->" ' d')))`, ``},
+| <!-- c --> d |`, `paragraph('Text ' hidden="<!-- not for readers -->" ' and ' link ref="README.md"('x') ` +
+		`hidden="<!-- ignore -->" ', ' 'a'.bold hidden="<!-- b -->" 'b'.bold '.') heading-1('One' ` +
+		`hidden="<!-- two -->" ' three') table(hc1(paragraph('a' hidden="<!-- b -->")) ` +
+		`r1c1(paragraph(hidden="<!-- c -->" ' d')))`, ``},
 	{`<!-- a --> text
 
 <br>
@@ -176,7 +179,14 @@ three`},
 
 <p>open
 
-<Card title="x"> in </Card> <your-key> List<String> x<br clear="all"/>y <font color="red">red</font> <input type="checkbox"></b>`, `paragraph kept="<!-- a --> text"('text') paragraph kept="<br>"() paragraph kept="<center>Middle <a href=\"a.md\">link</a> <img src=\"b.png\" alt=\"c\" class=\"d\"></center>"('Middle ' link ref="a.md"('link') ' ' inline-image alt="c" ref="b.png" attributes={"class":"d"}()) paragraph kept="<video src=\"v.mp4\" controls></video>"(link ref="v.mp4"('v.mp4')) paragraph kept="<p>open"('open') paragraph(hidden="<Card title=\"x\">" ' in ' hidden="</Card>" ' ' '<your-key>'.code ' List' '<String>'.code ' x\ny ' 'red'.color ' ' hidden="<input type=\"checkbox\">" hidden="</b>")`, `<!-- a --> text
+<Card title="x"> in </Card> <your-key> List<String> x<br clear="all"/>y <font color="red">red</font> <input ` +
+		`type="checkbox"></b>`, `paragraph kept="<!-- a --> text"('text') paragraph kept="<br>"() ` +
+		`paragraph kept="<center>Middle <a href=\"a.md\">link</a> <img src=\"b.png\" alt=\"c\" ` +
+		`class=\"d\"></center>"('Middle ' link ref="a.md"('link') ' ' inline-image alt="c" ref="b.png" ` +
+		`attributes={"class":"d"}()) paragraph kept="<video src=\"v.mp4\" controls></video>"(link ` +
+		`ref="v.mp4"('v.mp4')) paragraph kept="<p>open"('open') paragraph(hidden="<Card title=\"x\">" ' ` +
+		`in ' hidden="</Card>" ' ' '<your-key>'.code ' List' '<String>'.code ' x\ny ' 'red'.color ' ' ` +
+		`hidden="<input type=\"checkbox\">" hidden="</b>")`, `<!-- a --> text
 
 <br>
 
@@ -228,7 +238,11 @@ Five {#five}
 
 ## {#eight}
 
-## \{#nine} {#ten} x`, `heading-2 anchor="<a id=\"one-x\"></a>" id="one-x"('One') heading-2 anchor="<a name=\"two-x\"></a>" id="two-x"('Two') heading-2 anchor="{#three-x}" id="three-x"('Three') heading-2 anchor="<a name=\"Four-X\"></a>" anchorName="Four-X"('Four and more') heading-2 anchor="{#日本 .class}" anchorName="日本"('日本') heading-2 anchor="{#five}" id="five"('Five') heading-2 anchor="{#eight}" id="eight"() heading-2('{#nine} {#ten} x')`, `## One <a id="one-x"></a>
+## \{#nine} {#ten} x`, `heading-2 anchor="<a id=\"one-x\"></a>" id="one-x"('One') heading-2 anchor="<a ` +
+		`name=\"two-x\"></a>" id="two-x"('Two') heading-2 anchor="{#three-x}" id="three-x"('Three') ` +
+		`heading-2 anchor="<a name=\"Four-X\"></a>" anchorName="Four-X"('Four and more') heading-2 ` +
+		`anchor="{#日本 .class}" anchorName="日本"('日本') heading-2 anchor="{#five}" id="five"('Five') ` +
+		`heading-2 anchor="{#eight}" id="eight"() heading-2('{#nine} {#ten} x')`, `## One <a id="one-x"></a>
 
 ## Two <a name="two-x"></a>
 
@@ -266,7 +280,8 @@ Five {#five}
 		`<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target ` +
 			`data-type="content-ref"></th><th data-hidden data-card-cover ` +
 			`data-type="image">Cover</th></tr></thead><tbody><tr><td><strong>A</strong><br>b</td><td><a ` +
-			`href="a.md">a.md</a></td><td><a href=".gitbook/assets/a.png">a.png</a></td></tr><tr><td><ul><li>x</li></ul></td><td></td><td data-object-fit="contain"><img src="b.png" alt="b"></td></tr></tbody></table>`,
+			`href="a.md">a.md</a></td><td><a href=".gitbook/assets/a.png">a.png</a></td></tr><tr><td><ul><li>x</li></ul></td>` +
+			`<td></td><td data-object-fit="contain"><img src="b.png" alt="b"></td></tr></tbody></table>`,
 		`table(r1c1(paragraph('A'.bold '\nb')) r2c1(list-unordered(list-item(paragraph('x')))))`,
 		``,
 	},
@@ -275,7 +290,10 @@ Five {#five}
 			`data-type="checkbox">B</th><th data-type="number">C</th><th data-type="rating" ` +
 			`data-max="3">D</th><th>E<select multiple><option value="o1" label="One" ` +
 			`color="blue"></option><option value="o2" label="Two" color="red"></option></select></th><th ` +
-			`data-type="files">F</th></tr></thead><tbody><tr><td align="center">a</td><td>true</td><td>1.5</td><td>2</td><td><span data-option="o1">One</span></td><td><a href="x/f.pdf">f.pdf</a><a href="g.pdf">g.pdf</a></td></tr></tbody></table>`,
+			`data-type="files">F</th></tr></thead><tbody><tr><td ` +
+			`align="center">a</td><td>true</td><td>1.5</td><td>2</td><td><span ` +
+			`data-option="o1">One</span></td><td><a href="x/f.pdf">f.pdf</a><a ` +
+			`href="g.pdf">g.pdf</a></td></tr></tbody></table>`,
 		`table fullWidth=true(r1c1(paragraph('a')))`,
 		``,
 	},
@@ -301,7 +319,11 @@ b{% endtab %}{% endtabs %}
 {% step %}
 {% hint style="info" %}
 c {% endhint %}
-{% endstep %}{% endstepper %}`, `hint style="info"(paragraph('Some ' 'text'.italic '.')) hint style="info"(paragraph('one')) hint style="info"(list-unordered(list-item(paragraph('two')))) paragraph('after') tabs(tabs-item title="A"(paragraph('a')) tabs-item title="B"(paragraph('b'))) stepper(stepper-step(hint style="info"(paragraph('c'))))`, `{% hint style="info" %}
+{% endstep %}{% endstepper %}`, `hint style="info"(paragraph('Some ' 'text'.italic '.')) hint ` +
+		`style="info"(paragraph('one')) hint style="info"(list-unordered(list-item(paragraph('two')))) ` +
+		`paragraph('after') tabs(tabs-item title="A"(paragraph('a')) tabs-item ` +
+		`title="B"(paragraph('b'))) stepper(stepper-step(hint style="info"(paragraph('c'))))`, `{% hint ` +
+		`style="info" %}
 Some _text_.
 {% endhint %}
 
@@ -343,7 +365,9 @@ c
 			"\"a\" %} text {% endtab %}\n\n- {% hint style=\"info\" %}\n\n  in {% endhint %}",
 	},
 	{
-		`<button type="button" class="button primary" data-action="ask" data-query="What & why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
+		`<button type="button" class="button primary" data-action="ask" data-query="What & why?" ` +
+			`data-icon="sparkles">Ask</button> <button type="button" class="button secondary" ` +
+			`data-action="search">Find</button> <button>plain</button>
 
 <p align="center"><a href="a.md" class="button primary">Go</a></p>
 
@@ -366,8 +390,14 @@ c
 			`label="Ask"() ' ' button action={"action":"search"} kind="secondary" label="Find"() ' ' ` +
 			`hidden="<button>" 'plain' hidden="</button>") paragraph align="center"(button ref="a.md" ` +
 			`kind="primary" label="Go"()) paragraph(icon icon="x"() ' ' icon class="fa-brands fa-github" ` +
-			`icon="github"() ' ' 'it'.color) drawing alt="A drawing" ref="ref:file/..%2F.gitbook%2Fassets%2Fd.svg" attributes={"width":"300"}() hint style="info"(paragraph kept="<img src=\"d.svg\" alt=\"\" class=\"gitbook-drawing\">"(inline-image ref="ref:file/d.svg"())) list-unordered(list-item(paragraph('item') hint style="warning"(paragraph('text'))))`,
-		`<button type="button" class="button primary" data-action="ask" data-query="What &#x26; why?" data-icon="sparkles">Ask</button> <button type="button" class="button secondary" data-action="search">Find</button> <button>plain</button>
+			`icon="github"() ' ' 'it'.color) drawing alt="A drawing" ` +
+			`ref="ref:file/..%2F.gitbook%2Fassets%2Fd.svg" attributes={"width":"300"}() hint ` +
+			`style="info"(paragraph kept="<img src=\"d.svg\" alt=\"\" ` +
+			`class=\"gitbook-drawing\">"(inline-image ref="ref:file/d.svg"())) ` +
+			`list-unordered(list-item(paragraph('item') hint style="warning"(paragraph('text'))))`,
+		`<button type="button" class="button primary" data-action="ask" data-query="What &#x26; why?" ` +
+			`data-icon="sparkles">Ask</button> <button type="button" class="button secondary" ` +
+			`data-action="search">Find</button> <button>plain</button>
 
 <p align="center"><a href="a.md" class="button primary">Go</a></p>
 
@@ -386,7 +416,8 @@ c
   {% endhint %}`},
 	{`<hr/>
 
-Option<Address> Set<A> <ADDRESS>x <B>b</B>`, `divider() paragraph('Option' '<Address>'.code ' Set' '<A>'.code ' ' hidden="<ADDRESS>" 'x ' 'b'.bold)`, `---
+Option<Address> Set<A> <ADDRESS>x <B>b</B>`, `divider() paragraph('Option' '<Address>'.code ' Set' '<A>'.code ' ` +
+		`' hidden="<ADDRESS>" 'x ' 'b'.bold)`, `---
 
 Option<Address> Set<A> <ADDRESS>x **b**`},
 	{`<h2>Two</h2>
@@ -401,7 +432,11 @@ Go <a href="README.md" target="_blank" rel="noopener">the **link**</a>, <a href=
 
 <h3 align="center">Three</h3>
 
-<a href="a.md" target="_blank"><img src="a.png" alt="a"></a>`, `heading-2('Two') heading-3 level=4 attributes={"class":"x"} id="four"('Four') paragraph('red') paragraph('plain') paragraph('Go ' link ref="README.md" attributes={"rel":"noopener","target":"_blank"}('the ' 'link'.bold) ', ' link title="t" ref="x.md"('x') '.') heading-3 align="center"('Three') paragraph(link ref="a.md" attributes={"target":"_blank"}(inline-image alt="a" ref="a.png"()))`, `## Two
+<a href="a.md" target="_blank"><img src="a.png" alt="a"></a>`, `heading-2('Two') heading-3 level=4 ` +
+		`attributes={"class":"x"} id="four"('Four') paragraph('red') paragraph('plain') paragraph('Go ' ` +
+		`link ref="README.md" attributes={"rel":"noopener","target":"_blank"}('the ' 'link'.bold) ', ' ` +
+		`link title="t" ref="x.md"('x') '.') heading-3 align="center"('Three') paragraph(link ref="a.md" ` +
+		`attributes={"target":"_blank"}(inline-image alt="a" ref="a.png"()))`, `## Two
 
 <h4 class="x">Four <a href="#four" id="four"></a></h4>
 
@@ -420,7 +455,13 @@ Go <a href="README.md" rel="noopener" target="_blank">the **link**</a>, [x](x.md
 <tr class="x"><th>A</th><th colspan="2" style="y">B</th></tr>
 <tr><td rowspan="2" align="center">1</td><td>2</td><td><div class="d">3</div></td></tr>
 <tr><td>4</td><td>5</td><td>6</td></tr>
-</table>`, `table attributes={"border":"1"}(r1c1(paragraph align="center"('1')) r1c2(paragraph('2')) r1c3(paragraph(hidden="<div class=\"d\">" '3' hidden="</div>")) r1c4(paragraph()) r2c1(paragraph()) r2c2(paragraph('4')) r2c3(paragraph('5')) r2c4(paragraph('6')))`, `<table border="1"><thead><tr><th>A</th><th style="y">B</th><th></th><th></th></tr></thead><tbody><tr><td><p align="center">1</p></td><td>2</td><td><div class="d">3</div></td><td></td></tr><tr><td></td><td>4</td><td>5</td><td>6</td></tr></tbody></table>`},
+</table>`, `table attributes={"border":"1"}(r1c1(paragraph align="center"('1')) r1c2(paragraph('2')) ` +
+		`r1c3(paragraph(hidden="<div class=\"d\">" '3' hidden="</div>")) r1c4(paragraph()) ` +
+		`r2c1(paragraph()) r2c2(paragraph('4')) r2c3(paragraph('5')) r2c4(paragraph('6')))`, `<table ` +
+		`border="1"><thead><tr><th>A</th><th ` +
+		`style="y">B</th><th></th><th></th></tr></thead><tbody><tr><td><p ` +
+		`align="center">1</p></td><td>2</td><td><div ` +
+		`class="d">3</div></td><td></td></tr><tr><td></td><td>4</td><td>5</td><td>6</td></tr></tbody></table>`},
 	{
 		`<table><thead><tr><th data-type="rating" data-max="5">R</th><th>S<select><option value="a1" label="One" ` +
 			`color="blue"></option></select></th><th data-type="number" ` +

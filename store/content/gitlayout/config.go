@@ -172,7 +172,7 @@ func (l *Layout) named(name, absent string) string {
 	return strings.TrimSuffix(folder, "/")
 }
 
-// pageExtensions end the names of pages. An .mdx file is one of Markdown, whose components are shown as text or left out.
+// pageExtensions end the names of pages. An .mdx file is Markdown, whose components are shown as text or left out.
 var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"

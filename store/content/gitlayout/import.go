@@ -79,7 +79,7 @@ type importer struct {
 	pageIDs map[string]string // by path
 	out     Content
 	links   linker
-	// beside has the slugs of the pages that are not of this folder, by the page above them.
+	// beside has the slugs of pages outside of this folder, by the id of the page above.
 	beside map[string]map[string]bool
 	// renamed tells whether the meaning of links may have changed, everywhere for all.
 	renamed []string

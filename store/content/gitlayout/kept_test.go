@@ -188,7 +188,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptSummary: a table of contents that cannot be read says so, and one that is left is not written.
+// TestKeptSummary: an import names a table of contents that cannot be read. An export leaves a linked one as it is.
 func TestKeptSummary(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": "# A\n",

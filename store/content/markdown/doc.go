@@ -8,8 +8,8 @@
 //   - a paragraph of nothing but images is a block of images, unless they have a size;
 //   - code lines hold text, and cells hold text, lists, headings, quotes, images and code;
 //   - what the grammar of documents does not allow is kept as fit describes;
-//   - comments and tags in a line are leaves without text that keep their source, and a block of HTML is a paragraph with
-//     its text.
+//   - comments and tags in a line are leaves without text that keep their source, and a block of HTML is a paragraph
+//     with its text.
 //
 // Text is never lost. Writing what was read is stable: the second time gives the same bytes. Edit keeps the bytes of what
 // nobody touched.

@@ -13,8 +13,8 @@ import (
 )
 
 // Readers see no tags. What HTML has and documents have not is hidden: a leaf without text keeps the source of a
-// comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links and the
-// images.
+// comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links
+// and the images.
 
 // hiddenLeaf is a leaf that keeps a source and shows nothing.
 func hiddenLeaf(source string) schema.Leaf {

@@ -19,8 +19,8 @@ func TestForRenderer(t *testing.T) {
 		{"{% columns %}\ntext\n{% endcolumns %}", `paragraph('text')`},
 		{"{% updates format=\"short\" %}\n{% update date=\"2025-12-25\" tags=\"beta, new\" %}\n## New\n\n{% tabs " +
 			"%}\n{% tab title=\"x\" %}\ny\n{% endtab %}\n{% endtabs %}\n{% endupdate %}\n{% endupdates %}",
-			`updates format="short"(update date="2025-12-25T00:00:00.000Z" tags=[{"kind":"tag","tag":"beta"},{"kind":"tag",` +
-				`"tag":"new"}](heading-2('New') tabs(tabs-item title="x"(paragraph('y')))))`},
+			`updates format="short"(update date="2025-12-25T00:00:00.000Z" tags=[{"kind":"tag","tag":"beta"},` +
+				`{"kind":"tag","tag":"new"}](heading-2('New') tabs(tabs-item title="x"(paragraph('y')))))`},
 		{"{% updates %}\n{% update date=\"some day\" %}\ntext\n{% endupdate %}\n{% endupdates %}", `paragraph('text')`},
 		{"{% prompt description=\"d\" %}\n```\nx\n```\n{% endprompt %}\n\n{% prompt %}\nx\n{% endprompt %}",
 			`prompt description="d"(code(code-line('x'))) paragraph('x')`},

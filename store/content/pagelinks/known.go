@@ -26,21 +26,7 @@ type Known struct {
 var readmes = []string{"README.md", "readme.md", "Readme.md"}
 
 // FileTargets lists the paths of files in the repository that the references of a page may lead to.
-func FileTargets(d schema.Document, from Page) []string {
-	var targets []string
-	seen := map[string]bool{}
-	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-		candidates, _ := filesOf(ref, from)
-		for _, candidate := range candidates {
-			if !seen[candidate] && len(seen) < maxTargets {
-				seen[candidate] = true
-				targets = append(targets, candidate)
-			}
-		}
-		return nil
-	})
-	return targets
-}
+func FileTargets(d schema.Document, from Page) []string { return targets(d, from, filesOf) }
 
 // filesOf lists the paths that a reference may mean, the likeliest first. Includes may be relative to the root.
 func filesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
@@ -67,7 +53,7 @@ func filesOf(ref map[string]any, from Page) (candidates []string, fragment strin
 	return candidates, fragment
 }
 
-// pathOf gives what a reference has in the place of a path. Ids of files are none.
+// pathOf gives the path that a reference has, or "" for one that names a file by its id.
 func pathOf(ref map[string]any) string {
 	link := linkOf(ref)
 	switch ref["kind"] {

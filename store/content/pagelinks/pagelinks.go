@@ -28,11 +28,16 @@ type Page struct {
 }
 
 // Targets lists the paths of pages that the relative links of a page may lead to.
-func Targets(d schema.Document, from Page) []string {
+func Targets(d schema.Document, from Page) []string { return targets(d, from, candidatesOf) }
+
+// targets lists the candidates of all references, each once.
+func targets(
+	d schema.Document, from Page, of func(ref map[string]any, from Page) (candidates []string, fragment string),
+) []string {
 	var targets []string
 	seen := map[string]bool{}
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-		candidates, _ := candidatesOf(ref, from)
+		candidates, _ := of(ref, from)
 		for _, candidate := range candidates {
 			if !seen[candidate] && len(seen) < maxTargets {
 				seen[candidate] = true

@@ -165,8 +165,8 @@ var scriptLanguages = []struct {
 	language string
 }{{unicode.Arabic, "ar"}, {unicode.Hebrew, "he"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"}}
 
-// bookLanguage is the language of the cover and the contents: the language of the space or, if it names none, of most letters
-// of the titles.
+// bookLanguage is the language of the cover and the contents: the language of the space or, if it names none, of most
+// letters of the titles.
 func (b *builder) bookLanguage() string {
 	if b.Language != "" {
 		return b.language
