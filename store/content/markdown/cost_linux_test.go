@@ -355,3 +355,34 @@ func TestWriteCost(t *testing.T) {
 		})
 	}
 }
+
+// TestRespellCost gives edited parts of the largest size another spelling: of words that all repeat or all differ, and
+// of lists that were none before.
+func TestRespellCost(t *testing.T) {
+	lines := func(line string) string { return strings.Repeat(line, mostRespelled/3/len(line)) }
+	distinct := func(format string) string {
+		var b strings.Builder
+		for n := 0; b.Len() < mostRespelled/3-20; n++ {
+			fmt.Fprintf(&b, format, n)
+		}
+		return b.String()
+	}
+	texts := map[string]string{
+		"repeated words": lines("a b "), "words": distinct("w%d "), "lines": distinct("w%d\n"), "signs": lines("*_`"),
+		"bullets": lines("- a\n"), "ones": lines("1. a\n"), "numbers": distinct("%d. a\n"), "quotes": lines("> a\n"),
+	}
+	for from, source := range texts {
+		for to, next := range texts {
+			best := time.Hour
+			for range 5 {
+				cost := cputime.Of(func() { respelled(source, strings.ReplaceAll(source, "a", "b"), next) })
+				if best = min(best, cost); best < maxCost {
+					break
+				}
+			}
+			if best > maxCost {
+				t.Errorf("%s to %s took %s of processor time", from, to, best)
+			}
+		}
+	}
+}

@@ -12,6 +12,9 @@ import (
 // written as Write spells it.
 const mostRespelled = 256 << 10
 
+// farthest bounds the words that are looked at for the spelling of a new one, on each side.
+const farthest = 256
+
 // respelled returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
 // blocks as Write spells it. What before and next have alike keeps the bytes of the source: line breaks, markers of
 // lists, escapes, entities and delimiters. The caller checks that the result reads as next.
@@ -21,7 +24,7 @@ func respelled(source, before, next string) string {
 	}
 	was, old, wanted := wordsOf(source), wordsOf(before), wordsOf(next)
 	ones := repeats(was)
-	s := speller{source: was, old: old, toSource: diff.Match(namesOf(old, ones), namesOf(was, ones))}
+	s := speller{source: was, old: old, ones: ones, toSource: diff.Match(namesOf(old, ones), namesOf(was, ones))}
 	var b strings.Builder
 	at := 0
 	for _, e := range s.edits(diff.Match(namesOf(old, ones), namesOf(wanted, ones)), len(wanted)) {
@@ -280,6 +283,7 @@ func joins(r rune) bool {
 type speller struct {
 	source, old []word
 	toSource    []int
+	ones        bool // whether lists of the source repeat their numbers
 }
 
 // spell returns a new word that comes at a place of the old text. Markers, and spaces that break a line, are spelled
@@ -288,7 +292,7 @@ func (s speller) spell(w word, at int) string {
 	if w.kind == wordText || w.kind < wordBullet && !strings.Contains(w.text, "\n") {
 		return w.text
 	}
-	for distance := range max(at, len(s.old)-at) + 1 {
+	for distance := range min(max(at, len(s.old)-at)+1, farthest) {
 		for _, i := range [2]int{at - 1 - distance, at + distance} {
 			if i < 0 || i >= len(s.old) || s.toSource[i] == diff.None || s.old[i].kind != w.kind {
 				continue
@@ -296,7 +300,7 @@ func (s speller) spell(w word, at int) string {
 			found := s.source[s.toSource[i]].text
 			switch {
 			case w.kind == wordNumber:
-				if digits := strings.TrimRight(w.text, ".)"); !repeats(s.source) {
+				if digits := strings.TrimRight(w.text, ".)"); !s.ones {
 					return digits + found[len(found)-1:]
 				}
 				return found
