@@ -112,7 +112,9 @@ func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o G
 		if err := setGitOperation(ctx, q, set); err != nil {
 			return err
 		}
-		if err := q.EndGitJobs(ctx, db.EndGitJobsParams{SpaceID: spaceID, Operation: id}); err != nil {
+		if err := q.EndGitJobs(ctx, db.EndGitJobsParams{
+			SpaceID: spaceID, Operation: id, Attempted: o.State == schema.GitRetrying,
+		}); err != nil {
 			return interpret(err, "jobs")
 		}
 		o, err = q.GitOperation(ctx, id)

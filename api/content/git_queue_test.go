@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -193,6 +194,24 @@ func TestGitCancel(t *testing.T) {
 	}
 	b.has("after all", handbookTexts(nil))
 	b.Exec(`do $$ begin assert not exists (select 1 from git_operations where credentials is not null), 'kept'; end $$`)
+}
+
+// TestGitCancelAfterAnAttempt cancels an operation that waits for its next attempt before River has noted the end of the
+// last one: the job is not tried again. River does not cancel the job of a run, which may be pushing.
+func TestGitCancelAfterAnAttempt(t *testing.T) {
+	t.Parallel()
+	for state, marked := range map[string]bool{schema.GitRetrying: true, schema.GitRunning: false} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			b := newGitBench(t)
+			b.commit(handbook)
+			b.queue("import", nil)
+			b.Exec(`update git_operations set state = '` + state + `'; update river_job set state = 'running'`)
+			b.cancel(b.operations()[0].ID, http.StatusOK)
+			b.Exec(fmt.Sprintf(`do $$ begin assert (select metadata ? 'cancel_attempted_at' and state = 'running'
+				from river_job) = %t, 'the job is marked otherwise'; end $$`, marked))
+		})
+	}
 }
 
 // TestGitHookWords passes on why a hook refuses a push: one line, without the login.

@@ -71,21 +71,30 @@ func (q *Queries) DeleteGitSyncFiles(ctx context.Context, arg DeleteGitSyncFiles
 }
 
 const endGitJobs = `-- name: EndGitJobs :exec
-update river_job set state = 'completed', finalized_at = now()
+update river_job set
+    state = case when state = 'running' then state else 'completed' end,
+    finalized_at = case when state = 'running' then finalized_at else now() end,
+    metadata = case
+        when state = 'running' then jsonb_set(metadata, '{cancel_attempted_at}', to_jsonb(now()))
+        else metadata
+    end
 where metadata ->> 'sequence' = 'sync_git ' || $1::text
   and args ->> 'operation' = $2::text
-  and state in ('available', 'pending', 'retryable', 'scheduled')
+  and (state in ('available', 'pending', 'retryable', 'scheduled')
+    or state = 'running' and $3::boolean)
 `
 
 type EndGitJobsParams struct {
 	SpaceID   string
 	Operation string
+	Attempted bool
 }
 
-// The jobs of an operation that do not run never have to.
+// The jobs of an operation that do not run never have to. A job whose attempt is over, if the operation waits for its
+// next attempt, may be noted as running still: River then does not try it again.
 // Index: jobs_sequence.
 func (q *Queries) EndGitJobs(ctx context.Context, arg EndGitJobsParams) error {
-	_, err := q.db.Exec(ctx, endGitJobs, arg.SpaceID, arg.Operation)
+	_, err := q.db.Exec(ctx, endGitJobs, arg.SpaceID, arg.Operation, arg.Attempted)
 	return err
 }
 

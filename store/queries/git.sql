@@ -57,12 +57,20 @@ update git_operations set progress = coalesce(sqlc.narg(progress)::jsonb, progre
 returning state;
 
 -- name: EndGitJobs :exec
--- The jobs of an operation that do not run never have to.
+-- The jobs of an operation that do not run never have to. A job whose attempt is over, if the operation waits for its
+-- next attempt, may be noted as running still: River then does not try it again.
 -- Index: jobs_sequence.
-update river_job set state = 'completed', finalized_at = now()
+update river_job set
+    state = case when state = 'running' then state else 'completed' end,
+    finalized_at = case when state = 'running' then finalized_at else now() end,
+    metadata = case
+        when state = 'running' then jsonb_set(metadata, '{cancel_attempted_at}', to_jsonb(now()))
+        else metadata
+    end
 where metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
   and args ->> 'operation' = sqlc.arg(operation)::text
-  and state in ('available', 'pending', 'retryable', 'scheduled');
+  and (state in ('available', 'pending', 'retryable', 'scheduled')
+    or state = 'running' and sqlc.arg(attempted)::boolean);
 
 -- name: GitRetries :many
 -- When the operations of a space that failed are tried again.
