@@ -179,8 +179,12 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	}
 	if rapid.Bool().Draw(t, "ordered") {
 		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "peopleCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}, {Column: "bounceRate"}, {Column: "sessionDuration"}}
-		for _, c := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
+		for _, c := range slices.Concat(inferredKeys(r.GroupBy, r.Select), outputKeys(r)) {
 			ref := naiveRef{Column: c.column}
+			if c == naiveLast {
+				candidates = append(candidates, naiveRef{Column: "datetime"})
+				continue
+			}
 			column, _ := insights.ByName(c.column)
 			switch extraName(column) {
 			case "interval":

@@ -25,7 +25,9 @@
 // # What a request means
 //
 //   - Result columns come in the order of select. Without select they are the
-//     groupBy columns and eventsCount. Every dimension of select is grouped by.
+//     groupBy columns and eventsCount. Every dimension of select is grouped by,
+//     except exact time where groupBy names columns but no time. It reads the
+//     time of the last event of each group then, and order may name it.
 //     A groupBy column that is not selected still groups.
 //   - datetime without interval (visitorGeoPoint without precision) in select
 //     or order means the grouped one, if groupBy has it with one interval only;

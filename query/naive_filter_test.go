@@ -81,7 +81,7 @@ func (n *naive) matches(e *insights.Event, f naiveFilter) bool {
 	}
 	holds := false
 	for _, v := range n.filterValues(e, f) {
-		if v.absent && c.excluded {
+		if v.absent && (c.excluded || c.uncompared && positive.Operator != "in" && positive.Operator != "") {
 			continue
 		}
 		if test := naiveTextTests[f.Operator]; test != nil {

@@ -78,6 +78,23 @@ func inferredKeys(list, others []naiveRef) []naiveKey {
 	return keys
 }
 
+// outputKeys are the keys of select. An exact time is the last of its group where groupBy names columns, but no time.
+func outputKeys(r naiveRequest) []naiveKey {
+	keys := inferredKeys(r.Select, r.GroupBy)
+	if len(r.GroupBy) == 0 || slices.ContainsFunc(r.GroupBy, isTimeRef) {
+		return keys
+	}
+	for i, k := range keys {
+		if k == (naiveKey{column: "datetime"}) {
+			keys[i] = naiveLast
+		}
+	}
+	return keys
+}
+
+// naiveLast is the key of the time of a group's last event.
+var naiveLast = naiveKey{column: "last datetime"}
+
 // naiveRefusal is how the message of a request that cannot be answered starts,
 // "" for others: a column without its extra beside several with one, or null
 // where the contract has no word for "none".
@@ -97,7 +114,7 @@ func naiveRefusal(r naiveRequest) string {
 		return refusal
 	}
 	intervals := map[string]bool{} // of the groups of time
-	for _, k := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
+	for _, k := range slices.Concat(inferredKeys(r.GroupBy, r.Select), outputKeys(r)) {
 		if k.column == "datetime" {
 			intervals[k.extra] = true
 		}
@@ -149,7 +166,7 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 // answer gives the columns of the result, each with the values of all rows, and
 // those of the range that it is compared with.
 func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared [][]any) {
-	groups, output := inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)
+	groups, output := inferredKeys(r.GroupBy, r.Select), outputKeys(r)
 	if len(output) == 0 {
 		output = append(slices.Clone(groups), naiveKey{column: "eventsCount"})
 	}
@@ -273,6 +290,9 @@ func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []na
 		}
 		if r.Order.By.Column == "datetime" {
 			key = inferredKeys([]naiveRef{r.Order.By}, refs)[0]
+			if !slices.Contains(dimensions, key) {
+				key = naiveLast
+			}
 		}
 		terms = append(terms, term{key, r.Order.Direction == "desc"})
 	} else {

@@ -26,6 +26,8 @@ type naiveValue struct {
 type naiveColumn struct {
 	read     func(n *naive, e *insights.Event, extra string) []naiveValue
 	excluded bool
+	// uncompared says that no comparison holds for an event without a value.
+	uncompared bool
 	// match turns a filter value into the key it equals; nil means by type.
 	match func(v any) []any
 }
@@ -229,7 +231,7 @@ var naiveColumns = map[string]naiveColumn{
 	"eventSearchResultRecordId": textColumn(false, nil, func(e *insights.Event) string { return e.ResultRecord }),
 	"eventPageFeedbackRating":   wordColumn(true, nil, insights.FeedbackRatings, func(e *insights.Event) insights.Code { return e.FeedbackRating }),
 	"eventPageFeedbackComment":  textColumn(true, nil, func(e *insights.Event) string { return e.FeedbackComment }),
-	"eventAskResponseRating": {excluded: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+	"eventAskResponseRating": {uncompared: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
 		v := number(int64(e.AskRating))
 		v[0].absent = e.AskRating == 0
 		return v
@@ -306,6 +308,7 @@ func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {
 type naiveGroup struct {
 	values           []naiveValue
 	events           int64
+	last             time.Time
 	visitors, people map[uint64]bool
 	feedback         [3]int64 // ok, good, bad
 	ask              [2]int64 // positive, negative
@@ -333,11 +336,17 @@ var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 		return mean(views, sessions)
 	},
 	"sessionDuration": (*naiveGroup).duration,
+	naiveLast.column: func(g *naiveGroup) (any, float64) {
+		return g.last.UTC().Format("2006-01-02T15:04:05.000Z"), float64(g.last.UnixMilli())
+	},
 }
 
 func count(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
 
 func (g *naiveGroup) add(n *naive, e *insights.Event) {
+	if t := n.time(e); g.events == 0 || t.After(g.last) {
+		g.last = t
+	}
 	g.events++
 	v := naiveVisit{e.Visitor, e.Session}
 	g.whole[v] = n.sessions[v]

@@ -17,7 +17,7 @@ import (
 //     interval) is the grouped one, if groupBy has that column once; and the
 //     other way round for groupBy, if select has that column once. Otherwise
 //     it is the column without extra: exact time.
-//   - Dimensions of select are grouped by, whether groupBy names them or not.
+//   - Dimensions of select are grouped by, whether groupBy names them or not, but for exact times: see lastTimes.
 func resolve(site string, r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil}
 	zone, from, to, err := r.when(now)
@@ -48,6 +48,7 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 	if p.output, err = inferExtras(selects, groups); err != nil {
 		return p, err
 	}
+	p.output = lastTimes(p.groups, p.output)
 	if len(p.output) == 0 {
 		p.output = append(slices.Clone(p.groups), ref{column: insights.EventsCount})
 	}
@@ -55,7 +56,7 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 	if p.where, p.having, err = resolveConditions(r.filters); err != nil {
 		return p, err
 	}
-	if p.order, err = resolveOrder(r.order, p.groups); err != nil {
+	if p.order, err = resolveOrder(r.order, p.groups, p.output); err != nil {
 		return p, err
 	}
 	if r.fill {
@@ -151,6 +152,21 @@ func inferExtras(list, others []namedColumn) ([]ref, error) {
 		}
 	}
 	return refs, nil
+}
+
+// lastTimes is output with the last time of each group in the place of exact times, which a request that names
+// groups, but no time, does not group by.
+func lastTimes(groups, output []ref) []ref {
+	if len(groups) == 0 || slices.ContainsFunc(groups, ref.isTime) {
+		return output
+	}
+	list := slices.Clone(output)
+	for i, r := range list {
+		if r.isTime() && r.args.Interval == nil {
+			list[i] = ref{column: insights.LastTime}
+		}
+	}
+	return list
 }
 
 // withDimensions is groups, each once, and the dimensions of output after them.
@@ -281,7 +297,7 @@ func Accuracies() []string { return accuracies }
 // directions are the words of order.direction, the default first.
 var directions = []string{"asc", "desc"}
 
-func resolveOrder(o *orderRequest, groups []ref) ([]term, error) {
+func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -304,8 +320,10 @@ func resolveOrder(o *orderRequest, groups []ref) ([]term, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.ref = inferred[0]
-	if !slices.Contains(groups, t.ref) {
+	if t.ref = lastTimes(groups, inferred)[0]; t.isMeasure() && slices.Contains(output, t.ref) {
+		return []term{t}, nil
+	}
+	if t.ref = inferred[0]; !slices.Contains(groups, t.ref) {
 		return nil, schema.Invalid(by.place.String(), "must be a metric or one of the columns that are grouped or selected: "+t.ref.String()+" is neither")
 	}
 	return []term{t}, nil

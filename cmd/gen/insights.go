@@ -14,6 +14,7 @@ var absentText = map[insights.NullRule]string{
 	insights.AsNull:    "`null`",
 	insights.AsEmpty:   "`\"\"`",
 	insights.Excluded:  "left out",
+	insights.AsZero:    "`0`",
 }
 
 // columns writes the column table for people who write queries.
@@ -38,19 +39,18 @@ func columns(b *bytes.Buffer) error {
 	return nil
 }
 
-// guides says where the questions of GitBook's published guides have other answers; query/testdata/rows/guides.txt
-// tests it.
+// guides says how the questions of GitBook's published guides are answered; query/testdata/rows/guides.txt tests it.
 const guides = `
 ## Questions of GitBook's guides
 
-Dimensions of 'select' are grouped by, whether 'groupBy' names them or not. Two questions of GitBook's guides read
-otherwise:
+The ten questions of GitBook's guides have the answers that their texts say. Dimensions of 'select' are grouped by,
+whether 'groupBy' names them or not, with one exception:
 
-- The report on broken URLs selects 'datetime' and 'url' and groups by 'url' alone. Octavo answers a row for each
-  moment, not the last one of each URL. Leave 'datetime' out for a row for each URL, or give it an 'interval'.
-- The report on AI questions and ratings groups by 'eventAskResponseRating', which leaves out the questions: they have
-  no rating. Select the metric 'askResponseRating' instead: it counts both ratings in each group, and keeps the
-  questions.
+- 'datetime' without an 'interval' is the time of each group's last event, where 'groupBy' names columns but no
+  'datetime'. The report on broken URLs selects 'datetime' and 'url' and groups by 'url' alone: a row for each URL,
+  with the time when it was last asked for. 'order' may name it.
+- The report on AI questions and ratings groups by 'eventAskResponseRating'. Events without a rating have 0 there, so
+  that questions count too. The metric 'askResponseRating' counts both ratings of a group in one row.
 `
 
 // quotedName matches the names in guides, which a raw string cannot quote with backticks.

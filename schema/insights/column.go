@@ -33,6 +33,8 @@ const (
 	// Excluded: events without a value are left out when the column is
 	// selected or grouped by, since the contract has no word for "none" there.
 	Excluded
+	// AsZero: no value reads as 0, and 0 in a filter matches it. Comparisons leave it out.
+	AsZero
 )
 
 // Privacy says how close a column comes to a person.
@@ -74,7 +76,7 @@ type Column struct {
 	Expr func(Arguments, Env) sqltree.Expr
 	// Grouped is another way to group by the column; nil groups by what Expr reads.
 	Grouped *Grouped
-	// HasValue is the condition "the event has a value", for Excluded columns.
+	// HasValue is the condition "the event has a value", for Excluded and AsZero columns.
 	HasValue func() sqltree.Expr
 	// Match overrides the condition of `in` for columns whose values are not
 	// simply compared with Expr, or faster in another way.
@@ -110,10 +112,10 @@ func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
 // Condition is a filter: op with the given values on value, which is the
 // column's expression or its alias. An event without a value in an Excluded
-// column satisfies only negated operators.
+// column satisfies only negated operators, and no comparison in an AsZero column.
 func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 	condition := op.condition(c, a, value, values)
-	if c.Null == Excluded {
+	if c.Null == Excluded || c.Null == AsZero && op.Ordered {
 		condition = sqltree.AllOf(c.HasValue(), condition)
 	}
 	if op.Negated {
@@ -170,6 +172,12 @@ var (
 	VisitorsCount = byName["visitorsCount"]
 	ClaimProperty = byName["visitorClaimProperty"]
 )
+
+// LastTime is the time of a group's last event. Requests name it as datetime: see the query package's document.
+var LastTime = func() *Column {
+	c := metric(Datetime.Name, timeValue{}, nil, "Time of the last event.", lastEvent.count, lastEvent)
+	return &c
+}()
 
 // ByName finds a public column.
 func ByName(name string) (*Column, bool) {

@@ -75,7 +75,7 @@ func TestColumnsGolden(t *testing.T) {
 		line("privacy", "%s", c.Privacy)
 		if c.Value != nil {
 			line("values", "%s, bound as %s", c.Value.Shape(), c.Value.Type())
-			line("absent", "%s", []string{"never", "null", `""`, "excluded"}[c.Null])
+			line("absent", "%s", []string{"never", "null", `""`, "excluded", "0"}[c.Null])
 			line("operators", "%s", strings.Join(OperatorWords(c.Operators), " "))
 		}
 		args := Arguments{}
@@ -182,8 +182,8 @@ func TestColumnsAreSound(t *testing.T) {
 		if c.Has(Filter) != (len(c.Operators) > 0) {
 			fail("has operators exactly if it is a filter")
 		}
-		if (c.Null == Excluded) != (c.HasValue != nil) {
-			fail("has HasValue exactly if absent values are excluded")
+		if (c.Null == Excluded || c.Null == AsZero) != (c.HasValue != nil) {
+			fail("has HasValue exactly if absent values are excluded, or zero")
 		}
 		if c.Has(Time) != (c.Extra == extraInterval) {
 			fail("takes an interval exactly if it is time")

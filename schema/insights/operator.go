@@ -19,6 +19,8 @@ type Operator struct {
 	// Negated operators select what their condition does not, including events
 	// without a value.
 	Negated bool
+	// Ordered operators compare a value with another by their order.
+	Ordered bool
 	// parse reads a value, if it is not one of the column's.
 	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
@@ -46,10 +48,10 @@ const (
 var Operators = []*Operator{
 	OpIn,
 	{Word: "notIn", Negated: true, condition: oneOf},
-	{Word: "greaterThan", Arity: 1, condition: compare(sqltree.Gt)},
-	{Word: "greaterThanOrEqual", Arity: 1, condition: compare(sqltree.Ge)},
-	{Word: "lessThan", Arity: 1, condition: compare(sqltree.Lt)},
-	{Word: "lessThanOrEqual", Arity: 1, condition: compare(sqltree.Le)},
+	{Word: "greaterThan", Arity: 1, Ordered: true, condition: compare(sqltree.Gt)},
+	{Word: "greaterThanOrEqual", Arity: 1, Ordered: true, condition: compare(sqltree.Ge)},
+	{Word: "lessThan", Arity: 1, Ordered: true, condition: compare(sqltree.Lt)},
+	{Word: "lessThanOrEqual", Arity: 1, Ordered: true, condition: compare(sqltree.Le)},
 	{Word: "contains", Most: maxTexts, parse: parseTextOf, condition: textTest(func(text, part sqltree.Expr) sqltree.Expr {
 		return sqltree.Bin(sqltree.Gt, sqltree.Call("position", text, part), sqltree.Int(0))
 	})},

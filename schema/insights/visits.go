@@ -30,12 +30,16 @@ type Counter struct {
 	Name  string              // of the number in a statement
 	typ   Code                // the only type of these events; 0 for any
 	is    func() sqltree.Expr // whether a row is such an event; nil for every event
-	state string              // the column of the projection
+	state string              // the column of the projection; "" if the projection has none
+	last  bool                // whether the number is the time of the last event
 }
 
 // Events counts all events, or those of some types. Its name is not the table's nor a
 // statement's alias, for which the engine would take it.
 var Events = &Counter{Name: "number_of_events", state: "count()"}
+
+// lastEvent is the time of the last event. Rows of visits know the quarter of an hour only.
+var lastEvent = &Counter{Name: "last_event", last: true}
 
 var (
 	feedbackCounters = []*Counter{feedbackCounter("ok"), feedbackCounter("good"), feedbackCounter("bad")}
@@ -109,6 +113,10 @@ func typeState(typ Code) string { return fmt.Sprintf("countIf(equals(toInt8(type
 // count aggregates the events of a kind.
 func (c *Counter) count(env Env) sqltree.Expr {
 	switch {
+	case c.last && (env.Visits || env.States):
+		return sqltree.Call("max", sqltree.Col(c.Name))
+	case c.last:
+		return sqltree.Call("max", TimeExpr())
 	case env.Visits, env.States:
 		return sqltree.Call("sum", sqltree.Col(c.Name))
 	case c.is == nil:
@@ -138,6 +146,8 @@ func (c *Counter) OfEvent() sqltree.Expr {
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
+	case c.last:
+		return nil, false
 	case c == People:
 		return ofPeople(types), true
 	case types == nil, c.typ != 0 && slices.Contains(types, c.typ):
