@@ -6,16 +6,21 @@
 //
 //	access      who may do what: rights, scopes, callers, tokens, rates
 //	frame       everything that serves any table: routing, limits, bodies, decoding, checks, encoding, metrics, health
-//	frame/rules, frame/jsonschema, frame/openapi
-//	            what members of requests must satisfy, and the OpenAPI document derived from it
 //	view        the presentation of resources: their JSON and their urls
 //	mergerules  the merge rules of organizations and spaces in requests
-//	orgs, sites, content, apps, insights
-//	            the operations by domain: one file per resource with its rows, request types and functions
+//	saml        the messages of SAML logins
+//	dnsproof    the DNS records that prove names
+//	orgs        organizations, people, teams, single sign-on, and the operations on jobs
+//	sites       sites: settings, structure, redirects, share links, looks
+//	content     collections and spaces: pages, change requests, comments, search, exports, Git
+//	apps        integrations, OpenAPI specifications, conversations
+//	insights    events, queries, erasure
 //	jobs        what runs in the background: one file per kind of job
 //	apitest     the served table for tests, with an example call of every operation
 //	clienttest  the published client against a live server
+//	browsertest our pages in a browser
 //
+// A domain has one file per resource with its rows, request types and functions.
 // Domains do not import each other: what two of them need is in view, access, mergerules or schema. Nothing but cmd and
 // tests imports this package.
 //
@@ -25,7 +30,7 @@
 //
 //  1. schema/git.go: the type of the answer.
 //  2. store/queries/git.sql: the statement; go generate ./store writes store/db.
-//  3. store/git.go: the method of the store.
+//  3. store/content_git.go: the method of the store.
 //  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. New names in rules go into
 //     api/content/vocabulary.go; the presentation of the row goes into api/view.
 //  5. api/apitest/examples_content.go: the example with which every test of the whole table calls the operation. Without one these

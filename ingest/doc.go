@@ -4,20 +4,33 @@
 //	intake ──► eventlog ◄── sink ──► eventstore
 //	                          └────► deadletter ──► eventlog
 //
-// What each does:
-//   - intake: HTTP body → decode → validate → enrich → one message of the log
-//   - eventlog: messages → one synced produce at a time per partition → Kafka
-//   - sink: Kafka → cuts of a partition → intent committed → one insert
-//   - eventstore: the events table in ClickHouse, as its writers see it
-//   - deadletter: events that cannot be stored, and their replay
-//   - balance: what became of each site's events; intake and sink write it
-//   - retry: how these packages wait between attempts
-//   - eventgen: made-up events, for octavo seed and the benchmarks
-//   - conversations, openapi: what is made of conversations and OpenAPI texts
-//   - gitsync: files from and to Git repositories over http
-//   - embed: what pages on the web call themselves
-//   - outbound: the only way to hosts that users name
-//   - ingesttest: what their tests share
+// Events:
+//
+//	intake      HTTP body → decode → validate → enrich → one message of the log
+//	eventlog    messages → one synced produce at a time per partition → Kafka
+//	sink        Kafka → batches of a partition → intent committed → one insert
+//	eventstore  the events table in ClickHouse, as its writers see it
+//	deadletter  events that cannot be stored, and their replay
+//	balance     what became of each site's events; intake and sink write it
+//	erasure     erasing visitors, and the events that a site no longer keeps
+//	retry       pauses between attempts
+//	eventgen    example events, for octavo seed and the benchmarks
+//	ingesttest  helpers for tests
+//
+// Other hosts:
+//
+//	outbound       the only way to hosts that users name
+//	provider       services that the operator names
+//	chat           chat completions of language models
+//	gitsync        files from and to Git repositories over http
+//	embed          titles of pages on the web
+//	mail           mails through an SMTP server
+//	webhooks       signed messages to organizations' receivers
+//	tunnel         events to integrations in development
+//	revalidation   tells front ends what has changed
+//	translation    segments of documents, and their translators
+//	openapi        OpenAPI specifications, from texts and URLs
+//	conversations  issues and clusters of conversations
 //
 // An event that Accept acknowledged is in the log; an event in the log is stored
 // once. DELIVERY.md says how.

@@ -308,7 +308,8 @@ func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {
 type naiveGroup struct {
 	values           []naiveValue
 	events           int64
-	last             time.Time
+	last             int64 // in milliseconds
+	lastShown        any
 	visitors, people map[uint64]bool
 	feedback         [3]int64 // ok, good, bad
 	ask              [2]int64 // positive, negative
@@ -337,15 +338,15 @@ var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	},
 	"sessionDuration": (*naiveGroup).duration,
 	naiveLast.column: func(g *naiveGroup) (any, float64) {
-		return g.last.UTC().Format("2006-01-02T15:04:05.000Z"), float64(g.last.UnixMilli())
+		return g.lastShown, float64(g.last)
 	},
 }
 
 func count(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
 
 func (g *naiveGroup) add(n *naive, e *insights.Event) {
-	if t := n.time(e); g.events == 0 || t.After(g.last) {
-		g.last = t
+	if g.events == 0 || e.TimeMillis > g.last {
+		g.last, g.lastShown = e.TimeMillis, naiveColumns["datetime"].read(n, e, "")[0].json
 	}
 	g.events++
 	v := naiveVisit{e.Visitor, e.Session}

@@ -1,4 +1,11 @@
 // Package schema defines the resources of the API, one file for each type, and the errors, ids, roles and page tokens that
 // they share. It is the vocabulary of the other packages: store, ingest, query and api all import it, so it does no I/O and
-// imports nothing of this module.
+// imports nothing of this module. The folders below it:
+//
+//	insights    visitor events: the column table, operators, intervals, reasons, the table's DDL, the log's encoding
+//	sqltree     ClickHouse SQL as a tree
+//	condition   the language of adaptive conditions
+//	mergeexpr   the expressions of custom merge rules
+//	section     ids of site sections
+//	schematest  a document that tests share
 package schema

@@ -71,7 +71,7 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 		}, []string{"reason"}),
 		unsent: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "octavo_http_unsent_bytes",
-			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY bounds it.",
+			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY_BYTES bounds it.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{

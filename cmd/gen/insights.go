@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -35,7 +34,7 @@ func columns(b *bytes.Buffer) error {
 			fmt.Fprintf(b, "| %s | %s | %s |\n", storedAs(c), c.Privacy, cellText(c.Doc))
 		}
 	}
-	b.WriteString(quotedName.ReplaceAllString(guides, "`$1`"))
+	b.WriteString(quotedCode(guides))
 	return nil
 }
 
@@ -43,18 +42,18 @@ func columns(b *bytes.Buffer) error {
 const guides = `
 ## Questions of GitBook's guides
 
-The ten questions of GitBook's guides have the answers that their texts say. Dimensions of 'select' are grouped by,
-whether 'groupBy' names them or not, with one exception:
+The ten questions of GitBook's guides have the answers that their texts say. Dimensions of ´select´ are grouped by,
+whether ´groupBy´ names them or not, with one exception:
 
-- 'datetime' without an 'interval' is the time of each group's last event, where 'groupBy' names columns but no
-  'datetime'. The report on broken URLs selects 'datetime' and 'url' and groups by 'url' alone: a row for each URL,
-  with the time when it was last asked for. 'order' may name it.
-- The report on AI questions and ratings groups by 'eventAskResponseRating'. Events without a rating have 0 there, so
-  that questions count too. The metric 'askResponseRating' counts both ratings of a group in one row.
+- ´datetime´ without an ´interval´ is the time of each group's last event, where ´groupBy´ names columns but no
+  ´datetime´. The report on broken URLs selects ´datetime´ and ´url´ and groups by ´url´ alone: a row for each URL,
+  with the time when it was last asked for. ´order´ may name it.
+- The report on AI questions and ratings groups by ´eventAskResponseRating´. Events without a rating have 0 there, so
+  that questions count too. The metric ´askResponseRating´ counts both ratings of a group in one row.
 `
 
-// quotedName matches the names in guides, which a raw string cannot quote with backticks.
-var quotedName = regexp.MustCompile(`'(\w+)'`)
+// quotedCode has backticks in the place of acute accents: a raw string cannot have backticks.
+func quotedCode(text string) string { return strings.ReplaceAll(text, "´", "`") }
 
 func use(c insights.Column) string {
 	switch {

@@ -254,13 +254,13 @@ func TestDocumentation(t *testing.T) {
 	d.wantViews(map[string]float64{"part-2/recipe-1/the-best: The best recipe": 2})
 }
 
-// TestReadmeDocumentation: the README's session from a repository to a site works as printed there.
-func TestReadmeDocumentation(t *testing.T) {
+// TestGitSession runs the session of GIT.md from a repository to a site.
+func TestGitSession(t *testing.T) {
 	t.Parallel()
 	i, forge := newInstance(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), gitsynctest.New(t)
 	forge.Repository("book")
 	before := forge.Files("book", "main", map[string]string{"README.md": "# Book\n\nText.\n", "more.md": "# More\n\n* one\n* two\n"})
-	output := i.shell(readmeSession(t, ". data/quickstart.env\nREPOSITORY="), "REPOSITORY="+forge.HTTP.URL+"/book")
+	output := i.shell(documentSession(t, "api/content/GIT.md", ". data/quickstart.env\nREPOSITORY="), "REPOSITORY="+forge.HTTP.URL+"/book")
 	for _, want := range []string{`"result":"merge"`, `"result":"conflicts"`, `"status":"resolved"`} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the session does not show %s:\n%s", want, output)

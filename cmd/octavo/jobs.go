@@ -73,7 +73,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	guard := outbound.New(outbound.Config{Policy: policy})
 	git := gitsync.New(gitsync.Config{
 		Guard: guard, Limits: gitsync.DefaultLimits, TempDir: packs,
-		CacheDir: gitCacheDir(n.settings), CacheBytes: n.settings.GitCache,
+		CacheDir: gitCacheDir(n.settings), CacheBytes: int64(n.settings.GitCache),
 		Warn: func(err error) { n.log.Warn("Cannot keep what was fetched of a Git repository.", "error", err) },
 	})
 	frontEnds, err := n.settings.frontEnds()
@@ -158,7 +158,7 @@ func sweepPacks(dir string, now time.Time) error {
 
 // renderer makes PDFs in processes of their own. A node without it says so in the reason of the job.
 func (s *Settings) renderer() *typst.Renderer {
-	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: s.PDFMemory})
+	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(s.PDFMemory)})
 }
 
 // encoder opens the model by which conversations are compared; nil if there is none.

@@ -32,6 +32,7 @@ type commands struct {
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Inspect and replay events that could not be stored."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table, offset range by offset range, and report every difference."`
 	Explain    ExplainCmd    `cmd:"" help:"Answer an aggregate request and say how: plan, source, statements, rows read, time."`
+	Settings   SettingsCmd   `cmd:"" help:"List the settings: name, default, unit, meaning."`
 	Version    VersionCmd    `cmd:"" help:"Print the version of this build."`
 	Engine     EngineCmd     `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
 }

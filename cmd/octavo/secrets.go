@@ -24,6 +24,9 @@ type secretFiles struct {
 	files map[*kong.Value]*kong.Flag
 }
 
+// secretFilePlaceHolder tells the added flags from others.
+const secretFilePlaceHolder = "PATH"
+
 // maxSecret bounds what is read if a flag names the wrong file.
 const maxSecret = 64 << 10
 
@@ -57,7 +60,7 @@ func (s *secretFiles) addFlags(k *kong.Kong) error {
 					Name: flag.Name + "-file", Help: help, OrigHelp: help, Mapper: text,
 					Tag: &kong.Tag{Envs: envs}, Target: reflect.New(reflect.TypeFor[string]()).Elem(),
 				},
-				Group: flag.Group, PlaceHolder: "PATH", Envs: envs,
+				Group: flag.Group, PlaceHolder: secretFilePlaceHolder, Envs: envs,
 			}
 			file.Flag = file
 			s.files[flag.Value] = file

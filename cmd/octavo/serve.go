@@ -208,8 +208,8 @@ func (n *node) startServer(ctx context.Context) error {
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
-		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: n.settings.BodyMemory,
-		AnswerMemory: n.settings.AnswerMemory,
+		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: int(n.settings.BodyMemory),
+		AnswerMemory: int(n.settings.AnswerMemory),
 	}
 	deps := api.Deps{Store: n.store, Metrics: n.metrics.API, Log: n.log}
 	deps.Checks = n.checks

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,7 +25,7 @@ import (
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
-	session := readmeSession(t, ". data/quickstart.env     #")
+	session := documentSession(t, "README.md", ". data/quickstart.env     #")
 	run := func() string { return i.shell(session) }
 	if first := run(); !strings.Contains(first, `"object":"user"`) || !strings.Contains(first, "\n204\n") {
 		t.Fatalf("the README's session shows no user or no 204:\n%s", first)
@@ -55,20 +54,6 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// readmeSession is the block of commands in the README that begins with a text.
-func readmeSession(t *testing.T, begin string) string {
-	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := regexp.MustCompile("(?s)```sh\n(" + regexp.QuoteMeta(begin) + ".*?)```").FindSubmatch(readme)
-	if session == nil {
-		t.Fatalf("the README has no session that begins with %q", begin)
-	}
-	return string(session[1])
-}
-
 // shell runs commands in a folder whose data directory is the server's.
 func (i *instance) shell(commands string, env ...string) string {
 	i.t.Helper()
@@ -76,7 +61,7 @@ func (i *instance) shell(commands string, env ...string) string {
 	cmd.Dir, cmd.Env = filepath.Dir(i.dir), append(os.Environ(), env...)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		i.t.Fatalf("the README's session fails: %v\n%s", err, output)
+		i.t.Fatalf("the document's session fails: %v\n%s", err, output)
 	}
 	return string(output)
 }

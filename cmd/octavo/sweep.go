@@ -75,7 +75,7 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if err := sweepPacks(packsDir(n.settings), time.Now()); err != nil {
 		return false, err
 	}
-	if err := gitsync.SweepCache(gitCacheDir(n.settings), n.settings.GitCache, time.Now()); err != nil {
+	if err := gitsync.SweepCache(gitCacheDir(n.settings), int64(n.settings.GitCache), time.Now()); err != nil {
 		return false, err
 	}
 	if more, err := n.store.DeleteOldEventKeys(ctx); more || err != nil {

@@ -19,5 +19,10 @@
 // TestCorpus prints the figures, and says which sets chose the parameters. Two mistakes are frequent. Problems of one
 // thing become one cluster ("webhooks have stopped", "webhooks time out"). A problem told in many ways becomes several.
 //
+// The folders below it:
+//
+//	embedding  texts as vectors
+//	refining   titles and summaries of clusters by a language model
+//
 // The package imports schema only, and hands results back: api stores them by store.
 package conversations

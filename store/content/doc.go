@@ -1,4 +1,17 @@
 // Package content reads the text of rich documents: their plain text, and what a reader sees of a node, a reference, a
 // mark or a table. It is pure, does no I/O, and imports nothing of this module but schema. The packages below it build
-// on it: markdown reads and writes Markdown, pdf writes what becomes a PDF, tree holds the pages of a revision.
+// on it:
+//
+//	markdown     Markdown to documents and back
+//	tree         the pages of a revision: find, change, merge
+//	merge        three-way merges of documents and pages
+//	diff         lines up two lists
+//	keys         the keys of blocks and the anchors of headings
+//	gitlayout    a repository's files as pages, and back
+//	pagelinks    links between pages
+//	filerefs     the files that a document names
+//	includes     reusable contents
+//	words        texts and queries as the words that search compares
+//	pdf          the renderer's input
+//	contenttest  documents that tests share
 package content

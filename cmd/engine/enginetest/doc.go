@@ -4,5 +4,12 @@
 // It runs a program with octavo's engine commands. It must not import any package of this module except its own
 // sub-packages, so that the tests of any package may import it. `make test` starts one set of engines for all packages
 // (package with) and names it in the environment. Otherwise each test process starts the engines that it needs; they
-// end with it.
+// end with it. The folders below it:
+//
+//	with        runs a command with engines for its tests
+//	program     the program with the engine commands only
+//	eventually  waits for conditions
+//	capture     collects what a process writes
+//	cputime     measures processor time
+//	brokertest  a broker whose answers have faults
 package enginetest

@@ -19,7 +19,13 @@
 // POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
 // so clients can tell it from a fault.
 //
-// Package seglog stores a partition, package journal stores all other state, and package group coordinates consumers.
+// The folders below it:
+//
+//	seglog   the log of one partition
+//	journal  all other state
+//	group    the coordinator of consumer groups
+//	disk     the file system, which tests can make fail
+//
 // Package kafkaserver is the process of `octavo engine kafka`. Of this module, it may import only these packages, disk,
 // and cmd/engine/supervise/dirlock.
 package kafkaserver

@@ -1,0 +1,15 @@
+// Package bench is empty; README.md says how to run what is in the folders below it:
+//
+//	run           ratios to ceilings that the same run measures
+//	chaos         faults of every process under load
+//	powercut      power cuts of the default installation
+//	abuse         callers that take all they can
+//	repositories  what Octavo leaves of other people's repositories
+//	loadgen       sends load and measures it
+//	witness       records acknowledged events, and compares them with what is stored
+//	product       builds an octavo and its settings
+//	single        one octavo serve with everything embedded
+//	gitserver     serves Git repositories
+//	disk          file systems that freeze, fill and lose power
+//	machine       describes the machine and the commit
+package bench

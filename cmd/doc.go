@@ -1,0 +1,7 @@
+// Package cmd is empty. The folders below it:
+//
+//	octavo   the program: commands, settings, and the wiring of all parts
+//	engine   the embedded engines and their supervisor
+//	gen      writes the generated documents
+//	observe  one process's metrics
+package cmd

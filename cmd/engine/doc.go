@@ -1,0 +1,12 @@
+// Package engine is empty. The folders below it:
+//
+//	embedded     runs the engines as supervised child processes
+//	supervise    keeps child processes alive
+//	packages     finds the engines that make engines installed
+//	chserver     ClickHouse: a server around libchdb
+//	kafkaserver  the event log: a broker that speaks Kafka's protocol
+//	pgserver     Postgres: its data directory, passwords and settings
+//	typst        PDFs, by a renderer in a child process
+//	fetchmodel   downloads the model that compares conversations
+//	enginetest   engines for tests
+package engine

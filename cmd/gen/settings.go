@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+)
+
+const settingsIntroduction = `# Settings
+
+` + notice + `A setting is a flag of ´octavo serve´ (´--kafka-topic´ for ´OCTAVO_KAFKA_TOPIC´), an environment variable, and a member
+of the JSON file that ´--config´ or ´OCTAVO_CONFIG´ names (´{"kafka-topic": "events"}´). A flag overrides the
+environment, which overrides the file. Other commands that use the engines take the same settings.
+
+Units:
+
+- bytes: a number, or a number with a unit, such as ´512MiB´. The names end with ´_BYTES´.
+- duration: a number with a unit, such as ´10s´, ´5m´ or ´24h´.
+- list: values separated by commas.
+
+Every user of a machine can read its command lines. So a secret can also be read from a file: the variable with ´_FILE´
+or the flag with ´-file´ names the file, and ´-´ is standard input.
+
+`
+
+const settingsEnd = `
+Go's own settings apply too: ´GOMEMLIMIT´ (196 MiB if absent) is the memory that a node aims to stay below, without its
+engines, and ´GOGC´ (300 if absent).
+
+A query yields to inserts if the process of the insights store may change priorities: it runs as root or has
+´CAP_SYS_NICE´. The embedded engine needs the capability as an ambient one.
+`
+
+// settings writes the list of settings. Package main of cmd/octavo has the table, so the command prints it.
+func settings(b *bytes.Buffer) error {
+	b.WriteString(quotedCode(settingsIntroduction))
+	cmd := exec.Command("go", "run", "./cmd/octavo", "settings")
+	cmd.Stdout, cmd.Stderr = b, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return err
+	}
+	b.WriteString(quotedCode(settingsEnd))
+	return nil
+}

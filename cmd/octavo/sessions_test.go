@@ -1,0 +1,133 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api/saml/samltest"
+)
+
+// session is a block of shell commands in a document.
+type session struct {
+	document, begin string
+	test            string // runs the commands; "" if no test does
+	reason          string // why no test runs them
+}
+
+var sessions = []session{
+	{document: "README.md", begin: "make run", reason: "CI runs make test, and make run ends only by a signal"},
+	{document: "README.md", begin: ". data/quickstart.env     #", test: "TestReadmeSession"},
+	{document: "api/content/GIT.md", begin: ". data/quickstart.env\nREPOSITORY=", test: "TestGitSession"},
+	{document: ssoDocument, begin: "   octavo() {", test: "TestSSOSession"},
+	{document: ssoDocument, begin: "   octavo /orgs/$OCTAVO_ORG/saml -d", test: "TestSSOSession"},
+	{document: ssoDocument, begin: "   certificate=", test: "TestSSOSession"},
+	{document: ssoDocument, begin: "octavo /sso/token", test: "TestSSOSession"},
+	{document: "deploy/front-end/README.md", begin: "export OCTAVO_FRONT_ENDS=", reason: "needs a checkout of the front end"},
+	{document: "deploy/front-end/README.md", begin: "export OCTAVO_PUBLIC_URL=", reason: "needs a checkout of the front end"},
+}
+
+const ssoDocument = "deploy/sso.md"
+
+// TestSSOSession runs the commands of sso.md: domains, a provider that becomes active, and a code that is unknown.
+func TestSSOSession(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	file := filepath.Join(filepath.Dir(i.dir), "idp.pem")
+	if err := os.WriteFile(file, []byte(samltest.Ours().PEM()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output := i.shell(strings.Join([]string{
+		". data/quickstart.env",
+		documentSession(t, ssoDocument, "   octavo() {"),
+		"made=$(" + documentSession(t, ssoDocument, "   octavo /orgs/$OCTAVO_ORG/saml -d") + ")",
+		`PROVIDER=$(node -p 'JSON.parse(process.argv[1]).id' "$made")`,
+		documentSession(t, ssoDocument, "   certificate="),
+		documentSession(t, ssoDocument, "octavo /sso/token"),
+	}, "\n"))
+	for _, want := range []string{`"emailDomains":["acme.example"]`, "acme.example", `"status":"active"`, `"code":40`} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the session does not show %s:\n%s", want, output)
+		}
+	}
+}
+
+// documentSession returns the block of shell commands in a document that begins with a text.
+func documentSession(t *testing.T, document, begin string) string {
+	t.Helper()
+	for _, block := range shellBlocks(t, document) {
+		if strings.HasPrefix(block, begin) {
+			return block
+		}
+	}
+	t.Fatalf("%s has no session that begins with %q", document, begin)
+	return ""
+}
+
+func shellBlocks(t *testing.T, document string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, block[1])
+	}
+	return blocks
+}
+
+// TestSessions: each block of shell commands in the documents for users is in the table, and the tests of the table exist.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	var tests strings.Builder
+	sources, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range sources {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests.Write(text)
+	}
+	used := make([]bool, len(sessions))
+	for _, document := range documentsOfUsers(t) {
+		for _, block := range shellBlocks(t, document) {
+			row := slices.IndexFunc(sessions, func(s session) bool {
+				return s.document == document && strings.HasPrefix(block, s.begin)
+			})
+			if row < 0 {
+				t.Errorf("%s has commands that no test runs:\n%s", document, block)
+				continue
+			}
+			used[row] = true
+		}
+	}
+	for i, s := range sessions {
+		if !used[i] {
+			t.Errorf("%s has no session that begins with %q", s.document, s.begin)
+		}
+		if s.test != "" && !strings.Contains(tests.String(), "func "+s.test+"(") || (s.test == "") == (s.reason == "") {
+			t.Errorf("%s, %q: no test runs the commands, and no reason says why", s.document, s.begin)
+		}
+	}
+}
+
+// documentsOfUsers returns the documents of the repository, without the texts of tests.
+func documentsOfUsers(t *testing.T) (list []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			list = append(list, strings.TrimPrefix(path, "../../"))
+		}
+	}
+	return slices.DeleteFunc(list, func(path string) bool { return strings.HasPrefix(path, "bench/results/") })
+}

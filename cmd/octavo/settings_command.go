@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// SettingsCmd lists the settings. deploy/SETTINGS.md is its output.
+type SettingsCmd struct{}
+
+// Run prints a Markdown table of the settings that octavo serve has.
+func (SettingsCmd) Run(k *kong.Kong) error { return printSettings(os.Stdout, k.Model) }
+
+func printSettings(w io.Writer, model *kong.Application) error {
+	serve := slices.IndexFunc(model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
+	var b strings.Builder
+	b.WriteString("| setting | default | unit | meaning |\n|---|---|---|---|\n")
+	for _, flag := range model.Children[serve].Flags {
+		if len(flag.Envs) == 0 || flag.PlaceHolder == secretFilePlaceHolder {
+			continue
+		}
+		meaning := flag.Help
+		if flag.Tag.Has("secret") {
+			meaning += " Secret: `" + flag.Envs[0] + "_FILE` may name a file that has it."
+		}
+		initial := flag.Default
+		if initial != "" {
+			initial = "`" + initial + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", flag.Envs[0], initial, unitOf(flag), strings.ReplaceAll(meaning, "|", `\|`))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// unitOf returns the unit of a setting's values: the tag unit, or what the type says.
+func unitOf(flag *kong.Flag) string {
+	if unit := flag.Tag.Get("unit"); unit != "" {
+		return unit
+	}
+	switch t := flag.Target.Type(); {
+	case t == reflect.TypeFor[schema.ByteSize]():
+		return "bytes"
+	case t == reflect.TypeFor[time.Duration]():
+		return "duration"
+	case t.Kind() == reflect.Slice:
+		return "list"
+	case t == reflect.TypeFor[slog.Level]():
+		return "level"
+	case flag.Target.CanInt() || flag.Target.CanUint():
+		return "number"
+	}
+	return ""
+}
