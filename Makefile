@@ -152,9 +152,10 @@ powercut-short: engines ## the same with three cuts, about a minute; an ordinary
 	go run ./bench/powercut --cuts 3 --rate 500
 
 .PHONY: lint
-lint: $(LINTER) ## linters, the size of files, and no conflict of a merge left behind
+lint: $(LINTER) ## linters, the size of files, plain words, and no conflict of a merge left behind
 	$(LINTER) run ./...
 	@.ci/size
+	@.ci/prose
 	@# nolintlint ignores a nolint comment for a linter that is off.
 	@git grep -ohE '//nolint:[a-z,]+' -- '*.go' | sed 's/.*://' | tr , '\n' | sort -u | while read -r linter; do \
 	    grep -qx "    - $$linter" .golangci.yml || \

@@ -132,7 +132,7 @@ var calendarZones = []string{
 }
 
 // TestCalendar compares every preset and every comparison with the model, in zones of all kinds and
-// mostly where a clock is set in the range or in the one that it is compared with.
+// mostly where a clock is set in the range or in the compared range.
 func TestCalendar(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

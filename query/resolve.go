@@ -17,7 +17,7 @@ import (
 //     interval) is the grouped one, if groupBy has that column once; and the
 //     other way round for groupBy, if select has that column once. Otherwise
 //     it is the column without extra: exact time.
-//   - Dimensions of select are grouped by, whether groupBy names them or not, but for exact times: see lastTimes.
+//   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
 func resolve(site string, r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil}
 	zone, from, to, err := r.when(now)

@@ -36,8 +36,8 @@ type GitOperation struct {
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is how far an operation is, or was when it ended.
 	Progress *GitProgress `json:"progress,omitempty"`
-	// ChangeRequest is the one that an import made or updated, or for whose end a waiting export waits. WaitsFor is the
-	// operation that a queued one waits for. Reason says both in words.
+	// ChangeRequest is the request that an import made or updated, or whose end a waiting export waits for. WaitsFor is
+	// the operation that a queued operation waits for. Reason says both in words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
 	// AllowedBy says why an import changed the space although merge rules hold there.

@@ -20,8 +20,8 @@ var (
 		Order: NewestJob, Workers: 2, Slow: time.Minute,
 		Attempts: 6, Timeout: 30 * time.Minute,
 	}
-	// Imports and exports are one kind, so that a space's operations run in order. One that failed and is tried again
-	// does not keep the next one waiting. A slow transfer makes the job slow before Slow has passed.
+	// Imports and exports are one kind, so that a space's operations run in order. An operation that is
+	// retried does not block the next one. A slow transfer makes the job slow before Slow has passed.
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Yields: true, Workers: 2, Slow: 5 * time.Minute,

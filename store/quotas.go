@@ -86,7 +86,8 @@ var (
 	quotaSpaceComments   = quota{"comments on a space", "COMMENTS", func(q Quotas) int64 { return q.Comments }, known((*db.Queries).CommentsOnSpace)}
 	quotaRequestComments = quota{"comments on a change request", "COMMENTS", func(q Quotas) int64 { return q.Comments }, known((*db.Queries).CommentsOnChangeRequest)}
 	quotaReplies         = quota{"replies to a comment", "REPLIES", func(q Quotas) int64 { return q.Replies }, known((*db.Queries).RepliesToComment)}
-	quotaFileBytes       = quota{"bytes of the files of an organization", "FILE_BYTES", func(q Quotas) int64 { return int64(q.FileBytes) }, known((*db.Queries).BytesOfFiles)}
+	quotaFileBytes       = quota{"bytes of the files of an organization", "FILE_BYTES", fileBytes,
+		known((*db.Queries).BytesOfFiles)}
 )
 
 // within refuses what a transaction has added if there is more now than the quota allows; the refusal undoes it. Requests at the
@@ -129,3 +130,5 @@ func (s *Store) full(ctx context.Context, q *db.Queries, of quota, subject strin
 	}
 	return err
 }
+
+func fileBytes(q Quotas) int64 { return int64(q.FileBytes) }

@@ -21,8 +21,8 @@ var fieldBook = map[string]string{
 	"tools/script.sh": "echo hi\n",
 }
 
-// TestGitExportElsewhere exports what was imported from main to other branches and repositories. What nobody touched
-// keeps its name and its bytes, and the commit grows from the imported one where the repository has that.
+// TestGitExportElsewhere exports what was imported from main to other branches and repositories. Untouched files keep
+// their names and bytes. The commit grows from the imported commit where the repository has that commit.
 func TestGitExportElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -196,8 +196,8 @@ func TestGitCancel(t *testing.T) {
 	b.Exec(`do $$ begin assert not exists (select 1 from git_operations where credentials is not null), 'kept'; end $$`)
 }
 
-// TestGitCancelAfterAnAttempt cancels an operation that waits for its next attempt before River has noted the end of the
-// last one: the job is not tried again. River does not cancel the job of a run, which may be pushing.
+// TestGitCancelAfterAnAttempt cancels an operation that waits for its next attempt before River has noted the end of
+// the last attempt: the job is not retried. River does not cancel the job of a run, which may be pushing.
 func TestGitCancelAfterAnAttempt(t *testing.T) {
 	t.Parallel()
 	for state, marked := range map[string]bool{schema.GitRetrying: true, schema.GitRunning: false} {

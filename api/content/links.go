@@ -102,8 +102,9 @@ func (l *linkPaths) known(
 	return known, err
 }
 
-// resolved returns a document that is written with references in the place of links. What the document before it has
-// stays in its form. The page has no id if it is new; at finds its place, if there are links that need it.
+// resolved returns a document that is written with references in the place of links. Links that
+// the document before has, too, stay in their form. The page has no id if it is new. at finds its
+// place, if there are links that need it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {

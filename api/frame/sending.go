@@ -102,7 +102,7 @@ func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
 }
 
 // send repeats a step that sends bytes, or waits until it can, when its time is over and the client has taken some
-// bytes meanwhile. What the client's side has taken is what has left the kernel's queue.
+// bytes meanwhile. The client's side has taken the bytes that have left the kernel's queue.
 func (c *edgeConn) send(step func() (n int, err error)) error {
 	for queued := -1; ; {
 		if err := c.SetWriteDeadline(time.Now().Add(c.listener.connections.stall)); err != nil {

@@ -8,9 +8,11 @@ import (
 
 const settingsIntroduction = `# Settings
 
-` + notice + `A setting is a flag of ´octavo serve´ (´--kafka-topic´ for ´OCTAVO_KAFKA_TOPIC´), an environment variable, and a member
-of the JSON file that ´--config´ or ´OCTAVO_CONFIG´ names (´{"kafka-topic": "events"}´). A flag overrides the
-environment, which overrides the file. Other commands that use the engines take the same settings.
+` + notice + settingsUse
+
+const settingsUse = `A setting is a flag of ´octavo serve´ (´--kafka-topic´ for ´OCTAVO_KAFKA_TOPIC´), an environment
+variable, and a member of the JSON file that ´--config´ or ´OCTAVO_CONFIG´ names (´{"kafka-topic": "events"}´). A flag
+overrides the environment, which overrides the file. Other commands that use the engines take the same settings.
 
 Units:
 

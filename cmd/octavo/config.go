@@ -63,7 +63,8 @@ func (s *Settings) Validate() error {
 		)
 	}
 	if s.BodyMemory < leastBodyMemory {
-		return fmt.Errorf("OCTAVO_BODY_MEMORY_BYTES: must be at least %s, to hold one body of the largest size both as sent and inflated", leastBodyMemory)
+		return fmt.Errorf("OCTAVO_BODY_MEMORY_BYTES: must be at least %s, for the largest body, sent and inflated",
+			leastBodyMemory)
 	}
 	if s.KafkaPartitions < 1 || s.KafkaPartitions > 1<<16 {
 		return fmt.Errorf("OCTAVO_KAFKA_PARTITIONS: must be from 1 to %d", 1<<16)
@@ -149,7 +150,8 @@ func (s *Settings) validateQueries() error {
 		value int64
 	}{
 		{"CONCURRENCY", int64(s.QueryConcurrency)}, {"PER_ORG", int64(s.QueryPerOrg)}, {"PER_TOKEN", int64(s.QueryPerToken)},
-		{"QUEUE_WAIT", int64(s.QueryQueueWait)}, {"MAX_TIME", int64(s.QueryMaxTime)}, {"MAX_MEMORY_BYTES", int64(s.QueryMaxMemory)},
+		{"QUEUE_WAIT", int64(s.QueryQueueWait)}, {"MAX_TIME", int64(s.QueryMaxTime)},
+		{"MAX_MEMORY_BYTES", int64(s.QueryMaxMemory)},
 		{"MAX_ROWS", int64(min(s.QueryMaxRows, math.MaxInt64))},
 	} {
 		if limit.value <= 0 {
@@ -157,7 +159,8 @@ func (s *Settings) validateQueries() error {
 		}
 	}
 	if s.QueryConcurrency > maxQueryConcurrency || s.QueryMaxMemory > maxQueryMemory {
-		return fmt.Errorf("OCTAVO_QUERY_CONCURRENCY and OCTAVO_QUERY_MAX_MEMORY_BYTES: must be at most %d and %s", maxQueryConcurrency, maxQueryMemory)
+		return fmt.Errorf("OCTAVO_QUERY_CONCURRENCY and OCTAVO_QUERY_MAX_MEMORY_BYTES: must be at most %d and %s",
+			maxQueryConcurrency, maxQueryMemory)
 	}
 	if s.QueryRows < 0 || s.QueryRowsPerOrg < 0 || s.QueryRowsPerToken < 0 {
 		return fmt.Errorf("OCTAVO_QUERY_ROWS, OCTAVO_QUERY_ROWS_PER_ORG and OCTAVO_QUERY_ROWS_PER_TOKEN: must not be negative")
@@ -196,7 +199,8 @@ func (s *Settings) queryConfig() query.Config {
 		Concurrency: s.QueryConcurrency, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
 		Rows: s.QueryRows, RowsPerOrganization: s.QueryRowsPerOrg, RowsPerToken: s.QueryRowsPerToken,
 		Keep: s.QueryCache, KeepBytes: queryCacheBytes, StateBytes: states,
-		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory), MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
+		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory),
+		MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
 	}
 }
 

@@ -56,7 +56,7 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--query-cache=-1s":                  "OCTAVO_QUERY_CACHE",
 		"--query-cache=61s":                  "OCTAVO_QUERY_CACHE",
 		"--query-states-bytes=-1":            "OCTAVO_QUERY_STATES_BYTES",
-		"--query-states-bytes=2GX":           "query-states-bytes: must be a number of bytes, such as 2147483648 or 2GiB",
+		"--query-states-bytes=2GX":           "query-states-bytes: must be a number of bytes, such as 2147483648",
 		"--query-states-bytes=512MiB":        "",
 		"--query-cache=0":                    "",
 		"--outbound-allow=10.0.0.0/33":       "OCTAVO_OUTBOUND_ALLOW: \"10.0.0.0/33\"",

@@ -260,7 +260,8 @@ func TestGitSession(t *testing.T) {
 	i, forge := newInstance(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), gitsynctest.New(t)
 	forge.Repository("book")
 	before := forge.Files("book", "main", map[string]string{"README.md": "# Book\n\nText.\n", "more.md": "# More\n\n* one\n* two\n"})
-	output := i.shell(documentSession(t, "api/content/GIT.md", ". data/quickstart.env\nREPOSITORY="), "REPOSITORY="+forge.HTTP.URL+"/book")
+	session := documentSession(t, "api/content/GIT.md", ". data/quickstart.env\nREPOSITORY=")
+	output := i.shell(session, "REPOSITORY="+forge.HTTP.URL+"/book")
 	for _, want := range []string{`"result":"merge"`, `"result":"conflicts"`, `"status":"resolved"`} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the session does not show %s:\n%s", want, output)

@@ -26,11 +26,14 @@ var sessions = []session{
 	{document: ssoDocument, begin: "   octavo /orgs/$OCTAVO_ORG/saml -d", test: "TestSSOSession"},
 	{document: ssoDocument, begin: "   certificate=", test: "TestSSOSession"},
 	{document: ssoDocument, begin: "octavo /sso/token", test: "TestSSOSession"},
-	{document: "deploy/front-end/README.md", begin: "export OCTAVO_FRONT_ENDS=", reason: "needs a checkout of the front end"},
-	{document: "deploy/front-end/README.md", begin: "export OCTAVO_PUBLIC_URL=", reason: "needs a checkout of the front end"},
+	{document: frontEndDocument, begin: "export OCTAVO_FRONT_ENDS=", reason: "needs a checkout of the front end"},
+	{document: frontEndDocument, begin: "export OCTAVO_PUBLIC_URL=", reason: "needs a checkout of the front end"},
 }
 
-const ssoDocument = "deploy/sso.md"
+const (
+	ssoDocument      = "deploy/sso.md"
+	frontEndDocument = "deploy/front-end/README.md"
+)
 
 // TestSSOSession runs the commands of sso.md: domains, a provider that becomes active, and a code that is unknown.
 func TestSSOSession(t *testing.T) {
@@ -79,7 +82,7 @@ func shellBlocks(t *testing.T, document string) (blocks []string) {
 	return blocks
 }
 
-// TestSessions: each block of shell commands in the documents for users is in the table, and the tests of the table exist.
+// TestSessions checks that each block of shell commands in the documents is in the table, and that its test exists.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	var tests strings.Builder

@@ -37,7 +37,8 @@ func printSettings(w io.Writer, model *kong.Application) error {
 		if initial != "" {
 			initial = "`" + initial + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", flag.Envs[0], initial, unitOf(flag), strings.ReplaceAll(meaning, "|", `\|`))
+		meaning = strings.ReplaceAll(meaning, "|", `\|`)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", flag.Envs[0], initial, unitOf(flag), meaning)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -47,7 +47,10 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 	engines, err := embedded.Start(ctx, embedded.Config{
 		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir,
 		Want: want, Logger: log, OnRestart: onRestart,
-		Log: embedded.LogLimits{MaxBytes: int64(s.KafkaMaxBytes), RetainBytes: int64(s.KafkaRetainBytes), MinFreeBytes: int64(s.KafkaMinFreeBytes)},
+		Log: embedded.LogLimits{
+			MaxBytes: int64(s.KafkaMaxBytes), RetainBytes: int64(s.KafkaRetainBytes),
+			MinFreeBytes: int64(s.KafkaMinFreeBytes),
+		},
 	})
 	if err != nil {
 		return nil, err

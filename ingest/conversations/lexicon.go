@@ -167,7 +167,7 @@ func terms(text, language string) (found []string) {
 	return found
 }
 
-// isAmount reports whether a word is a number that differs between users. One of three digits may be an error's.
+// isAmount reports whether a word is a number that differs between users. A number of three digits may name an error.
 func isAmount(word string) bool { return len(word) != 3 && strings.Trim(word, "0123456789") == "" }
 
 func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }

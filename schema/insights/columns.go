@@ -124,7 +124,8 @@ var columns = []Column{
 	stringDimension("eventPageFeedbackComment", Excluded, stringField(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,
 		"Comment on the page."),
 	{
-		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: comparison, Null: AsZero, Privacy: Content,
+		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: comparison,
+		Null: AsZero, Privacy: Content,
 		Fields:   []Field{{id: 35, Name: "ask_rating", Type: "Int8", Codec: hashCodec, wire: wireCode{func(e *Event) int8 { return e.AskRating }}}},
 		Doc:      "Rating of an answer: 1 or -1, and 0 for an event without a rating.",
 		Expr:     func(Arguments, Env) sqltree.Expr { return sqltree.Call("toInt64", sqltree.Col("ask_rating")) },

@@ -1,7 +1,7 @@
 -- Who has access to content, and to how much of it.
 
--- The rank of every member's role on a collection or space, 0 for no access. The level is that of access_to there;
--- the path leads from the content to the top.
+-- The rank of every member's role on a collection or space, 0 for no access. The level is the level of
+-- access_to there; the path leads from the content to the top.
 create or replace function ranks_on_content(of_organization text, of_level text, of_path text[])
     returns table (user_id text, rank integer) language sql stable as $$
     select m.user_id, access_rank(m.role, of_level, greatest(

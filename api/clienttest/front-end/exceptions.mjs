@@ -1,5 +1,5 @@
 // Where answers differ from what the published document of a generation says, by the client's package: a change of its schemas, with
-// the reason. A replay in which no answer needs one fails. 0.146.0 has those of every answer, too: ../lib/seed.mjs.
+// the reason. A replay in which no answer needs one fails. 0.146.0 has the exceptions of ../lib/seed.mjs, too.
 import { exceptions as ofEvery } from '../lib/seed.mjs';
 
 const without = (schema, ...members) => { schema.required = schema.required.filter((name) => !members.includes(name)); };
