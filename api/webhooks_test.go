@@ -13,10 +13,10 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
+	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
+	"github.com/octavo-docs/octavo/api/remote/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
-	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/schema"
 )
 

@@ -1,10 +1,7 @@
-// Package ingest is empty: its folders bring visitor events, and other things
-// that flow in, to where they are queried.
+// Package ingest is empty: its folders bring visitor events to where they are queried.
 //
 //	intake ──► eventlog ◄── sink ──► eventstore
 //	                          └────► deadletter ──► eventlog
-//
-// Events:
 //
 //	intake      HTTP body → decode → validate → enrich → one message of the log
 //	eventlog    messages → one synced produce at a time per partition → Kafka
@@ -17,25 +14,9 @@
 //	eventgen    example events, for octavo seed and the benchmarks
 //	ingesttest  helpers for tests
 //
-// Other hosts:
-//
-//	outbound       the only way to hosts that users name
-//	provider       services that the operator names
-//	chat           chat completions of language models
-//	gitsync        files from and to Git repositories over http
-//	embed          titles of pages on the web
-//	mail           mails through an SMTP server
-//	webhooks       signed messages to organizations' receivers
-//	tunnel         events to integrations in development
-//	revalidation   tells front ends what has changed
-//	translation    segments of documents, and their translators
-//	openapi        OpenAPI specifications, from texts and URLs
-//	conversations  issues and clusters of conversations
-//
 // An event that Accept acknowledged is in the log; an event in the log is stored
 // once. DELIVERY.md says how.
 //
-// Imports follow the arrows; all may import schema, fair, balance, retry and
-// outbound. Nothing here imports store, query, api or cmd: the wiring passes in
-// what it needs of them.
+// Imports follow the arrows; all may import schema, balance and retry. Nothing here imports store, query, api or cmd:
+// the wiring passes in what it needs of them.
 package ingest

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/octavo-docs/octavo/fair"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/fair"
 )
 
 // Asker is who asks a question.

@@ -2,10 +2,12 @@
 // they share. It is the vocabulary of the other packages: store, ingest, query and api all import it, so it does no I/O and
 // imports nothing of this module. The folders below it:
 //
-//	insights    visitor events: the column table, operators, intervals, reasons, the table's DDL, the log's encoding
-//	sqltree     ClickHouse SQL as a tree
-//	condition   the language of adaptive conditions
-//	mergeexpr   the expressions of custom merge rules
-//	section     ids of site sections
-//	schematest  a document that tests share
+//	insights       visitor events: the column table, operators, reasons, the table's DDL, the log's encoding
+//	sqltree        ClickHouse SQL as a tree
+//	condition      the language of adaptive conditions
+//	mergeexpr      the expressions of custom merge rules
+//	section        ids of site sections
+//	conversations  issues and clusters of conversations
+//	fair           fair shares of limited resources
+//	schematest     a document that tests share
 package schema

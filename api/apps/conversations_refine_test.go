@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
-	"github.com/octavo-docs/octavo/ingest/chat/chattest"
-	"github.com/octavo-docs/octavo/ingest/conversations/refining"
+	"github.com/octavo-docs/octavo/api/remote/chat/chattest"
+	"github.com/octavo-docs/octavo/api/remote/refining"
 	"github.com/octavo-docs/octavo/schema"
 )
 

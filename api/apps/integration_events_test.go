@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
-	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
+	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )

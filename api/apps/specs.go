@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/remote/openapi"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/ingest/openapi"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
-	"github.com/octavo-docs/octavo/ingest/embed"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/api/remote/embed"
+	"github.com/octavo-docs/octavo/api/remote/outbound"
 	"github.com/octavo-docs/octavo/schema"
 )
 

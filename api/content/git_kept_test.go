@@ -10,9 +10,9 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
-	"github.com/octavo-docs/octavo/ingest/chat/chattest"
-	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
-	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
+	"github.com/octavo-docs/octavo/api/remote/chat/chattest"
+	"github.com/octavo-docs/octavo/api/remote/gitsync/gitsynctest"
+	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 )
 

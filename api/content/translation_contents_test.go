@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/octavo-docs/octavo/ingest/chat/chattest"
+	"github.com/octavo-docs/octavo/api/remote/chat/chattest"
 	"github.com/octavo-docs/octavo/schema"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/jobs/jobstest"
-	"github.com/octavo-docs/octavo/ingest/chat/chattest"
-	"github.com/octavo-docs/octavo/ingest/translation"
-	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
+	"github.com/octavo-docs/octavo/api/remote/chat/chattest"
+	"github.com/octavo-docs/octavo/api/remote/translation"
+	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
 )

@@ -2,7 +2,7 @@ package content
 
 import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/api/remote/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/merge"
 	"github.com/octavo-docs/octavo/store/content/tree"

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/octavo-docs/octavo/fair"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/fair"
 )
 
 // bodyPieces are the possible sizes of a body's buffer. The buffer grows with what has arrived, to at most bodyLeap

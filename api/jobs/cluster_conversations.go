@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/octavo-docs/octavo/ingest/conversations"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest/webhooks"
+	"github.com/octavo-docs/octavo/api/remote/webhooks"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

@@ -12,10 +12,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
+	"github.com/octavo-docs/octavo/api/remote/webhooks"
+	"github.com/octavo-docs/octavo/api/remote/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
-	"github.com/octavo-docs/octavo/ingest/webhooks"
-	"github.com/octavo-docs/octavo/ingest/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"

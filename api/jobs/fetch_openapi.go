@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/octavo-docs/octavo/ingest/openapi"
+	"github.com/octavo-docs/octavo/api/remote/openapi"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/api/remote/openapi"
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/openapi"
-	"github.com/octavo-docs/octavo/ingest/outbound"
-	"github.com/octavo-docs/octavo/ingest/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/gitlayout"
 )

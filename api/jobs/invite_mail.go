@@ -6,8 +6,8 @@ import (
 	"strings"
 	text "text/template"
 
+	"github.com/octavo-docs/octavo/api/remote/mail"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/ingest/mail"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

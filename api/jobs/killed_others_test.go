@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/octavo-docs/octavo/ingest/chat/chattest"
-	"github.com/octavo-docs/octavo/ingest/conversations"
-	"github.com/octavo-docs/octavo/ingest/mail/mailtest"
+	"github.com/octavo-docs/octavo/api/remote/chat/chattest"
+	"github.com/octavo-docs/octavo/api/remote/mail/mailtest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )

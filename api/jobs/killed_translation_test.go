@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
-	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/tree"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/octavo-docs/octavo/ingest/provider"
+	"github.com/octavo-docs/octavo/api/remote/provider"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

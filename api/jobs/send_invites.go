@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/octavo-docs/octavo/ingest/mail"
+	"github.com/octavo-docs/octavo/api/remote/mail"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

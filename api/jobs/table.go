@@ -6,9 +6,9 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
+	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/ingest/gitsync"
-	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest/translation/translationtest"
+	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/includes"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/keys"

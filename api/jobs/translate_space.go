@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest/provider"
+	"github.com/octavo-docs/octavo/api/remote/provider"
+	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/ingest/retry"
-	"github.com/octavo-docs/octavo/ingest/translation"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/api/remote/outbound"
 	"github.com/octavo-docs/octavo/schema"
 )
 

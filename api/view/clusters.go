@@ -1,8 +1,8 @@
 package view
 
 import (
-	"github.com/octavo-docs/octavo/ingest/conversations"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
 )
 

@@ -7,6 +7,7 @@
 //	kafkaserver  the event log: a broker that speaks Kafka's protocol
 //	pgserver     Postgres: its data directory, passwords and settings
 //	typst        PDFs, by a renderer in a child process
+//	embedding    texts as vectors, for the comparison of conversations
 //	fetchmodel   downloads the model that compares conversations
 //	enginetest   engines for tests
 package engine

@@ -13,13 +13,13 @@ import (
 
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/api/remote/webhooks"
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/ingest/sink"
-	"github.com/octavo-docs/octavo/ingest/webhooks"
 	"github.com/octavo-docs/octavo/query"
 )
 

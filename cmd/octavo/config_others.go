@@ -8,13 +8,13 @@ import (
 
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/orgs"
-	"github.com/octavo-docs/octavo/ingest/chat"
-	"github.com/octavo-docs/octavo/ingest/conversations/refining"
-	"github.com/octavo-docs/octavo/ingest/mail"
-	"github.com/octavo-docs/octavo/ingest/outbound"
-	"github.com/octavo-docs/octavo/ingest/provider"
-	"github.com/octavo-docs/octavo/ingest/revalidation"
-	"github.com/octavo-docs/octavo/ingest/translation"
+	"github.com/octavo-docs/octavo/api/remote/chat"
+	"github.com/octavo-docs/octavo/api/remote/mail"
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+	"github.com/octavo-docs/octavo/api/remote/provider"
+	"github.com/octavo-docs/octavo/api/remote/refining"
+	"github.com/octavo-docs/octavo/api/remote/revalidation"
+	"github.com/octavo-docs/octavo/api/remote/translation"
 )
 
 // This file makes, of the settings, what knows or reaches hosts of others: users' addresses, front ends, the

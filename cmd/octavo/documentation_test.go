@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
+	"github.com/octavo-docs/octavo/api/remote/gitsync/gitsynctest"
 )
 
 // docs is the scenario of TestDocumentation: a space of a server that runs alone, and the repository of its text.

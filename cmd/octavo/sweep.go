@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
 )
 
 // The sweep deletes old idempotency keys, expired invites, PDFs that nobody has

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/octavo-docs/octavo/fair"
+	"github.com/octavo-docs/octavo/schema/fair"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/octavo-docs/octavo/fair"
+	"github.com/octavo-docs/octavo/schema/fair"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 

@@ -1,0 +1,166 @@
+// Package chattest is a server of chat completions for tests, with the failures of real ones. Nothing but tests may import it.
+package chattest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/api/remote/chat"
+	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
+	"github.com/octavo-docs/octavo/api/remote/provider"
+)
+
+// The key and the model that a Server knows.
+const (
+	Key   = "key-of-the-tests"
+	Model = "model-of-the-tests"
+)
+
+// Request is what a Server was asked.
+type Request struct {
+	Model          string         `json:"model"`
+	Messages       []chat.Message `json:"messages"`
+	MaxTokens      int            `json:"max_tokens"`
+	Temperature    *float64       `json:"temperature"`
+	ResponseFormat *struct {
+		Type string `json:"type"`
+	} `json:"response_format"`
+}
+
+// Answer is what a Server answers. The zero Answer is an empty text with status 200.
+type Answer struct {
+	Text string
+	// FinishReason is "stop" if it is empty.
+	FinishReason string
+	// Status other than 0 and 200 is answered with an error document, whose message is Text.
+	Status int
+	// Code is that of the error document.
+	Code string
+	// RetryAfter is the header; "" is none.
+	RetryAfter string
+	// Raw, if it is not empty, is the body as it stands.
+	Raw string
+	// Half breaks the connection in the middle of the body.
+	Half bool
+	// Hang gives no answer until the client goes.
+	Hang bool
+}
+
+// Server answers as the function says that it was made with.
+type Server struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []Request
+	answer   func(Request) Answer
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB, answer func(Request) Answer) *Server {
+	t.Helper()
+	s := &Server{answer: answer}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Requests are those that the server took.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// Config is that of a client of the server. Its address is opened by name, as that of an operator's setting.
+func (s *Server) Config(t testing.TB) chat.Config {
+	t.Helper()
+	u, err := url.Parse(s.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat.Config{Model: Model, Provider: provider.Config{
+		Guard: outboundtest.Guard(t, u.Hostname()), URL: u, Key: Key, Name: "the model",
+	}}
+}
+
+// Client is a client of the server.
+func (s *Server) Client(t testing.TB) *chat.Client {
+	t.Helper()
+	return chat.New(s.Config(t))
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var asked Request
+	switch {
+	case err != nil:
+		return
+	case r.URL.Path != "/v1/"+chat.Path:
+		fail(w, Answer{Status: http.StatusNotFound, Text: "no such path"})
+		return
+	case r.Method != http.MethodPost:
+		fail(w, Answer{Status: http.StatusMethodNotAllowed, Text: "POST only"})
+		return
+	case r.Header.Get("Authorization") != "Bearer "+Key:
+		fail(w, Answer{Status: http.StatusUnauthorized, Code: "invalid_api_key", Text: "Incorrect API key provided: " + r.Header.Get("Authorization")})
+		return
+	case !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"), json.Unmarshal(body, &asked) != nil, len(asked.Messages) == 0:
+		fail(w, Answer{Status: http.StatusBadRequest, Text: "not a request"})
+		return
+	case asked.Model != Model:
+		fail(w, Answer{Status: http.StatusNotFound, Code: "model_not_found", Text: "no such model"})
+		return
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, asked)
+	s.mu.Unlock()
+	s.send(w, r, s.answer(asked))
+}
+
+func (s *Server) send(w http.ResponseWriter, r *http.Request, a Answer) {
+	if a.Hang {
+		<-r.Context().Done()
+		return
+	}
+	if a.RetryAfter != "" {
+		w.Header().Set("Retry-After", a.RetryAfter)
+	}
+	if a.Status != 0 && a.Status != http.StatusOK {
+		fail(w, a)
+		return
+	}
+	if a.FinishReason == "" {
+		a.FinishReason = "stop"
+	}
+	body := []byte(a.Raw)
+	if a.Raw == "" {
+		body, _ = json.Marshal(map[string]any{ // Maps of strings and numbers can be encoded.
+			"id": "chatcmpl-1", "object": "chat.completion", "model": Model,
+			"choices": []any{map[string]any{
+				"index": 0, "finish_reason": a.FinishReason, "message": map[string]any{"role": chat.Assistant, "content": a.Text},
+			}},
+			"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+		})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if a.Half {
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		_, _ = w.Write(body[:len(body)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(body)
+}
+
+func fail(w http.ResponseWriter, a Answer) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.Status)
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": a.Text, "type": "invalid_request_error", "code": a.Code}})
+	_, _ = w.Write(body)
+}

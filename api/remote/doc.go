@@ -1,0 +1,15 @@
+// Package remote is empty. The folders below it are clients of other hosts; they know nothing of the product:
+//
+//	outbound      the only way to hosts that users name
+//	provider      services that the operator names
+//	chat          chat completions of language models
+//	refining      titles and summaries of clusters by a language model
+//	translation   segments of documents, and their translators
+//	gitsync       files from and to Git repositories over http
+//	openapi       OpenAPI specifications, from texts and URLs
+//	embed         titles of pages on the web
+//	mail          mails through an SMTP server
+//	webhooks      signed messages to organizations' receivers
+//	tunnel        events to integrations in development
+//	revalidation  tells front ends what has changed
+package remote

@@ -1,0 +1,144 @@
+// Package embed finds out what a page on the web calls itself, for links that are shown with its title. It never passes on the page's
+// own HTML. A page that cannot be read is called by its host.
+//
+// It imports of Octavo only package outbound.
+package embed
+
+import (
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/net/html/charset"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// The bounds of a look-up. Readers wait for it, so it is short; of a page only the beginning is read, where its head is.
+const (
+	wholeTime    = 5 * time.Second
+	maxRedirects = 3
+	maxHead      = 512 << 10
+	maxBody      = 64 << 20
+)
+
+// entries pages are remembered, each for a while: those that could not be read for a short one.
+const (
+	entries   = 4096
+	lifeGood  = time.Hour
+	lifeBad   = time.Minute
+	maxFlight = 16
+)
+
+// The longest texts that are kept.
+const (
+	maxTitle = 300
+	maxSite  = 100
+	maxIcon  = 2048
+)
+
+// Page is what a page on the web calls itself.
+type Page struct {
+	Title string
+	Site  string
+	// Icon is an address, or empty.
+	Icon string
+}
+
+// Client looks pages up. Many goroutines may use it.
+type Client struct {
+	http interface {
+		Do(*http.Request) (*http.Response, error)
+	}
+	pages  *lru.Cache[string, remembered]
+	flight singleflight.Group
+	// places bounds the look-ups at a time: strangers may name addresses that answer slowly.
+	places *semaphore.Weighted
+}
+
+type remembered struct {
+	page  Page
+	until time.Time
+}
+
+// New builds a Client and opens nothing.
+func New(guard *outbound.Guard) *Client {
+	pages, _ := lru.New[string, remembered](entries) // It fails for no entries only.
+	return &Client{
+		http: guard.Client(outbound.Limits{
+			TLS: wholeTime, Headers: wholeTime, Whole: wholeTime, Redirects: maxRedirects, WireBytes: maxBody, Bytes: maxBody,
+		}),
+		pages: pages, places: semaphore.NewWeighted(maxFlight),
+	}
+}
+
+// Find gives the page at an absolute http or https address.
+func (c *Client) Find(ctx context.Context, address *url.URL) Page {
+	at := *address
+	at.Fragment, at.RawFragment = "", ""
+	key := at.String()
+	if known, ok := c.pages.Get(key); ok && time.Now().Before(known.until) {
+		return known.page
+	}
+	found, _, _ := c.flight.Do(key, func() (any, error) { // It has no error.
+		host := byHost(&at)
+		if !c.places.TryAcquire(1) {
+			return host, nil
+		}
+		defer c.places.Release(1)
+		// Others may wait for this look-up, so it goes on when the first caller is gone.
+		page, ok := c.look(context.WithoutCancel(ctx), &at)
+		life := lifeGood
+		if !ok {
+			page, life = host, lifeBad
+		}
+		c.pages.Add(key, remembered{page: page, until: time.Now().Add(life)})
+		return page, nil
+	})
+	page, _ := found.(Page)
+	return page
+}
+
+// byHost is the page of which nothing else is known.
+func byHost(at *url.URL) Page {
+	host := shorten(strings.TrimPrefix(at.Hostname(), "www."), maxSite)
+	return Page{Title: host, Site: host}
+}
+
+// look reads a page's head. What stands in the way is of no interest to those who see a link.
+func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return Page{}, false
+	}
+	request.Header.Set("Accept", "text/html,application/xhtml+xml")
+	request.Header.Set("User-Agent", "octavo")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return Page{}, false
+	}
+	defer func() { _ = response.Body.Close() }() // What was read is read.
+	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil || response.StatusCode != http.StatusOK || media != "text/html" && media != "application/xhtml+xml" {
+		return Page{}, false
+	}
+	body, err := charset.NewReader(io.LimitReader(response.Body, maxHead), response.Header.Get("Content-Type"))
+	if err != nil {
+		return Page{}, false
+	}
+	page, known := readHead(body).page(response.Request.URL), byHost(at)
+	if page.Title == "" {
+		page.Title = known.Title
+	}
+	if page.Site == "" {
+		page.Site = known.Site
+	}
+	return page, true
+}

@@ -1,0 +1,175 @@
+package gitsync
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// Remote is a branch of a repository, and how to be let in.
+type Remote struct {
+	URL string // http or https; login data in it counts if Username and Password are empty
+	Ref string // such as refs/heads/main
+	// Commit is the hash of a commit to fetch instead of the branch's newest. Servers give what is reachable from a
+	// branch.
+	Commit string
+	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
+	// that they choose.
+	Username, Password string
+	// Cache says what is kept of a fetch for the next one.
+	Cache CacheKey
+}
+
+// Config is what a Client needs.
+type Config struct {
+	Guard   *outbound.Guard
+	Limits  Limits
+	TempDir string // packs are stored below; "" means the system's
+	// CacheDir keeps what Remote.Cache asks for, within CacheBytes. Without them nothing is kept.
+	CacheDir   string
+	CacheBytes int64
+	// Warn hears of what could not be kept; fetches go on without it. It may be nil.
+	Warn func(error)
+}
+
+// Client fetches and pushes. Many goroutines may use it.
+type Client struct {
+	transport  transport.Transport
+	limits     Limits
+	tempDir    string
+	cacheDir   string
+	cacheBytes int64
+	warn       func(error)
+}
+
+const (
+	maxRedirects     = 5
+	handshakeTimeout = 10 * time.Second
+	// headersTimeout is long because a server counts and packs objects first.
+	headersTimeout = 2 * time.Minute
+)
+
+// New builds a Client and opens nothing.
+func New(cfg Config) *Client {
+	l := cfg.Limits
+	body := max(l.PackBytes+l.PackBytes/1000, l.RefsBytes) + 1<<20 // the bytes that frame a pack
+	client := cfg.Guard.Client(outbound.Limits{
+		TLS: handshakeTimeout, Headers: headersTimeout, Whole: l.Time, Redirects: maxRedirects, WireBytes: body, Bytes: body,
+	})
+	client.Transport = &answers{client.Transport, l.RefsBytes}
+	return &Client{
+		transport: githttp.NewClient(client), limits: l, tempDir: cfg.TempDir, cacheDir: cfg.CacheDir, cacheBytes: cfg.CacheBytes, warn: cfg.Warn,
+	}
+}
+
+// open reads a Remote.
+func (r Remote) open() (*transport.Endpoint, transport.AuthMethod, error) {
+	bad := func(detail string) (*transport.Endpoint, transport.AuthMethod, error) {
+		return nil, nil, &Error{Step: StepResolve, Reason: Unreachable, Detail: detail}
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return bad("the address is no http or https URL") // the error of url.Parse would repeat a password
+	}
+	if u.User != nil && r.Username == "" && r.Password == "" {
+		r.Username = u.User.Username()
+		r.Password, _ = u.User.Password()
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+	endpoint, err := transport.NewEndpoint(u.String())
+	if err != nil {
+		return bad("the address is no URL of a repository")
+	}
+	if !strings.HasPrefix(r.Ref, "refs/") {
+		return nil, nil, &Error{Step: StepFindRef, Reason: NoRef, Detail: "its name must begin with refs/"}
+	}
+	if r.Username == "" && r.Password == "" {
+		return endpoint, nil, nil
+	}
+	return endpoint, &githttp.BasicAuth{Username: r.Username, Password: r.Password}, nil
+}
+
+// secrets are the parts of the login that must not be repeated, as they are and as addresses write them.
+func (r Remote) secrets() []string {
+	password := r.Password
+	if u, err := url.Parse(r.URL); err == nil && u.User != nil && password == "" && r.Username == "" {
+		password, _ = u.User.Password()
+	}
+	token := base64.StdEncoding.EncodeToString([]byte(r.Username + ":" + password))
+	var secrets []string
+	for _, text := range []string{password, url.QueryEscape(password), url.PathEscape(password), token} {
+		if password != "" {
+			secrets = append(secrets, text)
+		}
+	}
+	return secrets
+}
+
+// answers looks at each answer before go-git does, which would keep the bodies of refusals in its errors and read a list of
+// refs of any length into memory.
+type answers struct {
+	next      http.RoundTripper
+	refsBytes int64
+}
+
+var (
+	errRefsTooLarge = errors.New("the list of refs is too long")
+	errServerFailed = errors.New("the server failed")
+	errNotGit       = errors.New("the answer is not of Git")
+)
+
+// RoundTrip implements http.RoundTripper.
+func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
+	response, err := a.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	switch status := response.StatusCode; {
+	case status >= 500 || status == http.StatusTooManyRequests:
+		_ = response.Body.Close() // the status says more
+		return nil, errServerFailed
+	case status >= 300:
+		_ = response.Body.Close()
+		response.Body = http.NoBody
+	case !strings.HasPrefix(response.Header.Get("Content-Type"), "application/x-git-"):
+		_ = response.Body.Close() // a page for people, or the older protocol, which serves files
+		return nil, errNotGit
+	case strings.HasSuffix(req.URL.Path, "/info/refs"):
+		response.Body = &refsBody{response.Body, a.refsBytes}
+	}
+	return response, nil
+}
+
+type refsBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *refsBody) Read(data []byte) (int, error) {
+	n, err := b.ReadCloser.Read(data)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errRefsTooLarge
+	}
+	return n, err
+}
+
+// within bounds the time of one fetch or push.
+func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.limits.Time)
+}
+
+func parseHash(text string) (plumbing.Hash, bool) {
+	return plumbing.NewHash(text), plumbing.IsHash(text)
+}

@@ -1,0 +1,174 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// Step is what a fetch or push was doing when it failed.
+type Step string
+
+// The steps, in their order.
+const (
+	StepResolve      Step = "resolve"      // find the addresses of the host, and check them
+	StepConnect      Step = "connect"      // connect and ask for the branches
+	StepAuthenticate Step = "authenticate" // be let in
+	StepFindRef      Step = "find the ref" // find the repository and the branch
+	StepFetch        Step = "fetch"        // receive the pack
+	StepRead         Step = "read"         // read the objects of the pack
+	StepWrite        Step = "write"        // make the new commit
+	StepPush         Step = "push"         // send it
+)
+
+// Reason is why a fetch or push failed: one row of Reasons.
+type Reason struct {
+	Label     string // label in metrics and logs
+	Retryable bool   // whether the same attempt may succeed later
+	Text      string // for users
+}
+
+// The reasons. States and messages of operations read these rows.
+var (
+	Unreachable     = &Reason{"unreachable", false, "the server cannot be reached"} // Error.Retryable asks the reason of package outbound
+	LoginRefused    = &Reason{"login_refused", false, "the server asks for a login, or refuses the one that it was given"}
+	NoRepository    = &Reason{"no_repository", false, "there is no repository at this address, or the login may not see it"}
+	NotGit          = &Reason{"not_git", false, "the server does not speak Git's smart HTTP protocol at this address"}
+	ServerFailed    = &Reason{"server_failed", true, "the server failed"}
+	EmptyRepository = &Reason{"empty_repository", false, "the repository has no commit"}
+	NoRef           = &Reason{"no_ref", false, "the repository has no such branch"}
+	NoCommit        = &Reason{"no_commit", false, "the repository no longer has the commit"}
+	TimedOut        = &Reason{"timed_out", true, "it took too long"}
+	Canceled        = &Reason{"canceled", true, "Octavo gave up, for instance because it stops"}
+	TooLarge        = &Reason{"too_large", false, "the repository is too large"}
+	Damaged         = &Reason{"damaged", false, "what the server sent is damaged or incomplete"}
+	NoSpace         = &Reason{"no_space", true, "Octavo could not store the repository while it read it"}
+	BadChange       = &Reason{"bad_change", false, "a changed path cannot be written to the repository"}
+	RemoteMoved     = &Reason{"remote_moved", true, "the branch has moved since it was fetched"}
+	PushRefused     = &Reason{"push_refused", false, "the server refused the push"}
+
+	Reasons = []*Reason{
+		Unreachable, LoginRefused, NoRepository, NotGit, ServerFailed, EmptyRepository, NoRef, NoCommit, TimedOut,
+		Canceled, TooLarge, Damaged,
+		NoSpace, BadChange, RemoteMoved, PushRefused,
+	}
+)
+
+// Error is why a fetch or push failed. Its text is for users; the cause is for logs.
+type Error struct {
+	Step   Step
+	Reason *Reason
+	Detail string // may be ""
+	cause  error
+}
+
+// Error is a message that a user may read.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("cannot %s: %s", e.Step, e.Reason.Text)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// Unwrap returns the cause, for logs.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Error makes a reason a target of errors.Is.
+func (r *Reason) Error() string { return r.Text }
+
+// Is reports whether target is the reason of the error.
+func (e *Error) Is(target error) bool {
+	reason, ok := target.(*Reason)
+	return ok && e.Reason == reason
+}
+
+// Retryable says whether the same attempt may succeed later.
+func (e *Error) Retryable() bool {
+	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
+		return false // another attempt would take as long
+	}
+	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
+		// Nobody listens at the address: most likely it is wrong.
+		return reached.Reason.Retryable && reached.Reason != outbound.ConnectFailed
+	}
+	return e.Reason.Retryable
+}
+
+// stepOf says in which step a host is not reached for a reason; the others fail the step that asked.
+var stepOf = map[*outbound.Reason]Step{
+	outbound.InvalidAddress: StepResolve, outbound.RefusedPort: StepResolve, outbound.RefusedNetwork: StepResolve,
+	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,
+}
+
+// explain makes the Error of what go-git, outbound or this package returned during a step.
+func explain(step Step, err error) *Error {
+	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // it has no Unwrap
+		err = hidden.Err
+	}
+	if known, ok := errors.AsType[*Error](err); ok {
+		return known
+	}
+	if reached, ok := errors.AsType[*outbound.Error](err); ok {
+		e := &Error{Step: step, Reason: Unreachable, Detail: reached.Error(), cause: err}
+		if at, ok := stepOf[reached.Reason]; ok {
+			e.Step = at
+		}
+		switch reached.Reason {
+		case outbound.TooLarge:
+			e.Reason = TooLarge
+		case outbound.TimedOut:
+			e.Reason = TimedOut
+		case outbound.Canceled:
+			e.Reason = Canceled
+		}
+		return e
+	}
+	for _, known := range []struct {
+		err    error
+		step   Step
+		reason *Reason
+	}{
+		{context.Canceled, step, Canceled},
+		{context.DeadlineExceeded, step, TimedOut},
+		{errRefsTooLarge, StepConnect, TooLarge},
+		{transport.ErrAuthenticationRequired, StepAuthenticate, LoginRefused},
+		{transport.ErrAuthorizationFailed, StepAuthenticate, LoginRefused},
+		{transport.ErrRepositoryNotFound, StepFindRef, NoRepository},
+		{transport.ErrEmptyRemoteRepository, StepFindRef, EmptyRepository},
+		{errServerFailed, step, ServerFailed},
+		{errNotGit, step, NotGit},
+	} {
+		if errors.Is(err, known.err) {
+			return &Error{Step: known.step, Reason: known.reason, cause: err}
+		}
+	}
+	if outbound.Explain(err).Reason == outbound.TimedOut {
+		return &Error{Step: step, Reason: TimedOut, cause: err}
+	}
+	if step == StepConnect {
+		return &Error{Step: step, Reason: NotGit, cause: err}
+	}
+	if _, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok || step != StepPush {
+		return &Error{Step: step, Reason: Damaged, cause: err}
+	}
+	return &Error{Step: step, Reason: PushRefused, cause: err}
+}
+
+// said makes one line of a server's words.
+func said(text string) string {
+	const longest = 300
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return text
+}

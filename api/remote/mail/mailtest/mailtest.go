@@ -1,0 +1,210 @@
+// Package mailtest is an SMTP server on loopback that keeps what it was sent, with the failures of a real one. Nothing but tests
+// may import it.
+package mailtest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	"net/mail"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+
+	octavo "github.com/octavo-docs/octavo/api/remote/mail"
+	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// Options say how the server behaves. The zero Options take every mail.
+type Options struct {
+	// TLS offers STARTTLS; Implicit wants TLS from the start.
+	TLS      *tls.Config
+	Implicit bool
+	// User must log in with Password, if it is not empty.
+	User, Password string
+	// Rcpt and Data refuse a mail, or hold it up. Data is asked once the mail is kept.
+	Rcpt func(to string) error
+	Data func(m Mail) error
+}
+
+// Mail is what the server was sent.
+type Mail struct {
+	From, To string
+	// Raw is the mail as it came. The others are read from it.
+	Raw        []byte
+	Header     mail.Header
+	Subject    string
+	Text, HTML string
+	// Encrypted tells whether it came over TLS.
+	Encrypted bool
+}
+
+// Server keeps mails.
+type Server struct {
+	Addr    string
+	options Options
+	mu      sync.Mutex
+	mails   []Mail
+}
+
+// Refusal is an answer with a code and an enhanced code.
+func Refusal(code, class, subject, detail int, message string) error {
+	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{class, subject, detail}, Message: message}
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB, o Options) *Server {
+	t.Helper()
+	s := &Server{options: o}
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
+	server.Domain, server.ErrorLog = "mail.example.com", silent{}
+	server.ReadTimeout, server.WriteTimeout = eventually.Patience, eventually.Patience
+	server.AllowInsecureAuth, server.TLSConfig = true, o.TLS
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Addr = listener.Addr().String()
+	if o.Implicit {
+		listener = tls.NewListener(listener, o.TLS)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // It ends with the test.
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return s
+}
+
+// Mails gives what was kept, in its order.
+func (s *Server) Mails() []Mail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Mail(nil), s.mails...)
+}
+
+// Sender sends through the server.
+func (s *Server) Sender(t testing.TB) *octavo.Sender {
+	t.Helper()
+	return SenderTo(t, "smtp://"+s.Addr, func(*octavo.Config) {})
+}
+
+// SenderTo sends through the server at an address on loopback.
+func SenderTo(t testing.TB, url string, change func(*octavo.Config)) *octavo.Sender {
+	t.Helper()
+	server, err := octavo.ParseServer(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := octavo.Config{
+		Guard: outboundtest.Guard(t, server.Host), Server: server,
+		From: &mail.Address{Name: "Octavo", Address: "octavo@example.com"}, Timeout: eventually.Patience,
+	}
+	change(&cfg)
+	return octavo.New(cfg)
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
+
+type session struct {
+	server   *Server
+	conn     *smtp.Conn
+	from, to string
+	known    bool
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != s.server.options.User || password != s.server.options.Password {
+			return smtp.ErrAuthFailed
+		}
+		s.known = true
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	if s.server.options.User != "" && !s.known {
+		return smtp.ErrAuthRequired
+	}
+	s.from = from
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.to = to
+	if s.server.options.Rcpt == nil {
+		return nil
+	}
+	return s.server.options.Rcpt(to)
+}
+
+func (s *session) Data(r io.Reader) error {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	m, err := read(raw)
+	if err != nil {
+		return err
+	}
+	m.From, m.To = s.from, s.to
+	_, m.Encrypted = s.conn.TLSConnectionState()
+	s.server.mu.Lock()
+	s.server.mails = append(s.server.mails, m)
+	s.server.mu.Unlock()
+	if s.server.options.Data == nil {
+		return nil
+	}
+	return s.server.options.Data(m)
+}
+
+func (s *session) Reset()        { s.from, s.to = "", "" }
+func (s *session) Logout() error { return nil }
+
+// read takes a mail with two alternatives apart.
+func read(raw []byte) (Mail, error) {
+	m := Mail{Raw: raw}
+	parsed, err := mail.ReadMessage(bytes.NewReader(raw))
+	if err != nil {
+		return m, err
+	}
+	m.Header = parsed.Header
+	if m.Subject, err = new(mime.WordDecoder).DecodeHeader(parsed.Header.Get("Subject")); err != nil {
+		return m, err
+	}
+	media, params, err := mime.ParseMediaType(parsed.Header.Get("Content-Type"))
+	if err != nil || media != "multipart/alternative" {
+		return m, errors.Join(err, errors.New("no mail with alternatives"))
+	}
+	parts := multipart.NewReader(parsed.Body, params["boundary"])
+	for _, text := range []*string{&m.Text, &m.HTML} {
+		part, err := parts.NextRawPart()
+		if err != nil {
+			return m, err
+		}
+		content, err := io.ReadAll(quotedprintable.NewReader(part))
+		if err != nil {
+			return m, err
+		}
+		*text = string(content)
+	}
+	return m, nil
+}

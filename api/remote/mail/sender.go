@@ -1,0 +1,137 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/mail"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// Config says through which server mails are sent, and from whom. All but Timeout and Authorities are required.
+type Config struct {
+	// Guard opens the host of Server, which is the operator's.
+	Guard  *outbound.Guard
+	Server Server
+	From   *mail.Address
+	// Timeout bounds each of: connecting with the login, and sending one mail; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// Authorities sign the server's certificate; nil means the system's.
+	Authorities *x509.CertPool
+}
+
+// DefaultTimeout bounds a step. Servers that look at a mail before they take it may need most of it.
+const DefaultTimeout = time.Minute
+
+// Sender sends mails. It is safe for concurrent use.
+type Sender struct {
+	cfg Config
+}
+
+// New builds a Sender and opens nothing.
+func New(cfg Config) *Sender {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	return &Sender{cfg}
+}
+
+// Message is a mail to one person. Its texts may be anything: they are encoded, and end no header.
+type Message struct {
+	// ID is unique to the mail and the same at every attempt, so that a mail which came twice can be recognised.
+	ID      string
+	To      string
+	Subject string
+	Text    string
+	HTML    string
+}
+
+// Connection is a logged-in connection to the server, for one goroutine.
+type Connection struct {
+	client *gomail.Client
+	from   *mail.Address
+	conn   net.Conn
+	// forget ends the watch over the context of Open.
+	forget func() bool
+}
+
+// Open connects and logs in. When the context ends, so does the connection. Its error is an *Error.
+func (s *Sender) Open(ctx context.Context) (*Connection, error) {
+	c := &Connection{from: s.cfg.From}
+	client, err := gomail.NewClient(s.cfg.Server.Host, s.options(c)...)
+	if err != nil {
+		return nil, opening(err)
+	}
+	c.client = client
+	if err := client.DialWithContext(ctx); err != nil {
+		if c.conn != nil {
+			_ = c.conn.Close() // The first error says more.
+		}
+		return nil, opening(err)
+	}
+	conn := c.conn
+	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // It was given up.
+	return c, nil
+}
+
+func (s *Sender) options(c *Connection) []gomail.Option {
+	server := s.cfg.Server
+	secure := &tls.Config{ServerName: server.Host, RootCAs: s.cfg.Authorities, MinVersion: tls.VersionTLS12}
+	policy := map[TLS]gomail.TLSPolicy{StartTLS: gomail.TLSMandatory, ImplicitTLS: gomail.NoTLS, NoTLS: gomail.NoTLS}[server.TLS]
+	options := []gomail.Option{
+		gomail.WithPort(server.Port), gomail.WithTimeout(s.cfg.Timeout), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(secure),
+		gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+			if conn, err = s.cfg.Guard.DialContext(ctx, network, address); err != nil {
+				return nil, err
+			}
+			c.conn = conn
+			if server.TLS != ImplicitTLS {
+				return conn, nil
+			}
+			encrypted := tls.Client(conn, secure)
+			return encrypted, encrypted.HandshakeContext(ctx)
+		}),
+	}
+	if server.User != "" {
+		options = append(options, gomail.WithUsername(server.User), gomail.WithPassword(server.Password),
+			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin))
+	}
+	return options
+}
+
+// Send sends a mail. Its error is an *Error. Unless that is about the mail, the connection is of no more use.
+func (c *Connection) Send(m Message) error {
+	to, err := mail.ParseAddress(m.To)
+	if err != nil || to.Address != m.To {
+		return &Error{Reason: BadAddress, cause: err}
+	}
+	mime := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	mime.FromMailAddress(c.from)
+	mime.ToMailAddress(to)
+	mime.SetMessageIDWithValue(m.ID)
+	mime.SetDate()
+	mime.Subject(m.Subject)
+	// Nobody's absence note answers it, nor a list of its own.
+	mime.SetGenHeader("Auto-Submitted", "auto-generated")
+	mime.SetGenHeader("X-Auto-Response-Suppress", "All")
+	mime.SetBodyString(gomail.TypeTextPlain, m.Text)
+	mime.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	if err := c.client.Send(mime); err != nil {
+		if e := sending(err); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// Close ends the connection.
+func (c *Connection) Close() {
+	c.forget()
+	_ = c.client.Close() // What was sent is sent.
+	_ = c.conn.Close()
+}

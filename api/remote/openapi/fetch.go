@@ -1,0 +1,214 @@
+package openapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Limits bound what one specification may take.
+type Limits struct {
+	// Whole bounds everything, with all documents that it refers to; Each bounds one of them.
+	Whole, Each time.Duration
+	// Documents is how many others it may refer to, Bytes how large all of them may be together.
+	Documents int
+	Bytes     int64
+}
+
+// DefaultLimits are those of the product.
+var DefaultLimits = Limits{Whole: time.Minute, Each: 20 * time.Second, Documents: 50, Bytes: 2 * MaxText}
+
+const maxRedirects = 5
+
+// Fetcher reads specifications that users name by their URL.
+type Fetcher struct {
+	client interface {
+		Do(*http.Request) (*http.Response, error)
+	}
+	limits Limits
+}
+
+// NewFetcher builds a Fetcher and opens nothing.
+func NewFetcher(guard *outbound.Guard, l Limits) *Fetcher {
+	return &Fetcher{limits: l, client: guard.Client(outbound.Limits{
+		TLS: l.Each / 2, Headers: l.Each, Whole: l.Each, Redirects: maxRedirects, WireBytes: MaxText, Bytes: MaxText,
+	})}
+}
+
+// Fetched is what a URL has.
+type Fetched struct {
+	// Unchanged says that every document is as it was; there is no Document then.
+	Unchanged bool
+	// Document is the specification as JSON, with all that it refers to.
+	Document []byte
+	// Sources are the documents that were read, the specification first.
+	Sources []schema.OpenAPISourceState
+}
+
+// Fetch reads the specification at an address, and the documents of the same origin that it refers to. known is what Fetch gave
+// the last time; servers that know it may answer that nothing has changed. Errors are Problems, or that of a canceled context.
+func (f *Fetcher) Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (Fetched, error) {
+	whole, cancel := context.WithTimeout(ctx, f.limits.Whole)
+	defer cancel()
+	fetched, err := f.fetch(whole, address, known)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return Fetched{}, ctx.Err()
+	}
+	if err == nil {
+		return fetched, nil
+	}
+	if problems, ok := errors.AsType[Problems](err); ok {
+		return Fetched{}, problems
+	}
+	return Fetched{}, asProblems(err)
+}
+
+func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (Fetched, error) {
+	target, err := url.Parse(address)
+	if err != nil {
+		return Fetched{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
+	}
+	target.Fragment = ""
+	// A document without validators has to be read again, and then all have to: nobody is asked twice.
+	if len(known) == 0 || known[0].URL != target.String() || slices.ContainsFunc(known, withoutValidators) {
+		known = []schema.OpenAPISourceState{{}}
+	}
+	first, err := f.get(ctx, target, known[0])
+	if err != nil {
+		return Fetched{}, err
+	}
+	if first.unchanged {
+		if f.allUnchanged(ctx, known[1:]) {
+			return Fetched{Unchanged: true, Sources: known}, nil
+		}
+		if first, err = f.get(ctx, target, schema.OpenAPISourceState{}); err != nil {
+			return Fetched{}, err
+		}
+	}
+	r := &reading{fetcher: f, ctx: ctx, origins: []*url.URL{target, first.url}, left: f.limits.Bytes}
+	root, err := r.read(first)
+	if err != nil {
+		return Fetched{}, err
+	}
+	document, err := finish(root, r.load)
+	return Fetched{Document: document, Sources: r.sources}, err
+}
+
+func withoutValidators(one schema.OpenAPISourceState) bool { return one.ETag+one.LastModified == "" }
+
+// allUnchanged asks whether none of the documents has changed. Any doubt is a change.
+func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISourceState) bool {
+	return !slices.ContainsFunc(known, func(one schema.OpenAPISourceState) bool {
+		target, err := url.Parse(one.URL)
+		if err != nil {
+			return true
+		}
+		got, err := f.get(ctx, target, one)
+		return err != nil || !got.unchanged
+	})
+}
+
+// reading is the state of one Fetch.
+type reading struct {
+	fetcher *Fetcher
+	ctx     context.Context // the context of the call of Fetch, for the walk's callbacks
+	origins []*url.URL
+	left    int64
+	sources []schema.OpenAPISourceState
+}
+
+// load reads a document that another one refers to.
+func (r *reading) load(target *url.URL) (*source, error) {
+	switch {
+	case target.Scheme != "http" && target.Scheme != "https":
+		return nil, &Problem{Text: "only http and https addresses are read", Code: schema.SpecFetchError}
+	case !slices.ContainsFunc(r.origins, func(one *url.URL) bool { return outbound.SameOrigin(one, target) }):
+		return nil, &Problem{Text: "it is on another host than the specification, and only those of the same are read", Code: schema.SpecFetchError}
+	case len(r.sources) > r.fetcher.limits.Documents:
+		return nil, &Problem{Text: fmt.Sprintf("there are more than %d documents", r.fetcher.limits.Documents), Code: schema.SpecFetchError}
+	}
+	got, err := r.fetcher.get(r.ctx, target, schema.OpenAPISourceState{})
+	if err != nil {
+		return nil, err
+	}
+	return r.read(got)
+}
+
+func (r *reading) read(got answer) (*source, error) {
+	r.sources = append(r.sources, got.state)
+	if r.left -= int64(len(got.body)); r.left < 0 {
+		return nil, &Problem{Text: fmt.Sprintf("all documents together are larger than %d MiB", r.fetcher.limits.Bytes>>20), Code: schema.SpecFetchError}
+	}
+	root, err := parseText(got.body)
+	return &source{url: got.url, root: root}, err
+}
+
+// answer is what a server has at an address.
+type answer struct {
+	unchanged bool
+	body      []byte
+	url       *url.URL // after redirects
+	state     schema.OpenAPISourceState
+}
+
+// get reads one document, unless it is as it was known.
+func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPISourceState) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return answer{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
+	}
+	request.Header.Set("Accept", "application/json, application/yaml, text/yaml, */*;q=0.5")
+	request.Header.Set("User-Agent", "Octavo")
+	for name, value := range map[string]string{"If-None-Match": known.ETag, "If-Modified-Since": known.LastModified} {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
+	}
+	response, err := f.client.Do(request)
+	if err != nil {
+		return answer{}, unreachable(err)
+	}
+	defer func() { _ = response.Body.Close() }() // it was read
+	if response.StatusCode == http.StatusNotModified && !withoutValidators(known) {
+		return answer{unchanged: true}, nil
+	}
+	if response.StatusCode != http.StatusOK {
+		return answer{}, &Problem{
+			Text: fmt.Sprintf("%s answered %d", target.Hostname(), response.StatusCode), Code: schema.SpecFetchError,
+			Retryable: response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout,
+		}
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return answer{}, unreachable(err)
+	}
+	return answer{body: body, url: response.Request.URL, state: schema.OpenAPISourceState{
+		URL: target.String(), ETag: short(response.Header.Get("ETag")), LastModified: short(response.Header.Get("Last-Modified")),
+	}}, nil
+}
+
+// short leaves out validators that are too long to keep, and those that are no UTF-8, as HTTP allows and JSON does not.
+func short(validator string) string {
+	if len(validator) > 500 || !utf8.ValidString(validator) {
+		return ""
+	}
+	return validator
+}
+
+func unreachable(err error) error {
+	e := outbound.Explain(err)
+	code := schema.SpecFetchError
+	if e.Reason == outbound.TimedOut {
+		code = schema.SpecFetchTimeout
+	}
+	return &Problem{Text: e.Error(), Code: code, Retryable: e.Reason.Retryable}
+}

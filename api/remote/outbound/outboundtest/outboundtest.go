@@ -1,0 +1,27 @@
+// Package outboundtest opens addresses for tests, which have servers on loopback. Nothing but tests may import it.
+package outboundtest
+
+import (
+	"testing"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// Loopback is the address at which tests have their servers.
+const Loopback = "127.0.0.1"
+
+// Policy opens hosts and networks, as an operator's setting does.
+func Policy(t testing.TB, entries ...string) outbound.Policy {
+	t.Helper()
+	policy, err := outbound.ParsePolicy(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+// Guard reaches the public network, and what entries open.
+func Guard(t testing.TB, entries ...string) *outbound.Guard {
+	t.Helper()
+	return outbound.New(outbound.Config{Policy: Policy(t, entries...)})
+}

@@ -1,0 +1,139 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// Config says which provider it is. Key may be empty, and so may Timeout.
+type Config struct {
+	// Guard opens the host of URL, which is the operator's.
+	Guard *outbound.Guard
+	URL   *url.URL
+	// Key is sent as a bearer token.
+	Key string
+	// Name is what users know the provider as in errors, such as "the translator".
+	Name string
+	// Timeout bounds one call; DefaultTimeout if it is 0.
+	Timeout time.Duration
+}
+
+// DefaultTimeout bounds a call. Language models may think for minutes before the first byte.
+const DefaultTimeout = 5 * time.Minute
+
+// The bounds of an answer, and of what of an error's text is kept for logs.
+const (
+	maxAnswer    = 8 << 20
+	maxErrorText = 500
+	// longestRetryAfter is the longest pause that is believed.
+	longestRetryAfter = time.Hour
+)
+
+// Client calls one provider. It is safe for concurrent use.
+type Client struct {
+	url  *url.URL
+	key  string
+	name string
+	do   func(*http.Request) (*http.Response, error)
+}
+
+// New builds a Client and opens nothing.
+func New(cfg Config) *Client {
+	timeout := cfg.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	return &Client{url: cfg.URL, key: cfg.Key, name: cfg.Name, do: cfg.Guard.Client(outbound.Limits{
+		TLS: min(timeout, 10*time.Second), Headers: timeout, Whole: timeout, WireBytes: maxAnswer, Bytes: maxAnswer,
+	}).Do}
+}
+
+// Post sends a document to a path below the address of the provider, and decodes the answer into another. Its errors are of type
+// *Error, but for that of a request which cannot be encoded.
+func (c *Client) Post(ctx context.Context, path string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, http.MethodPost, path, body, answer)
+}
+
+// Get reads a document.
+func (c *Client) Get(ctx context.Context, path string, answer any) error {
+	return c.call(ctx, http.MethodGet, path, nil, answer)
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body []byte, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, method, c.url.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return c.Fail(Unreachable, "%w", err)
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "octavo")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	response, err := c.do(request)
+	if err != nil {
+		return c.unreached(err)
+	}
+	defer func() { _ = response.Body.Close() }() // What was read is read.
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		return c.unreached(err)
+	}
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return c.refused(response, read)
+	}
+	if err := json.Unmarshal(read, answer); err != nil {
+		failed := c.Fail(Malformed, "%w", err)
+		failed.Status = response.StatusCode
+		return failed
+	}
+	return nil
+}
+
+// refused makes an Error of an answer that is none.
+func (c *Client) refused(response *http.Response, body []byte) *Error {
+	e := &Error{Reason: Rejected, Provider: c.name, Status: response.StatusCode, cause: errors.New(c.said(body))}
+	switch status := response.StatusCode; {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		e.Reason = Unauthorized
+	case status == http.StatusPaymentRequired:
+		e.Reason = Exhausted
+	case status == http.StatusTooManyRequests:
+		e.Reason = Limited
+		if bytes.Contains(body, []byte(`"insufficient_quota"`)) {
+			e.Reason = Exhausted
+		}
+	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status >= 500:
+		e.Reason = Unavailable
+	}
+	if e.Reason.Retryable {
+		e.RetryAfter = outbound.RetryAfter(response.Header, time.Now(), longestRetryAfter)
+	}
+	return e
+}
+
+// said is what the provider said, for logs. Some repeat the key.
+func (c *Client) said(body []byte) string {
+	text := string(body)
+	if c.key != "" { // Before the text is cut: what is left of a key that is cut in two would stay.
+		text = strings.ReplaceAll(text, c.key, "…")
+	}
+	return fmt.Sprintf("it said %q", strings.ToValidUTF8(text[:min(len(text), maxErrorText)], ""))
+}

@@ -1,0 +1,84 @@
+package provider
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// Reason is why a call gave no answer of use: one row of Reasons.
+type Reason struct {
+	Label string
+	// Retryable says that the same call may succeed later.
+	Retryable bool
+	// Text completes the sentence "<the provider> ..." for users.
+	Text string
+}
+
+// The reasons.
+var (
+	Unreachable  = &Reason{"unreachable", false, "cannot be reached"}
+	Interrupted  = &Reason{"interrupted", true, "did not complete an answer"}
+	Unauthorized = &Reason{"unauthorized", false, "does not accept its key"}
+	Exhausted    = &Reason{"exhausted", false, "does nothing until its account has credit again"}
+	Limited      = &Reason{"limited", true, "takes no more requests now"}
+	Unavailable  = &Reason{"unavailable", true, "has a failure of its own"}
+	Rejected     = &Reason{"rejected", false, "rejects the request"}
+	Refused      = &Reason{"refused", false, "refuses to work on this text"}
+	Cut          = &Reason{"cut", false, "cut its answer off at the greatest length"}
+	Malformed    = &Reason{"malformed", true, "gave an answer that is not understood"}
+	NoLanguage   = &Reason{"no_language", false, "does not translate between these languages"}
+
+	Reasons = []*Reason{Unreachable, Interrupted, Unauthorized, Exhausted, Limited, Unavailable, Rejected, Refused, Cut, Malformed, NoLanguage}
+)
+
+// Error is why a call gave no answer of use. Its text is for users; the cause, which may repeat what the provider said, is for logs.
+type Error struct {
+	Reason *Reason
+	// Provider is what users know it as, such as "the translator".
+	Provider string
+	// Status is that of the answer; 0 if there was none.
+	Status int
+	// RetryAfter is how long the provider asks to be left alone; 0 if it did not say.
+	RetryAfter time.Duration
+	cause      error
+}
+
+// Error is a message that a user may read.
+func (e *Error) Error() string {
+	text := e.Provider + " " + e.Reason.Text
+	if e.Status != 0 && e.Status != http.StatusOK {
+		text += " (status " + strconv.Itoa(e.Status) + ")"
+	}
+	if why, ok := e.cause.(*outbound.Error); ok { //nolint:errorlint // The cause itself: what it wraps is for logs.
+		text += ": it " + why.Reason.Text
+	}
+	return text
+}
+
+// Unwrap returns the cause, for logs.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Retryable reports whether the same call may succeed later.
+func (e *Error) Retryable() bool { return e.Reason.Retryable }
+
+// Fail makes an Error of a client for what its user found in an answer.
+func (c *Client) Fail(reason *Reason, format string, args ...any) *Error {
+	return &Error{Reason: reason, Provider: c.name, cause: fmt.Errorf(format, args...)}
+}
+
+// unreached makes an Error of what an outbound client returned.
+func (c *Client) unreached(err error) *Error {
+	why := outbound.Explain(err)
+	reason := Unreachable
+	switch {
+	case why.Reason == outbound.BadResponse || why.Reason == outbound.TooLarge:
+		reason = Malformed
+	case why.Reason.Retryable:
+		reason = Interrupted
+	}
+	return &Error{Reason: reason, Provider: c.name, cause: why}
+}

@@ -1,0 +1,117 @@
+// Package revalidation tells the front ends of sites what has changed, so that they read it again. It imports of Octavo only
+// package outbound.
+package revalidation
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// limits bound one call. A front end only marks what it keeps, and answers at once.
+var limits = outbound.Limits{TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second, WireBytes: 64 << 10, Bytes: 64 << 10}
+
+// maxTags bounds the tags of one call.
+const maxTags = 200
+
+// path is where front ends take revalidations, below their own address.
+const path = "/~gitbook/revalidate"
+
+// signatureHeader has the hex HMAC-SHA256 of the body.
+const signatureHeader = "X-Gitbook-Signature"
+
+// Config says which front ends there are. All members but Secret are required.
+type Config struct {
+	Guard *outbound.Guard
+	// FrontEnds are the addresses of front ends, as ParseFrontEnds reads them.
+	FrontEnds []*url.URL
+	// Secret is what front ends and we have in common; without one, calls are not signed.
+	Secret string
+}
+
+// Client calls front ends. It is safe for concurrent use.
+type Client struct {
+	frontEnds []*url.URL
+	secret    []byte
+	do        func(*http.Request) (*http.Response, error)
+}
+
+// New builds a Client. It connects to nothing.
+func New(cfg Config) *Client {
+	return &Client{frontEnds: cfg.FrontEnds, secret: []byte(cfg.Secret), do: cfg.Guard.Client(limits).Do}
+}
+
+// ParseFrontEnds reads the addresses of front ends; its error names the one that is none.
+func ParseFrontEnds(addresses []string) ([]*url.URL, error) {
+	var parsed []*url.URL
+	for _, address := range addresses {
+		if address = strings.TrimSpace(address); address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return nil, fmt.Errorf("%q is not an address such as https://docs.example.com", address)
+		}
+		parsed = append(parsed, u)
+	}
+	return parsed, nil
+}
+
+// Revalidate tells every front end that what these tags name has changed. A front end that cannot be told keeps no other from
+// hearing it; its error is a text for users.
+func (c *Client) Revalidate(ctx context.Context, tags []string) error {
+	for len(tags) > 0 {
+		n := min(len(tags), maxTags)
+		body, err := json.Marshal(struct {
+			Tags []string `json:"tags"`
+		}{tags[:n]})
+		if err != nil {
+			return err
+		}
+		tags = tags[n:]
+		var failed []string
+		for _, frontEnd := range c.frontEnds {
+			if err := c.tell(ctx, frontEnd, body); err != nil {
+				failed = append(failed, err.Error())
+			}
+		}
+		if len(failed) > 0 {
+			return errors.New(strings.Join(failed, "; "))
+		}
+	}
+	return nil
+}
+
+func (c *Client) tell(ctx context.Context, frontEnd *url.URL, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, frontEnd.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if len(c.secret) > 0 {
+		mac := hmac.New(sha256.New, c.secret)
+		mac.Write(body)
+		request.Header.Set(signatureHeader, hex.EncodeToString(mac.Sum(nil)))
+	}
+	response, err := c.do(request)
+	if err != nil {
+		return fmt.Errorf("front end %s: %w", frontEnd.Host, outbound.Explain(err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("front end %s answered %d", frontEnd.Host, response.StatusCode)
+	}
+	return nil
+}

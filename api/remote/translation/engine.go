@@ -1,0 +1,326 @@
+package translation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/remote/provider"
+)
+
+// Provider translates texts in the notation. Its errors are of type *provider.Error.
+type Provider interface {
+	// Translate gives the translations of a batch, as many as it has texts.
+	Translate(ctx context.Context, b Batch) ([]string, error)
+	// Check says whether the provider has these languages.
+	Check(ctx context.Context, from, to string) error
+	// Bounds are how many texts, and bytes of texts, a batch has at most. A text may be longer than all.
+	Bounds() (texts, bytes int)
+	// KnowsTerms says whether the provider is told of terms. If it is not, they are put in by hand.
+	KnowsTerms() bool
+}
+
+// Batch is what a provider is asked for at once.
+type Batch struct {
+	From, To     string
+	Instructions string
+	Texts        []Text
+}
+
+// Text is one of a batch.
+type Text struct {
+	Source string
+	Terms  []Term
+	// Complaint is what was wrong with the last answer to this text; "" the first time.
+	Complaint string
+}
+
+// The problems of a translation.
+const (
+	// TermMissing: a term of the glossary is not in the translation, which is used.
+	TermMissing = "term-missing"
+	// PlaceholderLost: the translation has not the tags of its source. It was translated in parts.
+	PlaceholderLost = "placeholder-lost"
+	// Refused: the provider does not translate it. It stays in the language of the source.
+	Refused = "refused"
+)
+
+// Done is a segment that a provider was asked for. Target is "" if there is none.
+type Done struct {
+	Segment
+	Target  string
+	Problem string
+}
+
+// Engine sends segments to a provider, and checks and repairs what comes back.
+type Engine struct {
+	Provider Provider
+	// Pause waits; it ends early with the context.
+	Pause func(ctx context.Context, d time.Duration)
+}
+
+const (
+	// attempts is how often one call is made that may succeed later. After that the whole run is tried again, with longer pauses.
+	attempts = 3
+	// longestPause is the longest that a run waits for a provider; for more, it ends and is tried again.
+	longestPause = 30 * time.Second
+	firstPause   = time.Second
+	// hopelessAfter is the number of texts, each alone, that a provider rejects before it is the provider that is at fault.
+	hopelessAfter = 10
+)
+
+// Run translates segments, batch by batch. done gets each batch as soon as it is complete, so that nothing is asked for twice if
+// the run is stopped.
+func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(context.Context, []Done) error) error {
+	r := run{Engine: e, work: w}
+	texts, bytes := e.Provider.Bounds()
+	for len(segments) > 0 {
+		n, size := 0, 0
+		for n < min(texts, len(segments)) && (n == 0 || size+len(segments[n].Source) <= bytes) {
+			size += len(segments[n].Source)
+			n++
+		}
+		results, err := r.batch(ctx, segments[:n])
+		if err == nil {
+			err = done(ctx, results)
+		}
+		if err != nil {
+			return err
+		}
+		segments = segments[n:]
+	}
+	return nil
+}
+
+type run struct {
+	*Engine
+	work Work
+	// accepted says that the provider translated something; rejected counts the texts that it did not before.
+	accepted bool
+	rejected int
+}
+
+// batch translates one batch and repairs what is wrong, once.
+func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
+	results := make([]Done, len(segments))
+	texts := make([]Text, len(segments))
+	for i, s := range segments {
+		results[i].Segment = s
+		texts[i] = Text{Source: s.Source, Terms: s.Terms}
+	}
+	answers, err := r.ask(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	var again []int
+	for i, answer := range answers {
+		if texts[i].Complaint = results[i].take(answer); texts[i].Complaint != "" {
+			again = append(again, i)
+		}
+	}
+	if len(again) == 0 {
+		return results, nil
+	}
+	repeated := make([]Text, len(again))
+	for at, i := range again {
+		repeated[at] = texts[i]
+	}
+	if answers, err = r.ask(ctx, repeated); err != nil {
+		return nil, err
+	}
+	for at, i := range again {
+		// A translation with a term missing is better than one that is broken, and than none.
+		better := Done{Segment: segments[i]}
+		if complaint := better.take(answers[at]); complaint == "" && better.Target != "" || results[i].Target == "" {
+			results[i] = better
+		}
+		if results[i].Problem == PlaceholderLost {
+			if err := r.parts(ctx, &results[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return results, nil
+}
+
+// take notes an answer, and says what is wrong with it, for the provider. A nil answer was refused, which is not worth a repetition.
+func (d *Done) take(answer *string) string {
+	if answer == nil {
+		d.Target, d.Problem = "", Refused
+		return ""
+	}
+	_, target, _ := split(*answer)
+	if !usable(d.Source, target) {
+		d.Target, d.Problem = "", PlaceholderLost
+		return "The tags must be those of the source, each exactly once, and inside the same tags."
+	}
+	d.Target, d.Problem = target, ""
+	if lost := missing(d.Terms, target); len(lost) > 0 {
+		d.Problem = TermMissing
+		var wanted []string
+		for _, term := range lost {
+			wanted = append(wanted, `"`+term.Source+`" must be translated as "`+term.Target+`"`)
+		}
+		return strings.Join(wanted, "; ") + "."
+	}
+	return ""
+}
+
+// usable reports whether a translation has the tags of its source, and can be stored: no text of a document has a U+0000.
+func usable(source, target string) bool {
+	return fits(source, target) && !strings.ContainsRune(target, 0)
+}
+
+// parts translates the texts between the tags one by one, and leaves the tags where they are.
+func (r *run) parts(ctx context.Context, d *Done) error {
+	all, err := tokens(d.Source)
+	if err != nil {
+		return nil //nolint:nilerr // It stays as it is, as the problem says.
+	}
+	var texts []Text
+	var at []int
+	for i, t := range all {
+		if t.kind != textToken || !hasLetters([]token{t}) {
+			continue
+		}
+		_, core, _ := split(escapes.Replace(t.text))
+		texts = append(texts, Text{Source: core, Terms: r.work.Glossary.In(t.text)})
+		at = append(at, i)
+	}
+	answers, err := r.ask(ctx, texts)
+	if err != nil {
+		return err
+	}
+	translated := false
+	for n, i := range at {
+		if answers[n] == nil || !usable(texts[n].Source, *answers[n]) {
+			continue
+		}
+		part, err := tokens(*answers[n])
+		if err != nil {
+			continue
+		}
+		lead, _, trail := split(all[i].text)
+		_, core, _ := split(plain(part))
+		all[i].text, translated = lead+core+trail, true
+	}
+	if translated {
+		d.Target = written(all)
+	}
+	return nil
+}
+
+// ask translates texts, at most one batch. It gives nil for those that the provider refuses, each of them asked for alone.
+func (r *run) ask(ctx context.Context, texts []Text) ([]*string, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	answers, err := r.persist(ctx, texts)
+	if err == nil {
+		r.accepted = true
+		return answers, nil
+	}
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok || !slices.Contains(ofTheText, e.Reason) {
+		return nil, err
+	}
+	if len(texts) == 1 {
+		if r.rejected++; !r.accepted && r.rejected >= hopelessAfter {
+			return nil, err
+		}
+		return []*string{nil}, nil
+	}
+	half := len(texts) / 2
+	first, err := r.ask(ctx, texts[:half])
+	if err != nil {
+		return nil, err
+	}
+	second, err := r.ask(ctx, texts[half:])
+	return append(first, second...), err
+}
+
+// ofTheText are the reasons for which a smaller batch may succeed.
+var ofTheText = []*provider.Reason{provider.Rejected, provider.Refused, provider.Cut, provider.Malformed}
+
+// persist makes a call, again if that may help.
+func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
+	b := Batch{From: r.work.From, To: r.work.To, Instructions: r.work.Instructions, Texts: texts}
+	var shields []map[string]string
+	if !r.Provider.KnowsTerms() {
+		b.Texts = slices.Clone(texts)
+		shields = make([]map[string]string, len(texts))
+		for i := range b.Texts {
+			b.Texts[i].Source, shields[i] = shield(texts[i].Source, NewGlossary(texts[i].Terms))
+		}
+	}
+	pause := firstPause
+	for attempt := 1; ; attempt++ {
+		answers, err := r.Provider.Translate(ctx, b)
+		if err == nil {
+			given := make([]*string, len(answers))
+			for i := range answers {
+				if shields != nil {
+					answers[i] = unshield(answers[i], shields[i])
+				}
+				given[i] = &answers[i]
+			}
+			return given, nil
+		}
+		e, ok := errors.AsType[*provider.Error](err)
+		// What is not understood is worth one repetition; smaller batches come after.
+		last := attempt >= attempts || ok && e.Reason == provider.Malformed && attempt > 1
+		if !ok || !e.Retryable() || last || e.RetryAfter > longestPause || ctx.Err() != nil {
+			return nil, err
+		}
+		r.Pause(ctx, max(e.RetryAfter, pause))
+		pause *= 2
+	}
+}
+
+// shield puts single tags in the place of terms, for a provider that does not know them, and gives what the tags stand for.
+func shield(source string, terms *Glossary) (string, map[string]string) {
+	all, err := tokens(source)
+	if err != nil || len(terms.byStart) == 0 {
+		return source, nil
+	}
+	stand := map[string]string{}
+	var shielded []token
+	for _, t := range all {
+		if t.kind != textToken {
+			shielded = append(shielded, t)
+			continue
+		}
+		runes, from := []rune(t.text), 0
+		for _, f := range terms.find(t.text) {
+			id := "t" + strconv.Itoa(len(stand)+1)
+			stand[id] = f.Target
+			shielded = append(shielded, token{kind: textToken, text: string(runes[from:f.from])}, token{kind: singleToken, id: id})
+			from = f.to
+		}
+		shielded = append(shielded, token{kind: textToken, text: string(runes[from:])})
+	}
+	if len(stand) == 0 {
+		return source, nil
+	}
+	return written(shielded), stand
+}
+
+// unshield puts the terms in. A tag that is gone, or there twice, makes the translation one that lacks the term.
+func unshield(target string, stand map[string]string) string {
+	if len(stand) == 0 {
+		return target
+	}
+	all, err := tokens(target)
+	if err != nil {
+		return target
+	}
+	for i, t := range all {
+		if term, ok := stand[t.id]; ok && t.kind == singleToken {
+			all[i] = token{kind: textToken, text: term}
+		}
+	}
+	return written(all)
+}

@@ -1,0 +1,77 @@
+// Package tunnel sends events of integrations in development mode to the machines of those who work on them, in the form that the
+// published runtime of integrations reads. It imports of Octavo only package outbound.
+package tunnel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// limits bound one call: an integration answers when it has dealt with the event.
+var limits = outbound.Limits{
+	TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second,
+	// A long answer is no failure: the rest of it is left unread.
+	WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
+}
+
+// readAnswer is how much of an answer is read at most, so that the connection can be used again.
+const readAnswer = 64 << 10
+
+// path is where the runtime takes calls of its first version. A tunnel with a path of its own is called there.
+const path = "/v1"
+
+// Client calls tunnels. It is safe for concurrent use.
+type Client struct {
+	do func(*http.Request) (*http.Response, error)
+}
+
+// New builds a Client. It connects to nothing.
+func New(guard *outbound.Guard) *Client { return &Client{do: guard.Client(limits).Do} }
+
+// Send posts an event with its environment, both JSON, and gives the status of the answer. An error is a text for users.
+func (c *Client) Send(ctx context.Context, address string, event, environment []byte) (status int, err error) {
+	target, err := url.Parse(address)
+	if err != nil {
+		return 0, errors.New("the tunnel's address is not valid")
+	}
+	if target.Path == "" || target.Path == "/" {
+		target.Path = path
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for _, part := range []struct {
+		name  string
+		value []byte
+	}{{"event", event}, {"environment", environment}} {
+		if err := form.WriteField(part.name, string(part.value)); err != nil {
+			return 0, err
+		}
+	}
+	if err := form.Close(); err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), &body)
+	if err != nil {
+		return 0, errors.New("the tunnel's address is not valid")
+	}
+	request.Header.Set("Content-Type", form.FormDataContentType())
+	response, err := c.do(request)
+	if err != nil {
+		return 0, fmt.Errorf("the tunnel: %w", outbound.Explain(err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, readAnswer)); err != nil {
+		return 0, fmt.Errorf("the tunnel: %w", outbound.Explain(err))
+	}
+	return response.StatusCode, nil
+}
