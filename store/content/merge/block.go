@@ -13,8 +13,8 @@ func (m *merger) build(at spot) []schema.Node {
 	nodes := []schema.Node{}
 	for _, key := range m.lists[at] {
 		m.emitted++
-		if n, ok := m.replaced[key]; ok {
-			nodes = append(nodes, n)
+		if chosen, ok := m.replaced[key]; ok {
+			nodes = append(nodes, chosen...)
 			continue
 		}
 		nodes = append(nodes, m.block(key))
