@@ -255,6 +255,9 @@ func (m *merger) member(key, path string, base, ours, theirs variable) (any, boo
 		if merged, ok := mergeLists(base.value, ours.value, theirs.value); ok {
 			return merged, true
 		}
+		if merged, ok := mergeLines(base.value, ours.value, theirs.value); ok {
+			return merged, true
+		}
 	}
 	block, path := blockOf(key, path)
 	take, value := m.conflicts.decide(Conflict{

@@ -9,8 +9,8 @@ import (
 )
 
 // join joins what both sides put at one place, in the place of these blocks of base. Equal blocks are there once.
-// Near-equal blocks are a conflict, as are all blocks that both sides put in the place of a block that both deleted.
-// Every other block stays, those of ours first.
+// Near-equal blocks are a conflict, as are all blocks that both sides put in the place of a block that both deleted, and
+// all lines of code: in which order they would run, nobody said. Every other block stays, ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -21,7 +21,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	var joined []string
 	i, next := 0, 0
 	both := func(mine, others []string) { // What stands between two equal blocks.
-		if len(gone) > 0 {
+		if len(gone) > 0 || m.isCode(at) {
 			m.contest(at, gone, m.added(m.ours, mine), m.added(m.theirs, others))
 			joined = append(append(joined, mine...), others...)
 			return
@@ -206,6 +206,11 @@ func (m *merger) wrapper(at spot) (*schema.Node, bool) {
 		return nil, false
 	}
 	return b.node, true
+}
+
+func (m *merger) isCode(at spot) bool {
+	parent, wrapped := m.wrapper(at)
+	return wrapped && parent.Type == "code"
 }
 
 // blocksOf are the blocks of a value that was chosen.

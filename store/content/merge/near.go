@@ -21,9 +21,9 @@ type saying struct {
 // much of the characters of both is the same, as where a letter is wrong.
 const (
 	maxNearWords = 256
-	nearWords    = 0.7
+	nearWords    = 0.75
 	nearLength   = 0.5
-	nearPairs    = 0.85
+	nearPairs    = 0.8
 )
 
 // sayings reads the blocks of a list. A block that is on both sides, or has one below it that is, says nothing.
