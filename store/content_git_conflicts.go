@@ -73,6 +73,8 @@ func inConflict(c merge.Conflict) string {
 func quoted(version any) string {
 	var text string
 	switch v := version.(type) {
+	case schema.Document:
+		text = content.Plain(v)
 	case schema.Node:
 		text = content.Plain(schema.NewDocument(v))
 	case *schema.Node:

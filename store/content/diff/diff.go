@@ -116,6 +116,38 @@ func (m *matcher[T]) longest(a0, a1, b0, b1 int) {
 	}
 }
 
+// Align pairs two lists in order so that the sum of the scores is highest. A score of 0 forbids a pair.
+func Align(n, m int, score func(i, j int) float64) []int {
+	scores, best := make([]float64, n*m), make([]float64, (n+1)*(m+1))
+	at := func(i, j int) *float64 { return &best[i*(m+1)+j] }
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			s := score(i, j)
+			scores[i*m+j] = s
+			*at(i, j) = max(*at(i+1, j), *at(i, j+1))
+			if s > 0 {
+				*at(i, j) = max(*at(i, j), *at(i+1, j+1)+s)
+			}
+		}
+	}
+	pairs := make([]int, n)
+	for i := range pairs {
+		pairs[i] = None
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		switch s := scores[i*m+j]; {
+		case s > 0 && *at(i, j) == *at(i+1, j+1)+s:
+			pairs[i] = j
+			i, j = i+1, j+1
+		case *at(i, j) == *at(i+1, j):
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
+
 // Increasing returns the indices of a longest strictly increasing subsequence.
 func Increasing(values []int) []int {
 	var tails []int // tails[k] is the index of the lowest last value of a chain of k+1

@@ -159,9 +159,9 @@ func (c *carrier) gap(a, b []*schema.Node) {
 	if len(a)*len(b) > maxPairs {
 		pairs = diff.Match(types(a), types(b))
 	} else {
-		pairs = align(len(a), len(b), func(i, j int) float64 {
+		pairs = diff.Align(len(a), len(b), func(i, j int) float64 {
 			switch common := c.similarity(a[i], b[j]); {
-			case a[i].Object != b[j].Object || family(a[i]) != family(b[j]):
+			case a[i].Object != b[j].Object || Family(a[i]) != Family(b[j]):
 				return 0
 			case alone(a, i) && alone(b, j), a[i].Type == b[j].Type && common >= similarType, common >= similarFamily:
 				return 0.1 + common
@@ -187,12 +187,12 @@ func types(nodes []*schema.Node) []string {
 // alone reports whether no other node of the list has the type.
 func alone(list []*schema.Node, at int) bool {
 	return !slices.ContainsFunc(list, func(n *schema.Node) bool {
-		return n != list[at] && n.Object == list[at].Object && family(n) == family(list[at])
+		return n != list[at] && n.Object == list[at].Object && Family(n) == Family(list[at])
 	})
 }
 
-// family is the type of a block, or what it has in common with types that it is easily turned into.
-func family(n *schema.Node) string {
+// Family is the type of a block, or what it has in common with types that it is easily turned into.
+func Family(n *schema.Node) string {
 	switch {
 	case n.Type == "paragraph", strings.HasPrefix(n.Type, "heading-"):
 		return "text"
@@ -200,38 +200,6 @@ func family(n *schema.Node) string {
 		return "list"
 	}
 	return n.Type
-}
-
-// align pairs two lists in order so that the sum of the scores is highest. A score of 0 forbids a pair.
-func align(n, m int, score func(i, j int) float64) []int {
-	scores, best := make([]float64, n*m), make([]float64, (n+1)*(m+1))
-	at := func(i, j int) *float64 { return &best[i*(m+1)+j] }
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			s := score(i, j)
-			scores[i*m+j] = s
-			*at(i, j) = max(*at(i+1, j), *at(i, j+1))
-			if s > 0 {
-				*at(i, j) = max(*at(i, j), *at(i+1, j+1)+s)
-			}
-		}
-	}
-	pairs := make([]int, n)
-	for i := range pairs {
-		pairs[i] = diff.None
-	}
-	for i, j := 0, 0; i < n && j < m; {
-		switch s := scores[i*m+j]; {
-		case s > 0 && *at(i, j) == *at(i+1, j+1)+s:
-			pairs[i] = j
-			i, j = i+1, j+1
-		case *at(i, j) == *at(i+1, j):
-			i++
-		default:
-			j++
-		}
-	}
-	return pairs
 }
 
 // similarity is the share of words that two nodes have in common, from 0 to 1.

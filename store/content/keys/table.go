@@ -292,7 +292,7 @@ func (c *carrier) pairColumns(old, t table) []int {
 		return list
 	}
 	return fill(diff.Match(hashes(t), hashes(old)), len(old.columns), func(a0, a1, b0, b1 int) []int {
-		return align(a1-a0, b1-b0, func(i, j int) float64 {
+		return diff.Align(a1-a0, b1-b0, func(i, j int) float64 {
 			if a1-a0 == b1-b0 && i == j {
 				return 1
 			}
@@ -325,7 +325,7 @@ func (c *carrier) pairRows(old, t table, columns []int) []int {
 		if n*m*len(ids) > maxPairs {
 			m = 0
 		}
-		return align(n, m, func(i, j int) float64 {
+		return diff.Align(n, m, func(i, j int) float64 {
 			equal := 0
 			for k := range ids {
 				if mine[a0+i][k] == theirs[b0+j][k] {

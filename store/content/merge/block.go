@@ -13,8 +13,8 @@ func (m *merger) build(at spot) []schema.Node {
 	nodes := []schema.Node{}
 	for _, key := range m.lists[at] {
 		m.emitted++
-		if n, ok := m.replaced[key]; ok {
-			nodes = append(nodes, n)
+		if chosen, ok := m.replaced[key]; ok {
+			nodes = append(nodes, chosen...)
 			continue
 		}
 		nodes = append(nodes, m.block(key))
@@ -253,6 +253,9 @@ func (m *merger) member(key, path string, base, ours, theirs variable) (any, boo
 			return m.members(key, path, b, o, t), true
 		}
 		if merged, ok := mergeLists(base.value, ours.value, theirs.value); ok {
+			return merged, true
+		}
+		if merged, ok := mergeLines(base.value, ours.value, theirs.value); ok {
 			return merged, true
 		}
 	}

@@ -43,6 +43,8 @@ func versionText(version any) string {
 		return "-"
 	case *schema.Node:
 		return strings.Join(strings.Fields(content.Plain(schema.Document{Nodes: []schema.Node{*version}})), " ")
+	case schema.Document:
+		return strings.Join(strings.Fields(content.Plain(version)), " ")
 	}
 	encoded, _ := json.Marshal(version, json.Deterministic(true))
 	return string(encoded)
@@ -60,7 +62,7 @@ func conflictText(found []merge.Conflict, d schema.Document) string {
 				}
 			}
 		case strings.HasPrefix(c.Path, "records."), strings.HasPrefix(c.Path, "definition."): // Without the titles of the columns.
-			theirs = strings.TrimPrefix(theirs, "A B ")
+			ours, theirs = strings.TrimPrefix(ours, "A B "), strings.TrimPrefix(theirs, "A B ")
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s | %s", strings.TrimSpace(c.Kind+" "+c.Path), ours, theirs))
 	}
@@ -224,4 +226,59 @@ func FuzzDocuments(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestContestedValues resolves conflicts of several blocks with a value: of lines in a block like theirs, of blocks in a
+// document. Records have no values.
+func TestContestedValues(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		base, ours, theirs, value, want string
+	}{
+		"lines": {
+			"```go\na := 1\nb := 2\nkeep()\n```", "```go\nx(one)\ny(two)\nkeep()\n```", "```go\nfor {\n}\nz(\"three\")\nkeep()\n```",
+			`{"type":"code","nodes":[{"type":"code-line","nodes":[{"leaves":[{"text":"chosen()"}]}]}]}`, "```go\nchosen()\nkeep()\n```",
+		},
+		"another kind": {
+			"```go\na := 1\nb := 2\n```", "```go\nx(one)\ny(two)\n```", "```go\nfor {\n}\nz(\"three\")\n```",
+			`{"type":"paragraph","nodes":[{"leaves":[{"text":"no line"}]}]}`, "",
+		},
+		"near-equal": {
+			"a", "a\n\nInstall it with npm now.", "a\n\nInstall it with npm then.",
+			`{"type":"paragraph","nodes":[{"leaves":[{"text":"Install it."}]}]}`, "a\n\nInstall it.",
+		},
+		"blocks": {
+			"a\n\n```\none\n```\n\nb", "a\n\nour words\n\nb", "a\n\ntheir text\n\nof two\n\nb",
+			`{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"one"}]}]},{"type":"divider"}]}`, "a\n\none\n\n---\n\nb",
+		},
+		"no blocks": {"a\n\n```\none\n```\n\nb", "a\n\nour words\n\nb", "a\n\ntheir text\n\nof two\n\nb", `{"nodes":[]}`, "a\n\nb"},
+		"edited and replaced": {
+			"a\n\n```\none\ntwo\n```\n\nb", "a\n\n```\none\n2\n```\n\nb", "a\n\ntheir text\n\nof two\n\nb",
+			`{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"chosen"}]}]}]}`, "a\n\nchosen\n\nb",
+		},
+		"record": {
+			"| A | B |\n| - | - |\n| a | b |", "| A | B |\n| - | - |\n| a | b |\n| how long is it | now |",
+			"| A | B |\n| - | - |\n| a | b |\n| how long is it | then |", `"x"`, "",
+		},
+	} {
+		base := read(t, c.base, nil)
+		keys.Assign(&base, nil)
+		ours, theirs := read(t, c.ours, &base), read(t, c.theirs, &base)
+		_, found := merge.Documents(base, ours, theirs, nil)
+		if len(found) != 1 || found[0].Kind != merge.KindEdit {
+			t.Errorf("%s: conflicts %+v", name, found)
+			continue
+		}
+		choice := merge.Choice{Take: "value", Value: []byte(c.value)}
+		merged, after := merge.Documents(base, ours, theirs, merge.Choices{found[0].ID: choice})
+		if problems := merged.Problems(""); len(problems) > 0 {
+			t.Errorf("%s: %+v", name, problems)
+		}
+		if got := markdown.Write(merged); c.want != "" && (got != c.want || len(merge.Open(after)) > 0) {
+			t.Errorf("%s: got\n%s\nwant\n%s\n%+v", name, got, c.want, after)
+		}
+		if c.want == "" && len(merge.Open(after)) != 1 {
+			t.Errorf("%s: a value that fits nowhere resolves the conflict", name)
+		}
+	}
 }

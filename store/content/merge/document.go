@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/diff"
 	"github.com/octavo-docs/octavo/store/content/keys"
 )
 
@@ -45,14 +44,16 @@ func mergeDocuments(l *conflicts, base, ours, theirs schema.Document) schema.Doc
 type merger struct {
 	conflicts          conflicts
 	base, ours, theirs *side
-	// dead has the blocks that are not in the result, replaced those that a choice replaces.
+	// dead has the blocks that are not in the result, replaced what a choice puts in the place of others.
 	dead     map[string]bool
-	replaced map[string]schema.Node
+	replaced map[string][]schema.Node
+	// settled has the blocks that one side put others in the place of, and that stay.
+	settled map[string]bool
 	// lists has the blocks of the result by their place, in order.
 	lists map[spot][]string
 	// anchors has the anchors of ours by the block they lead to.
 	anchors map[string]string
-	emitted int
+	emitted int // the blocks of the result that were made
 }
 
 func newMerger(page string, choices Choices, base, ours, theirs schema.Document) *merger {
@@ -66,7 +67,8 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 	b := schema.Document{Nodes: with(base, nil)}
 	o, t := with(ours, &b), with(theirs, &b)
 	m := &merger{
-		conflicts: conflicts{page: page, choices: choices, listed: map[string]bool{}}, dead: map[string]bool{}, replaced: map[string]schema.Node{},
+		conflicts: conflicts{page: page, choices: choices, listed: map[string]bool{}}, dead: map[string]bool{}, replaced: map[string][]schema.Node{},
+		settled: map[string]bool{},
 		anchors: map[string]string{},
 	}
 	m.base, m.ours = newSide(expand(b.Nodes)), newSide(expand(o))
@@ -104,12 +106,12 @@ func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, 
 	}
 	m.deletions(m.ours, m.theirs, TakeOurs)
 	m.deletions(m.theirs, m.ours, TakeTheirs)
-	alive := m.place()
+	m.place()
 	merged := ours
 	merged.Data = m.members("", "data", base.Data, ours.Data, theirs.Data)
 	merged.Meta = m.members("", "meta", base.Meta, ours.Meta, theirs.Meta)
 	merged.Nodes = m.build(spot{})
-	if m.emitted != alive {
+	if m.emitted != m.alive() {
 		return merged, false
 	}
 	merged.Nodes = collapseAll(merged.Nodes)
@@ -153,8 +155,14 @@ func (m *merger) survivors(key string, deleter, other *side, visit func(key stri
 }
 
 func (m *merger) deletion(key string, deleter, other *side, whose string) {
+	if m.dead[key] || m.settled[key] {
+		return
+	}
 	if !m.edited(key, deleter, other) {
 		m.kill(key, deleter, other)
+		return
+	}
+	if m.replacement(key, deleter, other, whose) {
 		return
 	}
 	block, path := blockOf(key, "")
@@ -172,7 +180,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 		delete(m.dead, key)
 		n := value.(schema.Node)
 		n.Key = block
-		m.replaced[key] = n
+		m.replaced[key] = []schema.Node{n}
 	case take == whose:
 		m.kill(key, deleter, other)
 	}
@@ -208,16 +216,14 @@ func (m *merger) kill(key string, deleter, other *side) {
 	})
 }
 
-// place puts every block of the result into its list and orders the lists. It returns the number of blocks.
-func (m *merger) place() int {
+// place puts every block of the result into its list and orders the lists.
+func (m *merger) place() {
 	placed := map[spot]map[string]bool{}
 	var spots []spot
-	alive := 0
 	put := func(key string) {
 		if m.dead[key] {
 			return
 		}
-		alive++
 		at := m.spotOf(key)
 		if placed[at] == nil {
 			placed[at] = map[string]bool{}
@@ -238,11 +244,10 @@ func (m *merger) place() int {
 		}
 		merged := sequence{
 			base: m.base.lists[at], ours: here(m.ours.lists[at]), theirs: here(m.theirs.lists[at]),
-			same: func(mine, others []string) []int { return m.same(mine, others, &alive) }, decide: m.moved,
+			join: func(base, mine, others []string) []string { return m.join(at, base, mine, others) }, decide: m.moved,
 		}.merge()
 		m.lists[at] = append(merged, m.stranded(placed[at], merged)...)
 	}
-	return alive
 }
 
 // stranded returns the blocks of a list that neither side has there: their own place is gone.
@@ -289,7 +294,7 @@ func (m *merger) spotOf(key string) spot {
 		list = append(list, was.place)
 	}
 	for _, at := range list {
-		if at.parent == "" || !m.dead[at.parent] && m.replaced[at.parent].Type == "" {
+		if at.parent == "" || !m.dead[at.parent] && len(m.replaced[at.parent]) == 0 {
 			return at
 		}
 	}
@@ -322,48 +327,4 @@ func (m *merger) moved(key string) bool {
 		Kind: KindPlace, Block: block, Path: path, Base: m.base.spot(key), Ours: m.ours.spot(key), Theirs: m.theirs.spot(key),
 	})
 	return take == TakeTheirs
-}
-
-// same pairs what both sides added at the same place. Of equal blocks one is enough.
-func (m *merger) same(mine, others []string, alive *int) []int {
-	added := func(list []string, s *side) []string {
-		names := make([]string, len(list))
-		for i, key := range list {
-			names[i] = key // Names nothing on the other side.
-			if m.onlyOf(s, key) {
-				n := collapse(*s.blocks[key].node)
-				hash := keys.HashOf(&n)
-				names[i] = string(hash[:])
-			}
-		}
-		return names
-	}
-	pairs := diff.Match(added(mine, m.ours), added(others, m.theirs))
-	for _, j := range pairs {
-		if j != diff.None {
-			m.drop(others[j], alive)
-		}
-	}
-	return pairs
-}
-
-// onlyOf reports whether a block and all below it are on one side only.
-func (m *merger) onlyOf(s *side, key string) bool {
-	other := m.ours
-	if s == m.ours {
-		other = m.theirs
-	}
-	if m.base.blocks[key] != nil || other.blocks[key] != nil {
-		return false
-	}
-	only := true
-	s.below(key, func(child string) { only = only && m.onlyOf(s, child) })
-	return only
-}
-
-// drop removes a block that ours has as well.
-func (m *merger) drop(key string, alive *int) {
-	*alive--
-	m.dead[key] = true
-	m.theirs.below(key, func(child string) { m.drop(child, alive) })
 }

@@ -6,8 +6,9 @@ import "github.com/octavo-docs/octavo/store/content/diff"
 // the result.
 type sequence struct {
 	base, ours, theirs []string
-	// same reports whether an element that ours added and one that theirs added are the same, nil if never.
-	same func(ours []string, theirs []string) []int
+	// join joins what ours and theirs put at one place, in the place of these elements of base. Without a function, all
+	// of ours comes first.
+	join func(base, ours, theirs []string) []string
 	// decide is called for an element that both moved to different places. It reports whether theirs counts.
 	decide func(element string) bool
 }
@@ -22,6 +23,7 @@ func (s sequence) merge() []string {
 	}
 	oursGaps, anchors := gaps(s.ours, anchor)
 	theirsGaps, _ := gaps(s.theirs, anchor)
+	baseGaps, _ := gaps(s.base, anchor)
 	gapOf := map[string]int{}
 	for at, gap := range theirsGaps {
 		for _, e := range gap {
@@ -53,29 +55,16 @@ func (s sequence) merge() []string {
 				others = append(others, e)
 			}
 		}
-		merged = append(merged, s.join(mine, others)...)
+		if s.join == nil {
+			merged = append(append(merged, mine...), others...)
+		} else {
+			merged = append(merged, s.join(baseGaps[at], mine, others)...)
+		}
 		if at < len(anchors) {
 			merged = append(merged, anchors[at])
 		}
 	}
 	return merged
-}
-
-// join puts what both sides added at one place after each other. What is the same is there once.
-func (s sequence) join(mine, others []string) []string {
-	if s.same == nil || len(mine) == 0 || len(others) == 0 {
-		return append(mine, others...)
-	}
-	var joined []string
-	next := 0
-	for i, j := range s.same(mine, others) {
-		if j != diff.None {
-			joined = append(joined, others[next:j]...)
-			next = j + 1
-		}
-		joined = append(joined, mine[i])
-	}
-	return append(joined, others[next:]...)
 }
 
 func positions(list []string) map[string]int {

@@ -22,8 +22,27 @@ type token struct {
 // some 200 bytes. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
-// tokens splits inlines with a function. names has a comparable form of each token.
-func tokens(nodes []schema.Node, split func(text string) []string) (list []token, names []string) {
+// cutter cuts a text into parts. A part that is a word keeps what stands before it apart from what follows.
+type cutter struct {
+	cut    func(text string) []string
+	isWord func(part string) bool
+}
+
+var (
+	byWord = cutter{split, isWord}
+	byRun  = cutter{runs, isWord}
+	byLine = cutter{
+		func(text string) []string { return strings.SplitAfter(text, "\n") }, func(string) bool { return true },
+	}
+)
+
+func isWord(part string) bool {
+	first, _ := utf8.DecodeRuneInString(part)
+	return class(first) != between || len(part) > utf8.UTFMax
+}
+
+// tokens cuts inlines. names has a comparable form of each token.
+func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Object != schema.ObjectText || n.Key != "" || n.Data != nil || n.Meta != nil {
@@ -35,17 +54,8 @@ func tokens(nodes []schema.Node, split func(text string) []string) (list []token
 		for j := range n.Leaves {
 			leaf := &n.Leaves[j]
 			marks := string(canonicalJSON(leaf.Marks))
-			for _, part := range split(leaf.Text) {
-				first, _ := utf8.DecodeRuneInString(part)
-				list = append(
-					list,
-					token{
-						text:  part,
-						leaf:  leaf,
-						marks: marks,
-						word:  class(first) != between || len(part) > utf8.UTFMax,
-					},
-				)
+			for _, part := range by.cut(leaf.Text) {
+				list = append(list, token{text: part, leaf: leaf, marks: marks, word: by.isWord(part)})
 				names = append(names, "t"+marks+part)
 			}
 		}
@@ -139,13 +149,42 @@ type hunk struct {
 
 // mergeWords merges inlines that both sides changed. ok is false if they changed the same words or words next to each other.
 func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
-	split := split
+	by := byWord
 	if max(count(base), count(ours), count(theirs)) > maxWords {
-		split = runs
+		by = byRun
 	}
-	baseTokens, baseNames := tokens(base, split)
-	oursTokens, oursNames := tokens(ours, split)
-	theirsTokens, theirsNames := tokens(theirs, split)
+	return mergeBy(by, base, ours, theirs)
+}
+
+// mergeLines merges texts of several lines, such as raw HTML and formulas.
+func mergeLines(base, ours, theirs any) (merged string, ok bool) {
+	var lines [3][]schema.Node
+	several := false
+	for i, value := range []any{base, ours, theirs} {
+		text, is := value.(string)
+		if !is {
+			return "", false
+		}
+		several = several || strings.Contains(text, "\n")
+		lines[i] = []schema.Node{schema.Text(text)}
+	}
+	if !several {
+		return "", false
+	}
+	nodes, ok := mergeBy(byLine, lines[0], lines[1], lines[2])
+	for _, n := range nodes {
+		for _, leaf := range n.Leaves {
+			merged += leaf.Text
+		}
+	}
+	return merged, ok
+}
+
+// mergeBy merges inlines as mergeWords does, part by part.
+func mergeBy(by cutter, base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
+	baseTokens, baseNames := tokens(base, by)
+	oursTokens, oursNames := tokens(ours, by)
+	theirsTokens, theirsNames := tokens(theirs, by)
 	toOurs, toTheirs := diff.Match(baseNames, oursNames), diff.Match(baseNames, theirsNames)
 	hunks := byPlace(hunksOf(toOurs, len(oursNames), false), hunksOf(toTheirs, len(theirsNames), true))
 	var out []token

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/diff"
+	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/merge"
+)
+
+// compare merges a pair in both ways.
+func (r *repository) compare(ctx context.Context, name string, v [3]string) error {
+	text, conflicts, err := mergeFile(ctx, v)
+	if err != nil {
+		return err
+	}
+	var d [4]schema.Document
+	for i, text := range append(v[:], text) {
+		if d[i], err = read(text, &d[0]); err != nil {
+			return err
+		}
+	}
+	merged, found := merge.Documents(d[0], d[1], d[2], nil)
+	note := func(column string, details any) {
+		if r.count[column]++; r.Verbose {
+			fmt.Printf("  %s: %s: %.1000v\n", column, name, details)
+		}
+	}
+	switch {
+	case conflicts && len(found) > 0:
+		r.count["both"]++
+	case conflicts:
+		note("better", "")
+	case len(found) > 0:
+		note("worse", encoded(found))
+	case slices.Equal(words(d[3]), words(merged)):
+		r.count["same"]++
+	default:
+		note("other", "")
+	}
+	if lost := missing(d[0], d[1], d[2], merged, found); len(lost) > 0 {
+		note("lost", lost)
+	}
+	if double := doubled(d[1], d[2], merged); len(double) > 0 {
+		note("double", double)
+	}
+	return nil
+}
+
+func read(text string, before *schema.Document) (schema.Document, error) {
+	_, body, err := markdown.SplitFrontMatter(text)
+	if err != nil {
+		body = text
+	}
+	d, err := markdown.Read(body)
+	if err == nil {
+		keys.Assign(&d, before)
+	}
+	return d, err
+}
+
+// missing lists the words that are less often in the result and the conflicts
+// than both sides together want: what base has and no side deleted, and what a
+// side added. Both may have added the same.
+func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict) (lost []string) {
+	was := words(base)
+	least, added := map[string]int{}, [2]map[string]int{{}, {}}
+	for _, word := range was {
+		least[word]++
+	}
+	for i, side := range []schema.Document{ours, theirs} {
+		is := words(side)
+		for _, word := range is {
+			added[i][word]++
+		}
+		for at, to := range diff.Match(was, is) {
+			if to == diff.None {
+				least[was[at]]--
+			} else {
+				added[i][was[at]]--
+			}
+		}
+	}
+	for _, word := range words(merged) {
+		least[word]--
+	}
+	said := encoded(found)
+	for _, word := range slices.Sorted(maps.Keys(joined(added[0], added[1]))) {
+		if least[word]+max(added[0][word], added[1][word]) > 0 && !strings.Contains(said, word) {
+			lost = append(lost, word)
+		}
+	}
+	return lost
+}
+
+func words(d schema.Document) []string { return slices.Collect(wordsOf(content.Plain(d))) }
+
+// wordsOf cuts a text at what is no letter. Letters of scripts without spaces
+// are words.
+func wordsOf(text string) iter.Seq[string] {
+	spaced := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			return r
+		}
+		return ' '
+	}, unspaced.ReplaceAllString(text, " $0 "))
+	return strings.FieldsSeq(spaced)
+}
+
+var unspaced = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`)
+
+func joined(a, b map[string]int) map[string]int {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// doubled lists the lines of the result that it has twice, or in two near-equal
+// forms, although each side has only one of them.
+func doubled(ours, theirs, merged schema.Document) (double []string) {
+	mine, other := lines(ours), lines(theirs)
+	var added [2][]string
+	for line, n := range lines(merged) {
+		switch {
+		case n > max(mine[line], other[line], 1):
+			double = append(double, line)
+		case other[line] == 0:
+			added[0] = append(added[0], line)
+		case mine[line] == 0:
+			added[1] = append(added[1], line)
+		}
+	}
+	for _, a := range added[0] {
+		for _, b := range added[1] {
+			if similar(a, b) {
+				double = append(double, a+" | "+b)
+			}
+		}
+	}
+	return double
+}
+
+// lines counts the lines of at least four words.
+func lines(d schema.Document) map[string]int {
+	const least = 4
+	count := map[string]int{}
+	for line := range strings.SplitSeq(content.Plain(d), "\n") {
+		if len(slices.Collect(wordsOf(line))) >= least {
+			count[strings.TrimSpace(line)]++
+		}
+	}
+	return count
+}
+
+// similar reports whether most words of two lines are the same.
+func similar(a, b string) bool {
+	x, y := map[string]int{}, map[string]int{}
+	for word := range wordsOf(a) {
+		x[word]++
+	}
+	for word := range wordsOf(b) {
+		y[word]++
+	}
+	common, all := 0, 0
+	for word := range joined(x, y) {
+		common, all = common+min(x[word], y[word]), all+max(x[word], y[word])
+	}
+	return 4*common >= 3*all
+}
+
+func encoded(found []merge.Conflict) string {
+	text, err := json.Marshal(found, json.Deterministic(true))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
