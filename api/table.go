@@ -107,11 +107,8 @@ func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) 
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
 	all := frame.Join(table(d, view.Presenter{URLs: urls}), more)
-	document, err := openapi.Document(all, cfg.BaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("cannot build api: cannot describe the table: %w", err)
-	}
-	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, document)
+	describe := func() ([]byte, error) { return openapi.Document(all, cfg.BaseURL) }
+	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, describe)
 }
 
 // NewWithoutOperations builds the server of a node that serves nothing of the contract, only health and readiness. It

@@ -16,19 +16,25 @@ import (
 	"github.com/swaggest/swgui"
 	"github.com/swaggest/swgui/v5emb"
 	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // docs are the pages that describe the table: the OpenAPI document, and a page to browse it and try operations out.
 // They need no token: everything in them is in the repository.
 type docs struct {
-	// All answers share the bytes of the document: answers that nobody reads must not take memory.
-	document, compressed []byte
-	browser              http.Handler
+	// document describes the table at its first call, since few servers are asked for it. All answers share the bytes:
+	// answers that nobody reads must not take memory.
+	document func() (described, error)
+	browser  http.Handler
 	// assets are the files of the page that were asked for, by path and encoding. They are part of the program.
 	assets sync.Map
 }
 
-func newDocs(document []byte, baseURL string) (*docs, error) {
+// described is the OpenAPI document as it is and compressed.
+type described struct{ plain, compressed []byte }
+
+func newDocs(describe func() ([]byte, error), baseURL string) (*docs, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use base URL: %w", err)
@@ -48,7 +54,13 @@ func newDocs(document []byte, baseURL string) (*docs, error) {
 		return nil, err
 	}
 	return &docs{
-		document: document, compressed: fasthttp.AppendGzipBytesLevel(nil, document, fasthttp.CompressBestCompression),
+		document: sync.OnceValues(func() (described, error) {
+			plain, err := describe()
+			if err != nil {
+				return described{}, err
+			}
+			return described{plain, fasthttp.AppendGzipBytesLevel(nil, plain, fasthttp.CompressBestCompression)}, nil
+		}),
 		browser: withPolicy(browser, policy),
 	}, nil
 }
@@ -136,7 +148,13 @@ func (w charsetWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-func (d *docs) openAPI(ctx *fasthttp.RequestCtx) {
+func (s *Server) openAPI(ctx *fasthttp.RequestCtx) {
+	document, err := s.docs.document()
+	if err != nil {
+		s.frame.log.Error("cannot describe the table", "error", err)
+		writeError(ctx, schema.Internal(err))
+		return
+	}
 	ctx.SetContentTypeBytes(contentJSON)
 	ctx.Response.Header.Set("Access-Control-Allow-Origin", "*")
 	ctx.Response.Header.Set("Cache-Control", "no-cache")
@@ -144,8 +162,8 @@ func (d *docs) openAPI(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.Add("Vary", "Accept-Encoding")
 	if ctx.Request.Header.HasAcceptEncoding("gzip") {
 		ctx.Response.Header.SetContentEncoding("gzip")
-		ctx.Response.SetBodyRaw(d.compressed)
+		ctx.Response.SetBodyRaw(document.compressed)
 		return
 	}
-	ctx.Response.SetBodyRaw(d.document)
+	ctx.Response.SetBodyRaw(document.plain)
 }

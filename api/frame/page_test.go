@@ -162,3 +162,22 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("described as %+v", document.Paths["/probe"])
 	}
 }
+
+func TestATableThatCannotBeDescribed(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	type answer struct {
+		Complex complex128 `json:"complex"`
+	}
+	h.Serve([]frame.Operation{probe("GET", "/probe", func(context.Context, *access.Caller, *struct{}) (answer, error) {
+		return answer{}, nil
+	})})
+	for range 2 {
+		for _, encoding := range []string{"", "gzip"} {
+			h.WantError(h.Do("GET", "/v1/openapi.json", "", nil, "Accept-Encoding", encoding), http.StatusInternalServerError)
+		}
+	}
+	if !strings.Contains(h.Log.String(), "cannot describe complex128") {
+		t.Errorf("the log has no cause: %s", h.Log)
+	}
+}

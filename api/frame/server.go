@@ -32,9 +32,9 @@ type Server struct {
 	endUses context.CancelFunc
 }
 
-// New builds the server for a table, described by the OpenAPI document. It refuses invalid rows and settings, and opens
-// nothing.
-func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
+// New builds the server for a table. It refuses invalid rows and settings, and opens nothing. The first request for the
+// OpenAPI document calls describe.
+func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Server, error) {
 	cfg = cfg.withDefaults()
 	f, err := newFrame(cfg, d)
 	if err != nil {
@@ -45,7 +45,7 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
 	s := &Server{cfg: cfg, frame: f, checks: d.Checks, served: make(chan error, 1)}
-	if s.docs, err = newDocs(document, cfg.BaseURL); err != nil {
+	if s.docs, err = newDocs(describe, cfg.BaseURL); err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
 	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded, f.sent)
@@ -96,7 +96,7 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 		}
 	}
 	if len(routes) > 0 {
-		s.page(r, "/v1/openapi.json", s.counted(s.docs.openAPI))
+		s.page(r, "/v1/openapi.json", s.counted(s.openAPI))
 		for _, path := range []string{"/docs", "/docs/{asset}"} {
 			s.page(r, path, s.counted(s.docs.browse))
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/api/remote/openapi"
@@ -157,6 +159,45 @@ func cacheDir(t testing.TB) string {
 	return text
 }
 
+// pools are the connections of runners that have stopped, for the next runner of the test on the same store. A new
+// connection reads the catalog and plans each statement again.
+var pools = struct {
+	sync.Mutex
+	idle map[poolKey][]*pgxpool.Pool
+}{idle: map[poolKey][]*pgxpool.Pool{}}
+
+type poolKey struct {
+	t  testing.TB
+	st *store.Store
+}
+
+// pool returns connections that no other runner has, and the function that gives them back.
+func pool(t testing.TB, st *store.Store) (of *pgxpool.Pool, giveBack func()) {
+	t.Helper()
+	key := poolKey{t, st}
+	pools.Lock()
+	defer pools.Unlock()
+	if idle := pools.idle[key]; len(idle) > 0 {
+		of, pools.idle[key] = idle[len(idle)-1], idle[:len(idle)-1]
+	} else {
+		var err error
+		if of, err = st.NewPool(t.Context(), jobs.PoolConns); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			of.Close()
+			pools.Lock()
+			defer pools.Unlock()
+			delete(pools.idle, key)
+		})
+	}
+	return of, func() {
+		pools.Lock()
+		defer pools.Unlock()
+		pools.idle[key] = append(pools.idle[key], of)
+	}
+}
+
 // RunAll runs jobs until each is done or failed, and gives the failed ones. A job that waits for its next attempt is retried at once.
 func RunAll(t testing.TB, st *store.Store) []schema.Job {
 	t.Helper()
@@ -217,6 +258,10 @@ func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 	return webhooks.New(webhooks.Config{Guard: outboundtest.Guard(t, outboundtest.Loopback), Timeout: timeout})
 }
 
+// poll is short enough for tests. Jobs that are asked for or whose turn comes need no poll: river hears of them. A runner
+// asks for jobs of each kind at every poll, so a shorter one would be most of what tests ask the database.
+const poll = 100 * time.Millisecond
+
 // Start starts a runner that polls quickly, and stops it when the test ends, or earlier.
 func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
@@ -228,10 +273,7 @@ func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 // start starts a runner that polls quickly. The caller stops it.
 func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
-	pool, err := st.NewPool(t.Context(), jobs.PoolConns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	of, giveBack := pool(t, st)
 	urls, err := schema.NewURLs("https://docs.example.com/base")
 	if err != nil {
 		t.Fatal(err)
@@ -241,14 +283,13 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 		Store: st, Git: Git(t), Translator: translationtest.Loudly{}, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
 		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits),
 	}
-	cfg := jobs.Config{Deps: deps, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
+	cfg := jobs.Config{Deps: deps, Pool: of, Log: slog.New(slog.DiscardHandler), Poll: poll}
 	option(&cfg)
 	runner, err := jobs.New(cfg)
 	if err == nil {
 		err = runner.Start(t.Context())
 	}
 	if err != nil {
-		pool.Close()
 		t.Fatal(err)
 	}
 	return func() {
@@ -257,6 +298,6 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 		if err := runner.Stop(ctx); err != nil {
 			t.Errorf("stop: %v", err)
 		}
-		pool.Close()
+		giveBack()
 	}
 }
