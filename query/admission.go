@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
-// Asker is who asks a question.
-type Asker struct {
-	// Organization and Token each have their own limit of concurrent questions.
+// Caller is who asks a query.
+type Caller struct {
+	// Organization and Token each have their own limit of concurrent queries.
 	Organization, Token string
 	// Request is the id of the HTTP request. The engine's log shows it with the
 	// statements; "" leaves it out.
@@ -22,19 +22,19 @@ type Asker struct {
 	Fresh bool
 }
 
-// admission limits how many questions the engine works on at once, and how many rows
+// admission limits how many queries the engine works on at once, and how many rows
 // they read, and shares both fairly between organizations.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics
 
 	mu      sync.Mutex
-	parties map[string]*party // organizations with a question here
+	parties map[string]*party // organizations with a query here
 }
 
 type party struct {
 	fair.Party
-	questions int
+	queries int
 }
 
 // waitersPerSlot limits the queue. A dashboard asks for all its panels at once.
@@ -56,8 +56,8 @@ var (
 	errFull     = errors.New("the node answers as many queries as it may")
 )
 
-// enter waits for a slot, and until the question's rows fit; leave gives both back.
-func (a *admission) enter(ctx context.Context, who Asker, rows cost) (leave func(), err error) {
+// enter waits for a slot, and until the query's rows fit; leave gives both back.
+func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave func(), err error) {
 	p, weight := a.hold(who.Organization), rows.weight()
 	counted := float64(a.gate.Weight(weight))
 	a.metrics.waitingRows.Add(counted)
@@ -89,19 +89,19 @@ func (a *admission) hold(organization string) *party {
 		p = &party{}
 		a.parties[organization] = p
 	}
-	p.questions++
+	p.queries++
 	return p
 }
 
 func (a *admission) drop(organization string, p *party) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if p.questions--; p.questions == 0 {
+	if p.queries--; p.queries == 0 {
 		delete(a.parties, organization)
 	}
 }
 
-// shed is the answer to a question that got no slot in time, nil for any other
+// shed is the answer to a query that got no slot in time, nil for any other
 // error.
 func shed(err error) (*schema.Error, class) {
 	switch {

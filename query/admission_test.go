@@ -54,7 +54,7 @@ func (noRows) Next() bool   { return false }
 func (noRows) Err() error   { return nil }
 func (noRows) Close() error { return nil }
 
-// TestHeavyTokenLeavesTheOthers: a token with 80 questions that do not end is
+// TestHeavyTokenLeavesTheOthers: a token with 80 queries that do not end is
 // held at its share and told so; its organization's other tokens, and other
 // organizations, are answered without any of the 80 being done.
 func TestHeavyTokenLeavesTheOthers(t *testing.T) {
@@ -66,7 +66,9 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	var wait sync.WaitGroup
 	answers := make(chan error, 1000)
 	ask := func(organization, token, site string) {
-		_, _, err := service.Aggregate(t.Context(), Asker{Organization: organization, Token: token}, site, []byte(byCountry), testNow)
+		_, _, err := service.Aggregate(
+			t.Context(), Caller{Organization: organization, Token: token}, site, []byte(byCountry), testNow,
+		)
 		answers <- err
 	}
 	answer := func(want schema.Code) {
@@ -143,8 +145,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestShed: a question that waited in vain is a 429 if its own token or
-// organization is why, else a 503; both say when to come back, and count.
+// TestShed checks that a query whose wait ends is a 429 if its own token or organization is at its limit, otherwise a
+// 503. Both say when to retry, and count.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -153,7 +155,9 @@ func TestShed(t *testing.T) {
 	})
 	var wait sync.WaitGroup
 	var running []chan struct{}
-	for _, who := range []Asker{{Organization: "a", Token: "1"}, {Organization: "a", Token: "2"}, {Organization: "b", Token: "1"}} {
+	for _, who := range []Caller{
+		{Organization: "a", Token: "1"}, {Organization: "a", Token: "2"}, {Organization: "b", Token: "1"},
+	} {
 		wait.Go(func() {
 			if _, _, err := service.Aggregate(t.Context(), who, testSite, []byte(byCountry), testNow); err != nil {
 				t.Error(err)
@@ -162,13 +166,13 @@ func TestShed(t *testing.T) {
 		running = append(running, <-engine.started)
 	}
 	for _, c := range []struct {
-		who   Asker
+		who   Caller
 		code  schema.Code
 		class class
 	}{
-		{Asker{Organization: "a", Token: "3"}, schema.CodeTooManyRequests, classOverShare},
-		{Asker{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, classOverShare},
-		{Asker{Organization: "c", Token: "1"}, schema.CodeUnavailable, classFull},
+		{Caller{Organization: "a", Token: "3"}, schema.CodeTooManyRequests, classOverShare},
+		{Caller{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, classOverShare},
+		{Caller{Organization: "c", Token: "1"}, schema.CodeUnavailable, classFull},
 	} {
 		t.Run(c.who.Organization+c.who.Token, func(t *testing.T) {
 			count := service.metrics.errors[Aggregate][c.class]
@@ -186,27 +190,29 @@ func TestShed(t *testing.T) {
 	wait.Wait()
 }
 
-// TestBadQuestionsTakeNoSlot: what is no question is refused also by a full node.
+// TestBadQuestionsTakeNoSlot: what is no query is refused also by a full node.
 func TestBadQuestionsTakeNoSlot(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
 	service := newService(engine, func(c *Config) { c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 1, 1, 1, time.Hour })
 	var wait sync.WaitGroup
-	wait.Go(func() { _, _, _ = service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow) })
+	wait.Go(func() { _, _, _ = service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow) })
 	done := <-engine.started
-	if _, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{}`), testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+	if _, _, err := service.Aggregate(
+		t.Context(), Caller{}, testSite, []byte(`{}`), testNow,
+	); !schema.IsCode(err, schema.CodeBadRequest) {
 		t.Errorf("%v", err)
 	}
 	close(done)
 	wait.Wait()
 }
 
-// TestOneBudget: a question's statements share its time.
+// TestOneBudget: a query's statements share its time.
 func TestOneBudget(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
 	first := time.Time{}
-	q := service.question(Aggregate, Asker{}, testSite)
+	q := service.query(Aggregate, Caller{}, testSite)
 	_, _, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it
@@ -223,7 +229,7 @@ func TestStatementsAreNamed(t *testing.T) {
 	conn := store(t)
 	service := newService(conn)
 	q := service.ask()
-	q.who = Asker{Organization: "org_1", Token: "tok_1", Request: "req-1"}
+	q.who = Caller{Organization: "org_1", Token: "tok_1", Request: "req-1"}
 	var comment, id string
 	one := sqltree.Statement{SQL: "SELECT getSetting('log_comment'), queryID()"}
 	if err := q.rows(t.Context(), one, []any{&comment, &id}, func() {}); err != nil {

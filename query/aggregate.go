@@ -26,7 +26,7 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 }
 
 // answer runs the plan.
-func (p plan) answer(ctx context.Context, q *question) ([]byte, error) {
+func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	e, err := q.collect(ctx, p)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (p plan) answer(ctx context.Context, q *question) ([]byte, error) {
 }
 
 // collect runs a plan's statement, and again in bounded memory if it must.
-func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) {
+func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 	q.joins = len(p.sessions) > 0
 	run := func(sc scope) error {
 		p.scope = sc

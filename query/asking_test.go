@@ -18,7 +18,7 @@ type asking struct {
 	wait    sync.WaitGroup
 }
 
-func (a *asking) ask(ctx context.Context, who Asker, body string) {
+func (a *asking) ask(ctx context.Context, who Caller, body string) {
 	a.wait.Go(func() {
 		if _, _, err := a.service.Aggregate(ctx, who, testSite, []byte(body), testNow); err != nil && ctx.Err() == nil {
 			a.t.Errorf("%+v: %v", who, err)
@@ -38,7 +38,7 @@ func (a *asking) waiting(n, rows float64) {
 func (a *asking) answered() {
 	a.t.Helper()
 	a.wait.Wait()
-	if s := a.service; len(s.answers.runs) != 0 || len(s.admission.parties) != 0 {
-		a.t.Errorf("left: %v, %v", s.answers.runs, s.admission.parties)
+	if s := a.service; len(s.cache.runs) != 0 || len(s.admission.parties) != 0 {
+		a.t.Errorf("left: %v, %v", s.cache.runs, s.admission.parties)
 	}
 }

@@ -32,7 +32,9 @@ func BenchmarkAggregate(b *testing.B) {
 			var ours, bare []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				if _, _, err := service.Aggregate(context.Background(), Asker{}, testSite, []byte(body), testNow); err != nil {
+				if _, _, err := service.Aggregate(
+					context.Background(), Caller{}, testSite, []byte(body), testNow,
+				); err != nil {
 					b.Fatal(err)
 				}
 				ours = append(ours, time.Since(start))

@@ -138,7 +138,7 @@ func TestCases(t *testing.T) {
 func runCase(t *testing.T, s *Service, c testCase) testCase {
 	t.Helper()
 	got := testCase{name: c.name, request: c.request}
-	body, headers, err := s.Aggregate(t.Context(), Asker{}, testSite, []byte(c.request), testNow)
+	body, headers, err := s.Aggregate(t.Context(), Caller{}, testSite, []byte(c.request), testNow)
 	if err != nil {
 		got.add("error", errorText(err))
 		return got

@@ -62,7 +62,7 @@ func TestEveryColumn(t *testing.T) {
 	run := func(t *testing.T, want, format string, args ...any) {
 		t.Helper()
 		body := fmt.Sprintf(format, args...)
-		_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+		_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
 		if want == "" && err != nil {
 			t.Errorf("%s: %v", body, err)
 		}

@@ -145,7 +145,7 @@ func rowID(row []any) string {
 
 // compared reads the rows of the other range that belong to rows of the first, and
 // writes them as columns.
-func (q *question) compared(ctx context.Context, p plan, first *encoder) ([]byte, error) {
+func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, error) {
 	set := &groupSet{}
 	ids := make([]string, len(first.kept))
 	for i, row := range first.kept {

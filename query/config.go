@@ -11,21 +11,21 @@ import (
 // Config limits what queries may take from the engine, each and together: the
 // engine needs Concurrency times MaxMemory for them.
 type Config struct {
-	// Concurrency is how many questions run at once. Others wait for a slot, for
+	// Concurrency is how many queries run at once. Others wait for a slot, for
 	// QueueWait at most.
 	Concurrency int
 	// PerOrganization and PerToken are how many of the slots one organization and
 	// one token may use.
 	PerOrganization, PerToken int
-	// Rows is how many rows the running questions may read together, as far as can be
+	// Rows is how many rows the running queries may read together, as far as can be
 	// known before (cost.go); RowsPerOrganization and RowsPerToken are how many of
-	// them one organization and one token may. A larger question counts as all that
+	// them one organization and one token may. A larger query counts as all that
 	// its token may read. 0 sets no limit; if Rows is 0, no rows are counted at all.
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is how old an answer may be that another asker of the same question gets;
-	// 0 runs every question. The kept answers take KeepBytes of memory.
+	// Keep is how old an answer may be that another caller of the same query gets;
+	// 0 runs every query. The kept answers take KeepBytes of memory.
 	Keep      time.Duration
 	KeepBytes int
 
@@ -33,7 +33,7 @@ type Config struct {
 	// ranges quick that are asked for again; 0 keeps none.
 	StateBytes uint64
 
-	// MaxTime ends a question whose statements together take longer.
+	// MaxTime ends a query whose statements together take longer.
 	MaxTime time.Duration
 	// MaxRowsRead refuses a query that would read more rows of the table.
 	MaxRowsRead uint64
@@ -63,7 +63,7 @@ func DefaultConfig() Config {
 
 // settings are sent with every statement; left is the time it may take.
 // readonly=2 forbids writes and DDL, 1 would forbid these settings too. Statements that
-// keep states are without it: see question.write.
+// keep states are without it: see query.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":              2,
@@ -75,7 +75,7 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_result_rows":       maxLimit + 1, // a row more than asked for shows that there is another page
 		"result_overflow_mode":  "throw",
 		// Where the engine's process may change priorities (CAP_SYS_NICE), inserts go before
-		// questions, and these before merges of the embedded engine.
+		// queries, and these before merges of the embedded engine.
 		"os_thread_priority": 5,
 		// A request of 10,000 values makes a statement of a megabyte or two.
 		"max_query_size":            16 << 20,

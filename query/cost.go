@@ -8,20 +8,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cost is how many rows a question reads, as far as can be known before it has its
-// turn: nothing is read to find out. The questions of a site with unknown rows count
+// cost is how many rows a query reads, as far as can be known before it has its
+// turn: nothing is read to find out. The queries of a site with unknown rows count
 // the rows when they run (sources.go), within their own turn and time.
 type cost int64
 
 const (
 	// unknownRows is the cost of a long range of a site whose rows are not known.
 	unknownRows cost = 2_000_000
-	// lightRows are read in a few hundredths of a second on two cores. A question of
+	// lightRows are read in a few hundredths of a second on two cores. A query of
 	// no more takes a slot only, and passes those that wait for others' rows.
 	lightRows cost = 400_000
 )
 
-// weight is what a question takes of the rows that may be read at once.
+// weight is what a query takes of the rows that may be read at once.
 func (c cost) weight() int64 {
 	if c <= lightRows {
 		return 0
@@ -58,7 +58,7 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 	return best, sum.events, true
 }
 
-func (p plan) weigh(q *question) {
+func (p plan) weigh(q *query) {
 	plans, scopes := []plan{p}, []scope{p.scope}
 	if p.compare != nil {
 		other := p.compare.of(p)
@@ -74,16 +74,16 @@ func (p plan) weigh(q *question) {
 	q.size.groups, q.size.exact = len(p.groups), p.exact && p.counts()
 }
 
-func (f funnel) weigh(q *question) {
+func (f funnel) weigh(q *query) {
 	q.weigh(append(reads(f.steps...), ref{column: insights.Datetime}), insights.CountExact, f.scope)
 }
 
-func (p retention) weigh(q *question) { q.weigh(p.refs(), insights.CountExact, p.scope) }
+func (p retention) weigh(q *query) { q.weigh(p.refs(), insights.CountExact, p.scope) }
 
-// weigh gives the question the cost of reading the scopes, of which the first is the
+// weigh gives the query the cost of reading the scopes, of which the first is the
 // request's. Events that are joined with their sessions are read twice, and events around
 // the range once.
-func (q *question) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
+func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.cost, q.known = 0, true
 	for _, sc := range scopes {
 		rows, known := q.service.sources.cost(sc, refs, estimate)
@@ -124,8 +124,8 @@ func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
 	return cost(rows)
 }
 
-// expect is what a question would do with spans: of some it makes states, beside others it
-// reads some rows. It adds those that it reads as events to the rest.
+// expect returns the spans whose states a query would make, and the number of rows that it would read in addition to
+// cached states. It adds the spans that the query reads as events to the rest.
 func (s *stateStore) expect(st *states) (made []scope, beside uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	return sum
 }
 
-// firstCount waits until another question has counted a site's rows for the first time:
-// without them all questions of a dashboard would read each event.
+// firstCount waits until another query has counted a site's rows for the first time:
+// without them all queries of a dashboard would read each event.
 func (s *sources) firstCount(ctx context.Context, site *siteRows) []dayRows {
 	select {
 	case <-site.first:

@@ -32,7 +32,7 @@ func (c *counting) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return c.Conn.Query(ctx, sql, args...)
 }
 
-// TestRowsAreCountedOnce: the first questions of a site count its rows once, and none
+// TestRowsAreCountedOnce: the first queries of a site count its rows once, and none
 // of them reads events because of that.
 func TestRowsAreCountedOnce(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,9 @@ func TestRowsAreCountedOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
-			_, headers, err := service.Aggregate(t.Context(), Asker{Organization: fmt.Sprint(i)}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+			_, headers, err := service.Aggregate(
+				t.Context(), Caller{Organization: fmt.Sprint(i)}, testSite, []byte(`{"range":"last30Days"}`), testNow,
+			)
 			if err != nil || headers[headerSource] != visitsName {
 				t.Errorf("%v %v", headers, err)
 			}
@@ -69,8 +71,8 @@ func (s *Service) knows(site string, days int, each dayRows) {
 	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)
 }
 
-// TestCosts: a question costs the rows of its range that its source has, those of both
-// ranges if it compares, and a guess if the rows are not known.
+// TestCosts checks that a query costs the rows of its range that its source has: of both ranges if it compares, and a
+// guess if the rows are not known.
 func TestCosts(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -98,18 +100,18 @@ func TestCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := service.question(Aggregate, Asker{}, c.site)
+		q := service.query(Aggregate, Caller{}, c.site)
 		if p.weigh(q); q.cost != c.cost || q.known != c.known {
 			t.Errorf("%s: %d rows, known %v; want %d, %v", c.body, q.cost, q.known, c.cost, c.known)
 		}
 	}
-	q := service.question(kindSegments, Asker{}, testSite)
+	q := service.query(kindSegments, Caller{}, testSite)
 	if q.weighSegments(segmentPage{to: testNow}); q.cost != 2*(10_000+29*20_000+10_833) {
 		t.Errorf("segments cost %d rows", q.cost)
 	}
 }
 
-// TestLightPassesHeavy: questions wait for the rows of others, each within the rows of
+// TestLightPassesHeavy: queries wait for the rows of others, each within the rows of
 // its token, its organization and the node, and light ones do not. One that is heavier
 // than all its token may read runs when the token reads nothing else.
 func TestLightPassesHeavy(t *testing.T) {
@@ -123,7 +125,7 @@ func TestLightPassesHeavy(t *testing.T) {
 	service.knows("light", 366, dayRows{events: 1000, visits: 1000})
 	all := asking{t: t, service: service}
 	ask := func(organization, token, preset string) {
-		all.ask(t.Context(), Asker{Organization: organization, Token: token}, `{"range":"`+preset+`"}`)
+		all.ask(t.Context(), Caller{Organization: organization, Token: token}, `{"range":"`+preset+`"}`)
 	}
 	const week = 50_000 + 6*100_000 + 54_166
 	ask("a", "1", "lastYear") // 36.5 million rows
@@ -140,14 +142,16 @@ func TestLightPassesHeavy(t *testing.T) {
 		t.Errorf("%v rows are read", n)
 	}
 	for range 100 {
-		for _, who := range []Asker{{Organization: "a", Token: "1"}, {Organization: "a", Token: "3"}, {Organization: "b", Token: "1"}, {Organization: "c"}} {
+		for _, who := range []Caller{{
+			Organization: "a", Token: "1",
+		}, {Organization: "a", Token: "3"}, {Organization: "b", Token: "1"}, {Organization: "c"}} {
 			if _, _, err := service.Aggregate(t.Context(), who, "light", []byte(`{"range":"lastYear"}`), testNow); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if len(engine.started) != 0 {
-		t.Error("a heavy question has passed another")
+		t.Error("a heavy query has passed another")
 	}
 	close(second)
 	third := <-engine.started // b's, whose organization reads nothing
@@ -163,7 +167,7 @@ func TestLightPassesHeavy(t *testing.T) {
 	}
 }
 
-// TestLighter: who asked too much is told what to change in this very question.
+// TestLighter: who asked too much is told what to change in this very query.
 func TestLighter(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxRowsRead = 10_000_000 })
@@ -190,7 +194,7 @@ func TestLighter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := service.question(Aggregate, Asker{}, c.site)
+			q := service.query(Aggregate, Caller{}, c.site)
 			p.weigh(q)
 			q.rowsRead = c.read
 			e, ok := errors.AsType[*schema.Error](q.failed(t.Context(), c.err))

@@ -24,7 +24,9 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	testNow := testNow.Add(123 * time.Microsecond) // clocks do not stop at whole milliseconds
 	ask := func(t *testing.T, site, request, cursor string, now time.Time) (rows, next string, err error) {
 		t.Helper()
-		body, _, err := service.Aggregate(t.Context(), Asker{}, site, []byte(strings.Replace(request, "{", `{"cursor":"`+cursor+`",`, 1)), now)
+		body, _, err := service.Aggregate(
+			t.Context(), Caller{}, site, []byte(strings.Replace(request, "{", `{"cursor":"`+cursor+`",`, 1)), now,
+		)
 		if err != nil {
 			return "", "", err
 		}

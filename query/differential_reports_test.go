@@ -122,7 +122,7 @@ func TestDifferentialReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, headers, err := service.Answer(context.Background(), Asker{}, of, site, body, testNow)
+		got, headers, err := service.Answer(context.Background(), Caller{}, of, site, body, testNow)
 		if refusal != "" {
 			if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, refusal) {
 				t.Fatalf("%s: %v, want a 400 that %s", body, err, refusal)

@@ -84,7 +84,7 @@ func TestDifferential(t *testing.T) {
 		}
 		now := testNow.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanoseconds")))
 		service := rapid.SampledFrom([]*Service{raw, visits, visits, states, states}).Draw(t, "service")
-		got, headers, err := service.Aggregate(context.Background(), Asker{}, site, body, now)
+		got, headers, err := service.Aggregate(context.Background(), Caller{}, site, body, now)
 		if want := naiveRefusal(request); want != "" {
 			e, ok := errors.AsType[*schema.Error](err)
 			if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, want) {
@@ -141,7 +141,9 @@ func TestDifferential(t *testing.T) {
 			if body, err = json.Marshal(request); err != nil {
 				t.Fatal(err)
 			}
-			if got, headers, err = service.Aggregate(context.Background(), Asker{}, site, body, now.Add(time.Duration(page)*time.Hour)); err != nil {
+			if got, headers, err = service.Aggregate(
+				context.Background(), Caller{}, site, body, now.Add(time.Duration(page)*time.Hour),
+			); err != nil {
 				t.Fatalf("%s: %v", body, err)
 			}
 			paged++

@@ -1,4 +1,4 @@
-// Package query answers questions about a site's visitor events: the aggregate
+// Package query answers queries about a site's visitor events: the aggregate
 // endpoint, funnels, retentions and the visitor segments.
 //
 // All are reports over a scope (scope.go): which events, and how to read them.
@@ -6,7 +6,7 @@
 // retention.go, segments.go. report.go has the table of those with a request, and the
 // one way to an answer; events.go is what funnels and retentions share. What Octavo adds to the contract's aggregates has a file for each member: fill.go,
 // compare.go, cursor.go.
-// service.go gives every question its turn, its time, its metrics and headers,
+// service.go gives every query its turn, its time, its metrics and headers,
 // and runs it again in bounded memory if counting exactly takes too much.
 //
 // An aggregate request goes one way, and each step is a file: request.go reads
@@ -90,20 +90,20 @@
 //
 // # Limits
 //
-// Questions wait for one of a limited number of slots, and until the rows that they
+// Queries wait for one of a limited number of slots, and until the rows that they
 // will read fit beside those of others (cost.go). Organizations and tokens share both
 // fairly (admission.go). The slots are connections, the rows are the engine's work:
 // what reads few of them never waits for what reads many. A site's rows are counted by
 // day, in two seconds: where there are no visits, as on clusters, the events of a very
-// large site may not be, and each long range of it counts as two million rows. All statements of a question
-// share its time. A question that exceeds its time, rows or memory is a 400, which says
-// what makes this one lighter (lighter.go), since sending it again cannot help; after a
+// large site may not be, and each long range of it counts as two million rows. All statements of a query
+// share its time. A query that exceeds its time, rows or memory is a 400, which says
+// what makes this one lighter (too_heavy.go), since sending it again cannot help; after a
 // 429 or 503 it can.
 //
 // # Answers for more than one
 //
-// Equal questions about a site that are asked at once run once, and what they come to
-// is kept for a moment (answers.go). Questions are equal if they have the same plan, but
+// Equal queries about a site that are asked at once run once, and what they come to
+// is kept for a moment (result_cache.go). Queries are equal if they have the same plan, but
 // for the time at which a preset ends: so the range of a shared answer may have ended up
 // to [Config].Keep before the request came, and events of that time may be missing. The
 // header Age says how many seconds, Octavo-Fresh-Until what the rows have. Imports and
@@ -116,7 +116,7 @@
 //
 // Of a long range that is asked for again, aggregate states of what is stored for some
 // time are kept in tables of the engine (states.go): a row for each group, with counts and
-// sketches. They are made by the second question that needs them (keep.go), and read for
+// sketches. They are made by the second query that needs them (keep.go), and read for
 // a day. What is kept is of the table's parts, which never change: rows that come
 // later are in other parts, and are read beside the states; where rows were deleted or parts
 // merged, there are other parts too. So states are kept of parts that will hardly be replaced
@@ -125,8 +125,8 @@
 // still the table's and the states all there (statestore.go), and else reads the events.
 // So states make answers quick and never change them. A node reads its own states only,
 // under a random name for each try: what another process, or one that failed, has left is
-// never read. Making them is the only thing that a question writes, and it may take half of
-// the question's time at most. Spans without events are not kept, nor what has most of its
+// never read. Making them is the only thing that a query writes, and it may take half of
+// the query's time at most. Spans without events are not kept, nor what has most of its
 // events in other parts, as after an import of old ones.
 //
 // The package imports fair, schema, schema/insights and schema/sqltree of this

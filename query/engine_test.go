@@ -95,9 +95,9 @@ var testNow = time.Date(2026, 3, 15, 12, 30, 45, 678_000_000, time.UTC)
 
 const testSite = "site_1"
 
-// ask is a question that has all of its time before it.
-func (s *Service) ask() *question {
-	q := s.question(Aggregate, Asker{}, testSite)
+// ask is a query that has all of its time before it.
+func (s *Service) ask() *query {
+	q := s.query(Aggregate, Caller{}, testSite)
 	q.ends = time.Now().Add(time.Hour)
 	return q
 }

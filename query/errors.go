@@ -71,7 +71,7 @@ const (
 )
 
 var (
-	// errExact ends a question that must be answered exactly and cannot be.
+	// errExact ends a query that must be answered exactly and cannot be.
 	errExact = errors.New("counting exactly takes too much memory")
 	// errPage ends one that must be counted exactly because the page before was: counted
 	// in another way, its rows would be in another order.
@@ -79,7 +79,7 @@ var (
 )
 
 const (
-	tooHeavy   = "the query reads too much" // lighter.go says what to change
+	tooHeavy   = "the query reads too much" // too_heavy.go says what to change
 	tooLong    = "the query becomes too long a statement: use fewer filters, values or groups"
 	tooWide    = "the query reads more sessions than fit into its memory: narrow the range, or leave out the columns of sessions"
 	tooExact   = "counting visitors or sessions exactly needs more memory than a query has: narrow the range, add filters, or leave out accuracy"
@@ -88,8 +88,8 @@ const (
 	retryAfter = 2 * time.Second
 )
 
-// ownLimits are the limits that end a question before the engine's do, with what its
-// asker can do. Of several the first is told.
+// ownLimits are the limits that end a query before the engine's do, with what its
+// caller can do. Of several the first is told.
 var ownLimits = []struct {
 	err    error
 	advice string

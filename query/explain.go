@@ -39,7 +39,7 @@ type ExplainedStatement struct {
 // Explain answers a request and says how. Its errors are those of Answer; an
 // explanation beside an error has what was done until then.
 func (s *Service) Explain(ctx context.Context, of Report, site string, body []byte, now time.Time) (Explanation, error) {
-	q := s.question(of, Asker{Fresh: true}, site)
+	q := s.query(of, Caller{Fresh: true}, site)
 	var x Explanation
 	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
 	r, err := compilers[of](site, body, now)

@@ -193,7 +193,7 @@ func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 }
 
 // answer counts who reached each step.
-func (f funnel) answer(ctx context.Context, q *question) ([]byte, error) {
+func (f funnel) answer(ctx context.Context, q *query) ([]byte, error) {
 	q.visitors(f.scope)
 	counts := make([]uint64, len(f.steps))
 	var reached uint8

@@ -144,7 +144,7 @@ func TestInjections(t *testing.T) {
 				`{"and":[{"column":"visitorClaimProperty","operator":"startsWith","values":[` + name + `]},{"column":"url","values":[` + q + `]}]}`,
 			} {
 				body := `{"range":"lastYear","where":[` + filter + `],"select":[{"column":"eventsCount"},{"column":"eventSearchQuery"}]}`
-				got, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+				got, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
 				if err != nil {
 					t.Errorf("%s: %v", filter, err)
 					continue

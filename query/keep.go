@@ -24,8 +24,8 @@ const (
 
 // fromStates answers a plan from kept states, and keeps those that are asked for again. ok
 // is false if the plan has to be read in the best other way: nothing that is wrong with
-// states is wrong with the question.
-func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(scope) error) (ok bool, err error) {
+// states is wrong with the query.
+func (q *query) fromStates(ctx context.Context, p plan, best scope, run func(scope) error) (ok bool, err error) {
 	s := q.service.states
 	p.env.Counting = best.env.Counting
 	known := q.service.sources.known(p.scope)
@@ -94,30 +94,28 @@ func limited(err error) bool {
 	return ok && slices.Contains([]int32{codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes}, e.Code)
 }
 
-// ended reports whether an error is that of the question, which has no time or nobody who
-// waits for it.
+// ended reports whether the query itself ended: its time is over, or no caller waits for it.
 func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, errQueryTime)
 }
 
-// ignored logs an error that only makes an answer slower. What ended the question is its
-// own error.
-func (q *question) ignored(ctx context.Context, err error) error {
+// ignored logs an error that only makes an answer slower, and returns nil. It returns an error that ended the query.
+func (q *query) ignored(ctx context.Context, err error) error {
 	if err == nil || ended(ctx, err) {
 		return err
 	}
 	q.service.metrics.states[statesFailed].Inc()
 	level := slog.LevelWarn
-	if errors.Is(err, errNoRoom) { // as many questions may find
+	if errors.Is(err, errNoRoom) { // as many queries may find
 		level = slog.LevelDebug
 	}
 	q.service.log.Log(ctx, level, "A query reads events, because aggregate states could not be kept or read.", "site", q.site, "error", err)
 	return nil
 }
 
-// keep makes and keeps the states of spans. It leaves half of the question's time to read
+// keep makes and keeps the states of spans. It leaves half of the query's time to read
 // events, should it take too long. begun are those that may have been written.
-func (q *question) keep(ctx context.Context, p plan, st *states, list []keptSpan) (begun []keptSpan, err error) {
+func (q *query) keep(ctx context.Context, p plan, st *states, list []keptSpan) (begun []keptSpan, err error) {
 	half := time.Now().Add(time.Until(q.ends) / 2)
 	for _, span := range list {
 		made := st.making(p, span)
@@ -152,7 +150,7 @@ var (
 )
 
 // makeRoom makes a table for states, if there is room.
-func (q *question) makeRoom(ctx context.Context, st *states, made sqltree.Statement) error {
+func (q *query) makeRoom(ctx context.Context, st *states, made sqltree.Statement) error {
 	s := q.service.states
 	room, known, empty, err := s.room(q.service.config.choosing(ctx), st.table)
 	if err != nil || known {
@@ -178,7 +176,7 @@ func (q *question) makeRoom(ctx context.Context, st *states, made sqltree.Statem
 
 // drop drops what was made of spans: it may be of parts that were replaced because
 // someone is being erased.
-func (q *question) drop(ctx context.Context, st *states, list []keptSpan) {
+func (q *query) drop(ctx context.Context, st *states, list []keptSpan) {
 	for _, span := range list {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice)
 		err := q.service.conn.Exec(noDeadline{ctx}, "ALTER TABLE "+sqltree.Ident(st.table)+" DROP PARTITION "+sqltree.Quote(span.row))

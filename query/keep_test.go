@@ -75,7 +75,7 @@ func TestStatesMeddled(t *testing.T) {
 	}
 }
 
-// TestStatesAreMadeOnce: what one question makes, another reads as events meanwhile.
+// TestStatesAreMadeOnce: what one query makes, another reads as events meanwhile.
 func TestStatesAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -97,7 +97,7 @@ const byDevice = `{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],"
 // source asks, and returns where the answer came from.
 func (a asked) source() string {
 	a.t.Helper()
-	_, headers, err := a.service.Aggregate(a.t.Context(), Asker{}, testSite, []byte(a.request), testNow)
+	_, headers, err := a.service.Aggregate(a.t.Context(), Caller{}, testSite, []byte(a.request), testNow)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			ctx, leave := context.WithCancel(t.Context())
 			m.before, m.after, m.meddle = c.before, c.after, leave
-			if _, _, err := service.Aggregate(ctx, Asker{}, testSite, []byte(totals), testNow); err == nil {
+			if _, _, err := service.Aggregate(ctx, Caller{}, testSite, []byte(totals), testNow); err == nil {
 				t.Error("who hung up got an answer")
 			}
 			made := false
@@ -234,7 +234,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 	}
 }
 
-// TestStatesTakeTooLong: states are not made of what takes most of a question's time.
+// TestStatesTakeTooLong: states are not made of what takes most of a query's time.
 func TestStatesTakeTooLong(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

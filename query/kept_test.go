@@ -39,8 +39,8 @@ func TestKept(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	time1 := clock{at: testNow}
 	service := newService(conn, keeping)
-	service.answers.now = time1.now
-	ask := func(site, body string, events int, who Asker) map[string]string {
+	service.cache.now = time1.now
+	ask := func(site, body string, events int, who Caller) map[string]string {
 		t.Helper()
 		answer, headers, err := service.Aggregate(t.Context(), who, site, []byte(body), testNow)
 		if want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, events); err != nil || string(answer) != want {
@@ -49,30 +49,34 @@ func TestKept(t *testing.T) {
 		return headers
 	}
 	const month, exactly = `{"range":"last30Days"}`, `{"range":"last30Days","accuracy":"exact"}`
-	first := ask(testSite, month, 8, Asker{Token: "1"})
+	first := ask(testSite, month, 8, Caller{Token: "1"})
 	insert(t, conn, testSite, fixture()[:1])
-	again := ask(testSite, ` { "range" : "last30Days" , "select" : [ {"column":"eventsCount"} ] } `, 8, Asker{Token: "2"})
+	again := ask(
+		testSite, ` { "range" : "last30Days" , "select" : [ {"column":"eventsCount"} ] } `, 8, Caller{Token: "2"},
+	)
 	if first[headerAge] != "" || again[headerAge] == "" || again[headerAge] == "0" || again[headerRowsRead] != first[headerRowsRead] {
 		t.Errorf("%v, then %v", first, again)
 	}
-	ask(testSite, `{"range":"last7Days"}`, 7, Asker{})
-	ask(testSite, exactly, 9, Asker{})
-	ask("site_2", month, 0, Asker{})
-	if fresh := ask(testSite, month, 9, Asker{Fresh: true}); fresh[headerAge] != "" {
+	ask(testSite, `{"range":"last7Days"}`, 7, Caller{})
+	ask(testSite, exactly, 9, Caller{})
+	ask("site_2", month, 0, Caller{})
+	if fresh := ask(testSite, month, 9, Caller{Fresh: true}); fresh[headerAge] != "" {
 		t.Errorf("a fresh answer has the age %s", fresh[headerAge])
 	}
-	if after := ask(testSite, month, 9, Asker{}); after[headerAge] == "" {
+	if after := ask(testSite, month, 9, Caller{}); after[headerAge] == "" {
 		t.Error("nothing is kept of a fresh answer")
 	}
 	time1.after(time.Minute)
-	ask(testSite, month, 9, Asker{})
+	ask(testSite, month, 9, Caller{})
 	insert(t, conn, testSite, fixture()[1:2])
-	ask(testSite, month, 9, Asker{})
+	ask(testSite, month, 9, Caller{})
 	service.Forget("site_2")
-	ask(testSite, month, 9, Asker{})
+	ask(testSite, month, 9, Caller{})
 	service.Forget(testSite)
-	ask(testSite, month, 10, Asker{})
-	if n := len(service.answers.kept.Keys()); n != 1 || testutil.ToFloat64(service.metrics.keptBytes) != float64(service.answers.size) {
+	ask(testSite, month, 10, Caller{})
+	if n := len(
+		service.cache.kept.Keys(),
+	); n != 1 || testutil.ToFloat64(service.metrics.keptBytes) != float64(service.cache.size) {
 		t.Errorf("%d answers are kept", n)
 	}
 }
@@ -83,10 +87,10 @@ func TestForgetWhileRunning(t *testing.T) {
 	engine := newSlow(t)
 	service := newService(engine, keeping)
 	all := asking{t: t, service: service}
-	all.ask(t.Context(), Asker{}, byCountry)
+	all.ask(t.Context(), Caller{}, byCountry)
 	before := <-engine.started
 	service.Forget(testSite)
-	all.ask(t.Context(), Asker{}, byCountry)
+	all.ask(t.Context(), Caller{}, byCountry)
 	after := <-engine.started // takes no part in the run that had begun before
 	close(before)
 	close(after)
@@ -94,18 +98,18 @@ func TestForgetWhileRunning(t *testing.T) {
 	wantAnswers(t, service, map[origin]float64{fromRun: 2})
 }
 
-// TestOldRunsAreNotJoined: who asks later than answers may be old runs a question of
+// TestOldRunsAreNotJoined: who asks later than answers may be old runs a query of
 // its own, whose answer stays when the older run ends.
 func TestOldRunsAreNotJoined(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
 	service := newService(engine, keeping, func(c *Config) { c.Keep = 5 * time.Second })
 	time1 := clock{at: testNow}
-	service.answers.now = func() time.Time { return time1.after(0) }
+	service.cache.now = func() time.Time { return time1.after(0) }
 	ask := func() (end func()) {
 		ended := make(chan error)
 		go func() {
-			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow)
+			_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
 			ended <- err
 		}()
 		running := <-engine.started
@@ -123,24 +127,26 @@ func TestOldRunsAreNotJoined(t *testing.T) {
 	younger()
 	time1.after(time.Second)
 	older()
-	if _, headers, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow); err != nil || headers[headerAge] != "3" {
+	if _, headers, err := service.Aggregate(
+		t.Context(), Caller{}, testSite, []byte(byCountry), testNow,
+	); err != nil || headers[headerAge] != "3" {
 		t.Errorf("%v, %v", headers, err)
 	}
 	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromKept: 1})
-	if len(service.answers.runs) != 0 {
-		t.Errorf("left: %v", service.answers.runs)
+	if len(service.cache.runs) != 0 {
+		t.Errorf("left: %v", service.cache.runs)
 	}
 	service.Forget(testSite)
-	service.answers.put(answerKey{site: "another"}, &keptAnswer{until: testNow.Add(time.Hour)})
+	service.cache.put(cacheKey{site: "another"}, &cachedAnswer{until: testNow.Add(time.Hour)})
 	slow := ask()
 	time1.after(6 * time.Second)
 	slow()
-	if n := service.answers.kept.Len() - 1; n != 0 {
+	if n := service.cache.kept.Len() - 1; n != 0 {
 		t.Errorf("%d answers are kept that are too old", n)
 	}
 }
 
-// leaving is an engine whose asker goes away when it has all rows.
+// leaving is an engine whose caller goes away when it has all rows.
 type leaving struct {
 	*slow
 	leave func()
@@ -172,39 +178,39 @@ func TestAnswerOfWhoLeft(t *testing.T) {
 	engine := leaving{newSlow(t), leave}
 	service := newService(engine, keeping)
 	all := asking{t: t, service: service}
-	all.ask(ctx, Asker{}, byCountry)
+	all.ask(ctx, Caller{}, byCountry)
 	done := <-engine.started
-	all.ask(t.Context(), Asker{}, byCountry)
+	all.ask(t.Context(), Caller{}, byCountry)
 	wantAskers(t, service, 2)
 	close(done)
 	answered := make(chan struct{})
 	go func() { all.answered(); close(answered) }()
 	select {
 	case <-engine.started:
-		t.Fatal("the question runs again")
+		t.Fatal("the query runs again")
 	case <-answered:
 	}
 	wantAnswers(t, service, map[origin]float64{fromRun: 1, fromShared: 1})
 }
 
-// TestRunsAgainAreAsOld: when the client that a question runs for goes away, the one that
-// runs it again asked a while ago: later ones take no part in that.
+// TestRunsAgainAreAsOld: when the client that a query runs for goes away, the caller that reruns it keeps its request
+// time. Later callers do not share an answer of that age.
 func TestRunsAgainAreAsOld(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
 	service := newService(engine, keeping, func(c *Config) { c.Keep = 5 * time.Second })
 	time1 := clock{at: testNow}
-	service.answers.now = time1.now
+	service.cache.now = time1.now
 	all := asking{t: t, service: service}
 	ctx, leave := context.WithCancel(t.Context())
-	all.ask(ctx, Asker{Token: "leaves"}, byCountry)
+	all.ask(ctx, Caller{Token: "leaves"}, byCountry)
 	<-engine.started
-	all.ask(t.Context(), Asker{Token: "waits"}, byCountry)
+	all.ask(t.Context(), Caller{Token: "waits"}, byCountry)
 	wantAskers(t, service, 2)
 	time1.after(time.Minute)
 	leave()
 	again := <-engine.started
-	all.ask(t.Context(), Asker{Token: "late"}, byCountry)
+	all.ask(t.Context(), Caller{Token: "late"}, byCountry)
 	eventually.True(t, "the late caller's query to run", func() bool { return len(engine.started) == 1 })
 	close(again)
 	close(<-engine.started)
@@ -219,11 +225,11 @@ func TestFreshAnswers(t *testing.T) {
 	engine := newSlow(t)
 	service := newService(engine, keeping)
 	all := asking{t: t, service: service}
-	all.ask(t.Context(), Asker{Token: "1"}, byCountry)
+	all.ask(t.Context(), Caller{Token: "1"}, byCountry)
 	older := <-engine.started
-	all.ask(t.Context(), Asker{Token: "2", Fresh: true}, byCountry)
+	all.ask(t.Context(), Caller{Token: "2", Fresh: true}, byCountry)
 	fresh := <-engine.started
-	all.ask(t.Context(), Asker{Token: "3"}, byCountry)
+	all.ask(t.Context(), Caller{Token: "3"}, byCountry)
 	wantAskers(t, service, 2)
 	close(fresh)
 	eventually.True(t, "a shared answer", func() bool {
@@ -234,12 +240,14 @@ func TestFreshAnswers(t *testing.T) {
 	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromShared: 1})
 }
 
-// TestNothingIsKept: without the setting every question runs.
+// TestNothingIsKept: without the setting every query runs.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
 	for range 3 {
-		if _, headers, err := service.Aggregate(t.Context(), Asker{}, "light", []byte(byCountry), testNow); err != nil || headers[headerAge] != "" {
+		if _, headers, err := service.Aggregate(
+			t.Context(), Caller{}, "light", []byte(byCountry), testNow,
+		); err != nil || headers[headerAge] != "" {
 			t.Errorf("%v %v", headers, err)
 		}
 	}
@@ -249,11 +257,11 @@ func TestNothingIsKept(t *testing.T) {
 // TestKeptBytes: what is kept stays within its bound.
 func TestKeptBytes(t *testing.T) {
 	t.Parallel()
-	a := newService(nil, func(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }).answers
+	a := newService(nil, func(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }).cache
 	largest := 0
 	for i := range 5000 {
-		k := &keptAnswer{body: make([]byte, rand.IntN(1<<18)), until: a.now().Add(time.Minute)}
-		a.put(answerKey{site: fmt.Sprint(i % 3000)}, k)
+		k := &cachedAnswer{body: make([]byte, rand.IntN(1<<18)), until: a.now().Add(time.Minute)}
+		a.put(cacheKey{site: fmt.Sprint(i % 3000)}, k)
 		sum := 0
 		for _, k := range a.kept.Values() {
 			sum += k.size()
@@ -268,8 +276,8 @@ func TestKeptBytes(t *testing.T) {
 	}
 }
 
-// TestKeys: questions with one key have one statement, whenever they are asked, and
-// spaces and the order of members make no other question.
+// TestKeys: queries with one key have one statement, whenever they are asked, and
+// spaces and the order of members make no other query.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	statements, keys := map[string]string{}, 0
@@ -311,6 +319,6 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if keys < 100 {
-		t.Errorf("%d questions only", keys)
+		t.Errorf("%d queries only", keys)
 	}
 }

@@ -57,7 +57,7 @@ func (s settledParts) of(sp span) []part {
 // partVersion reads a part's version.
 const partVersion = "path || ' ' || toString(toUnixTimestamp(modification_time))"
 
-// settled lists the settled parts, as they were a moment ago. While one question asks for
+// settled lists the settled parts, as they were a moment ago. While one query asks for
 // them, others go on with what was known.
 func (s *stateStore) settled(ctx context.Context) (settled settledParts, err error) {
 	s.mu.Lock()

@@ -89,7 +89,7 @@ func TestComparedDays(t *testing.T) {
 	insert(t, conn, testSite, events)
 	body, _, err := newService(
 		conn,
-	).Aggregate(t.Context(), Asker{}, testSite, []byte(`{"timezone":"America/Santiago","compare":"previousPeriod",
+	).Aggregate(t.Context(), Caller{}, testSite, []byte(`{"timezone":"America/Santiago","compare":"previousPeriod",
 		"range":{"from":"2026-09-13T00:00:00-03:00","to":"2026-09-20T00:00:00-03:00"},
 		"groupBy":[{"column":"datetime","interval":"day"}]}`), testNow)
 	if err != nil {

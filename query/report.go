@@ -35,24 +35,26 @@ func compiler[R report](compile func(string, []byte, time.Time) (R, error)) func
 type report interface {
 	String() string
 	identity() string // scope.key
-	// weigh tells a question what it costs.
-	weigh(q *question)
+	// weigh tells a query what it costs.
+	weigh(q *query)
 	// answer runs the report's statements.
-	answer(ctx context.Context, q *question) ([]byte, error)
+	answer(ctx context.Context, q *query) ([]byte, error)
 }
 
 func (s scope) identity() string { return s.key }
 
 // Answer answers the request in body for one of the [Reports] on a site. The result is
 // JSON and the headers that go with it; every error is a *schema.Error.
-func (s *Service) Answer(ctx context.Context, who Asker, of Report, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
-	q := s.question(of, who, site)
+func (s *Service) Answer(
+	ctx context.Context, who Caller, of Report, site string, body []byte, now time.Time,
+) ([]byte, map[string]string, error) {
+	q := s.query(of, who, site)
 	r, err := compilers[of](site, body, now)
 	return q.reported(ctx, r, err)
 }
 
-// reported answers a question with a report; err is what is wrong with its request.
-func (q *question) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
+// reported answers a query with a report; err is what is wrong with its request.
+func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
 	if err != nil {
 		return nil, nil, q.invalid(err)
 	}
@@ -60,7 +62,7 @@ func (q *question) reported(ctx context.Context, r report, err error) ([]byte, m
 	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })
 }
 
-// visitors says that the question's groups are as many as the visitors of a scope.
-func (q *question) visitors(sc scope) {
+// visitors says that the query's groups are as many as the visitors of a scope.
+func (q *query) visitors(sc scope) {
 	q.spills, q.joins = true, len(sc.sessions) > 0
 }

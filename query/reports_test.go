@@ -20,7 +20,9 @@ import (
 )
 
 // Aggregate answers an aggregate request, as most tests do.
-func (s *Service) Aggregate(ctx context.Context, who Asker, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
+func (s *Service) Aggregate(
+	ctx context.Context, who Caller, site string, body []byte, now time.Time,
+) ([]byte, map[string]string, error) {
 	return s.Answer(ctx, who, Aggregate, site, body, now)
 }
 
@@ -51,7 +53,7 @@ func TestReports(t *testing.T) {
 	for i, c := range cases {
 		got[i] = testCase{name: c.name, request: c.request}
 		word, _, _ := strings.Cut(c.name, ":")
-		q := service.question(Report(word), Asker{}, testSite)
+		q := service.query(Report(word), Caller{}, testSite)
 		r, err := compileReport(Report(word), testSite, c.request)
 		answer, headers, err := q.reported(t.Context(), r, err)
 		if err != nil {
@@ -109,7 +111,7 @@ func TestValuesAreNotInReports(t *testing.T) {
 			if r, err = compileReport(of, testSite, body); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := service.question(of, Asker{}, testSite).reported(t.Context(), r, nil); err != nil {
+			if _, _, err := service.query(of, Caller{}, testSite).reported(t.Context(), r, nil); err != nil {
 				t.Errorf("%s of %q: %v", of, evil, err)
 			}
 		}
@@ -165,7 +167,7 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// TestSessionsOutgrowMemory: the refusal says what makes the question lighter.
+// TestSessionsOutgrowMemory: the refusal says what makes the query lighter.
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -176,7 +178,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`,
 		`{"range":"last30Days","accuracy":"exact","select":[{"column":"bounceRate"},{"column":"visitorsCount"}]}`,
 	} {
-		_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+		_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
 		if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message != tooWide {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -200,7 +202,9 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 	// A report's visitors go to disk.
 	body := []byte(`{"range":"last30Days","steps":[{},{}]}`)
-	answer, _, err := newService(conn, func(c *Config) { c.MaxMemory = 80 << 20 }).Answer(t.Context(), Asker{}, Funnel, testSite, body, testNow)
+	answer, _, err := newService(
+		conn, func(c *Config) { c.MaxMemory = 80 << 20 },
+	).Answer(t.Context(), Caller{}, Funnel, testSite, body, testNow)
 	if err != nil || !strings.HasPrefix(string(answer), `{"steps":[{"count":`) {
 		t.Errorf("%s, %v", answer, err)
 	}
@@ -228,7 +232,7 @@ func TestReportsAreShared(t *testing.T) {
 		var first string
 		for i := range 2 {
 			later, err := compilers[of](testSite, []byte(c.request), testNow.Add(time.Duration(i)*time.Second))
-			q := service.question(of, Asker{}, testSite)
+			q := service.query(of, Caller{}, testSite)
 			answer, headers, err := q.reported(t.Context(), later, err)
 			if err != nil {
 				break
@@ -250,7 +254,9 @@ func TestWhereOfSteps(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
 	for kind, want := range map[Report]string{Aggregate: "where", Funnel: "", Retention: ""} {
-		e, _ := errors.AsType[*schema.Error](service.question(kind, Asker{}, testSite).failed(t.Context(), &clickhouse.Exception{Code: codeRegexp}))
+		e, _ := errors.AsType[*schema.Error](
+			service.query(kind, Caller{}, testSite).failed(t.Context(), &clickhouse.Exception{Code: codeRegexp}),
+		)
 		if e == nil || e.Code != schema.CodeBadRequest || (len(e.Details) > 0) != (want != "") || want != "" && e.Details[0].Field != want || !strings.HasSuffix(e.Message, "where "+badPattern) {
 			t.Errorf("%s: %+v", kind, e)
 		}

@@ -126,7 +126,7 @@ func (p retention) refs() []ref {
 }
 
 // answer reads the best source, and writes all cohorts of the range.
-func (p retention) answer(ctx context.Context, q *question) ([]byte, error) {
+func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 	q.visitors(p.scope)
 	type row struct {
 		visitors uint64

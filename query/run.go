@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// errQueryTime ends a question that the engine did not end in time.
+// errQueryTime ends a query that the engine did not end in time.
 var errQueryTime = errors.New("the query ran too long")
 
 // errTooLong refuses a statement that is too long to be sent.
@@ -25,13 +25,13 @@ var errTooLong = errors.New("the statement is too long")
 // maxParams bounds the parameters of a statement. The embedded engine takes 10,000.
 const maxParams = 5000
 
-// Grace is what a question gets on top of MaxTime. The engine checks its own
+// Grace is what a query gets on top of MaxTime. The engine checks its own
 // limit only between blocks and needs time to report it, and waiting for a
 // connection has to fail by itself: it must not look like a slow query.
 const Grace = 12 * time.Second
 
 // rows runs a statement and calls each for every row, scanned into targets.
-func (q *question) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
+func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
 	var rows uint64
 	return q.told(st, &rows, func() error {
 		return q.run(ctx, st, nil, func(ctx context.Context, args []any) error {
@@ -41,7 +41,7 @@ func (q *question) rows(ctx context.Context, st sqltree.Statement, targets []any
 }
 
 // write runs a statement that makes, fills or drops a table of states.
-func (q *question) write(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error {
+func (q *query) write(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error {
 	var none uint64
 	return q.told(st, &none, func() error {
 		settings["readonly"] = nil
@@ -55,7 +55,7 @@ func (q *question) write(ctx context.Context, st sqltree.Statement, settings cli
 }
 
 // told runs a statement and tells the one who asked for it, if there is one.
-func (q *question) told(st sqltree.Statement, rows *uint64, run func() error) error {
+func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error {
 	if q.ran == nil {
 		return run()
 	}
@@ -66,9 +66,11 @@ func (q *question) told(st sqltree.Statement, rows *uint64, run func() error) er
 	return x.Err
 }
 
-// run runs a statement with the limits of its question. more settings take the place of
+// run runs a statement with the limits of its query. more settings take the place of
 // the usual ones; nil is none.
-func (q *question) run(ctx context.Context, st sqltree.Statement, more clickhouse.Settings, run func(ctx context.Context, args []any) error) error {
+func (q *query) run(ctx context.Context, st sqltree.Statement, more clickhouse.Settings, run func(
+	ctx context.Context, args []any,
+) error) error {
 	if len(st.Params) > maxParams {
 		return fmt.Errorf("%w: it has %d parameters", errTooLong, len(st.Params))
 	}
@@ -111,7 +113,7 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, more clickhous
 }
 
 // read reads the rows of a statement.
-func (q *question) read(ctx context.Context, sql string, args, targets []any, each func()) error {
+func (q *query) read(ctx context.Context, sql string, args, targets []any, each func()) error {
 	rows, err := q.service.conn.Query(ctx, sql, args...)
 	if err != nil {
 		return fmt.Errorf("cannot run the query: %w", cause(ctx, err))
@@ -131,14 +133,14 @@ func (q *question) read(ctx context.Context, sql string, args, targets []any, ea
 
 // queryID names one statement after the request, with a random suffix: clients
 // choose the ids of their requests, and the engine refuses an id that is running.
-func (q *question) queryID() string {
+func (q *query) queryID() string {
 	var suffix [6]byte
 	_, _ = rand.Read(suffix[:]) // crypto/rand.Read never returns an error
 	return q.who.Request + "/" + hex.EncodeToString(suffix[:])
 }
 
 // comment says in the engine's log whose statement it is.
-func (q *question) comment() string {
+func (q *query) comment() string {
 	text, _ := json.Marshal(struct { // strings always marshal
 		Request      string `json:"request"`
 		Kind         Report `json:"kind"`

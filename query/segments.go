@@ -54,8 +54,10 @@ const (
 // address, a time of issue) is none. A visitor whose claims changed is in several
 // segments. All pages cover the days of the first one, and repeat its count.
 // The answer is JSON: a schema.List of Segment.
-func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, page schema.PageRequest, now time.Time) ([]byte, map[string]string, error) {
-	q := s.question(kindSegments, who, site)
+func (s *Service) VisitorSegments(
+	ctx context.Context, who Caller, site string, page schema.PageRequest, now time.Time,
+) ([]byte, map[string]string, error) {
+	q := s.query(kindSegments, who, site)
 	q.spills = true
 	part, err := readSegmentPage(site, page, now)
 	if err != nil {
@@ -72,8 +74,8 @@ func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, p
 	})
 }
 
-// weighSegments gives the question its cost: the claims are read first, then the visitors.
-func (q *question) weighSegments(part segmentPage) {
+// weighSegments gives the query its cost: the claims are read first, then the visitors.
+func (q *query) weighSegments(part segmentPage) {
 	if part.days == 0 {
 		part.days = segmentDays[0]
 	}
@@ -87,7 +89,7 @@ var errSegments = errors.New("the visitors of a single day cannot be counted in 
 
 // segments makes a page of as many days as can be counted. Each try but the last
 // gets half of the time that is left.
-func (q *question) segments(ctx context.Context, part *segmentPage) (schema.List[Segment], error) {
+func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Segment], error) {
 	tries := segmentDays
 	if part.days > 0 {
 		tries = []int{part.days}
@@ -112,7 +114,7 @@ func (q *question) segments(ctx context.Context, part *segmentPage) (schema.List
 }
 
 // segmentsPage lists and counts the segments of part.
-func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
+func (q *query) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
 	err = q.from(ctx, part.scope(q.site), segmentReads, insights.CountExact, func(sc scope) error {
 		list, err = q.segmentsOf(ctx, sc, part)
 		return err
@@ -120,7 +122,7 @@ func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (list sc
 	return list, err
 }
 
-func (q *question) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (schema.List[Segment], error) {
+func (q *query) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (schema.List[Segment], error) {
 	list := schema.List[Segment]{Items: []Segment{}}
 	shared, err := q.sharedClaims(ctx, sc)
 	if err != nil {
@@ -162,7 +164,7 @@ func (q *question) segmentsOf(ctx context.Context, sc scope, part *segmentPage) 
 var segmentReads = []ref{{column: insights.EventsCount}, {column: insights.VisitorsCount}, {column: insights.SessionsCount}, {column: insights.ClaimProperty}}
 
 // sharedClaims finds the claims that segments are made of.
-func (q *question) sharedClaims(ctx context.Context, sc scope) ([]string, error) {
+func (q *query) sharedClaims(ctx context.Context, sc scope) ([]string, error) {
 	var path string
 	var values, visitors uint64
 	paths := []string{}
@@ -176,7 +178,7 @@ type segmentRow struct {
 	key segmentKey
 }
 
-func (q *question) segmentRows(ctx context.Context, sc scope, shared []string, part segmentPage) ([]segmentRow, error) {
+func (q *query) segmentRows(ctx context.Context, sc scope, shared []string, part segmentPage) ([]segmentRow, error) {
 	var list []segmentRow
 	var claims map[string]string
 	var known uint8

@@ -14,7 +14,9 @@ import (
 
 func segmentsOf(t *testing.T, s *Service, site, page string, limit *int) schema.List[Segment] {
 	t.Helper()
-	body, headers, err := s.VisitorSegments(t.Context(), Asker{}, site, schema.PageRequest{Page: page, Limit: limit}, testNow)
+	body, headers, err := s.VisitorSegments(
+		t.Context(), Caller{}, site, schema.PageRequest{Page: page, Limit: limit}, testNow,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,9 @@ func TestSegmentPages(t *testing.T) {
 	for _, bad := range []string{"x", page[:len(page)-1], schema.PageToken(segmentList+"site_2", "0", "30", "1", "1", "1", "x"),
 		schema.PageToken(segmentList+testSite, "0", "31", "1", "1", "1", "x"), schema.PageToken(segmentList+testSite, "0", "30", "1", "-1", "1", "x")} {
 		t.Run(bad, func(t *testing.T) {
-			if _, _, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{Page: bad}, testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+			if _, _, err := service.VisitorSegments(
+				t.Context(), Caller{}, testSite, schema.PageRequest{Page: bad}, testNow,
+			); !schema.IsCode(err, schema.CodeBadRequest) {
 				t.Errorf("page %q: %v", bad, err)
 			}
 		})
@@ -189,7 +193,7 @@ func TestSegmentsNeedNoAdvice(t *testing.T) {
 	late := visit(7, "plan", "pro")
 	insert(t, conn, testSite, []insights.Event{late})
 	service := newService(conn, func(c *Config) { c.MaxRowsRead = 50_000 })
-	body, headers, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{}, testNow)
+	body, headers, err := service.VisitorSegments(t.Context(), Caller{}, testSite, schema.PageRequest{}, testNow)
 	if err != nil || headers[headerRange] != "2026-03-08T12:30:45.678Z/2026-03-15T12:30:45.678Z" ||
 		strings.Count(string(body), `"title"`) != 1 {
 		t.Errorf("%s, %v, %v", body, headers, err)
@@ -197,7 +201,9 @@ func TestSegmentsNeedNoAdvice(t *testing.T) {
 	if err := conn.Exec(t.Context(), "INSERT INTO events (site, time, type, visitor, session, claims) SELECT 'busy', toDateTime64('2026-03-15 12:00:00', 3, 'UTC'), 'page_view', number, number, map('plan', 'pro') FROM numbers(100000)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := service.VisitorSegments(t.Context(), Asker{}, "busy", schema.PageRequest{}, testNow); !schema.IsCode(err, schema.CodeUnavailable) {
+	if _, _, err := service.VisitorSegments(
+		t.Context(), Caller{}, "busy", schema.PageRequest{}, testNow,
+	); !schema.IsCode(err, schema.CodeUnavailable) {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	// headerTruncated is "true" if there are more rows than the limit lets through.
 	headerTruncated = "Octavo-Truncated"
 	// headerRowsRead is the number of rows that the store read to make the answer. One
-	// that was made for another asker (it has an Age) repeats the number: nothing was read
+	// that was made for another caller (it has an Age) repeats the number: nothing was read
 	// for this one.
 	headerRowsRead = "Octavo-Rows-Read"
 	// headerRange is the range of the events that segments were counted in: from and to.
@@ -46,7 +46,7 @@ type Service struct {
 	admission *admission
 	sources   *sources
 	states    *stateStore
-	answers   *answers
+	cache     *resultCache
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -59,20 +59,22 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 		log = slog.Default()
 	}
 	s := newSources(c, conn, log)
-	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: s, states: newStateStore(c, s), answers: newAnswers(c, m), log: log, grace: Grace}
+	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(
+		c, m,
+	), sources: s, states: newStateStore(c, s), cache: newResultCache(c, m), log: log, grace: Grace}
 }
 
-// question is one call's work on the engine. Each kind of report has its own
+// query is one call's work on the engine. Each kind of report has its own
 // way to a plan and to rows; admission, time, metrics and headers are the same.
-type question struct {
+type query struct {
 	service *Service
 	kind    Report
 	site    string
-	who     Asker
+	who     Caller
 	start   time.Time
 	ends    time.Time // when all its statements have to be done
 	// spills lets groups, and sessions that are joined, go to disk if they outgrow a quarter
-	// of the memory: for reports whose number of groups the asker cannot limit, and when a
+	// of the memory: for reports whose number of groups the caller cannot limit, and when a
 	// join has outgrown all of it.
 	spills bool
 	// joins says that statements join events and sessions.
@@ -81,7 +83,7 @@ type question struct {
 	known bool // whether cost is more than a guess
 	size  size
 
-	later       []string // keys of states that a later question may make
+	later       []string // keys of states that a later query may make
 	rowsRead    uint64
 	source      source                   // where the statement's rows come from
 	summary     string                   // what a statement read instead of events, as far as it could; "" for nothing
@@ -92,12 +94,12 @@ type question struct {
 	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
 }
 
-func (s *Service) question(kind Report, who Asker, site string) *question {
-	return &question{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
+func (s *Service) query(kind Report, who Caller, site string) *query {
+	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
 // invalid counts a request that is refused before it is run.
-func (q *question) invalid(err error) error {
+func (q *query) invalid(err error) error {
 	q.service.metrics.errors[q.kind][classInvalid].Inc()
 	return err
 }
@@ -105,9 +107,9 @@ func (q *question) invalid(err error) error {
 // answerFunc makes an answer.
 type answerFunc func(context.Context) ([]byte, error)
 
-// admitted gives a question that has its turn its time, and runs it. The result is the
+// admitted gives a query that has its turn its time, and runs it. The result is the
 // answer and its headers, or an error that a client may see.
-func (q *question) admitted(ctx context.Context, answer answerFunc) ([]byte, map[string]string, error) {
+func (q *query) admitted(ctx context.Context, answer answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
@@ -141,7 +143,7 @@ func (q *question) admitted(ctx context.Context, answer answerFunc) ([]byte, map
 	return body, headers, nil
 }
 
-func (q *question) failed(ctx context.Context, err error) error {
+func (q *query) failed(ctx context.Context, err error) error {
 	if q.joins && outOfMemory(err) {
 		err = fmt.Errorf("%w: %w", errSessions, err)
 	}
@@ -162,12 +164,14 @@ func (q *question) failed(ctx context.Context, err error) error {
 
 // from runs statements over the best way to read a scope; refs and estimate are those of
 // [sources.choose].
-func (q *question) from(ctx context.Context, sc scope, refs []ref, estimate insights.Counting, run func(scope) error) error {
+func (
+	q *query,
+) from(ctx context.Context, sc scope, refs []ref, estimate insights.Counting, run func(scope) error) error {
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
 // over runs statements over the best way to read a scope, if it still can be read.
-func (q *question) over(ctx context.Context, best, sc scope, run func(scope) error) error {
+func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
 	}
@@ -191,7 +195,7 @@ func (q *question) over(ctx context.Context, best, sc scope, run func(scope) err
 // count runs a statement that counts different values over a scope. If counting
 // exactly outgrows the memory of a query, it runs it again in bounded memory, unless the
 // answer must be exact or count as the page before.
-func (q *question) count(sc scope, run func(scope) error) error {
+func (q *query) count(sc scope, run func(scope) error) error {
 	err := run(sc)
 	if !outOfMemory(err) || sc.env.Counting != insights.CountExact {
 		return err

@@ -85,14 +85,18 @@ func TestOutOfMemory(t *testing.T) {
 	conn := store(t)
 	fill(t, conn, testSite, 2_000_000)
 	service := newService(conn, func(c *Config) { c.MaxMemory = 40 << 20 })
-	body, headers, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
+	body, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(
+		`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`,
+	), testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if headers[headerResult] != "approximate" || headers[headerBound] != "1%" {
 		t.Errorf("%v %s", headers, body)
 	}
-	_, _, err = service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}],"accuracy":"exact"}`), testNow)
+	_, _, err = service.Aggregate(t.Context(), Caller{}, testSite, []byte(
+		`{"range":"last30Days","select":[{"column":"visitorsCount"}],"accuracy":"exact"}`,
+	), testNow)
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.Contains(e.Message, "leave out accuracy") {
 		t.Errorf("exactly: %v, want a 400 that names accuracy", err)
 	}
@@ -108,7 +112,9 @@ func TestOwnLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := newService(conn, change)
-			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days","groupBy":[{"column":"datetime"}]}`), testNow)
+			_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(
+				`{"range":"last30Days","groupBy":[{"column":"datetime"}]}`,
+			), testNow)
 			e, ok := errors.AsType[*schema.Error](err)
 			if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || e.Cause == nil {
 				t.Errorf("%s: %v", name, err)
@@ -150,7 +156,7 @@ func TestLongestRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := `{"range":{"from":"1900-01-01T00:00:00Z","to":"2200-01-01T00:00:00Z"},"cursor":"",` + c.request + `}`
-			_, _, err := newService(conn).Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+			_, _, err := newService(conn).Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
 			if e, _ := errors.AsType[*schema.Error](err); (err != nil) != c.refused || c.refused && e.Message != tooLong {
 				t.Errorf("%v (%v)", err, errors.Unwrap(err))
 			}
@@ -176,7 +182,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestQueryTime: a question whose time is over before the engine could end it
+// TestQueryTime: a query whose time is over before the engine could end it
 // is told so; it is no fault of ours.
 func TestQueryTime(t *testing.T) {
 	t.Parallel()
@@ -187,7 +193,7 @@ func TestQueryTime(t *testing.T) {
 		"engine that hangs":  hangs,
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow)
+			_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
 			e, ok := errors.AsType[*schema.Error](err)
 			if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || e.RetryAfter != 0 {
 				t.Errorf("%s: %v", name, err)
@@ -244,7 +250,7 @@ func TestNoEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = newService(conn).Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow)
+	_, _, err = newService(conn).Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
 	if !schema.IsCode(err, schema.CodeUnavailable) {
 		t.Errorf("%v, want a 503", err)
 	}
@@ -258,8 +264,8 @@ func TestMetrics(t *testing.T) {
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	service := New(DefaultConfig(), conn, NewMetrics(registry))
-	_, _, _ = service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{}`), testNow)
-	if _, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow); err != nil {
+	_, _, _ = service.Aggregate(t.Context(), Caller{}, testSite, []byte(`{}`), testNow)
+	if _, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
@@ -337,7 +343,7 @@ func TestCaps(t *testing.T) {
 		{"a byte too many", `{"range":"lastYear","where":[{"column":"url","values":["` + strings.Repeat("é", 4097) + `"]}]}`, "where[0].values[0] must have at most 8192 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(c.body), testNow)
+			_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(c.body), testNow)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
 				t.Errorf("%.80s: %v, want %q", c.body, err, c.want)
 			}
@@ -356,7 +362,7 @@ func TestRangeMessage(t *testing.T) {
 }
 
 // TestPageAfterExactPage: a page after one that was counted exactly is not counted in
-// another way; any other question is, unless it must be exact.
+// another way; any other query is, unless it must be exact.
 func TestPageAfterExactPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

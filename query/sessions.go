@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// errSessions ends a question about sessions that takes too much memory. Filters would
+// errSessions ends a query about sessions that takes too much memory. Filters would
 // not help: a session is all of its events.
 var errSessions = errors.New("joining sessions takes too much memory")
 

@@ -38,7 +38,7 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 	for name, s := range map[string]*Service{"raw": raw, "visits": visits} {
 		body, headers, err := s.Aggregate(
 			t.Context(),
-			Asker{},
+			Caller{},
 			testSite,
 			[]byte(`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"visitorsCount"}]}`),
 			testNow,
@@ -50,7 +50,7 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 	}
 	body, _, err := raw.Aggregate(
 		t.Context(),
-		Asker{},
+		Caller{},
 		testSite,
 		[]byte(
 			`{"range":"last7Days","select":[{"column":"sessionsCount"},{"column":"pagesPerSession"},`+
@@ -62,7 +62,7 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 		!equalColumns(t, body, want) {
 		t.Errorf("with columns of sessions: %s, %v", body, err)
 	}
-	body, _, err = raw.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{}, testNow)
+	body, _, err = raw.VisitorSegments(t.Context(), Caller{}, testSite, schema.PageRequest{}, testNow)
 	var segments struct{ Items []Segment }
 	if err != nil || json.Unmarshal(body, &segments) != nil || len(segments.Items) != 1 ||
 		segments.Items[0].Sessions != 2 {
@@ -86,7 +86,7 @@ func TestEventsOfOneMoment(t *testing.T) {
 	service := newService(conn)
 	body, _, err := service.Aggregate(
 		t.Context(),
-		Asker{},
+		Caller{},
 		testSite,
 		[]byte(`{"range":"last24Hours","select":[{"column":"entryPage"},{"column":"exitPage"}]}`),
 		testNow,
@@ -112,7 +112,7 @@ func TestEventsOfOneMoment(t *testing.T) {
 	} {
 		body, _, err := service.Answer(
 			t.Context(),
-			Asker{},
+			Caller{},
 			Funnel,
 			testSite,
 			[]byte(`{"range":"last24Hours","window":1,"steps":[`+c.steps+`]`+c.strict+`}`),
@@ -169,7 +169,7 @@ func TestSessionsAtBorders(t *testing.T) {
 	} {
 		body, _, err := service.Aggregate(
 			t.Context(),
-			Asker{},
+			Caller{},
 			testSite,
 			[]byte(`{"range":{"from":"2026-03-10T00:00:00Z","to":"2026-03-11T00:00:00Z"},`+request+`}`),
 			testNow,
@@ -181,7 +181,7 @@ func TestSessionsAtBorders(t *testing.T) {
 	// A live board sees how a session began.
 	body, _, err := service.Aggregate(
 		t.Context(),
-		Asker{},
+		Caller{},
 		testSite,
 		[]byte(`{"range":"last24Hours","select":[{"column":"bounceRate"}]}`),
 		day.Add(24*time.Hour),
@@ -228,7 +228,7 @@ func TestDayAloneIsDayInChart(t *testing.T) {
 				span := `{"from":"` + from.Format(time.RFC3339) + `","to":"` + to.Format(time.RFC3339) + `"}`
 				request := `{"range":` + span + `,` + where + `"select":[` + groups + `{"column":"` + by + `"}` +
 					selected + `]}`
-				body, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(request), testNow)
+				body, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(request), testNow)
 				var answer struct{ Columns []struct{ Values []any } }
 				if err != nil || json.Unmarshal(body, &answer) != nil {
 					t.Fatalf("%s: %s, %v", request, body, err)

@@ -47,7 +47,7 @@ const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
 	maxSites    = 10_000 // whose rows are known
-	// maxChoice ends a statement of the choice: a question must not wait for it longer.
+	// maxChoice ends a statement of the choice: a query must not wait for it longer.
 	maxChoice = 2 * time.Second
 )
 
@@ -99,7 +99,7 @@ func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insig
 	if err != nil {
 		return sc, err
 	}
-	// Without visits there is nothing to choose, but admission asks what a question costs.
+	// Without visits there is nothing to choose, but admission asks what a query costs.
 	rows, err := s.rows(ctx, sc, ready)
 	if err != nil || !ready {
 		return sc, err
@@ -157,7 +157,7 @@ const (
 )
 
 // ready reports whether visits can be read, as was known no longer than checkVisits ago.
-// While one question asks the engine, others go on with what was known.
+// While one query asks the engine, others go on with what was known.
 func (s *sources) ready(ctx context.Context) (bool, error) {
 	s.mu.Lock()
 	known, stale := s.visits, time.Since(s.checked) >= checkVisits
@@ -187,7 +187,7 @@ func (s *sources) ask(ctx context.Context, statement string) (bool, error) {
 	return yes == 1 && err == nil, err
 }
 
-// rows are the rows of a scope's site in its range, about. While one question
+// rows are the rows of a scope's site in its range, about. While one query
 // counts them, others go on with what was known, or wait for the first count if they may
 // read visits.
 func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows, err error) {
@@ -278,7 +278,7 @@ func (s *sources) left(list []scope) (rows uint64) {
 	return rows
 }
 
-// query asks for all questions, so it goes on when the one that asks ends.
+// query reads for all queries, so it goes on when the query that started it ends.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)
 	defer cancel()

@@ -105,7 +105,9 @@ func TestPartsWithoutVisits(t *testing.T) {
 	service := fromVisits(conn)
 	ask := func(want string) {
 		t.Helper()
-		body, headers, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+		body, headers, err := service.Aggregate(
+			t.Context(), Caller{}, testSite, []byte(`{"range":"last30Days"}`), testNow,
+		)
 		if err != nil || string(body) != `{"columns":[{"column":"eventsCount","values":[8]}]}` || headers[headerSource] != want {
 			t.Errorf("%s %v, %v; want 8 events of %s", body, headers, err, want)
 		}
@@ -157,13 +159,15 @@ func TestVisitsDropped(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
-	body, headers, err := fromVisits(dropping{conn, t}).Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+	body, headers, err := fromVisits(
+		dropping{conn, t},
+	).Aggregate(t.Context(), Caller{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
 	if err != nil || string(body) != `{"columns":[{"column":"eventsCount","values":[8]}]}` || headers[headerSource] != "raw" {
 		t.Errorf("%s %v, %v", body, headers, err)
 	}
 }
 
-// hangingUp is an engine whose asker hangs up when a statement with a text comes.
+// hangingUp is an engine whose caller hangs up when a statement with a text comes.
 type hangingUp struct {
 	driver.Conn
 	text  string
@@ -190,11 +194,15 @@ func TestWhoHangsUpSpoilsNothing(t *testing.T) {
 			t.Parallel()
 			ctx, leave := context.WithCancel(t.Context())
 			service := fromVisits(hangingUp{conn, text, leave})
-			if _, _, err := service.Aggregate(ctx, Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow); err == nil {
+			if _, _, err := service.Aggregate(
+				ctx, Caller{}, testSite, []byte(`{"range":"last30Days"}`), testNow,
+			); err == nil {
 				t.Error("who hung up got an answer")
 			}
 			for _, site := range []string{testSite, "site_2"} {
-				_, headers, err := service.Aggregate(t.Context(), Asker{}, site, []byte(`{"range":"last30Days"}`), testNow)
+				_, headers, err := service.Aggregate(
+					t.Context(), Caller{}, site, []byte(`{"range":"last30Days"}`), testNow,
+				)
 				if err != nil || headers[headerSource] != visitsName {
 					t.Errorf("%s: %v, %v; want visits", site, headers, err)
 				}
@@ -238,7 +246,7 @@ func TestDaysOfDecades(t *testing.T) {
 	}
 	insert(t, conn, testSite, events)
 	service := fromVisits(conn)
-	_, headers, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+	_, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
 	if err != nil || headers[headerSource] != visitsName {
 		t.Errorf("%v, %v; want visits", headers, err)
 	}

@@ -32,7 +32,7 @@ func keepingMonths(conn driver.Conn) *Service {
 	return s
 }
 
-// asked is a question of the tests of states.
+// asked is a query of the tests of states.
 type asked struct {
 	t       *testing.T
 	service *Service
@@ -44,7 +44,7 @@ const totals = `{"range":"last30Days","select":[{"column":"eventsCount"},{"colum
 // wants asks, and compares the answer's numbers and source.
 func (a asked) wants(source string, numbers ...int) {
 	a.t.Helper()
-	body, headers, err := a.service.Aggregate(a.t.Context(), Asker{}, testSite, []byte(a.request), testNow)
+	body, headers, err := a.service.Aggregate(a.t.Context(), Caller{}, testSite, []byte(a.request), testNow)
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ type stateStore struct {
 	bytes uint64 // how much the tables may have; 0 keeps nothing
 	ask   func(ctx context.Context, sql string, args, targets []any, each func()) error
 	cuts  cuts
-	// asks is how often a span's states are asked for until they are made: most questions
+	// asks is how often a span's states are asked for until they are made: most queries
 	// are asked once.
 	asks int
 	// longest is how long the reading of events may take of which states are made.
@@ -40,7 +40,7 @@ type stateStore struct {
 
 // spanStates are the states of a span.
 type spanStates struct {
-	asked  int           // by questions that were answered, and read the span as events
+	asked  int           // by queries that were answered, and read the span as events
 	took   time.Duration // of the last one, in all
 	making bool
 	row    string    // of the kept ones
@@ -49,7 +49,7 @@ type spanStates struct {
 }
 
 const (
-	// trustParts is how old the list of settled parts may be to tell what a question costs.
+	// trustParts is how old the list of settled parts may be to tell what a query costs.
 	trustParts = time.Minute
 	// keepStates is how long states are used. An hour later the engine deletes them.
 	keepStates = 24 * time.Hour
@@ -116,9 +116,9 @@ func (s *stateStore) confirm(ctx context.Context, st *states, made []keptSpan) (
 	return len(there) == len(rows)+len(parts), nil
 }
 
-// prepare finds the states that are kept. Others are made now, or their spans are read as
-// events: those that were not asked for before, that took too long, or that another
-// question makes. beside is how many rows kept states had to be read with.
+// prepare finds the cached states. Missing states are made now. A span is read as events if no earlier query asked for
+// it, if its states took too long, or if another query makes them. `beside` is the number of rows that were read in
+// addition to cached states.
 func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string, beside uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,12 +146,12 @@ func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string, be
 	return missing, later, beside
 }
 
-// due reports whether the next question makes the states. The caller holds stateStore.mu.
+// due reports whether the next query makes the states. The caller holds stateStore.mu.
 func (s *stateStore) due(have *spanStates) bool {
 	return !have.making && have.asked+1 >= s.asks && have.took <= s.longest && time.Since(s.full) >= tryAgain
 }
 
-// answered says that a question has read spans as events, and how long it took. Making
+// answered says that a query has read spans as events, and how long it took. Making
 // their states takes longer, of the next one's time.
 func (s *stateStore) answered(keys []string, d time.Duration) {
 	s.mu.Lock()

@@ -48,7 +48,7 @@ func TestURLPath(t *testing.T) {
 		t.Helper()
 		answer, _, err := service.Aggregate(
 			t.Context(),
-			Asker{},
+			Caller{},
 			testSite,
 			[]byte(`{"range":"lastYear",`+body+`}`),
 			testNow,
@@ -80,7 +80,7 @@ func TestURLPath(t *testing.T) {
 			}
 		})
 	}
-	funnel, _, err := service.Answer(t.Context(), Asker{}, Funnel, testSite, []byte(`{"range":"lastYear","steps":[`+
+	funnel, _, err := service.Answer(t.Context(), Caller{}, Funnel, testSite, []byte(`{"range":"lastYear","steps":[`+
 		`{"where":[{"column":"urlPath","values":["/"]}]},{"where":[{"column":"urlPath",`+
 		`"values":["/guide"]}]}]}`), testNow)
 	if err != nil || !strings.Contains(string(funnel), `"count":1`) || strings.Contains(string(funnel), `"count":0`) {

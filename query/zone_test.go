@@ -42,7 +42,7 @@ hourOfDay: [0]`},
 				t.Fatal(err)
 			}
 			p.env.Zone = insights.NewZone(c.zone, p.from, p.to)
-			q := newService(conn).question(Aggregate, Asker{}, testSite)
+			q := newService(conn).query(Aggregate, Caller{}, testSite)
 			q.ends = time.Now().Add(time.Minute)
 			answer, err := decide(p).answer(t.Context(), q)
 			if err != nil {

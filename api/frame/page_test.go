@@ -174,7 +174,9 @@ func TestATableThatCannotBeDescribed(t *testing.T) {
 	})})
 	for range 2 {
 		for _, encoding := range []string{"", "gzip"} {
-			h.WantError(h.Do("GET", "/v1/openapi.json", "", nil, "Accept-Encoding", encoding), http.StatusInternalServerError)
+			h.WantError(
+				h.Do("GET", "/v1/openapi.json", "", nil, "Accept-Encoding", encoding), http.StatusInternalServerError,
+			)
 		}
 	}
 	if !strings.Contains(h.Log.String(), "cannot describe complex128") {

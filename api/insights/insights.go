@@ -85,19 +85,19 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 	}
 }
 
-// questionRequest is what requests to query events have in common.
-type questionRequest struct {
+// queryRequest is what requests to query events have in common.
+type queryRequest struct {
 	// CacheControl with no-cache asks for an answer that is made for this request.
 	CacheControl []string `header:"Cache-Control"`
 }
 
-func (r questionRequest) fresh() bool {
+func (r queryRequest) fresh() bool {
 	return slices.ContainsFunc(r.CacheControl, func(directive string) bool {
 		return slices.Contains([]string{"no-cache", "no-store", "max-age=0"}, strings.ToLower(strings.TrimSpace(directive)))
 	})
 }
 
-func queryOrigin(c *access.Caller, r questionRequest) schema.QueryOrigin {
+func queryOrigin(c *access.Caller, r queryRequest) schema.QueryOrigin {
 	return schema.QueryOrigin{
 		Fresh:          r.fresh(),
 		OrganizationID: c.EventSite.OrganizationID, SiteID: c.EventSite.SiteID, TokenID: c.Principal.TokenID, RequestID: c.RequestID(),
@@ -106,7 +106,7 @@ func queryOrigin(c *access.Caller, r questionRequest) schema.QueryOrigin {
 
 // reportRequest asks for a report. The kinds of reports have types of their own, which describe their bodies.
 type reportRequest struct {
-	questionRequest
+	queryRequest
 	Body []byte `body:"raw"`
 }
 
@@ -124,7 +124,7 @@ func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *s
 		BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Watched: true,
 		Handler: frame.Handle(func(ctx context.Context, c *access.Caller, asked *R) (frame.Encoded, error) {
 			r := reportRequest(*asked)
-			answer, headers, err := h.insights.Answer(ctx, queryOrigin(c, r.questionRequest), of, r.Body)
+			answer, headers, err := h.insights.Answer(ctx, queryOrigin(c, r.queryRequest), of, r.Body)
 			return frame.Encoded{Body: answer, Header: headers}, err
 		}),
 	}
@@ -132,13 +132,15 @@ func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *s
 
 // segmentsRequest is a schema.PageRequest whose default limit is the length of the list before it had pages.
 type segmentsRequest struct {
-	questionRequest
+	queryRequest
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=100"`
 }
 
 func (h *siteInsights) segments(ctx context.Context, c *access.Caller, r *segmentsRequest) (frame.Encoded, error) {
-	answer, headers, err := h.insights.VisitorSegments(ctx, queryOrigin(c, r.questionRequest), schema.PageRequest{Page: r.Page, Limit: r.Limit})
+	answer, headers, err := h.insights.VisitorSegments(
+		ctx, queryOrigin(c, r.queryRequest), schema.PageRequest{Page: r.Page, Limit: r.Limit},
+	)
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 

@@ -161,9 +161,11 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	if a.Status != 200 || string(a.Body) != `{"columns":[]}` || a.Header.Get("X-Octavo-Site") != h.Ours.Site.ID {
 		t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 	}
-	asker := strings.Fields(a.Header.Get("X-Octavo-Asker"))
-	if len(asker) != 3 || asker[0] != h.Ours.Organization.ID || asker[1] == "" || asker[2] != a.Header.Get("X-Request-Id") {
-		t.Errorf("asked by %v", asker)
+	caller := strings.Fields(a.Header.Get("X-Octavo-Caller"))
+	if len(
+		caller,
+	) != 3 || caller[0] != h.Ours.Organization.ID || caller[1] == "" || caller[2] != a.Header.Get("X-Request-Id") {
+		t.Errorf("asked by %v", caller)
 	}
 	for directives, fresh := range map[string]string{"": "false", "no-transform, max-age=60": "false", "No-Cache": "true", "a, no-store": "true", "max-age=0": "true"} {
 		a := h.Do("POST", base+"/events/aggregate", h.Ours.Tokens[schema.RoleRead], `{"range":"lastYear"}`, "Cache-Control", directives)
@@ -185,18 +187,18 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreWatched: no question runs on when its client has gone.
+// TestQuestionsAreWatched: no query runs on when its client has gone.
 func TestQuestionsAreWatched(t *testing.T) {
 	t.Parallel()
 	watched := map[string]bool{}
 	for _, op := range insights.Table(nil, nil, nil, nil, nil).Operations {
 		watched[op.Path] = op.Watched
 	}
-	questions := []string{"/visitor-segments"}
+	queries := []string{"/visitor-segments"}
 	for _, of := range query.Reports() {
-		questions = append(questions, "/events/"+string(of))
+		queries = append(queries, "/events/"+string(of))
 	}
-	for _, path := range questions {
+	for _, path := range queries {
 		if !watched["/orgs/{organizationId}/sites/{siteId}/insights"+path] {
 			t.Errorf("%s is not watched", path)
 		}

@@ -115,7 +115,7 @@ type statement struct {
 // statement.
 func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte) (*statement, error) {
 	heard, _, err := statementsOf(&listening{Conn: conn}, query.DefaultConfig(), func(s *query.Service) (map[string]string, error) {
-		_, headers, err := s.Answer(ctx, query.Asker{}, query.Aggregate, site, body, time.Now())
+		_, headers, err := s.Answer(ctx, query.Caller{}, query.Aggregate, site, body, time.Now())
 		return headers, err
 	})
 	if err != nil {

@@ -128,10 +128,10 @@ func (p *panel) record(ctx context.Context, s *querySize) error {
 	config.MaxTime, config.MaxMemory = 10*time.Minute, 8<<30
 	ask := func(service *query.Service) (headers map[string]string, err error) {
 		if p.path != "" {
-			_, headers, err = service.VisitorSegments(ctx, query.Asker{}, p.id, schema.PageRequest{}, time.Now())
+			_, headers, err = service.VisitorSegments(ctx, query.Caller{}, p.id, schema.PageRequest{}, time.Now())
 			return headers, err
 		}
-		_, headers, err = service.Answer(ctx, query.Asker{}, query.Aggregate, p.id, []byte(p.body), time.Now())
+		_, headers, err = service.Answer(ctx, query.Caller{}, query.Aggregate, p.id, []byte(p.body), time.Now())
 		return headers, err
 	}
 	var headers map[string]string

@@ -85,13 +85,15 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 type insightsQueries struct{ service *query.Service }
 
 func (a insightsQueries) Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) ([]byte, map[string]string, error) {
-	return a.service.Answer(ctx, asker(from), of, from.SiteID, body, time.Now())
+	return a.service.Answer(ctx, queryCaller(from), of, from.SiteID, body, time.Now())
 }
 
 func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) ([]byte, map[string]string, error) {
-	return a.service.VisitorSegments(ctx, asker(from), from.SiteID, page, time.Now())
+	return a.service.VisitorSegments(ctx, queryCaller(from), from.SiteID, page, time.Now())
 }
 
-func asker(from schema.QueryOrigin) query.Asker {
-	return query.Asker{Organization: from.OrganizationID, Token: from.TokenID, Request: from.RequestID, Fresh: from.Fresh}
+func queryCaller(from schema.QueryOrigin) query.Caller {
+	return query.Caller{
+		Organization: from.OrganizationID, Token: from.TokenID, Request: from.RequestID, Fresh: from.Fresh,
+	}
 }

@@ -230,7 +230,7 @@ func TestDocumentation(t *testing.T) {
 
 	d.print()
 
-	// Published, read, and moved: the dashboard's question is about pages, which the API names.
+	// Published, read, and moved: the dashboard's query is about pages, which the API names.
 	d.ask("POST", "/v1/orgs/"+d.org+"/sites/"+d.site+"/site-spaces", map[string]any{"spaceId": d.space}, 201)
 	d.ask("POST", "/v1/orgs/"+d.org+"/sites/"+d.site+"/publish", nil, 200)
 	view := func(visitor string) {

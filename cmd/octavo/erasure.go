@@ -46,8 +46,8 @@ func (n *node) startErasures() error {
 	job, err := erasure.NewJob(erasure.JobConfig{
 		Ledger: n.store, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
 		Changed: func(site string) {
-			if questions := n.questions.Load(); questions != nil {
-				questions.Forget(site)
+			if service := n.queryService.Load(); service != nil {
+				service.Forget(site)
 			}
 		},
 		Honoured: func(ctx context.Context, version int64) (bool, error) {

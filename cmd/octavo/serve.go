@@ -76,16 +76,16 @@ type node struct {
 	store    *store.Store
 	events   driver.Conn // for migrations and /readyz
 	queries  driver.Conn // nil without the role api
-	// questions answers queries; nil without the role api, and until it is started.
-	questions atomic.Pointer[query.Service]
-	setup     eventsSetup
-	erased    *erasure.List // nil without the role sink
-	eventLog  *eventlog.Log // nil without the role api
-	metrics   *observe.Metrics
-	registry  *prometheus.Registry
-	checks    []frame.Check
-	server    *frame.Server
-	admin     *admin // nil if it is off
+	// queryService answers queries; nil without the role api, and until it starts.
+	queryService atomic.Pointer[query.Service]
+	setup        eventsSetup
+	erased       *erasure.List // nil without the role sink
+	eventLog     *eventlog.Log // nil without the role api
+	metrics      *observe.Metrics
+	registry     *prometheus.Registry
+	checks       []frame.Check
+	server       *frame.Server
+	admin        *admin // nil if it is off
 }
 
 type stopper struct {
@@ -243,9 +243,9 @@ func (n *node) startServer(ctx context.Context) error {
 		if deps.Erasures, err = n.newErasures(ctx); err != nil {
 			return err
 		}
-		questions := query.New(queries, n.queries, n.metrics.Query)
-		n.questions.Store(questions)
-		deps.Insights = insightsQueries{questions}
+		service := query.New(queries, n.queries, n.metrics.Query)
+		n.queryService.Store(service)
+		deps.Insights = insightsQueries{service}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 
 // OpenAPIBody is derived from the column table.
 func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
-	return questionSchema(jsonschema.Dict{
+	return querySchema(jsonschema.Dict{
 		"select":  jsonschema.Array(columnSchema(insights.Group | insights.Measure)),
 		"groupBy": jsonschema.Array(columnSchema(insights.Group)),
 		"where":   whereSchema(insights.Group | insights.Measure),
@@ -40,7 +40,9 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 			"Add the buckets of the one group of time in which nothing happened, at most 10,000, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
 		"compare": jsonschema.Documented(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Comparisons()), rangeSchema()}},
 			"Another range. The answer's member compare has its range, and columns with a row for each row of columns. At most one group of time, with an interval, of at most 10,000 buckets."),
-		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()), "With exact, a question that can only be answered approximately is refused."),
+		"accuracy": jsonschema.Documented(jsonschema.Enum(
+			query.Accuracies(),
+		), "With exact, a query that can only be answered approximately is refused."),
 		"cursor": jsonschema.Documented(jsonschema.Text(),
 			"\"\" for the first page, then next.cursor of the answer before, with the same request. The answer has next while there are more rows."),
 	}, "range")
@@ -50,7 +52,7 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 func (*funnelRequest) OpenAPIBody() jsonschema.Dict {
 	steps := jsonschema.Array(stepSchema())
 	steps["minItems"], steps["maxItems"] = query.MinFunnelSteps, query.MaxFunnelSteps
-	return questionSchema(jsonschema.Dict{
+	return querySchema(jsonschema.Dict{
 		"where": whereSchema(insights.Group),
 		"steps": jsonschema.Documented(steps, "Each is reached by an event that meets all of its where, or by any event without one."),
 		"window": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": query.MaxFunnelWindow, "default": query.DefaultFunnelWindow},
@@ -64,7 +66,7 @@ func (*funnelRequest) OpenAPIBody() jsonschema.Dict {
 
 // OpenAPIBody describes the retention's cohorts and bounds.
 func (*retentionRequest) OpenAPIBody() jsonschema.Dict {
-	return questionSchema(jsonschema.Dict{
+	return querySchema(jsonschema.Dict{
 		"where": whereSchema(insights.Group),
 		"interval": jsonschema.Documented(insights.Datetime.Extra.Schema(),
 			fmt.Sprintf("What the range is cut to in the time zone, at most %d of them: days if absent.", query.MaxCohorts)),
@@ -96,8 +98,8 @@ func (*retentionRequest) OpenAPIAnswer() jsonschema.Dict {
 	}, "start", "visitors", "returned"))}, "cohorts")
 }
 
-// questionSchema has the members that all questions about events have.
-func questionSchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
+// querySchema has the members that all queries about events have.
+func querySchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
 	members["range"] = jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}}
 	members["timezone"] = jsonschema.Documented(jsonschema.Text(),
 		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent.")

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// headerAge is how many seconds ago an answer was made that another question got first.
+// headerAge is how many seconds ago an answer was made that another query got first.
 const headerAge = "Age"
 
 // origin is where an answer came from, for metrics: a closed set.
@@ -20,80 +20,80 @@ type origin string
 // The origins of answers.
 const (
 	fromRun    origin = "run"
-	fromShared origin = "shared" // an equal question was running
-	fromKept   origin = "kept"   // an equal question had run
+	fromShared origin = "shared" // an equal query was running
+	fromKept   origin = "kept"   // an equal query had run
 )
 
 func origins() []origin { return []origin{fromRun, fromShared, fromKept} }
 
-// answers lets equal questions have one answer, as long as it is not too old: those
+// answers lets equal queries have one answer, as long as it is not too old: those
 // that are asked while one of them runs, and those that come soon after.
 //
-// Each asker waits for a turn of its own, so nobody waits behind another's share; the
-// first whose turn comes runs the question, and the others give up their places. Who
+// Each caller waits for a turn of its own, so nobody waits behind another's share; the
+// first whose turn comes runs the query, and the others give up their places. Who
 // gets an answer in this way is charged nothing: it costs nothing.
-type answers struct {
+type resultCache struct {
 	keep    time.Duration // 0: no answers are shared
 	bytes   int
 	now     func() time.Time
 	metrics *Metrics
 
 	mu   sync.Mutex
-	kept *simplelru.LRU[answerKey, *keptAnswer]
+	kept *simplelru.LRU[cacheKey, *cachedAnswer]
 	size int // bytes of the kept answers
-	runs map[answerKey]*sharedRun
+	runs map[cacheKey]*sharedRun
 }
 
-// answerKey is a question: its site, and a hash of its kind and its plan.
-type answerKey struct {
+// cacheKey is a query: its site, and a hash of its kind and its plan.
+type cacheKey struct {
 	site string
 	plan [sha256.Size]byte
 }
 
-// keptAnswer is an answer that nobody changes.
-type keptAnswer struct {
+// cachedAnswer is an answer that nobody changes.
+type cachedAnswer struct {
 	body        []byte
 	headers     map[string]string
-	made, until time.Time // made is when the question was asked
+	made, until time.Time // made is when the query was asked
 }
 
 // keptOverhead is what a kept answer takes beside its body, about.
 const keptOverhead = 1 << 10
 
-func (k *keptAnswer) size() int { return len(k.body) + keptOverhead }
+func (k *cachedAnswer) size() int { return len(k.body) + keptOverhead }
 
-// keptTimes is how many times as long an answer is kept as its asker waited for it. What
+// keptTimes is how many times as long an answer is kept as its caller waited for it. What
 // is quick is made again soon, so that users see their own events at once.
 const keptTimes = 10
 
-// sharedRun is a question that waits or runs, for all who ask it.
+// sharedRun is a query that waits or runs, for all its callers.
 type sharedRun struct {
-	asked  time.Time          // by the first, or by the one that makes it again
-	askers int                // those that are not done with it
-	turn   context.Context    // ends when the turn of one of them has come
-	begin  context.CancelFunc // ends it
-	begun  bool
+	asked   time.Time          // by the first caller, or by the caller that reruns it
+	callers int                // the number of callers that still need it
+	turn    context.Context    // ends when the turn of a caller has come
+	begin   context.CancelFunc // ends it
+	begun   bool
 
 	done   chan struct{}
-	answer *keptAnswer
+	answer *cachedAnswer
 	err    error
 	class  class // of err
-	again  bool  // it ended for a reason of the one who ran it
+	again  bool  // it ended for a reason of the caller that ran it
 }
 
-func newAnswers(c Config, m *Metrics) *answers {
-	a := &answers{keep: c.Keep, bytes: c.KeepBytes, now: time.Now, metrics: m, runs: map[answerKey]*sharedRun{}}
+func newResultCache(c Config, m *Metrics) *resultCache {
+	a := &resultCache{keep: c.Keep, bytes: c.KeepBytes, now: time.Now, metrics: m, runs: map[cacheKey]*sharedRun{}}
 	// The bytes bound it, and each answer has some.
-	a.kept, _ = simplelru.NewLRU(1+c.KeepBytes/keptOverhead, func(_ answerKey, k *keptAnswer) { a.size -= k.size() })
+	a.kept, _ = simplelru.NewLRU(1+c.KeepBytes/keptOverhead, func(_ cacheKey, k *cachedAnswer) { a.size -= k.size() })
 	return a
 }
 
-// shared answers a question: with an answer that is young enough, together with equal
-// questions that are being asked, or by making it. Questions of a kind and a site with
+// shared answers a query: with an answer that is young enough, together with equal
+// queries that are being asked, or by making it. Queries of a kind and a site with
 // equal keys have the same answer, but for what now is.
-func (q *question) shared(ctx context.Context, key string, answer answerFunc) ([]byte, map[string]string, error) {
-	a := q.service.answers
-	id := answerKey{q.site, sha256.Sum256([]byte(string(q.kind) + "\n" + key))}
+func (q *query) shared(ctx context.Context, key string, answer answerFunc) ([]byte, map[string]string, error) {
+	a := q.service.cache
+	id := cacheKey{q.site, sha256.Sum256([]byte(string(q.kind) + "\n" + key))}
 	asked := a.now() // about when the work's time ends
 	for now := asked; ; now = a.now() {
 		kept, f := a.find(id, asked, now, q.who.Fresh)
@@ -128,9 +128,9 @@ func (q *question) shared(ctx context.Context, key string, answer answerFunc) ([
 	}
 }
 
-// turn waits for the question's turn. Without leave, another asker's came first.
-func (q *question) turn(ctx context.Context, id answerKey, f *sharedRun) (leave func(), err error) {
-	a := q.service.answers
+// turn waits for the query's turn. Without leave, another caller's came first.
+func (q *query) turn(ctx context.Context, id cacheKey, f *sharedRun) (leave func(), err error) {
+	a := q.service.cache
 	if f.turn.Err() != nil {
 		return nil, nil
 	}
@@ -156,7 +156,9 @@ func (q *question) turn(ctx context.Context, id answerKey, f *sharedRun) (leave 
 }
 
 // run makes the answer for all who ask for it.
-func (a *answers) run(ctx context.Context, q *question, id answerKey, f *sharedRun, answer answerFunc) ([]byte, map[string]string, error) {
+func (
+	a *resultCache,
+) run(ctx context.Context, q *query, id cacheKey, f *sharedRun, answer answerFunc) ([]byte, map[string]string, error) {
 	f.again = true // should it panic
 	defer a.end(id, f)
 	body, headers, err := q.admitted(ctx, answer)
@@ -166,13 +168,15 @@ func (a *answers) run(ctx context.Context, q *question, id answerKey, f *sharedR
 		return nil, nil, err
 	}
 	took := a.now().Sub(f.asked)
-	f.answer = &keptAnswer{body: body, headers: maps.Clone(headers), made: f.asked, until: f.asked.Add(min(a.keep, keptTimes*took))}
+	f.answer = &cachedAnswer{
+		body: body, headers: maps.Clone(headers), made: f.asked, until: f.asked.Add(min(a.keep, keptTimes*took)),
+	}
 	return body, headers, nil
 }
 
 // end lets the others have what a run came to, and keeps it for those who come later,
 // unless a younger run has its place, or the site was changed: see Forget.
-func (a *answers) end(id answerKey, f *sharedRun) {
+func (a *resultCache) end(id cacheKey, f *sharedRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if f.answer != nil && a.runs[id] == f {
@@ -188,7 +192,7 @@ func (a *answers) end(id answerKey, f *sharedRun) {
 // now. Who has to make an answer again, after the one who ran it left, asked a while ago,
 // and does so about the time up to then: later ones must not take it for young. A fresh
 // answer is that of a run that nobody asked for before; it takes the place of older ones.
-func (a *answers) find(id answerKey, asked, now time.Time, fresh bool) (*keptAnswer, *sharedRun) {
+func (a *resultCache) find(id cacheKey, asked, now time.Time, fresh bool) (*cachedAnswer, *sharedRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if k, ok := a.kept.Get(id); ok && now.Before(k.until) && !fresh {
@@ -206,20 +210,20 @@ func (a *answers) find(id answerKey, asked, now time.Time, fresh bool) (*keptAns
 			a.runs[id] = f
 		}
 	}
-	f.askers++
+	f.callers++
 	return nil, f
 }
 
 // forsake takes no part in a run any more.
-func (a *answers) forsake(id answerKey, f *sharedRun) {
+func (a *resultCache) forsake(id cacheKey, f *sharedRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.drop(id, f)
 }
 
-// drop is forsake for callers that hold the lock. Without askers, nobody will run it.
-func (a *answers) drop(id answerKey, f *sharedRun) {
-	if f.askers--; f.askers > 0 {
+// drop is forsake for callers that hold the lock. Without callers, nobody will run it.
+func (a *resultCache) drop(id cacheKey, f *sharedRun) {
+	if f.callers--; f.callers > 0 {
 		return
 	}
 	f.begin()
@@ -229,7 +233,7 @@ func (a *answers) drop(id answerKey, f *sharedRun) {
 }
 
 // put keeps an answer in place of an older one. The caller holds the lock.
-func (a *answers) put(id answerKey, k *keptAnswer) {
+func (a *resultCache) put(id cacheKey, k *cachedAnswer) {
 	defer func() { a.metrics.keptBytes.Set(float64(a.size)) }()
 	a.kept.Remove(id)
 	if k.size() > a.bytes/8 || !a.now().Before(k.until) {
@@ -249,24 +253,24 @@ func (a *answers) put(id answerKey, k *keptAnswer) {
 	}
 }
 
-// reuse answers a question with an answer that was made for another.
-func (a *answers) reuse(q *question, k *keptAnswer, from origin) ([]byte, map[string]string, error) {
+// reuse answers a query with an answer that was made for another.
+func (a *resultCache) reuse(q *query, k *cachedAnswer, from origin) ([]byte, map[string]string, error) {
 	headers := maps.Clone(k.headers)
 	headers[headerAge] = strconv.Itoa(int(max(0, a.now().Sub(k.made)) / time.Second))
 	q.answered(from)
 	return k.body, headers, nil
 }
 
-// answered counts a question that succeeded.
-func (q *question) answered(from origin) {
+// answered counts a query that succeeded.
+func (q *query) answered(from origin) {
 	q.service.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
 	q.service.metrics.answers[q.kind][from].Inc()
 }
 
-// Forget drops what is kept of a site, whose events were changed: no question that is
+// Forget drops what is kept of a site, whose events were changed: no query that is
 // asked after it gets an answer that was made before, from this node.
 func (s *Service) Forget(site string) {
-	a := s.answers
+	a := s.cache
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, id := range a.kept.Keys() {

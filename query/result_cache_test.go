@@ -19,19 +19,19 @@ import (
 // keeping lets a service share its answers.
 func keeping(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }
 
-// askers are those that take part in the only run.
-func askers(s *Service) int {
-	s.answers.mu.Lock()
-	defer s.answers.mu.Unlock()
-	for _, f := range s.answers.runs {
-		return f.askers
+// callers returns the number of callers of the only run.
+func callers(s *Service) int {
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	for _, f := range s.cache.runs {
+		return f.callers
 	}
 	return 0
 }
 
 func wantAskers(t *testing.T, s *Service, n int) {
 	t.Helper()
-	eventually.True(t, fmt.Sprint(n, " callers to share the run"), func() bool { return askers(s) == n })
+	eventually.True(t, fmt.Sprint(n, " callers to share the run"), func() bool { return callers(s) == n })
 }
 
 func wantAnswers(t *testing.T, s *Service, want map[origin]float64) {
@@ -43,8 +43,8 @@ func wantAnswers(t *testing.T, s *Service, want map[origin]float64) {
 	}
 }
 
-// TestEqualQuestionsRunOnce: equal questions that are asked at once are one for the
-// engine, also those whose token has no slot left; another question is not.
+// TestEqualQuestionsRunOnce: equal queries that are asked at once are one for the
+// engine, also those whose token has no slot left; another query is not.
 func TestEqualQuestionsRunOnce(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -53,7 +53,9 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 	bodies := make(chan string, 100)
 	ask := func(token, body string) {
 		wait.Go(func() {
-			answer, headers, err := service.Aggregate(t.Context(), Asker{Organization: "a", Token: token}, testSite, []byte(body), testNow)
+			answer, headers, err := service.Aggregate(
+				t.Context(), Caller{Organization: "a", Token: token}, testSite, []byte(body), testNow,
+			)
 			if err != nil || headers[headerSource] == "" {
 				t.Errorf("%v %v", headers, err)
 			}
@@ -82,13 +84,13 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 		t.Errorf("the engine has seen %d more statements", len(engine.started))
 	}
 	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromShared: 39})
-	if len(service.answers.runs) != 0 || len(service.admission.parties) != 0 {
-		t.Errorf("left: %v, %v", service.answers.runs, service.admission.parties)
+	if len(service.cache.runs) != 0 || len(service.admission.parties) != 0 {
+		t.Errorf("left: %v, %v", service.cache.runs, service.admission.parties)
 	}
 }
 
-// TestWhoRunsMayLeave: when the client that a question runs for goes away, those that
-// wait for its answer get one; when one of those goes away, nothing happens.
+// TestWhoRunsMayLeave: when the client that a query runs for goes away, the waiting clients get their answer. When a
+// waiting client goes away, nothing happens.
 func TestWhoRunsMayLeave(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -97,7 +99,7 @@ func TestWhoRunsMayLeave(t *testing.T) {
 	ask := func(token string, want schema.Code) (leave func()) {
 		ctx, leave := context.WithCancel(t.Context())
 		wait.Go(func() {
-			_, _, err := service.Aggregate(ctx, Asker{Token: token}, testSite, []byte(byCountry), testNow)
+			_, _, err := service.Aggregate(ctx, Caller{Token: token}, testSite, []byte(byCountry), testNow)
 			if want == 0 && err != nil || want != 0 && !schema.IsCode(err, want) {
 				t.Errorf("%s: %v, want %d", token, err, want)
 			}
@@ -117,8 +119,10 @@ func TestWhoRunsMayLeave(t *testing.T) {
 	for _, leave := range stays {
 		leave()
 	}
-	if n := testutil.ToFloat64(service.metrics.answers[Aggregate][fromRun]); n != 1 || len(engine.started) != 0 || len(service.answers.runs) != 0 {
-		t.Errorf("%v answers were made, %d more statements, %d runs", n, len(engine.started), len(service.answers.runs))
+	if n := testutil.ToFloat64(
+		service.metrics.answers[Aggregate][fromRun],
+	); n != 1 || len(engine.started) != 0 || len(service.cache.runs) != 0 {
+		t.Errorf("%v answers were made, %d more statements, %d runs", n, len(engine.started), len(service.cache.runs))
 	}
 }
 
@@ -130,23 +134,25 @@ func TestTurnsAreOnesOwn(t *testing.T) {
 	all := asking{t: t, service: service}
 	var running []chan struct{}
 	const each = float64(unknownRows)
-	another := 0 // each is a question of its own
+	another := 0 // each is a query of its own
 	other := func() string {
 		another++
 		return strings.Replace(byCountry, "{", fmt.Sprintf(`{"limit":%d,`, another), 1)
 	}
 	for _, token := range []string{"greedy", "other"} {
-		all.ask(t.Context(), Asker{Token: token}, other())
+		all.ask(t.Context(), Caller{Token: token}, other())
 		running = append(running, <-engine.started)
 	}
-	all.ask(t.Context(), Asker{Token: "modest"}, byCountry)
+	all.ask(t.Context(), Caller{Token: "modest"}, byCountry)
 	all.waiting(1, each)
 	ctx, leave := context.WithCancel(t.Context())
 	for range waitersPerSlot*2 - 1 {
-		all.ask(ctx, Asker{Token: "greedy"}, other())
+		all.ask(ctx, Caller{Token: "greedy"}, other())
 	}
 	all.waiting(waitersPerSlot*2, waitersPerSlot*2*each)
-	if _, _, err := service.Aggregate(t.Context(), Asker{Token: "greedy"}, testSite, []byte(byCountry), testNow); !schema.IsCode(err, schema.CodeTooManyRequests) {
+	if _, _, err := service.Aggregate(
+		t.Context(), Caller{Token: "greedy"}, testSite, []byte(byCountry), testNow,
+	); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Errorf("greedy: %v", err)
 	}
 	leave()
@@ -176,7 +182,7 @@ func (f failing) Query(_ context.Context, sql string, _ ...any) (driver.Rows, er
 	return nil, <-done
 }
 
-// TestTooHeavyForAll: a question that is too heavy runs once for all who asked it.
+// TestTooHeavyForAll: a query that is too heavy runs once for all who asked it.
 func TestTooHeavyForAll(t *testing.T) {
 	t.Parallel()
 	engine := failing{started: make(chan chan error, 10)}
@@ -184,7 +190,9 @@ func TestTooHeavyForAll(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 5 {
 		wait.Go(func() {
-			if _, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+			if _, _, err := service.Aggregate(
+				t.Context(), Caller{}, testSite, []byte(byCountry), testNow,
+			); !schema.IsCode(err, schema.CodeBadRequest) {
 				t.Errorf("%v", err)
 			}
 		})

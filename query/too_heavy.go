@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// size is what makes a question heavy, for the answer to one that is too heavy.
+// size is what makes a query heavy, for the answer to one that is too heavy.
 type size struct {
 	length time.Duration // of its range
 	groups int
@@ -20,8 +20,8 @@ type size struct {
 // margin leaves room for what an estimate does not know.
 const margin = 0.8
 
-// lighter says what makes a question that was too heavy lighter.
-func (q *question) lighter(err error) string {
+// lighter says what makes a query that was too heavy lighter.
+func (q *query) lighter(err error) string {
 	ways := []string{"narrow the range of " + days(q.size.length), "add filters"}
 	if fits := q.fits(err); fits > 0 {
 		ways[0] += " to about " + days(fits)
@@ -39,9 +39,9 @@ func (q *question) lighter(err error) string {
 	return tooHeavy + ": " + strings.Join(ways[:last], ", ") + " or " + ways[last]
 }
 
-// fits is the part of the question's range that would fit into the limit that ended it,
+// fits is the part of the query's range that would fit into the limit that ended it,
 // by how many rows the range has; 0 if that is not known, or would not help.
-func (q *question) fits(err error) time.Duration {
+func (q *query) fits(err error) time.Duration {
 	if !q.known || q.cost <= 0 {
 		return 0
 	}
