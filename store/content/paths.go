@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -26,7 +28,7 @@ func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
 	return target, fragment, true
 }
 
-// RelativeLink writes a link from a file to another one.
+// RelativeLink writes a link from a file to another one. Letters stay readable.
 func RelativeLink(from, to string) string {
 	dir := path.Dir(from)
 	up := ""
@@ -41,7 +43,22 @@ func RelativeLink(from, to string) string {
 	}
 	names := strings.Split(to, "/")
 	for i, name := range names {
-		names[i] = strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(name))
+		names[i] = readable(name)
 	}
 	return up + strings.Join(names, "/")
+}
+
+// readable escapes what Markdown or an address would not take in a name.
+func readable(name string) string {
+	var b strings.Builder
+	for rest := name; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		part := rest[:size]
+		rest = rest[size:]
+		if r < utf8.RuneSelf || !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) {
+			part = strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(part))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
 }

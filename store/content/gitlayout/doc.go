@@ -31,5 +31,6 @@
 // A file is written only if its page has changed since the last synchronisation, and then only what changed of it: the
 // line of the front matter, the heading, the blocks (markdown.Edit). References are spelled as the file spelled them.
 // A page keeps its file when it is moved or renamed. SUMMARY.md changes only in the lines of pages that are new, gone,
-// renamed or moved; without one, it is made once the folders no longer say the same as the pages.
+// renamed or moved: comments, rules, blank lines, labels and what else stands in a line stay. New entries are written
+// as the entries next to them. Without one, it is made once the folders no longer say the same as the pages.
 package gitlayout

@@ -3,6 +3,7 @@ package gitlayout
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,10 +46,30 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 	}
 }
 
-// folderOf is the folder of the repository that a page without a file is, with its slash.
+// folderOf is the folder of the repository that a page without a file is, with its slash. With a table of contents it
+// is the folder of the pages below that the slug is of.
 func (x *exporter) folderOf(p *tree.Page) (string, bool) {
-	folder, is := strings.CutPrefix(x.keys[p.ID], keyPrefix)
-	return folder, is && !x.layout.HasSummary && strings.HasSuffix(folder, "/") && x.layout.folders[folder]
+	if !x.layout.HasSummary {
+		folder, is := strings.CutPrefix(x.keys[p.ID], keyPrefix)
+		return folder, is && strings.HasSuffix(folder, "/") && x.layout.folders[folder]
+	}
+	if x.paths[p.ID] != "" || len(p.Pages) == 0 {
+		return "", false
+	}
+	folder := ""
+	for i := range p.Pages {
+		at := x.paths[p.Pages[i].ID]
+		if at == "" {
+			continue
+		}
+		if in := path.Dir(at) + "/"; folder == "" {
+			folder = in
+		} else if folder != in {
+			return "", false
+		}
+	}
+	own := FileName(path.Base(folder)) == FileName(p.Slug)
+	return folder, folder != "" && own && strings.HasPrefix(folder, x.layout.Root)
 }
 
 // needsFile tells whether a page has what an entry of the table of contents cannot hold.
@@ -80,8 +101,15 @@ func FolderBelow(file string) string {
 // FileName makes a name of a slug that every file system takes.
 func FileName(slug string) string {
 	name := []rune(tree.Slugify(slug))
-	return strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
+	made := strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
+	if reserved.MatchString(made) {
+		made += "-page"
+	}
+	return made
 }
+
+// reserved are names that Windows keeps for devices.
+var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
 // free gives the first path that no entry of the repository has; the second one is numbered.
 func (x *exporter) free(wanted, other string) string {

@@ -1,21 +1,21 @@
 package gitlayout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // contents is an item that the table of contents must have.
 type contents struct {
 	item
-	// same says that its old line does, if it is still at its depth. sameLabel says that the label of the old line
-	// stays.
-	same, sameLabel bool
+	// known has the key of the entry that the table has now, if any.
+	known string
+	// own, ownLabel, ownDest say that the old line has its title, its label and where it leads.
+	own, ownLabel, ownDest bool
 }
 
 // writeSummary brings the table of contents up to date, or makes one if the folders do not say what the pages are.
@@ -43,20 +43,20 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 		return err
 	}
 	if !there {
-		text = "# Table of contents\n\n"
+		text = "# Table of contents\n"
 	}
 	old := parseSummary(text)
 	(&Layout{
 		Root: l.Root, Readme: l.Readme, Summary: l.Summary, files: l.files, left: l.left, repository: l.repository,
 	}).outlineOf(old)
-	want := x.contents(x.pages, 0, k)
+	want := x.contents(x.pages, 0, "", k)
 	if slices.Contains(moved, l.Summary) {
 		compare(old, want)
 	}
-	if there && unchanged(old, want) {
+	written := rewrite(old, want, true)
+	if there && written == text {
 		return nil
 	}
-	written := render(old, want, true)
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(written)}
 	next, err := x.after()
 	if err != nil {
@@ -65,12 +65,12 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
 		return err
 	}
-	// Old lines stand for something else beside new ones: all are written anew.
-	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(render(old, want, false))}
+	// Old lines stand for something else next to new ones: all are written again.
+	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(rewrite(old, want, false))}
 	return nil
 }
 
-// compare finds the lines of a table of contents that do although nobody knows what they were.
+// compare finds what the lines of a table of contents say right although nobody knows what they were.
 func compare(old *summary, want []contents) {
 	byKey := map[string]*item{}
 	for i := range old.items {
@@ -78,8 +78,9 @@ func compare(old *summary, want []contents) {
 	}
 	for i := range want {
 		w := &want[i]
-		it := byKey[w.key]
-		w.same = it != nil && it.title == oneLine(w.title) && (w.dest == "" || it.dest == w.dest || !strings.HasPrefix(w.key, keyPrefix))
+		it := byKey[w.known]
+		w.own = it != nil && it.title == oneLine(w.title)
+		w.ownDest = it != nil && (w.dest == "" || it.dest == w.dest || !strings.HasPrefix(w.key, keyPrefix))
 	}
 }
 
@@ -99,18 +100,20 @@ func (x *exporter) says(entries []*Entry, pages []tree.Page) bool {
 }
 
 // contents lists what pages need in the table of contents.
-func (x *exporter) contents(pages []tree.Page, depth int, k *linker) []contents {
+func (x *exporter) contents(pages []tree.Page, depth int, parent string, k *linker) []contents {
 	var list []contents
 	grouped := false
 	for i := range pages {
 		p := &pages[i]
 		was, known := x.was[p.ID]
-		c := contents{item: item{kind: itemPage, depth: depth, title: p.Title, key: x.keys[p.ID]}, same: known && was.Title == p.Title}
-		if p.Kind == tree.KindGroup {
-			c.slug, c.same = p.Slug, c.same && was.Slug == p.Slug
+		c := contents{
+			item: item{kind: itemPage, depth: depth, title: p.Title, key: x.keys[p.ID], label: p.LinkTitle},
+			own:  known && was.Title == p.Title, ownLabel: known && was.LinkTitle == p.LinkTitle, ownDest: true,
 		}
-		c.label, c.sameLabel = p.LinkTitle, known && was.LinkTitle == p.LinkTitle
-		c.same = c.same && c.sameLabel
+		c.known, c.parent = c.key, parent
+		if p.Kind == tree.KindGroup {
+			c.slug, c.own = p.Slug, c.own && was.Slug == p.Slug
+		}
 		below := depth + 1
 		switch {
 		case p.Kind == tree.KindGroup:
@@ -123,10 +126,10 @@ func (x *exporter) contents(pages []tree.Page, depth int, k *linker) []contents 
 			c.key, c.dest = at, content.RelativeLink(x.layout.Summary, at)
 		}
 		if p.Kind == tree.KindLink {
-			c.dest, c.same = x.linkOf(p, k), c.same && sameTarget(was.Target, p.Target)
+			c.dest, c.ownDest = x.linkOf(p, k), known && sameTarget(was.Target, p.Target)
 		}
 		list = append(list, c)
-		list = append(list, x.contents(p.Pages, below, k)...)
+		list = append(list, x.contents(p.Pages, below, cmp.Or(c.known, newParent), k)...)
 	}
 	return list
 }
@@ -138,112 +141,4 @@ func (x *exporter) linkOf(p *tree.Page, k *linker) string {
 	}
 	link, _ := p.Target["url"].(string)
 	return link
-}
-
-// unchanged tells whether a table of contents has just what is wanted, rules aside.
-func unchanged(old *summary, want []contents) bool {
-	at := 0
-	next := func() *item {
-		for at < len(old.items) && old.items[at].kind == itemRule {
-			at++
-		}
-		if at == len(old.items) {
-			return nil
-		}
-		at++
-		return &old.items[at-1]
-	}
-	for i := range want {
-		if want[i].kind == itemRule {
-			continue
-		}
-		it := next()
-		if it == nil || !want[i].same || it.kind != want[i].kind || it.key != want[i].key || min(it.depth, maxNesting) != want[i].depth {
-			return false
-		}
-	}
-	return next() == nil
-}
-
-// render writes the table of contents. Old lines are used for what is as it was, if reuse is set.
-func render(old *summary, want []contents, reuse bool) string {
-	lines := append([]string{}, old.head...)
-	byKey := map[string]*item{}
-	for i := range old.items {
-		if key := old.items[i].key; key != "" {
-			byKey[key] = &old.items[i]
-		}
-	}
-	last := itemPage
-	for i := range want {
-		w := &want[i]
-		it := byKey[w.key]
-		if !reuse || it == nil || w.key == "" {
-			it = &item{depth: -1}
-		}
-		delete(byKey, w.key)
-		lines = append(lines, it.before...)
-		blank := len(lines) == 0 || strings.TrimSpace(lines[len(lines)-1]) == ""
-		if w.kind != itemPage && !blank || w.kind == itemPage && last != itemPage && !blank {
-			lines = append(lines, "")
-		}
-		if it.depth == w.depth && w.same && it.kind == w.kind {
-			lines = append(lines, it.line)
-		} else {
-			lines = append(lines, newLine(old, it, w))
-		}
-		lines = append(lines, it.after...)
-		last = w.kind
-	}
-	if len(old.tail) == 0 {
-		lines = append(lines, "")
-	}
-	text := strings.Join(append(lines, old.tail...), "\n")
-	if old.crlf {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	return text
-}
-
-// headingOf writes the heading of a group, with its slug if that does not follow from the title.
-func headingOf(title, slug string) string {
-	heading := schema.Block("heading-2", schema.Text(oneLine(title)))
-	if slug != "" && slug != tree.Slugify(title) {
-		if data := (schema.Data{"id": slug}); schema.ValidData(heading.Type, data) {
-			heading.Data = data
-		}
-	}
-	return oneLine(markdown.Write(schema.NewDocument(heading)))
-}
-
-// newLine writes a line. It begins as the old one did, if that was at the same depth.
-func newLine(old *summary, before *item, w *contents) string {
-	switch w.kind {
-	case itemRule:
-		return "***"
-	case itemHeading:
-		return headingOf(w.title, w.slug)
-	case itemPage:
-	}
-	label := inlineText(w.title)
-	if w.dest != "" && before.dest != "" && !strings.HasPrefix(w.key, keyPrefix) {
-		w.dest = before.dest // as the file spells the path
-	}
-	if w.sameLabel && before.label != "" {
-		w.label = before.label
-	}
-	if w.dest != "" {
-		link := schema.Node{
-			Object: schema.ObjectInline, Type: "link", Nodes: []schema.Node{schema.Text(oneLine(w.title))},
-			Data: schema.Data{"ref": map[string]any{"kind": "url", "url": w.dest}},
-		}
-		if w.label != "" {
-			link.Data["title"] = w.label
-		}
-		label = oneLine(markdown.Write(schema.NewDocument(schema.Block("paragraph", link))))
-	}
-	if found := entryLine.FindStringSubmatchIndex(before.line); found != nil && before.depth == w.depth {
-		return before.line[:found[6]] + label
-	}
-	return strings.Repeat(" ", w.depth*old.indent) + old.bullet + " " + label
 }

@@ -101,7 +101,7 @@ document "Plain" plain
 	}, map[string][2]string{
 		"README.md": {"# Home {#home}", "# Start {#home}"}, "plain.md": {"Text.", "Words."}, "SUMMARY.md": {
 			"* [Home](README.md)\n* [AMQP](amqp.md \"Queues\")\n* [CDI](cdi.md 'Beans')",
-			"* [Start](README.md)\n* [MQ](amqp.md \"Queues\")\n* [CDI](cdi.md \"Bean \\\"bags\\\"\")",
+			"* [Start](README.md)\n* [MQ](amqp.md \"Queues\")\n* [CDI](cdi.md 'Bean \\\"bags\\\"')",
 		},
 	}},
 	{"a title that is the heading from now on", map[string]string{

@@ -2,6 +2,7 @@ package gitlayout
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -381,8 +382,11 @@ func (m *importer) target(e *Entry) schema.Data {
 // names tells whether a text has one of the names, as they are or as links write them.
 func names(text string, of []string) bool {
 	for _, name := range of {
-		if strings.Contains(text, name) || strings.Contains(text, content.RelativeLink("x", name)) {
-			return true
+		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
+		for _, spelled := range []string{name, content.RelativeLink("x", name), escaped} {
+			if strings.Contains(text, spelled) {
+				return true
+			}
 		}
 	}
 	return false

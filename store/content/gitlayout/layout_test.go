@@ -301,7 +301,7 @@ func TestEdits(t *testing.T) {
 			})
 		}, map[string][2]string{
 			"docs/guides/new.md": {"", "---\nicon: bolt\n---\n\n# New: one\n\nLook [here](../README.md).\n"},
-			"docs/SUMMARY.md":    {"Blog](https://blog.example/)\n", "Blog](https://blog.example/)\n    * [New: one](guides/new.md)\n"},
+			"docs/SUMMARY.md":    {"Blog](https://blog.example/)\n", "Blog](https://blog.example/)\n    - [New: one](guides/new.md)\n"},
 		}},
 		{"moved", func(t *testing.T, s *space) { s.byTitle(t, "Set it up").Parent = "" },
 			map[string][2]string{"docs/SUMMARY.md": {"", "*"}}},
@@ -578,6 +578,9 @@ func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 		"a text below underlines":  "A\n===\nWORD\n",
 		"references":               "# A\n\nWORD [one][x] and [two]\ngo on\n\n[x]: b.md\n[two]: b.md#two\n",
 		"front matter":             "---\ntitle: A\n---\nWORD\ngoes on\n",
+		"stray carriage returns":   "# A\r\n\n* b\n*   c\rWORD\n\r\rgoes  on\r\n| a |b |\n|-|-|\n| c |d |\r\n",
+		"carriage returns":         "# A\r\r* b\r*   c\r\rWORD\rgoes on\\\rand on\r",
+		"ends of both kinds":       "---\r\ntitle: A\n---\r\n\r\n# A\r\n\nWORD\r\ngoes on\n\r\n```\na\r\nb\n```\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -111,13 +111,16 @@ func (b *outliner) add(it *item) {
 	for _, above := range b.above {
 		if above != nil {
 			parent = above
+			it.level++
 		}
 	}
 	if parent == nil {
 		parent = b.group
 	}
 	entry := b.entry(it, parent)
-	it.key = entry.Key
+	if it.key = entry.Key; parent != nil {
+		it.parent = parent.Key
+	}
 	if parent == nil {
 		b.root = append(b.root, entry)
 	} else {

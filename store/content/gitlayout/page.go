@@ -15,9 +15,9 @@ import (
 
 // pageFile is the file of a page in its parts. All but the marks of the encoding is text with line feeds.
 type pageFile struct {
-	mark  string // a byte order mark
-	crlf  bool   // all lines end so
-	front markdown.FrontMatter
+	mark     string // a byte order mark
+	original string // without it
+	front    markdown.FrontMatter
 	// lead are the blank lines before the heading, heading its lines, rest what follows.
 	lead, heading, rest string
 	headingText         string
@@ -31,9 +31,7 @@ func parsePage(text string) *pageFile {
 	if rest, ok := strings.CutPrefix(text, byteOrderMark); ok {
 		f.mark, text = byteOrderMark, rest
 	}
-	if lines := strings.ReplaceAll(text, "\r\n", "\n"); lines != text && strings.ReplaceAll(lines, "\n", "\r\n") == text {
-		f.crlf, text = true, lines
-	}
+	f.original, text = text, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	// Front matter that cannot be read is a part of the text.
 	f.front, f.rest, _ = markdown.SplitFrontMatter(text)
 	for {
@@ -260,9 +258,5 @@ func (f *pageFile) setBody(title string, d schema.Document) {
 
 // text is the file.
 func (f *pageFile) text() string {
-	text := f.front.Join(f.lead + f.heading + f.rest)
-	if f.crlf {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	return f.mark + text
+	return f.mark + markdown.KeepEnds(f.original, f.front.Join(f.lead+f.heading+f.rest))
 }

@@ -1,7 +1,6 @@
 package gitlayout
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
@@ -24,20 +23,16 @@ type item struct {
 	depth       int
 	title, dest string
 	slug, label string // the id of a heading, and the title of an entry's link
-	line        string
-	// before are the lines between the item before and this one, after the blank ones behind a heading.
-	before, after []string
-	key           string
+	// line is the index of its line, and level the depth of its entry, as what is above it has one.
+	line, level int
+	// key is the key of its entry, and parent that of the entry or group above.
+	key, parent string
 }
 
 // summary is a table of contents, with all its bytes.
 type summary struct {
-	head, tail []string
-	items      []item
-	crlf       bool
-	// bullet and indent are how the file writes its lists.
-	bullet string
-	indent int
+	lines []string // with their ends
+	items []item
 }
 
 var (
@@ -47,15 +42,16 @@ var (
 	fenceLine   = regexp.MustCompile("^ {0,3}(```|~~~)")
 )
 
-// parseSummary reads a table of contents. Lines that mean nothing, and comments, are kept.
+// parseSummary reads a table of contents.
 func parseSummary(text string) *summary {
-	s := &summary{}
-	s.crlf = strings.Contains(text, "\r\n")
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	var pending []string
+	s := &summary{lines: strings.SplitAfter(text, "\n")}
+	if last := len(s.lines) - 1; s.lines[last] == "" {
+		s.lines = s.lines[:last]
+	}
 	var indents []int
 	first, fence, comment := true, "", false
-	for _, line := range lines {
+	for at, whole := range s.lines {
+		line, _ := cutEnd(whole)
 		it, ok := item{}, false
 		switch {
 		case comment:
@@ -74,37 +70,24 @@ func parseSummary(text string) *summary {
 			it, ok = readItem(line, &indents, &first)
 		}
 		if !ok {
-			if n := len(s.items); n > 0 && len(pending) == 0 && s.items[n-1].kind == itemHeading && strings.TrimSpace(line) == "" {
-				s.items[n-1].after = append(s.items[n-1].after, line)
-			} else {
-				pending = append(pending, line)
-			}
 			continue
 		}
 		if it.kind != itemPage {
 			indents = nil
-		} else if found := entryLine.FindStringSubmatch(line); strings.Contains("*+-", found[2]) {
-			s.bullet = cmp.Or(s.bullet, found[2])
-			if it.depth == 1 && s.indent == 0 {
-				s.indent = indents[1] - indents[0]
-			}
 		}
-		it.line = line
-		if len(s.items) == 0 {
-			s.head = pending
-		} else {
-			it.before = pending
-		}
-		pending = nil
+		it.line = at
 		s.items = append(s.items, it)
 	}
-	if len(s.items) == 0 {
-		s.head = pending
-	} else {
-		s.tail = pending
-	}
-	s.bullet, s.indent = cmp.Or(s.bullet, "*"), cmp.Or(s.indent, 2)
 	return s
+}
+
+// cutEnd cuts a line from its end.
+func cutEnd(line string) (text, end string) {
+	if text, is := strings.CutSuffix(line, "\n"); is {
+		text = strings.TrimSuffix(text, "\r")
+		return text, line[len(text):]
+	}
+	return line, ""
 }
 
 func readItem(line string, indents *[]int, first *bool) (item, bool) {

@@ -386,3 +386,30 @@ func TestRespellCost(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepEndsCost gives texts of a quarter of the largest size the line ends of others: of lines that all repeat or all differ.
+func TestKeepEndsCost(t *testing.T) {
+	const size = schema.MaxPage / 4
+	var distinct strings.Builder
+	for n := 0; distinct.Len() < size; n++ {
+		fmt.Fprintf(&distinct, "w%d\n", n)
+	}
+	texts := map[string]string{
+		"empty": strings.Repeat("\n", size), "repeated": strings.Repeat("a\n", size/2),
+		"two": strings.Repeat("a\nb\n", size/4), "distinct": distinct.String(),
+	}
+	for from, original := range texts {
+		for to, edited := range texts {
+			best := time.Hour
+			for range 5 {
+				cost := cputime.Of(func() { KeepEnds(strings.ReplaceAll(original, "\n", "\r\n"), "x\n"+edited+"x\n") })
+				if best = min(best, cost); best < maxCost/2 {
+					break
+				}
+			}
+			if best > maxCost/2 {
+				t.Errorf("%s to %s took %s of processor time", from, to, best)
+			}
+		}
+	}
+}

@@ -18,12 +18,18 @@ import (
 // Edit returns the Markdown of an edited document, in which only what differs from the original is written: the blocks
 // of the document that equal blocks of the original keep their bytes, and so does what is between them. In blocks that
 // differ, unchanged words keep the bytes around them: see respelled. Reading the result gives the edited document. If
-// that cannot be had by parts, because a new block would change what an old one means, all of it is written.
+// that cannot be had by parts, because a new block would change what an old one means, all of it is written. Lines keep
+// their ends, of whatever kind: see KeepEnds.
 func Edit(original string, edited schema.Document) string {
 	source := content.Clean(original)
+	return KeepEnds(original, editLines(source, edited))
+}
+
+// editLines edits a text that Clean leaves as it is.
+func editLines(source string, edited schema.Document) string {
 	units, labels, ok := unitsOf(source)
-	if !ok || source != original {
-		return Write(edited) + finalNewline(original)
+	if !ok {
+		return Write(edited) + finalNewline(source)
 	}
 	edited = withoutBrokenTags(edited)
 	want := edited.Nodes
@@ -38,7 +44,7 @@ func Edit(original string, edited schema.Document) string {
 			return text
 		}
 	}
-	return Write(edited) + finalNewline(original)
+	return Write(edited) + finalNewline(source)
 }
 
 // withoutBrokenTags leaves out the tags that are kept as paragraphs, which show nothing, if the rest would read as other blocks with

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,4 +140,69 @@ func TestEditReadsAsEdited(t *testing.T) {
 			t.Fatalf("%q edited to %q reads as\n%s\nwant\n%s", original, got, outline(again.Nodes), outline(edited.Nodes))
 		}
 	})
+}
+
+// TestEditKeepsEnds edits blocks of texts with line ends of every kind. All other lines keep theirs.
+func TestEditKeepsEnds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		end := func() string { return rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "end") }
+		var parts []string
+		var b strings.Builder
+		blank := func() {
+			if e := end(); e == "\n" && strings.HasSuffix(b.String(), "\r") {
+				b.WriteString("\r\n")
+			} else {
+				b.WriteString(e)
+			}
+		}
+		for i := range rapid.IntRange(1, 6).Draw(t, "blocks") {
+			odd := rapid.SampledFrom(oddBlocks).Draw(t, "block")
+			for line := range strings.SplitSeq(odd, "\n") {
+				b.WriteString(line + end())
+			}
+			blank()
+			parts = append(parts, fmt.Sprintf("between *them* word%d", i))
+			b.WriteString(parts[i] + end())
+			blank()
+		}
+		original := b.String()
+		i := rapid.IntRange(0, len(parts)-1).Draw(t, "at")
+		d := read(t, content.Clean(original))
+		was := parts[i][strings.LastIndex(parts[i], " ")+1:]
+		words, ok := replaceWord(d.Nodes, was, was+"new")
+		if !ok {
+			t.Skip("the word is no word of a text")
+		}
+		d.Nodes = words
+		want := strings.Replace(original, was, was+"new", 1)
+		if plain := Edit(content.Clean(original), d); plain != strings.Replace(content.Clean(original), was, was+"new", 1) {
+			t.Skip("more lines change, with one kind of ends too")
+		}
+		if got := Edit(original, d); got != want {
+			t.Fatalf("got  %q\nwant %q", got, want)
+		}
+	})
+}
+
+// replaceWord replaces a word of a text.
+func replaceWord(nodes []schema.Node, word, by string) ([]schema.Node, bool) {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		n := &nodes[i]
+		n.Leaves = slices.Clone(n.Leaves)
+		for j := range n.Leaves {
+			if strings.Contains(n.Leaves[j].Text, word) {
+				n.Leaves[j].Text = strings.Replace(n.Leaves[j].Text, word, by, 1)
+				return nodes, true
+			}
+		}
+		for _, list := range []*[]schema.Node{&n.Nodes, &n.Fragments} {
+			if changed, ok := replaceWord(*list, word, by); ok {
+				*list = changed
+				return nodes, true
+			}
+		}
+	}
+	return nodes, false
 }
