@@ -206,6 +206,31 @@ document "Plain" plain
 			"+++\ndescription = \"Why \\\"not\\\"?\"\ntitle = \"Begin\"",
 		}, "empty.md": {"Text.", "Words."}, "quick.mdx": {"More {value}.", "Some {value}."},
 	}},
+	{"components, attributes and tables with blank lines", map[string]string{
+		"README.md": "# Home\n\n[one](tabs.md#one)\n",
+		"tabs.md": "import Tabs, { Tab } from '@theme/Tabs';\nimport {\n  A,\n} from \"a\"\nimport 'x.css'\n\n# " +
+			"Tabs\n\n{#one}\n## One\n\nText of <Tabs.Tab a={1}>one</Tabs.Tab>.\n{: .note}\n\n{/* c\n\nd */}\n\n" +
+			"<table>\n<tr><td>\n\n*in* it\n\n</td></tr>\n\n</table>\n\nLast words.\n",
+		"titled.mdx": "---\ntitle: Titled\n---\nimport X from 'x'\n\nimport * as Y from \"y\";\n\n## Part\n" +
+			"{: #part }\nPart of it.\n",
+		"from.md": "# From\n\nimport text from 'there' is not in this line.\n",
+	}, `document "Home" readme: anchor one of Tabs
+document "From" from
+document "Tabs" tabs
+document "Titled" titled
+`, func(t *testing.T, s *space) {
+		for _, n := range s.pages {
+			if text := markdown.Write(s.documents[n.Document]); strings.Contains(text, "import") != (n.Title == "From") {
+				t.Errorf("%s has the text %q", n.Title, text)
+			}
+		}
+		s.edit(t, "Tabs", "Last", "More")
+		s.edit(t, "Titled", "Part of", "Some of")
+		s.byTitle(t, "Home").Title = "Start"
+	}, map[string][2]string{
+		"tabs.md": {"Last words.", "More words."}, "titled.mdx": {"Part of it.", "Some of it."},
+		"README.md": {"# Home", "# Start"},
+	}},
 	{"links from the root and images with a fragment", map[string]string{
 		".gitbook.yaml": "root: ./docs/\n", "docs/README.md": "# Home\n\n[a](/guide/a.md) [b](/guide/a.md#x) " +
 			"[c](/) [d](/docs/guide/a.md) [e](/guide)\n\n" +
@@ -311,8 +336,15 @@ func TestLeftOut(t *testing.T) {
 			"endhint %}\n\n`<b>`\n",
 		"a.md": "# A\n\n<Card title=\"x\">in</Card> <your-key>\n\n<video src=\"v.mp4\"></video>\n\n{% " +
 			"code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
+		"b.mdx": "import X from 'x'\n\n# B {#b}\n\n<Tabs>\n\n<Connect />\n\n<B.C d={1}>in</B.C> [a](u){.x}\n{: .note}\n\n" +
+			"</Tabs>\n\n{{#include f}}\n\n{/* c */}\n",
 	})
-	want := []Note{{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"}}
+	want := []Note{
+		{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"},
+		{"b.mdx", "shown as text or left out: <B.C>, <Connect>, <Tabs>, {.x}, {: .note}, {{#include f}}"},
+		{"b.mdx", "imports of components are left out"},
+		{"b.mdx", "an MDX file is read as Markdown: its expressions are text, and its components what is in them"},
+	}
 	if diff := cmp.Diff(want, s.pull(t, "").Notes); diff != "" {
 		t.Error(diff)
 	}

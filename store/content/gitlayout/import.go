@@ -419,8 +419,11 @@ func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, e
 		n.Document, err = m.keepDocument(m.links.toSpace(e.Key, d), m.was[n.ID].Document)
 	}
 	m.noteLeftOut(e.Key, d)
+	if file.imports != "" {
+		m.layout.note(e.Key, "imports of components are left out")
+	}
 	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
-		m.layout.note(e.Key, "an MDX file is read as Markdown: its imports and expressions are text")
+		m.layout.note(e.Key, "an MDX file is read as Markdown: its expressions are text, and its components what is in them")
 	}
 	return n, err
 }

@@ -18,6 +18,8 @@ type pageFile struct {
 	mark  string // a byte order mark
 	crlf  bool   // all lines end so
 	front markdown.FrontMatter
+	// imports are the lines of MDX at the start that import components. Nobody sees them.
+	imports string
 	// lead are the blank lines before the heading, heading its lines, rest what follows.
 	lead, heading, rest string
 	headingText         string
@@ -36,6 +38,9 @@ func parsePage(text string) *pageFile {
 	}
 	// Front matter that cannot be read is a part of the text.
 	f.front, f.rest, _ = markdown.SplitFrontMatter(text)
+	for found := importLine.FindString(f.rest); found != ""; found = importLine.FindString(f.rest) {
+		f.imports, f.rest = f.imports+found, f.rest[len(found):]
+	}
 	for {
 		line, rest, more := strings.Cut(f.rest, "\n")
 		if !more || strings.TrimSpace(line) != "" {
@@ -46,6 +51,12 @@ func parsePage(text string) *pageFile {
 	f.findHeading()
 	return f
 }
+
+// importLine matches what imports components, as in import Tabs from '@theme/Tabs'.
+var importLine = regexp.MustCompile(`^(?:[ \t]*\n)*import[ \t]+(?:` + imported + `(?:[ \t]*,[ \t]*` + imported +
+	`)?\s+from\s+)?(?:"[^"\n]+"|'[^'\n]+');?[ \t]*(?:\n|$)`)
+
+const imported = `(?:[\w$]+|\*[ \t]+as[ \t]+[\w$]+|\{[\w$,\s]*\})`
 
 var underline = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
 
@@ -209,7 +220,11 @@ func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 			f.setHeading(after.Title)
 		}
 	}
-	if none && len(f.front.Names()) > 0 && f.lead == "" {
+	switch after := f.imports + f.lead; {
+	case !none || len(f.front.Names()) == 0 || strings.HasPrefix(after, "\n"):
+	case f.imports != "":
+		f.imports = "\n" + f.imports
+	default:
 		f.lead = "\n"
 	}
 	return nil
@@ -260,7 +275,7 @@ func (f *pageFile) setBody(title string, d schema.Document) {
 
 // text is the file.
 func (f *pageFile) text() string {
-	text := f.front.Join(f.lead + f.heading + f.rest)
+	text := f.front.Join(f.imports + f.lead + f.heading + f.rest)
 	if f.crlf {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
