@@ -124,10 +124,10 @@ document "Plain" plain
 	{"covers, layouts and variables", map[string]string{
 		"README.md": "---\ncover: .gitbook/assets/c.png\ncoverDark: https://h.example/d.png\ncoverY: " +
 			"-20\nlayout:\n  width: wide\n  cover:\n    visible: true\n    size: full\n" +
-			"  outline:\n    visible: false\n  tags: hidden\nvars:\n  version: 2\n  name: Pelagia\n  beta: " +
-			"true\n  list: [1]\n---\n\n# Home\n\nText.\n",
-		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c",
-		".gitbook/vars.yaml": "a: 1\n",
+			"  outline:\n    visible: false\n  tags:\n    visible: false\nvars:\n  version: 2\n  name: Pelagia\n  beta: " +
+			"true\n  list: [1]\ntags:\n  - news\n  - tag: beta\n    primary: true\n  - news\n  - 1\n---\n\n# Home\n\nText.\n",
+		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\ntags: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c",
+		".gitbook/vars.yaml": "a: 1\n", ".gitbook/tags.yaml": "- tag: news\n",
 	}, "document \"Home\" readme\ndocument \"Gone\" gone\n", func(t *testing.T, s *space) {
 		home, gone := s.byTitle(t, "Home"), s.byTitle(t, "Gone")
 		got := []schema.Data{home.Cover, home.Layout, home.Variables, gone.Cover, gone.Layout, gone.Variables}
@@ -139,13 +139,20 @@ document "Plain" plain
 				"cover":     true,
 				"coverSize": "full",
 				"outline":   false,
+				"tags":      false,
 			}, {"version": 2.0, "name": "Pelagia", "beta": true}, nil, nil, nil,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if id := s.base.Files[".gitbook/vars.yaml"].File; id == "" || s.uploads[id] != ".gitbook/vars.yaml" {
-			t.Errorf("the variables are no file of the space: %v", s.base.Files)
+		tags := []tree.Tag{{Name: "news"}, {Name: "beta", Primary: true}}
+		if diff := cmp.Diff(tags, home.Tags); diff != "" || gone.Tags != nil {
+			t.Error(diff, gone.Tags)
+		}
+		for _, name := range []string{".gitbook/vars.yaml", ".gitbook/tags.yaml"} {
+			if id := s.base.Files[name].File; id == "" || s.uploads[id] != name {
+				t.Errorf("%s is no file of the space: %v", name, s.base.Files)
+			}
 		}
 		s.edit(t, "Home", "Text.", "Words.")
 	}, map[string][2]string{"README.md": {"Text.", "Words."}}},
@@ -363,5 +370,28 @@ func TestVariables(t *testing.T) {
 		if diff := cmp.Diff(want, Variables([]byte(text))); diff != "" {
 			t.Errorf("%.40q: %s", text, diff)
 		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("- tag: a\n", 3)
+	for i := range maxTags + 1 {
+		many += fmt.Sprintf("- tag: t%d\n", i)
+	}
+	for text, want := range map[string][]schema.RevisionTag{
+		"- tag: new\n  label: New releases\n  icon: rocket\n  color: $primary\n- tag: plain\n- label: none\n- tag: new\n": {
+			{Slug: "new", Label: "New releases", Icon: "rocket", Color: "$primary"},
+			{Slug: "plain", Label: "plain", Color: "default"},
+		},
+		"- tag: e\n  emoji: 1f600\n  icon: x\n  color: nothing\n": {{Slug: "e", Label: "e", Emoji: "1f600", Color: "default"}},
+		"": {}, "a: 1\n": {}, "- [\n": {}, "- 1\n": {}, "- tag: " + strings.Repeat("a", MaxVariables): {},
+	} {
+		if diff := cmp.Diff(want, Tags([]byte(text))); diff != "" {
+			t.Errorf("%.40q: %s", text, diff)
+		}
+	}
+	if got := Tags([]byte(many)); len(got) != maxTags {
+		t.Errorf("%d tags", len(got))
 	}
 }

@@ -113,8 +113,10 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 		page: func(path string) (string, bool) { id, ok := m.pageIDs[path]; return id, ok },
 	}
 	m.keepAssets()
-	if name := l.Root + variablesFile; l.files[name].Path != "" {
-		m.asset(name)
+	for _, name := range []string{VariablesName, TagsName} {
+		if name = l.Root + settingsFolder + name; l.files[name].Path != "" {
+			m.asset(name)
+		}
 	}
 	if err := m.pages(entries, "", ids); err != nil {
 		return Content{}, err
