@@ -34,26 +34,27 @@ func RevisionTypes() []string { return []string{"edits", "merge", "rollback", "u
 type RevisionPage struct {
 	ID string `json:"id"`
 	// Kind is the old name of the type.
-	Kind          string           `json:"kind"`
-	Type          string           `json:"type" rules:"enum=pageKind"`
-	Title         string           `json:"title"`
-	LinkTitle     string           `json:"linkTitle,omitempty"`
-	Emoji         string           `json:"emoji,omitempty"`
-	Icon          string           `json:"icon,omitempty"`
-	CreatedAt     time.Time        `json:"createdAt"`
-	UpdatedAt     time.Time        `json:"updatedAt"`
-	URLs          *RevisionPageURL `json:"urls,omitzero"`
-	Slug          string           `json:"slug,omitempty"`
-	Path          string           `json:"path,omitempty"`
-	Pages         []RevisionPage   `json:"pages,omitzero"`
-	Layout        *PageLayout      `json:"layout,omitzero"`
-	Cover         Data             `json:"cover,omitzero"`
-	Variables     Data             `json:"variables,omitzero"`
-	Description   string           `json:"description,omitempty"`
-	Hidden        bool             `json:"hidden,omitzero"`
-	NoIndex       bool             `json:"noIndex,omitzero"`
-	NoRobotsIndex bool             `json:"noRobotsIndex,omitzero"`
-	DocumentID    string           `json:"documentId,omitempty"`
+	Kind          string            `json:"kind"`
+	Type          string            `json:"type" rules:"enum=pageKind"`
+	Title         string            `json:"title"`
+	LinkTitle     string            `json:"linkTitle,omitempty"`
+	Emoji         string            `json:"emoji,omitempty"`
+	Icon          string            `json:"icon,omitempty"`
+	CreatedAt     time.Time         `json:"createdAt"`
+	UpdatedAt     time.Time         `json:"updatedAt"`
+	URLs          *RevisionPageURL  `json:"urls,omitzero"`
+	Slug          string            `json:"slug,omitempty"`
+	Path          string            `json:"path,omitempty"`
+	Pages         []RevisionPage    `json:"pages,omitzero"`
+	Layout        *PageLayout       `json:"layout,omitzero"`
+	Cover         Data              `json:"cover,omitzero"`
+	Variables     Data              `json:"variables,omitzero"`
+	Tags          []RevisionPageTag `json:"tags,omitzero"`
+	Description   string            `json:"description,omitempty"`
+	Hidden        bool              `json:"hidden,omitzero"`
+	NoIndex       bool              `json:"noIndex,omitzero"`
+	NoRobotsIndex bool              `json:"noRobotsIndex,omitzero"`
+	DocumentID    string            `json:"documentId,omitempty"`
 	// Markdown or Document is the text, if the request asked for it.
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
@@ -84,13 +85,14 @@ type PageLayout struct {
 	Outline         bool   `json:"outline"`
 	Pagination      bool   `json:"pagination"`
 	Metadata        bool   `json:"metadata"`
+	Tags            bool   `json:"tags"`
 }
 
 // DefaultPageLayout shows everything.
 func DefaultPageLayout() *PageLayout {
 	return &PageLayout{
 		Width: "default", Cover: true, CoverSize: "hero", Title: true, Description: true, TableOfContents: true, Outline: true,
-		Pagination: true, Metadata: true,
+		Pagination: true, Metadata: true, Tags: true,
 	}
 }
 
@@ -109,10 +111,19 @@ type ReusableContent struct {
 	Title string `json:"title"`
 }
 
-// RevisionTag is a tag that pages can have. Octavo has none, so the lists are empty.
+// RevisionTag is a tag that pages and updates can have. They come from the file .gitbook/tags.yaml.
 type RevisionTag struct {
 	Slug  string `json:"slug"`
 	Label string `json:"label"`
+	Color string `json:"color"`
+	Icon  string `json:"icon,omitempty"`
+	Emoji string `json:"emoji,omitempty"`
+}
+
+// RevisionPageTag is a tag of a page. Lists of pages show the primary one.
+type RevisionPageTag struct {
+	Tag     Data `json:"tag"`
+	Primary bool `json:"primary,omitzero"`
 }
 
 // RevisionPages is the answer that lists pages as a tree.

@@ -126,7 +126,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	}
 	revision := schema.Revision{
 		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.view.Pages(space.ID, pages),
-		Files: make([]schema.RevisionFile, len(files)), ReusableContents: []schema.ReusableContent{}, Tags: []schema.RevisionTag{},
+		Files: make([]schema.RevisionFile, len(files)), ReusableContents: []schema.ReusableContent{},
 		CreatedAt: row.CreatedAt.UTC(),
 		URLs:      h.view.RevisionURLs(placed, row),
 	}
@@ -142,32 +142,39 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if c.Reader != nil { // The history is none of a reader's business, and a merge without its change request is none.
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
-	if revision.Variables, err = h.variables(ctx, space.ID, row.ID); err != nil {
+	texts, err := h.settings(ctx, space.ID, row.ID)
+	if err != nil {
 		return schema.Revision{}, err
 	}
+	revision.Variables = gitlayout.Variables(texts[gitlayout.VariablesName])
+	revision.Tags = gitlayout.Tags(texts[gitlayout.TagsName])
 	revision.MergedFrom, err = h.mergedFrom(ctx, c, row)
 	return revision, err
 }
 
-// variables reads the variables of a space, if a file of the revision has them. Readers get their values, and not the
-// file.
-func (h *pages) variables(ctx context.Context, space, revision string) (schema.Data, error) {
+// settings reads the files with the variables and the tags of a space, by their names, if the revision has them.
+// Readers get what they say, and not the files.
+func (h *pages) settings(ctx context.Context, space, revision string) (map[string][]byte, error) {
 	files, err := h.store.Files(ctx, space, revision)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(
-		files,
-		func(f store.File) bool { return f.Name == gitlayout.VariablesName && f.Size <= gitlayout.MaxVariables },
-	)
-	if i < 0 {
+	names, ids := map[string]string{}, []string{}
+	for _, f := range files {
+		if known := f.Name == gitlayout.VariablesName || f.Name == gitlayout.TagsName; known &&
+			f.Size <= gitlayout.MaxVariables && names[f.Name] == "" {
+			names[f.Name], ids = f.ID, append(ids, f.ID)
+		}
+	}
+	if len(ids) == 0 {
 		return nil, nil
 	}
-	texts, err := h.store.Includes(ctx, space, revision, []string{files[i].ID}, gitlayout.MaxVariables)
-	if err != nil {
-		return nil, err
+	texts, err := h.store.Includes(ctx, space, revision, ids, gitlayout.MaxVariables)
+	found := map[string][]byte{}
+	for name, id := range names {
+		found[name] = texts[id]
 	}
-	return gitlayout.Variables(texts[files[i].ID]), nil
+	return found, err
 }
 
 // files lists the files of a revision that the caller sees. A reader also sees files to which the site itself

@@ -43,6 +43,11 @@ func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 		urls := v.pageURLs(space, p.ID)
 		resource.URLs, resource.Layout = &urls, layoutOf(p.Layout)
 		resource.Cover, resource.Variables = p.Cover, p.Variables
+		resource.Tags = []schema.RevisionPageTag{}
+		for _, tag := range p.Tags {
+			ref := schema.Data{"kind": "tag", "tag": tag.Name}
+			resource.Tags = append(resource.Tags, schema.RevisionPageTag{Tag: ref, Primary: tag.Primary})
+		}
 		resource.Description, resource.DocumentID = p.Description, p.Document
 	}
 	return resource
@@ -55,6 +60,7 @@ func layoutOf(given schema.Data) *schema.PageLayout {
 		"cover": &layout.Cover, "title": &layout.Title, "description": &layout.Description,
 		"tableOfContents": &layout.TableOfContents,
 		"outline":         &layout.Outline, "pagination": &layout.Pagination, "metadata": &layout.Metadata,
+		"tags": &layout.Tags,
 	} {
 		if shown, ok := given[name].(bool); ok {
 			*part = shown

@@ -37,13 +37,9 @@ export const exceptions = {
         { name: 'site-space-draft', reason: later, patch: (schemas) => without(schemas.SiteSpace, 'draft') },
         { name: 'section-draft', reason: later, patch: (schemas) => without(schemas.SiteSection, 'draft') },
         {
-            name: 'page-tags', reason: later,
-            patch: (schemas) => schemas.RevisionPageDocument.allOf.filter((s) => s.required).forEach((s) => without(s, 'tags')),
-        },
-        {
             name: 'redirect-of-0.146', reason: later,
             patch: (schemas) => without(schemas.SiteRedirect, 'captureWildcard', 'permanent', 'createdAt'),
         },
-        { name: 'layout-of-0.146', reason: later, patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'tags', 'actions') },
+        { name: 'layout-of-0.146', reason: later, patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'actions') },
     ],
 };

@@ -124,10 +124,10 @@ document "Plain" plain
 	{"covers, layouts and variables", map[string]string{
 		"README.md": "---\ncover: .gitbook/assets/c.png\ncoverDark: https://h.example/d.png\ncoverY: " +
 			"-20\nlayout:\n  width: wide\n  cover:\n    visible: true\n    size: full\n" +
-			"  outline:\n    visible: false\n  tags: hidden\nvars:\n  version: 2\n  name: Pelagia\n  beta: " +
-			"true\n  list: [1]\n---\n\n# Home\n\nText.\n",
-		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c",
-		".gitbook/vars.yaml": "a: 1\n",
+			"  outline:\n    visible: false\n  tags:\n    visible: false\nvars:\n  version: 2\n  name: Pelagia\n  beta: " +
+			"true\n  list: [1]\ntags:\n  - news\n  - tag: beta\n    primary: true\n  - news\n  - 1\n---\n\n# Home\n\nText.\n",
+		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\ntags: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c",
+		".gitbook/vars.yaml": "a: 1\n", ".gitbook/tags.yaml": "- tag: news\n",
 	}, "document \"Home\" readme\ndocument \"Gone\" gone\n", func(t *testing.T, s *space) {
 		home, gone := s.byTitle(t, "Home"), s.byTitle(t, "Gone")
 		got := []schema.Data{home.Cover, home.Layout, home.Variables, gone.Cover, gone.Layout, gone.Variables}
@@ -139,13 +139,20 @@ document "Plain" plain
 				"cover":     true,
 				"coverSize": "full",
 				"outline":   false,
+				"tags":      false,
 			}, {"version": 2.0, "name": "Pelagia", "beta": true}, nil, nil, nil,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if id := s.base.Files[".gitbook/vars.yaml"].File; id == "" || s.uploads[id] != ".gitbook/vars.yaml" {
-			t.Errorf("the variables are no file of the space: %v", s.base.Files)
+		tags := []tree.Tag{{Name: "news"}, {Name: "beta", Primary: true}}
+		if diff := cmp.Diff(tags, home.Tags); diff != "" || gone.Tags != nil {
+			t.Error(diff, gone.Tags)
+		}
+		for _, name := range []string{".gitbook/vars.yaml", ".gitbook/tags.yaml"} {
+			if id := s.base.Files[name].File; id == "" || s.uploads[id] != name {
+				t.Errorf("%s is no file of the space: %v", name, s.base.Files)
+			}
 		}
 		s.edit(t, "Home", "Text.", "Words.")
 	}, map[string][2]string{"README.md": {"Text.", "Words."}}},
@@ -205,6 +212,31 @@ document "Plain" plain
 			"+++\ntitle = 'Start'",
 			"+++\ndescription = \"Why \\\"not\\\"?\"\ntitle = \"Begin\"",
 		}, "empty.md": {"Text.", "Words."}, "quick.mdx": {"More {value}.", "Some {value}."},
+	}},
+	{"components, attributes and tables with blank lines", map[string]string{
+		"README.md": "# Home\n\n[one](tabs.md#one)\n",
+		"tabs.md": "import Tabs, { Tab } from '@theme/Tabs';\nimport {\n  A,\n} from \"a\"\nimport 'x.css'\n\n# " +
+			"Tabs\n\n{#one}\n## One\n\nText of <Tabs.Tab a={1}>one</Tabs.Tab>.\n{: .note}\n\n{/* c\n\nd */}\n\n" +
+			"<table>\n<tr><td>\n\n*in* it\n\n</td></tr>\n\n</table>\n\nLast words.\n",
+		"titled.mdx": "---\ntitle: Titled\n---\nimport X from 'x'\n\nimport * as Y from \"y\";\n\n## Part\n" +
+			"{: #part }\nPart of it.\n",
+		"from.md": "# From\n\nimport text from 'there' is not in this line.\n",
+	}, `document "Home" readme: anchor one of Tabs
+document "From" from
+document "Tabs" tabs
+document "Titled" titled
+`, func(t *testing.T, s *space) {
+		for _, n := range s.pages {
+			if text := markdown.Write(s.documents[n.Document]); strings.Contains(text, "import") != (n.Title == "From") {
+				t.Errorf("%s has the text %q", n.Title, text)
+			}
+		}
+		s.edit(t, "Tabs", "Last", "More")
+		s.edit(t, "Titled", "Part of", "Some of")
+		s.byTitle(t, "Home").Title = "Start"
+	}, map[string][2]string{
+		"tabs.md": {"Last words.", "More words."}, "titled.mdx": {"Part of it.", "Some of it."},
+		"README.md": {"# Home", "# Start"},
 	}},
 	{"links from the root and images with a fragment", map[string]string{
 		".gitbook.yaml": "root: ./docs/\n", "docs/README.md": "# Home\n\n[a](/guide/a.md) [b](/guide/a.md#x) " +
@@ -311,8 +343,15 @@ func TestLeftOut(t *testing.T) {
 			"endhint %}\n\n`<b>`\n",
 		"a.md": "# A\n\n<Card title=\"x\">in</Card> <your-key>\n\n<video src=\"v.mp4\"></video>\n\n{% " +
 			"code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
+		"b.mdx": "import X from 'x'\n\n# B {#b}\n\n<Tabs>\n\n<Connect />\n\n<B.C d={1}>in</B.C> [a](u){.x}\n{: .note}\n\n" +
+			"</Tabs>\n\n{{#include f}}\n\n{/* c */}\n",
 	})
-	want := []Note{{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"}}
+	want := []Note{
+		{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"},
+		{"b.mdx", "shown as text or left out: <B.C>, <Connect>, <Tabs>, {.x}, {: .note}, {{#include f}}"},
+		{"b.mdx", "imports of components are left out"},
+		{"b.mdx", "an MDX file is read as Markdown: its expressions are text, and its components what is in them"},
+	}
 	if diff := cmp.Diff(want, s.pull(t, "").Notes); diff != "" {
 		t.Error(diff)
 	}
@@ -331,5 +370,28 @@ func TestVariables(t *testing.T) {
 		if diff := cmp.Diff(want, Variables([]byte(text))); diff != "" {
 			t.Errorf("%.40q: %s", text, diff)
 		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("- tag: a\n", 3)
+	for i := range maxTags + 1 {
+		many += fmt.Sprintf("- tag: t%d\n", i)
+	}
+	for text, want := range map[string][]schema.RevisionTag{
+		"- tag: new\n  label: New releases\n  icon: rocket\n  color: $primary\n- tag: plain\n- label: none\n- tag: new\n": {
+			{Slug: "new", Label: "New releases", Icon: "rocket", Color: "$primary"},
+			{Slug: "plain", Label: "plain", Color: "default"},
+		},
+		"- tag: e\n  emoji: 1f600\n  icon: x\n  color: nothing\n": {{Slug: "e", Label: "e", Emoji: "1f600", Color: "default"}},
+		"": {}, "a: 1\n": {}, "- [\n": {}, "- 1\n": {}, "- tag: " + strings.Repeat("a", MaxVariables): {},
+	} {
+		if diff := cmp.Diff(want, Tags([]byte(text))); diff != "" {
+			t.Errorf("%.40q: %s", text, diff)
+		}
+	}
+	if got := Tags([]byte(many)); len(got) != maxTags {
+		t.Errorf("%d tags", len(got))
 	}
 }

@@ -114,8 +114,10 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 		page: func(path string) (string, bool) { id, ok := m.pageIDs[path]; return id, ok },
 	}
 	m.keepAssets()
-	if name := l.Root + variablesFile; l.files[name].Path != "" {
-		m.asset(name)
+	for _, name := range []string{VariablesName, TagsName} {
+		if name = l.Root + settingsFolder + name; l.files[name].Path != "" {
+			m.asset(name)
+		}
 	}
 	if err := m.pages(entries, "", ids); err != nil {
 		return Content{}, err
@@ -423,8 +425,11 @@ func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, e
 		n.Document, err = m.keepDocument(m.links.toSpace(e.Key, d), m.was[n.ID].Document)
 	}
 	m.noteLeftOut(e.Key, d)
+	if file.imports != "" {
+		m.layout.note(e.Key, "imports of components are left out")
+	}
 	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
-		m.layout.note(e.Key, "an MDX file is read as Markdown: its imports and expressions are text")
+		m.layout.note(e.Key, "an MDX file is read as Markdown: its expressions are text, and its components what is in them")
 	}
 	return n, err
 }

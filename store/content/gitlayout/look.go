@@ -1,6 +1,8 @@
 package gitlayout
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -9,17 +11,74 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// How a page looks, and the variables of its expressions, are read from front matter and from the file of variables.
-// The files keep them: nothing in a space changes them.
+// How a page looks, its tags, and the variables of its expressions, are read from front matter and from the files of
+// variables and tags. The files keep them: nothing in a space changes them.
 
-// variablesFile has the variables of a space.
-const variablesFile = ".gitbook/vars.yaml"
+// settingsFolder has the files of variables and of tags.
+const settingsFolder = ".gitbook/"
 
-// VariablesName is the name of the space's file that has its variables, and MaxVariables bounds it.
+// VariablesName and TagsName are the names of the space's files that have its variables and tags, and MaxVariables
+// bounds both.
 const (
 	VariablesName = "vars.yaml"
+	TagsName      = "tags.yaml"
 	MaxVariables  = 64 << 10
 )
+
+// maxTags bounds the tags of a space, and of a page.
+const maxTags = 500
+
+// Tags reads the tags that pages and updates of a space can have. Nothing comes of a file that is no list.
+func Tags(text []byte) []schema.RevisionTag {
+	tags := []schema.RevisionTag{}
+	var given []map[string]any
+	if len(text) > MaxVariables || yaml.Unmarshal(text, &given) != nil {
+		return tags
+	}
+	seen := map[string]bool{}
+	for _, about := range given {
+		text := func(name string, longest int) string {
+			value, _ := about[name].(string)
+			return cutText(value, longest)
+		}
+		tag := schema.RevisionTag{Slug: text("tag", maxLabel), Label: text("label", maxLabel), Color: "default"}
+		if tag.Slug == "" || seen[tag.Slug] || len(tags) == maxTags {
+			continue
+		}
+		seen[tag.Slug] = true
+		if tag.Label == "" {
+			tag.Label = tag.Slug
+		}
+		if color := text("color", maxLabel); schema.ValidData("icon", schema.Data{"icon": "", "color": color}) {
+			tag.Color = color
+		}
+		if tag.Emoji = text("emoji", maxIcon); tag.Emoji == "" {
+			tag.Icon = text("icon", maxIcon)
+		}
+		tags = append(tags, tag)
+	}
+	return tags
+}
+
+// tagsOf reads the tags of a page: names, of which one can be the primary one.
+func tagsOf(front *markdown.FrontMatter) []tree.Tag {
+	given, _ := front.Value("tags").([]any)
+	var tags []tree.Tag
+	for _, value := range given {
+		about, _ := value.(map[string]any)
+		if about == nil {
+			about = map[string]any{"tag": value}
+		}
+		name, _ := about["tag"].(string)
+		primary, _ := about["primary"].(bool)
+		name = cutText(name, maxLabel)
+		same := func(t tree.Tag) bool { return t.Name == name }
+		if name != "" && !slices.ContainsFunc(tags, same) && len(tags) < maxTags {
+			tags = append(tags, tree.Tag{Name: name, Primary: primary})
+		}
+	}
+	return tags
+}
 
 // Variables reads the variables of a space: texts, numbers and flags by name. Nothing comes of a file that is no map.
 func Variables(text []byte) schema.Data {
@@ -63,7 +122,7 @@ func numberOf(value any) (float64, bool) {
 }
 
 // layoutParts are the parts of a page that a layout shows or hides.
-var layoutParts = []string{"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata"}
+var layoutParts = []string{"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata", "tags"}
 
 // layoutOf reads which parts of a page are shown; nil if all are.
 func layoutOf(front *markdown.FrontMatter) schema.Data {
@@ -92,8 +151,9 @@ func layoutOf(front *markdown.FrontMatter) schema.Data {
 	return layout
 }
 
-// look gives a page its cover, its layout and its variables.
+// look gives a page its cover, its layout, its tags and its variables.
 func (m *importer) look(n *tree.Node, f *pageFile, e *Entry) {
+	n.Tags = tagsOf(&f.front)
 	n.Layout, n.Variables, n.Cover = layoutOf(&f.front), variablesOf(f.front.Value("vars")), nil
 	cover := schema.Data{}
 	for _, row := range []struct{ name, member string }{{"cover", "ref"}, {"coverDark", "refDark"}} {

@@ -18,6 +18,8 @@ type pageFile struct {
 	mark     string // a byte order mark
 	original string // without it
 	front    markdown.FrontMatter
+	// imports are the lines of MDX at the start that import components. Readers do not see them.
+	imports string
 	// lead are the blank lines before the heading, heading its lines, rest what follows.
 	lead, heading, rest string
 	headingText         string
@@ -34,6 +36,9 @@ func parsePage(text string) *pageFile {
 	f.original, text = text, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	// Front matter that cannot be read is a part of the text.
 	f.front, f.rest, _ = markdown.SplitFrontMatter(text)
+	for found := importLine.FindString(f.rest); found != ""; found = importLine.FindString(f.rest) {
+		f.imports, f.rest = f.imports+found, f.rest[len(found):]
+	}
 	for {
 		line, rest, more := strings.Cut(f.rest, "\n")
 		if !more || strings.TrimSpace(line) != "" {
@@ -44,6 +49,12 @@ func parsePage(text string) *pageFile {
 	f.findHeading()
 	return f
 }
+
+// importLine matches what imports components, as in import Tabs from '@theme/Tabs'.
+var importLine = regexp.MustCompile(`^(?:[ \t]*\n)*import[ \t]+(?:` + imported + `(?:[ \t]*,[ \t]*` + imported +
+	`)?\s+from\s+)?(?:"[^"\n]+"|'[^'\n]+');?[ \t]*(?:\n|$)`)
+
+const imported = `(?:[\w$]+|\*[ \t]+as[ \t]+[\w$]+|\{[\w$,\s]*\})`
 
 var underline = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
 
@@ -207,7 +218,11 @@ func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 			f.setHeading(after.Title)
 		}
 	}
-	if none && len(f.front.Names()) > 0 && f.lead == "" {
+	switch after := f.imports + f.lead; {
+	case !none || len(f.front.Names()) == 0 || strings.HasPrefix(after, "\n"):
+	case f.imports != "":
+		f.imports = "\n" + f.imports
+	default:
 		f.lead = "\n"
 	}
 	return nil
@@ -258,5 +273,5 @@ func (f *pageFile) setBody(title string, d schema.Document) {
 
 // text is the file.
 func (f *pageFile) text() string {
-	return f.mark + markdown.KeepEnds(f.original, f.front.Join(f.lead+f.heading+f.rest))
+	return f.mark + markdown.KeepEnds(f.original, f.front.Join(f.imports+f.lead+f.heading+f.rest))
 }

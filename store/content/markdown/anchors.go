@@ -13,8 +13,8 @@ import (
 )
 
 // A heading gets its id from an anchor in it: <a href="#x" id="x"></a> as GitBook writes it, <a id="x"></a>, <a
-// name="x"></a>, or {#x} at its end, as other tools do. Nothing of the anchor is shown. A heading that is written has
-// the form that it was read with.
+// name="x"></a>, or {#x} at its end or on a line next to it, as other tools do. Nothing of the anchor is shown. A
+// heading that is written has the form that it was read with.
 
 // memberAnchor of a heading is the source of its anchor, if that is not as GitBook writes it.
 const memberAnchor = "anchor"
@@ -63,7 +63,7 @@ func headingAnchor(n *schema.Node) string {
 // headingAnchorHTML is the anchor within an element of HTML.
 func headingAnchorHTML(n *schema.Node) string {
 	source := headingAnchor(n)
-	if strings.HasPrefix(source, "{") {
+	if strings.HasPrefix(strings.TrimLeft(source, "\n"), "{") {
 		return openTag("a", attributes{{name: "id", value: anchorOf(source).id}}) + "</a>"
 	}
 	return source
@@ -71,6 +71,9 @@ func headingAnchorHTML(n *schema.Node) string {
 
 // anchorOf reads a text that is one anchor, and returns none for another text.
 func anchorOf(source string) anchor {
+	if strings.Trim(source, "\n") != source {
+		return besideHeading(source)
+	}
 	if source == "" || len(source) > 2*maxAnchor+64 || strings.Contains(source, "\n") {
 		return anchor{}
 	}
@@ -132,8 +135,8 @@ func (n *headingIDInline) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"ID": n.id}, nil)
 }
 
-// headingAttributes matches {#id}, {#id .class} and {: #id} at the end of a line.
-var headingAttributes = regexp.MustCompile(`^(\{(?:: ?)?#([^\s{}]+)(?:[ \t][^{}\n]*)?\})[ \t]*\n?$`)
+// headingAttributes matches {#id}, { #id .class } and {: #id} at the end of a line.
+var headingAttributes = regexp.MustCompile(`^(\{:?[ \t]*#([^\s{}]+)(?:[ \t][^{}\n]*)?\})[ \t]*\n?$`)
 
 type headingIDParser struct{}
 

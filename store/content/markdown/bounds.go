@@ -29,8 +29,15 @@ type markdownState struct {
 	spanned ast.Node
 	// paired has the positions of the tags that have an end.
 	paired map[int]bool
-	// noDollars and noTagEnd are positions before which a search for the end of a formula or a tag has failed.
-	noDollars, noTagEnd int
+	// tables has where tables of HTML with blank lines end, by where they begin.
+	tables map[int]int
+	// noDollars, noTagEnd and noCommentEnd are positions before which a search for the end of a formula, a tag or a
+	// comment has failed.
+	noDollars, noTagEnd, noCommentEnd int
+	// vain is how much more text may be looked at in vain for the ends of components.
+	vain int
+	// nextComment is behind the next end of a comment, or behind the text if there is none.
+	nextComment int
 	// notes are the footnotes that are defined. labels are known without their notes.
 	notes  map[string]*noteBlock
 	labels []string
@@ -42,12 +49,15 @@ type markdownState struct {
 	steps int
 }
 
+// maxVain bounds how often a text is looked at in vain for the ends of components.
+const maxVain = 16
+
 var stateKey = parser.NewContextKey()
 
 func newContext(source []byte) (parser.Context, *markdownState) {
 	s := &markdownState{
 		depths: map[ast.Node]int{}, maxExpanded: max(len(source), schema.MaxMarkdown), paired: pairBrackets(source),
-		notes: map[string]*noteBlock{},
+		notes: map[string]*noteBlock{}, tables: findTables(source), vain: maxVain * len(source),
 	}
 	pc := parser.NewContext()
 	pc.Set(stateKey, s)

@@ -69,22 +69,20 @@ func codeLines(lines []string) []schema.Node {
 	return nodes
 }
 
+// preAttributes are the attributes that GitBook writes into <pre>, and the members of the data that they become.
+var preAttributes = []struct{ name, member string }{
+	{"data-title", "title"}, {"data-overflow", "overflow"}, {"data-line-numbers", "lineNumbers"},
+	{"data-full-width", "fullWidth"},
+}
+
 // pre reads <pre class="language-go"><code class="lang-go">, where highlighted lines are <strong>.
 func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	list, ok := e.elements()
-	if !ok || len(list) != 1 || list[0].name != "code" || !e.attrs.only("class") || !list[0].attrs.only("class") {
+	if !ok || len(list) != 1 || list[0].name != "code" || !list[0].attrs.only("class") {
 		return nil, false
 	}
-	data := schema.Data{}
-	class, _ := list[0].attrs.get("class")
-	outer, _ := e.attrs.get("class")
-	if class != "" {
-		syntax, ok := strings.CutPrefix(class, "lang-")
-		if !ok || outer != "language-"+syntax {
-			return nil, false
-		}
-		data["syntax"] = syntax
-	} else if outer != "" {
+	data, ok := preData(e, list[0])
+	if !ok {
 		return nil, false
 	}
 	var lines []schema.Node
@@ -111,6 +109,99 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	return []schema.Node{{Type: "code", Data: data, Nodes: lines}}, true
 }
 
+// preData reads the attributes of <pre> and of the <code> in it; not ok if a block of code cannot have one.
+func preData(outer, inner *element) (schema.Data, bool) {
+	data := schema.Data{}
+	class, _ := inner.attrs.get("class")
+	language, _ := outer.attrs.get("class")
+	syntax, ok := strings.CutPrefix(class, "lang-")
+	switch {
+	case class == "" && language == "":
+	case !ok || language != "language-"+syntax:
+		return nil, false
+	default:
+		data["syntax"] = syntax
+	}
+	known := 0
+	for _, row := range preAttributes {
+		value, given := outer.attrs.get(row.name)
+		if !given {
+			continue
+		}
+		known++
+		if data[row.member] = any(value); strings.HasPrefix(row.member, "line") || strings.HasPrefix(row.member, "full") {
+			if value != "" && value != "true" {
+				return nil, false
+			}
+			data[row.member] = true
+		}
+	}
+	if outer.attrs.has("class") {
+		known++
+	}
+	return data, known == len(outer.attrs) && schema.ValidData("code", data)
+}
+
+// preLines are the lines of any <pre>, whatever is in it: what a reader sees of one that is kept. Lines that are
+// wholly or partly strong are highlighted.
+func preLines(source string) ([]schema.Node, schema.Data, bool) {
+	nodes, ok := parseHTML(strings.TrimSpace(source))
+	if !ok || len(nodes) != 1 || nodes[0].name != "pre" {
+		return nil, nil, false
+	}
+	data, inner := schema.Data{}, nodes[0]
+	if list, only := inner.elements(); only && len(list) == 1 && list[0].name == "code" {
+		inner = list[0]
+	}
+	classes, _ := nodes[0].attrs.get("class")
+	more, _ := inner.attrs.get("class")
+	for class := range strings.FieldsSeq(classes + " " + more) {
+		for _, prefix := range []string{"language-", "lang-"} {
+			if syntax, found := strings.CutPrefix(class, prefix); found && syntax != "" {
+				data["syntax"] = syntax
+			}
+		}
+	}
+	for _, row := range preAttributes[:2] {
+		if value, _ := nodes[0].attrs.get(row.name); schema.ValidData("code", schema.Data{row.member: value}) {
+			data[row.member] = value
+		}
+	}
+	if data["title"] == "" {
+		delete(data, "title")
+	}
+	var text strings.Builder
+	highlighted := map[int]bool{}
+	line := 0
+	var walk func(nodes []*element, strong bool)
+	walk = func(nodes []*element, strong bool) {
+		for _, n := range nodes {
+			for i, part := range strings.Split(html.UnescapeString(n.text), "\n") {
+				if i > 0 {
+					text.WriteByte('\n')
+					line++
+				}
+				text.WriteString(part)
+				highlighted[line] = highlighted[line] || strong && part != ""
+			}
+			if n.name == "br" {
+				text.WriteByte('\n')
+				line++
+			}
+			walk(n.nodes, strong || n.name == "strong" || n.name == "b")
+		}
+	}
+	walk(inner.nodes, false)
+	shown, first := strings.CutPrefix(text.String(), "\n") // HTML does not show a newline behind <pre>.
+	lines := codeLines(strings.Split(strings.TrimSuffix(shown, "\n"), "\n"))
+	for i := range lines {
+		if first && highlighted[i+1] || !first && highlighted[i] {
+			lines[i].Data = schema.Data{"highlighted": true}
+		}
+	}
+	return lines, data, true
+}
+
 // code writes a code block. What its first line cannot say is in a tag around it.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
@@ -123,7 +214,7 @@ func (w writer) code(n *schema.Node) string {
 		delete(data, "title")
 	}
 	attrs := row.attributes(&schema.Node{Type: n.Type, Data: data})
-	if len(attrs) == 0 {
+	if len(attrs) == 0 || strings.HasPrefix(block, "<pre") && len(attrs) == len(preAttributesOf(n)) {
 		return block
 	}
 	return tagText("code", attrs) + "\n" + block + "\n" + tagText("endcode", nil)
@@ -161,12 +252,30 @@ func codeBlock(n *schema.Node) string {
 	return fenced(first, strings.Join(lines, "\n"))
 }
 
+// preAttributesOf are the attributes of <pre> for the data of a block of code, if these say all that a tag would.
+func preAttributesOf(n *schema.Node) attributes {
+	var attrs attributes
+	for _, row := range preAttributes {
+		switch value := n.Data[row.member].(type) {
+		case string:
+			attrs = attrs.set(row.name, value)
+		case bool:
+			attrs = attrs.setFlag(row.name, value)
+		}
+	}
+	if len(attrs) != len(tagOfKind("code").attributes(n)) {
+		return nil
+	}
+	return attrs
+}
+
 // preHTML writes a code block with highlighted lines.
 func preHTML(n *schema.Node, lines []string) string {
 	outer, inner := attributes(nil), attributes(nil)
 	if syntax := content.Member(n.Data, "syntax"); syntax != "" {
 		outer, inner = outer.set("class", "language-"+syntax), inner.set("class", "lang-"+syntax)
 	}
+	outer = append(outer, preAttributesOf(n)...)
 	var b strings.Builder
 	b.WriteString(openTag("pre", outer) + openTag("code", inner))
 	open := false

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -107,71 +105,6 @@ func fittedOf(nodes []schema.Node) []schema.Node {
 func readsAs(markdown string, want []schema.Node) bool {
 	d, err := Read(markdown)
 	return err == nil && sameNodes(d.Nodes, want)
-}
-
-// unit is a block of the source with the blocks of the document that it became: one, or none for definitions, or several.
-type unit struct {
-	from, to int // without the blank lines after it
-	nodes    []schema.Node
-}
-
-// unitsOf reads the top-level blocks of a text with their places; not ok if the text is too large.
-func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
-	r := newReader(source)
-	root := r.parse()
-	if r.state.tooLarge {
-		return nil, nil, false
-	}
-	units = r.units(root, string(r.source))
-	for i := range units { // After all references to notes are known.
-		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
-	}
-	for _, at := range r.state.definitions {
-		units = append(units, unit{from: lineStart(source, at)})
-	}
-	slices.SortStableFunc(units, func(a, b unit) int { return a.from - b.from })
-	for i := range units {
-		end := len(source)
-		if i+1 < len(units) {
-			end = units[i+1].from
-		}
-		units[i].to = units[i].from + len(strings.TrimRight(source[units[i].from:end], " \t\n"))
-	}
-	return units, r.state.notes, true
-}
-
-// units reads the blocks of a container. Of one that is kept as its tags, the tags and the blocks in it are units.
-func (r *reader) units(n ast.Node, source string) []unit {
-	var units []unit
-	for block := n.FirstChild(); block != nil; block = block.NextSibling() {
-		read, ok := blockReaders[block.Kind()]
-		if !ok {
-			continue
-		}
-		nodes, from := read(r, block), lineStart(source, startOf(block))
-		t, ok := block.(*tagNode)
-		if !ok || t.row == nil || t.row.form != formContainer || !t.terminated || t.FirstChild() == nil || len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
-			units = append(units, unit{from: from, nodes: nodes})
-			continue
-		}
-		units = append(units, unit{from: from, nodes: []schema.Node{rawBlock(tagText(t.row.name, t.row.attributes(&nodes[0])))}})
-		units = append(units, r.units(t, source)...)
-		units = append(units, unit{from: lineStart(source, t.endAt), nodes: []schema.Node{rawBlock(tagText("end"+t.row.name, nil))}})
-	}
-	return units
-}
-
-func lineStart(source string, at int) int {
-	return strings.LastIndexByte(source[:min(at, len(source))], '\n') + 1
-}
-
-// startOf returns a position in the first line of a block. A paragraph may have begun with definitions.
-func startOf(n ast.Node) int {
-	at := n.Pos()
-	if lines := n.Lines(); lines != nil && lines.Len() > 0 && (at < 0 || n.Kind() == ast.KindParagraph || n.Kind() == ast.KindHeading) {
-		at = lines.At(0).Start
-	}
-	return max(at, 0)
 }
 
 // hashes returns a hash of each node, without keys.

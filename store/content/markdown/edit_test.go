@@ -24,7 +24,7 @@ var oddBlocks = []string{
 
 func TestEditKeepsWhatIsTheSame(t *testing.T) {
 	t.Parallel()
-	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect) {
+	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		if content.Clean(c.In) != c.In {
 			continue // No text that can be stored.
 		}

@@ -88,7 +88,8 @@ func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bo
 	case '!':
 		return next == '['
 	case '{':
-		return next == '%' || w.where == inHeading && (next == '#' || next == ':')
+		return next == '%' || strings.HasPrefix(text[i:], commentOpens) ||
+			(lineStart || i == 0 || w.where == inHeading) && beginsAttributes(text[i:])
 	case '$':
 		return next == '$'
 	case '&':
@@ -99,6 +100,12 @@ func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bo
 		return w.where == inTitle
 	}
 	return false
+}
+
+// beginsAttributes reports whether a text could be a list of attributes, or a directive.
+func beginsAttributes(text string) bool {
+	return len(text) > 1 && strings.IndexByte("#.:", text[1]) >= 0 || strings.HasPrefix(text, "{{#") ||
+		attributesNext.MatchString(text[:min(len(text), maxAttributeList)])
 }
 
 // afterReference reports whether a reference to a note is all that a line has. With a colon it would be the note.

@@ -64,7 +64,8 @@ var (
 // that the author means, unless it has an end or attributes, as components have.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
-	return m == nil || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") || strings.Contains(source, "=")
+	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||
+		strings.Contains(source, "=")
 }
 
 // isHTMLName tells the names of elements from names of types, as in Option<Address> and Set<A>.
@@ -79,8 +80,14 @@ func rawText(n schema.Node) []schema.Node {
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
 		return nil
 	}
+	if isAttributes(source) || isComment(source) || isComponentTag(source) {
+		return nil
+	}
 	if !strings.HasPrefix(source, "<") {
 		return []schema.Node{schema.Text(source, "code")}
+	}
+	if lines, data, ok := preLines(source); ok {
+		return shownAs(&schema.Node{Type: "code", Data: data, Nodes: lines})
 	}
 	if nodes, ok := parseHTML(source); ok {
 		b := inlineBuilder{silent: true}
@@ -89,7 +96,7 @@ func rawText(n schema.Node) []schema.Node {
 		b.trimBreaks()
 		return b.inlines()
 	}
-	if tag := strings.TrimSpace(source); wholeTag.MatchString(tag) && !hidesTag(tag, false) {
+	if tag := strings.TrimSpace(source); wholeTag.MatchString(tag) && !hidesTag(tag, false) && !isComponent(tag) {
 		return []schema.Node{schema.Text(source, "code")}
 	}
 	if text := textOfHTML(source); text != "" {
@@ -103,7 +110,7 @@ func (r *reader) shownHTML(b *inlineBuilder, nodes []*element) {
 	for _, n := range nodes {
 		switch {
 		case n.name == "":
-			b.htmlText(n.text)
+			b.htmlText(directiveLines.ReplaceAllString(n.text, ""))
 		case playerNames[n.name]:
 			r.player(b, n)
 		case silentNames[n.name]:
@@ -250,6 +257,8 @@ func leftOut(nodes []schema.Node, names map[string]bool) {
 
 func leftOutSource(source string, names map[string]bool) {
 	switch {
+	case isAttributes(source):
+		names[strings.TrimSpace(source)] = true
 	case strings.HasPrefix(source, "{%"):
 		if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) == nil &&
 			!strings.HasPrefix(t.name, "end") {
@@ -257,7 +266,7 @@ func leftOutSource(source string, names map[string]bool) {
 		}
 	case strings.HasPrefix(source, "<"):
 		for _, tag := range elementTag.FindAllString(source, -1) {
-			if name := tagStart.FindStringSubmatch(tag)[2]; !structural[strings.ToLower(name)] {
+			if name := componentName.FindStringSubmatch(tag)[2]; !structural[strings.ToLower(name)] {
 				names["<"+name+">"] = true
 			}
 		}

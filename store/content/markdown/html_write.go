@@ -32,6 +32,9 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		n := &nodes[i]
 		for _, leaf := range n.Leaves {
 			if source := hiddenSource(leaf); source != "" {
+				if !strings.HasPrefix(source, "<") {
+					continue // It would be text in HTML.
+				}
 				h.out.WriteString(strings.ReplaceAll(source, "\n", " "))
 				continue
 			}

@@ -84,7 +84,7 @@ func outlineData(n schema.Node) string {
 
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
-	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect) {
+	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		d := read(t, c.In)
 		if problems := d.Problems(""); len(problems) > 0 {
 			t.Errorf("%q: %+v", c.In, problems)
@@ -196,7 +196,7 @@ func TestMarkdownSettles(t *testing.T) {
 // FuzzMarkdown reads any text as Markdown: the document satisfies the grammar and is stable after one round, and a reader sees
 // the same.
 func FuzzMarkdown(f *testing.F) {
-	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect) {
+	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In)
 	}
 	f.Fuzz(func(t *testing.T, markdown string) {
@@ -319,7 +319,7 @@ func BenchmarkWrite(b *testing.B) {
 
 // FuzzEdit replaces a block of any text: what is read then is the edited document.
 func FuzzEdit(f *testing.F) {
-	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect) {
+	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In, uint(0))
 	}
 	f.Fuzz(func(t *testing.T, markdown string, at uint) {

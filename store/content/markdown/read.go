@@ -34,10 +34,13 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
 			util.Prioritized(tagParser{}, 650),
 			util.Prioritized(mathParser{}, 660),
+			util.Prioritized(attributesParser{}, 670),
+			util.Prioritized(componentBlockParser{}, 680),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
 			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
 			util.Prioritized(nested{noteParser{}}, 850),
 			util.Prioritized(detailsParser{}, 880),
+			util.Prioritized(tableBlockParser{}, 890),
 			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
@@ -47,11 +50,14 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(noteReferenceParser{}, 150),
 			util.Prioritized(linkParser{}, 200),
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(componentParser{}, 390),
 			util.Prioritized(parser.NewRawHTMLParser(), 400),
 			util.Prioritized(emphasisParser{}, 500),
+			util.Prioritized(commentParser{}, 590),
 			util.Prioritized(mathInlineParser{}, 600),
 			util.Prioritized(emojiParser{}, 610),
 			util.Prioritized(headingIDParser{}, 615),
+			util.Prioritized(attributesInlineParser{}, 616),
 			util.Prioritized(tagInlineParser{}, 620),
 		),
 		parser.WithParagraphTransformers(
@@ -128,6 +134,9 @@ func init() { // In init, because the readers call blocks, which reads the table
 		kindDetails:             (*reader).details,
 		kindMathBlock:           (*reader).mathBlock,
 		kindNote:                (*reader).noteBlock,
+		kindAttributes:          (*reader).attributes,
+		kindComponent:           (*reader).component,
+		kindTable:               (*reader).tableBlock,
 		east.KindTable:          (*reader).table,
 	}
 }
@@ -163,6 +172,9 @@ func (r *reader) heading(n ast.Node) []schema.Node {
 	var b inlineBuilder
 	r.inline(&b, n)
 	r.inHeading = false
+	if b.anchor.id == "" {
+		b.anchor = anchorBeside(n)
+	}
 	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.anchor)}
 }
 
@@ -174,7 +186,7 @@ func (r *reader) paragraph(n ast.Node) []schema.Node {
 		b.missedHTML()
 	}
 	if source := strings.TrimSpace(linesOf(n, r.source)); b.shownNothing() && n.Lines().Len() == 1 &&
-		strings.HasPrefix(source, "<") {
+		(strings.HasPrefix(source, "<") || isComment(source)) {
 		return []schema.Node{rawBlock(source)}
 	}
 	inlines := b.inlines()

@@ -127,6 +127,8 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 			r.mathInline(b, n)
 		case *tagInline:
 			b.tag(string(n.segment.Value(r.source)))
+		case *commentInline:
+			b.hide(string(n.segments.Value(r.source)))
 		case *noteReference:
 			r.noteReference(b, n)
 		case *headingIDInline:
@@ -136,6 +138,8 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 				b.source(n.source)
 			}
 			b.trimSpace()
+		case *attributesInline:
+			b.attributes(n.source, r.inHeading && n.Parent() == r.block && n.NextSibling() == nil)
 		}
 	}
 }

@@ -155,7 +155,16 @@ func shownBlock(n schema.Node, parent string) []schema.Node {
 			return shownKept(n, source)
 		}
 	}
+	hidden := func(text schema.Node) bool { return hides(text.Leaves) }
+	if n.Type == "paragraph" && slices.ContainsFunc(n.Nodes, hidden) && !slices.ContainsFunc(n.Nodes, isShown) {
+		return nil
+	}
 	return []schema.Node{shownNode(n)}
+}
+
+// isShown reports whether an inline shows anything.
+func isShown(n schema.Node) bool {
+	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
 // shownKept returns the block that a paragraph is kept for. One that shows nothing is left out, unless it is an empty
@@ -166,6 +175,10 @@ func shownKept(n schema.Node, source string) []schema.Node {
 		d := schema.NewDocument(ideal...)
 		d.Nodes[0].Key = n.Key
 		return []schema.Node{shownNode(d.Nodes[0])}
+	}
+	if lines, data, ok := preLines(source); ok {
+		d := schema.NewDocument(schema.Node{Type: "code", Data: data, Nodes: lines})
+		return []schema.Node{block(d.Nodes[0], n.Key, false)}
 	}
 	if content.InlineText(n.Nodes) == "" && !strings.HasPrefix(source, "<br") && !slices.ContainsFunc(n.Nodes, isUnit) {
 		return nil
@@ -178,7 +191,9 @@ func isUnit(n schema.Node) bool { return n.Object == schema.ObjectInline }
 // shownNode returns a node as it is shown.
 func shownNode(n schema.Node) schema.Node {
 	if schema.HoldsBlocks(n.Type) {
-		n.Nodes = shownBlocks(n.Nodes, parentName(&n))
+		if n.Nodes = shownBlocks(n.Nodes, parentName(&n)); len(n.Nodes) == 0 && parts[n.Type] == "" {
+			n.Nodes = schema.NewDocument(schema.Block("paragraph")).Nodes
+		}
 	} else if len(n.Nodes) > 0 {
 		n.Nodes = shownInlines(n.Nodes)
 	}

@@ -45,6 +45,14 @@ func TestForRenderer(t *testing.T) {
 			`expandable defaultExpanded=true(expandable-title(paragraph('T')) expandable-body(paragraph('x')))`},
 		{"a\n\n<!-- c -->\n\n<br>\n\n<div>\n\nb\n\n</div>\n\n<a id=\"x\"></a>\n\n<center>c</center>",
 			`paragraph('a') paragraph kept="<br>"() paragraph('b') paragraph kept="<center>c</center>"('c')`},
+		{"{#x}\n## One\n\n[a](u){.b}\n{: .c}\n\n{/* c\n\nd */}\n\n<Tabs>\n\n<B.C d={1}>in</B.C>\n\n</Tabs>\n\n{/* a */}" +
+			" <D.E />\n\n- {/* x */}", `heading-2 anchor="{#x}\n" id="x"('One') paragraph(link ref="u"('a')) ` +
+			`paragraph('in') list-unordered(list-item(paragraph()))`},
+		{"<pre class=\"language-go\" data-title=\"t\"><code class=\"lang-go\">a <strong>b</strong>\n\nc &#x3C;</code></pre>" +
+			"\n\n<pre>\nx <a href=\"u\">y</a><br>z\n</pre>", `code syntax="go" title="t"(code-line highlighted=true('a b') ` +
+			`code-line() code-line('c <')) code(code-line('x y') code-line('z'))`},
+		{"<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>", `paragraph ` +
+			`kept="<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>"('becomes {{x}}')`},
 	} {
 		d := read(t, c.in)
 		before := outline(d.Nodes)

@@ -207,10 +207,16 @@ func (w writer) heading(n *schema.Node) string {
 		return blockHTML(n)
 	}
 	text := w.inline(n.Nodes, inHeading)
-	if anchor := headingAnchor(n); anchor != "" {
+	before, after, anchor := "", "", headingAnchor(n)
+	switch {
+	case strings.HasSuffix(anchor, "\n"):
+		before = anchor
+	case strings.HasPrefix(anchor, "\n"):
+		after = anchor
+	case anchor != "":
 		text = strings.TrimPrefix(text+" "+anchor, " ")
 	}
-	return strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ")
+	return before + strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ") + after
 }
 
 // drawing writes a drawing as GitBook does, as an image of its file.

@@ -45,6 +45,7 @@ var pageFields = []struct {
 		func(n *tree.Node) any { return n.Variables },
 		func(n *tree.Node, v any) { n.Variables = dataOf(v) },
 	},
+	{"tags", jsonValue, func(n *tree.Node) any { return n.Tags }, func(n *tree.Node, v any) { n.Tags = tagsOf(v) }},
 	{
 		"target",
 		targetValue,
@@ -60,6 +61,23 @@ func dataOf(value any) schema.Data {
 	}
 	data, _ := value.(map[string]any)
 	return data
+}
+
+// tagsOf is a value that may have been decoded from JSON.
+func tagsOf(value any) []tree.Tag {
+	if tags, ok := value.([]tree.Tag); ok {
+		return tags
+	}
+	var tags []tree.Tag
+	list, _ := value.([]any)
+	for _, item := range list {
+		about, _ := item.(map[string]any)
+		primary, _ := about["primary"].(bool)
+		if name, ok := about["tag"].(string); ok {
+			tags = append(tags, tree.Tag{Name: name, Primary: primary})
+		}
+	}
+	return tags
 }
 
 // The fields with rules of their own.

@@ -151,7 +151,9 @@ func checkInput(tb testing.TB, made map[string]string) {
 
 // FuzzFiles: whatever users write stays data, and the same pages give the same bytes.
 func FuzzFiles(f *testing.F) {
-	for _, list := range [][]struct{ In, Outline, Out string }{contenttest.Markdown, contenttest.Dialect} {
+	for _, list := range [][]struct{ In, Outline, Out string }{
+		contenttest.Markdown, contenttest.Dialect, contenttest.Foreign,
+	} {
 		for _, c := range list {
 			f.Add(c.In, c.In)
 		}

@@ -113,7 +113,9 @@ func reversed(s string) string {
 func TestRenderedDialect(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
-	for _, list := range [][]struct{ In, Outline, Out string }{contenttest.Markdown, contenttest.Dialect} {
+	for _, list := range [][]struct{ In, Outline, Out string }{
+		contenttest.Markdown, contenttest.Dialect, contenttest.Foreign,
+	} {
 		for _, c := range list {
 			all.WriteString(c.In + "\n\n")
 		}

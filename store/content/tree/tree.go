@@ -52,7 +52,14 @@ type Page struct {
 	Layout    schema.Data `json:"layout,omitzero"`
 	Cover     schema.Data `json:"cover,omitzero"`
 	Variables schema.Data `json:"variables,omitzero"`
+	Tags      []Tag       `json:"tags,omitzero"`
 	Pages     []Page      `json:"pages,omitzero"`
+}
+
+// Tag is a tag of a page, which the space defines. Lists of pages show the primary one.
+type Tag struct {
+	Name    string `json:"tag"`
+	Primary bool   `json:"primary,omitzero"`
 }
 
 // Placed is a page with its place: the slugs on the path to it. Links have no path.

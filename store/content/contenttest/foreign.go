@@ -1,0 +1,22 @@
+package contenttest
+
+import (
+	_ "embed" // for the cases
+	"strings"
+)
+
+//go:embed foreign.txt
+var foreign string
+
+// Foreign has Markdown of other tools, as Markdown has: attributes, directives, components and HTML. The text file has
+// an outline in lines of its own, and what is written if that differs.
+var Foreign = casesOf(foreign)
+
+func casesOf(text string) (cases []struct{ In, Outline, Out string }) {
+	for part := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n######## case\n") {
+		in, rest, _ := strings.Cut(part, "\n######## document\n")
+		outline, out, _ := strings.Cut(rest, "\n######## written\n")
+		cases = append(cases, struct{ In, Outline, Out string }{in, strings.ReplaceAll(outline, "\n", " "), out})
+	}
+	return cases
+}

@@ -1,0 +1,297 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// MDX has components, as in <Tabs.Tab items={[1, 2]}>, and comments, as in {/* text */}. Readers see neither, but what
+// is between two tags. Components whose tags are tags of HTML as well are read as HTML is.
+
+var (
+	// componentName matches the beginning of a tag of a component: a name that no element of HTML has, or one of its
+	// elements, which can have expressions for attributes.
+	componentName = regexp.MustCompile(`^<(/?)([A-Za-z][\w-]*(?:\.[A-Za-z]\w*)*)`)
+	// componentAlone matches a component's opening tag without attributes, apart from names that stand for a reader's
+	// own text, as <YourTool>.
+	componentAlone = regexp.MustCompile(`^<[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(?:\.[A-Za-z]\w*)*[ \t]*>$`)
+	placeholder    = regexp.MustCompile(`^<(?i:your|my)`)
+)
+
+// maxComponentTag bounds the length of a tag.
+const maxComponentTag = 64 << 10
+
+// isComponent reports whether a tag that has a line to itself is a component's.
+func isComponent(tag string) bool {
+	return componentAlone.MatchString(tag) && !placeholder.MatchString(tag)
+}
+
+// isComponentTag reports whether a source is a component's tag that is none of HTML.
+func isComponentTag(source string) bool {
+	end, _ := componentEnd([]byte(source))
+	return end > 0 && end == len(source)
+}
+
+// componentEnd returns the length of a component's tag that the source begins with; 0 if it begins with none. seen is
+// how much of the source it has looked at.
+func componentEnd(source []byte) (length, seen int) {
+	m := componentName.FindSubmatchIndex(source[:min(len(source), maxComponentTag)])
+	if m == nil {
+		return 0, 0
+	}
+	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0 // which a name with dots is like
+	at := m[1]
+	for ; at < min(len(source), maxComponentTag); at++ {
+		switch c := source[at]; c {
+		case '>':
+			if !expressions {
+				return 0, at // A tag of HTML.
+			}
+			return at + 1, at
+		case '"', '\'':
+			end := bytes.IndexByte(source[at+1:], c)
+			if end < 0 {
+				return 0, len(source)
+			}
+			at += end + 1
+		case '{':
+			end := expressionEnd(source[at:])
+			if end == 0 || m[2] < m[3] {
+				return 0, len(source)
+			}
+			at, expressions = at+end-1, true
+		case '<', '`', '}':
+			return 0, at
+		}
+	}
+	return 0, at
+}
+
+// expressionEnd returns the length of an expression in braces; 0 if it has no end.
+func expressionEnd(source []byte) int {
+	depth := 0
+	for at := 0; at < len(source); at++ {
+		switch c := source[at]; c {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case '"', '\'', '`':
+			if end := bytes.IndexByte(source[at+1:], c); end >= 0 {
+				at += end + 1
+			}
+		}
+	}
+	return 0
+}
+
+// componentEnd looks for the end of a tag as long as that has not been in vain too often, for the length of the text.
+// open says that the tag goes on behind the source.
+func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
+	if s.vain < 0 {
+		return 0, false
+	}
+	length, seen := componentEnd(source)
+	s.steps += seen
+	if length == 0 {
+		s.vain -= seen
+	}
+	return length, length == 0 && seen >= len(source)
+}
+
+// componentParser reads tags of components that are none of HTML.
+type componentParser struct{}
+
+func (componentParser) Trigger() []byte { return []byte{'<'} }
+
+func (componentParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	s := stateOf(pc)
+	end, open := s.componentEnd(line)
+	for most := 256; open && most <= maxComponentTag; most *= 4 {
+		rest := restOfBlock(block, most)
+		if end, open = s.componentEnd(rest); len(rest) < most {
+			break
+		}
+	}
+	if end == 0 {
+		return nil
+	}
+	n := ast.NewRawHTML()
+	advanceOver(block, segment, end, n.Segments)
+	return n
+}
+
+// restOfBlock returns what comes next in a block, of several lines, up to a length.
+func restOfBlock(block text.Reader, most int) (rest []byte) {
+	line, position := block.Position()
+	defer block.SetPosition(line, position)
+	for len(rest) < most {
+		next, _ := block.PeekLine()
+		if next == nil {
+			break
+		}
+		rest = append(rest, next[:min(len(next), most-len(rest))]...)
+		block.AdvanceLine()
+	}
+	return rest
+}
+
+// advanceOver advances over a length that can have several lines, whose segments it adds to a list.
+func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
+	for {
+		part := min(length, segment.Len())
+		segments.Append(text.NewSegment(segment.Start, segment.Start+part))
+		block.Advance(part)
+		if length -= part; length == 0 {
+			return
+		}
+		_, segment = block.PeekLine()
+	}
+}
+
+// componentBlock is a tag that has its lines to itself, or a comment that has.
+type componentBlock struct {
+	ast.BaseBlock
+	end int // in the source
+}
+
+var kindComponent = ast.NewNodeKind("Component")
+
+func (n *componentBlock) Kind() ast.NodeKind { return kindComponent }
+
+// Dump is for goldmark's debugging.
+func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+type componentBlockParser struct{}
+
+func (componentBlockParser) Trigger() []byte { return []byte{'<', '{'} }
+
+func (componentBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	start := segment.Start + len(line) - len(bytes.TrimLeft(line, " "))
+	if segment.Padding > 0 || start > segment.Start+3 || inQuote(parent) {
+		return nil, parser.NoChildren
+	}
+	source := reader.Source()
+	end := 0
+	switch {
+	case bytes.HasPrefix(source[start:], []byte(commentOpens)):
+		end = stateOf(pc).commentEnd(source, start)
+	case source[start] == '<':
+		end, _ = stateOf(pc).componentEnd(source[start:])
+		if end > 0 && blankLine.Match(source[start:start+end]) {
+			end = 0
+		}
+	}
+	rest, _, _ := bytes.Cut(source[start+end:], []byte("\n"))
+	if end == 0 || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, parser.NoChildren
+	}
+	n := &componentBlock{end: start + end}
+	n.Lines().Append(segment)
+	advanceToEnd(reader, line, segment)
+	return n, parser.NoChildren
+}
+
+var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
+
+// inQuote reports whether lines begin with more than spaces.
+func inQuote(n ast.Node) bool {
+	for ; n != nil; n = n.Parent() {
+		if n.Kind() == ast.KindBlockquote {
+			return true
+		}
+	}
+	return false
+}
+
+func (componentBlockParser) Continue(block ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	line, segment := reader.PeekLine()
+	if n := block.(*componentBlock); segment.Start < n.end {
+		n.Lines().Append(segment)
+		advanceToEnd(reader, line, segment)
+		return parser.Continue | parser.NoChildren
+	}
+	return parser.Close
+}
+
+func (componentBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
+func (componentBlockParser) CanInterruptParagraph() bool                 { return false }
+func (componentBlockParser) CanAcceptIndentedLine() bool                 { return false }
+
+// component reads a tag or a comment that has its lines to itself.
+func (r *reader) component(n ast.Node) []schema.Node {
+	return []schema.Node{rawBlock(strings.TrimSpace(linesOf(n, r.source)))}
+}
+
+// commentEnd returns the length of the comment that begins at a place; 0 if it has no end.
+func (s *markdownState) commentEnd(source []byte, start int) int {
+	if s.nextComment <= start {
+		end := bytes.Index(source[start:], []byte(commentCloses))
+		if s.nextComment = len(source) + 1; end >= 0 {
+			s.nextComment = start + end + len(commentCloses)
+		}
+		s.steps += min(s.nextComment, len(source)) - start
+	}
+	if s.nextComment > len(source) {
+		return 0
+	}
+	return s.nextComment - start
+}
+
+// commentOpens begins a comment of MDX.
+const commentOpens, commentCloses = "{/*", "*/}"
+
+// commentInline is a comment of MDX.
+type commentInline struct {
+	ast.BaseInline
+	segments *text.Segments
+}
+
+var kindComment = ast.NewNodeKind("Comment")
+
+func (n *commentInline) Kind() ast.NodeKind { return kindComment }
+
+// Dump is for goldmark's debugging.
+func (n *commentInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+type commentParser struct{}
+
+func (commentParser) Trigger() []byte { return []byte{'{'} }
+
+func (commentParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	s := stateOf(pc)
+	if !bytes.HasPrefix(line, []byte(commentOpens)) || segment.Start < s.noCommentEnd {
+		return nil
+	}
+	rest := line
+	end := bytes.Index(rest, []byte(commentCloses))
+	if end < 0 {
+		rest = restOfBlock(block, len(block.Source()))
+		end = bytes.Index(rest, []byte(commentCloses))
+	}
+	s.steps += max(end, 0)
+	if end < 0 {
+		s.noCommentEnd = segment.Start + len(rest)
+		return nil
+	}
+	n := &commentInline{segments: text.NewSegments()}
+	advanceOver(block, segment, end+len(commentCloses), n.segments)
+	return n
+}
+
+// isComment reports whether a source is a comment of MDX.
+func isComment(source string) bool {
+	return strings.HasPrefix(source, commentOpens) && strings.Index(source, commentCloses) == len(source)-len(commentCloses)
+}
