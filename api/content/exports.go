@@ -79,6 +79,8 @@ type export struct {
 	// page and only select the part of a revision for a PDF: a page with its descendants, or that page alone.
 	page string
 	only bool
+	// user is whose sight names what a PDF leads to.
+	user string
 	file string
 }
 
@@ -90,6 +92,9 @@ func (e export) query(expires time.Time) url.Values {
 	}
 	if e.only {
 		values.Set("only", "true")
+	}
+	if e.user != "" {
+		values.Set("user", e.user)
 	}
 	if e.file != "" {
 		values.Set("file", e.file)
