@@ -44,7 +44,8 @@ func exportOperations(h *exports) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/pdf", ID: "getChangeRequestPDF", Tag: "change-requests",
-			Doc:   "Get an address from which the content of a change request can be fetched as a PDF for ten minutes.",
+			Doc: "Get an address from which the content of a change request can be fetched as a PDF for ten minutes. " +
+				"Hidden pages, and those below them, are in it only if `page` names one of them.",
 			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.address),
 		},
 		{

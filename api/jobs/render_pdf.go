@@ -56,8 +56,8 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	return err
 }
 
-// pdfSource reads what a PDF is made of; its texts and images are read when the renderer gets them. Hidden pages are in it: they
-// are hidden from a site's readers, not from users who may read the space. Links have no text and are skipped.
+// pdfSource reads what a PDF is made of; its texts and images are read when the renderer gets them. Hidden pages,
+// and those below them, are in it only if the page that was asked for is one. Links have no text and are skipped.
 func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {
@@ -103,6 +103,9 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.
 		source.Subtitle = pages[0].Title
 	}
 	var documents []string
+	if wanted.Page != "" {
+		pages[0].Hidden = false
+	}
 	addPages(&source, &documents, pages, 0)
 	source.Document = func(i int) (schema.Document, error) {
 		if err := ctx.Err(); err != nil || documents[i] == "" {
@@ -119,7 +122,7 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.
 
 func addPages(s *pdf.Source, documents *[]string, pages []tree.Page, level int) {
 	for _, page := range pages {
-		if page.Kind == tree.KindLink {
+		if page.Kind == tree.KindLink || page.Hidden {
 			continue
 		}
 		s.Pages = append(s.Pages, pdf.Page{ID: page.ID, Title: page.Title, Emoji: page.Emoji, Description: page.Description, Level: level})
