@@ -88,11 +88,12 @@ type (
 		Space        string `json:"space"`
 		Operation    string `json:"operation"`
 	}
-	// Key names the PDF within the space.
+	// Key names the PDF within the space. User sees all that the PDF names of other spaces.
 	RenderPDF struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`
 		Key          string `json:"key"`
+		User         string `json:"user,omitempty"`
 	}
 	RevalidateFrontEnds struct {
 		Organization string `json:"organization"`

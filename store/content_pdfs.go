@@ -19,6 +19,8 @@ type PDF struct {
 	// Page with the pages below it, or it alone, instead of all.
 	Page string
 	Only bool
+	// User is somebody who sees all that the PDF may name of other spaces and collections.
+	User string
 	// Content names the bytes; "" until they are there.
 	Content string
 	Size    int64
@@ -67,7 +69,9 @@ func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key st
 		if open > maxOpenPDFs {
 			return schema.Unavailable(errors.New("too many PDFs of the space wait to be made"), pdfsWait)
 		}
-		number, err := enqueueNew(ctx, q, schema.RenderPDF{Organization: organizationID, Space: p.SpaceID, Key: key})
+		number, err := enqueueNew(ctx, q, schema.RenderPDF{
+			Organization: organizationID, Space: p.SpaceID, Key: key, User: p.User,
+		})
 		if err != nil {
 			return err
 		}

@@ -36,9 +36,10 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown to a visitor.
+// SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown to
+// the reader.
 func (s *Store) SearchSpace(
-	ctx context.Context, spaceID, query string, allows Allows, after *Cursor[float32], size int,
+	ctx context.Context, by Sight, spaceID, query string, after *Cursor[float32], size int,
 ) (Page[FoundPage], error) {
 	rows, err := s.queries.SearchedSpace(ctx, spaceID)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *Store) SearchSpace(
 	if err != nil || len(search.spaces) == 0 {
 		return Page[FoundPage]{}, err
 	}
-	hidden, err := s.passedOver(ctx, search, allows)
+	hidden, err := s.passedOver(ctx, search, by.Allows)
 	if err != nil {
 		return Page[FoundPage]{}, err
 	}
@@ -63,7 +64,7 @@ func (s *Store) SearchSpace(
 	}
 	if len(found) == 0 && after != nil {
 		// Only rows say how many there are.
-		first, err := s.SearchSpace(ctx, spaceID, query, allows, nil, 1)
+		first, err := s.SearchSpace(ctx, by, spaceID, query, nil, 1)
 		return Page[FoundPage]{Total: first.Total}, err
 	}
 	var total int64
@@ -72,7 +73,7 @@ func (s *Store) SearchSpace(
 		total = row.Total
 		pages[i] = FoundPage{PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank, document: row.Document}
 	}
-	if err := s.describeFound(ctx, []FoundSpace{{SpaceID: spaceID, Pages: pages}}, search); err != nil {
+	if err := s.describeFound(ctx, []FoundSpace{{SpaceID: spaceID, Pages: pages}}, search, by); err != nil {
 		return Page[FoundPage]{}, err
 	}
 	return pageOf(pages, size, total), nil
@@ -89,7 +90,7 @@ func (s *Store) SearchOrganization(
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
-	return s.searchSpaces(ctx, query, spacesOf(rows), nil, after, size)
+	return s.searchSpaces(ctx, Sight{UserID: viewer.UserID}, query, spacesOf(rows), after, size)
 }
 
 // SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all that are not hidden. Defaults are
@@ -101,9 +102,10 @@ type SiteSearch struct {
 	Defaults       bool
 	Current        *string
 	Without        *string
-	// Shown are the site spaces that a reader of the site may see, and Allows says which of their pages; nil for a member.
-	Shown  []string
-	Allows Allows
+	// Shown are the site spaces that a reader of the site may see; nil for a member.
+	Shown []string
+	// By says which of the pages they are, and what is named in excerpts.
+	By Sight
 }
 
 // SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
@@ -120,17 +122,17 @@ func (s *Store) SearchSite(
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
-	return s.searchSpaces(ctx, query, spacesOf(rows), in.Allows, after, size)
+	return s.searchSpaces(ctx, in.By, query, spacesOf(rows), after, size)
 }
 
 func (s *Store) searchSpaces(
-	ctx context.Context, query string, spaces []db.SearchedSpaceRow, allows Allows, after *Cursor[float32], size int,
+	ctx context.Context, by Sight, query string, spaces []db.SearchedSpaceRow, after *Cursor[float32], size int,
 ) (Page[FoundSpace], error) {
 	search, err := s.search(ctx, query, spaces)
 	if err != nil || len(search.spaces) == 0 {
 		return Page[FoundSpace]{}, err
 	}
-	hidden, err := s.passedOver(ctx, search, allows)
+	hidden, err := s.passedOver(ctx, search, by.Allows)
 	if err != nil {
 		return Page[FoundSpace]{}, err
 	}
@@ -156,7 +158,7 @@ func (s *Store) searchSpaces(
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
 	if len(rows) == 0 && after != nil {
-		first, err := s.searchSpaces(ctx, query, spaces, allows, nil, 1)
+		first, err := s.searchSpaces(ctx, by, query, spaces, nil, 1)
 		return Page[FoundSpace]{Total: first.Total}, err
 	}
 	titles := make(map[string]string, len(spaces))
@@ -176,7 +178,7 @@ func (s *Store) searchSpaces(
 		})
 		total = row.Total
 	}
-	if err := s.describeFound(ctx, found, search); err != nil {
+	if err := s.describeFound(ctx, found, search, by); err != nil {
 		return Page[FoundSpace]{}, err
 	}
 	return pageOf(found, size, total), nil

@@ -38,15 +38,15 @@ type FoundSection struct {
 type pageRef struct{ space, id string }
 
 // describeFound gives the pages what a search shows of them beside their index.
-func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search searchPlan) error {
+func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	if err := s.placeFound(ctx, spaces); err != nil {
 		return err
 	}
-	return s.cutFound(ctx, spaces, search)
+	return s.cutFound(ctx, spaces, search, by)
 }
 
 // cutFound gives the best pages the sections in which the words are.
-func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan) error {
+func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	type found struct {
 		*FoundPage
 		in string
@@ -90,7 +90,11 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 		}
 		// A search finds whole pages; what only some visitors see of them is in no excerpt.
 		text.Document.Nodes = markdown.ForVisitor(text.Document.Nodes, func(string) bool { return false })
-		page.Sections = sectionsWith(content.Sections(text.Document), search.matchers[page.in], page.Rank)
+		document, err := s.NamedInText(ctx, by, page.in, "", text.Document)
+		if err != nil {
+			return err
+		}
+		page.Sections = sectionsWith(content.Sections(document), search.matchers[page.in], page.Rank)
 	}
 	return nil
 }

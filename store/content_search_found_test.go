@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -36,7 +37,7 @@ func TestFoundSections(t *testing.T) {
 	s.merge()
 	s.index()
 	before := sent.n.Load()
-	page, err := st.SearchSpace(t.Context(), s.space, "burrows wombat", nil, nil, 100)
+	page, err := st.SearchSpace(t.Context(), store.Sight{}, s.space, "burrows wombat", nil, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestFoundSections(t *testing.T) {
 	if sectioned == 0 || len(page.Rows) != len(texts) {
 		t.Errorf("%d pages, %d with sections", len(page.Rows), sectioned)
 	}
-	only, err := st.SearchSpace(t.Context(), s.space, "burrows wombat -section", nil, nil, 100)
+	only, err := st.SearchSpace(t.Context(), store.Sight{}, s.space, "burrows wombat -section", nil, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (s *searched) found(query string) (titles []string) {
 	var rows []store.FoundPage
 	var after *store.Cursor[float32]
 	for {
-		page, err := s.st.SearchSpace(s.t.Context(), s.space, query, nil, after, 2)
+		page, err := s.st.SearchSpace(s.t.Context(), store.Sight{}, s.space, query, after, 2)
 		if err != nil {
 			s.t.Fatalf("%q: %v", query, err)
 		}
@@ -242,7 +242,7 @@ func TestSearchListsAllOfMany(t *testing.T) {
 	var after *store.Cursor[float32]
 	seen := map[string]bool{}
 	for {
-		page, err := st.SearchSpace(t.Context(), s.space, "wombat", nil, after, 70)
+		page, err := st.SearchSpace(t.Context(), store.Sight{}, s.space, "wombat", after, 70)
 		if err != nil {
 			t.Fatal(err)
 		}

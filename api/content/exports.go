@@ -44,7 +44,8 @@ func exportOperations(h *exports) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: changeRequestPath + "/pdf", ID: "getChangeRequestPDF", Tag: "change-requests",
-			Doc:   "Get an address from which the content of a change request can be fetched as a PDF for ten minutes.",
+			Doc: "Get an address from which the content of a change request can be fetched as a PDF for ten minutes. " +
+				"Hidden pages, and those below them, are in it only if `page` names one of them.",
 			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.address),
 		},
 		{
@@ -79,6 +80,8 @@ type export struct {
 	// page and only select the part of a revision for a PDF: a page with its descendants, or that page alone.
 	page string
 	only bool
+	// user is whose sight names what a PDF leads to.
+	user string
 	file string
 }
 
@@ -90,6 +93,9 @@ func (e export) query(expires time.Time) url.Values {
 	}
 	if e.only {
 		values.Set("only", "true")
+	}
+	if e.user != "" {
+		values.Set("user", e.user)
 	}
 	if e.file != "" {
 		values.Set("file", e.file)

@@ -82,9 +82,10 @@ func onePageOperations(h *pages) []frame.Operation {
 }
 
 // The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page,
-// or to /pages/ and its id, which front ends replace. Without one they are as they were written. An editor can write
-// back each form. Editors see the files of the Git repository. For readers, and without a repository, a page is a
-// file at its path.
+// or to /pages/ and its id, which front ends replace. Without one they are as they were written in Markdown, and
+// relative in pages that were written as documents. An editor can write back each form. Editors see the files of the
+// Git repository. For readers, and without a repository, a page is a file at its path. What has an id for a name is
+// shown with its title, but in Markdown as it was written.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -216,8 +217,11 @@ func (h *pages) page(
 		refs = refsRelative // Readers write nothing back, and cannot follow ids.
 	}
 	if c.Reader != nil {
-		err := h.showFiles(ctx, c, space.Revision, &text.Document)
+		text.Document, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, text.Document)
 		if err != nil {
+			return schema.RevisionPage{}, err
+		}
+		if err := h.showFiles(ctx, c, space.Revision, &text.Document); err != nil {
 			return schema.RevisionPage{}, err
 		}
 	}
@@ -254,6 +258,14 @@ func titled(title, text string, d schema.Document) string {
 		return heading
 	}
 	return heading + "\n" + strings.TrimLeft(text, "\n")
+}
+
+// sight says what the caller may read of what a page leads to.
+func sight(c *access.Caller) store.Sight {
+	if c.Reader == nil {
+		return store.Sight{UserID: c.Principal.UserID}
+	}
+	return store.Sight{Shows: c.Reader.SeesSpace, Allows: c.Reader.Allows}
 }
 
 // allows says which conditions of the content the caller meets; nil for users, who see all of it: they write it.
@@ -296,15 +308,23 @@ func (h *pages) markdown(
 	if c.ChangeRequest != nil {
 		links.request = c.ChangeRequest.ID
 	}
+	if refs == "" && text.Markdown == nil {
+		refs = refsRelative
+	}
 	var err error
 	d := text.Document
 	switch {
 	case refs == refsStable:
-		d, err = h.linked(ctx, space, page, d)
+		if d, err = h.linked(ctx, space, page, d); err == nil {
+			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
+		}
 		d = pagelinks.Stable(d)
 	case refs == refsRelative:
-		d, err = links.relative(ctx, page, d, c.Reader != nil)
-	case text.Markdown != nil:
+		// Pages of the space have the names of their files, as in Git, unless they have got titles.
+		if d, err = links.relative(ctx, page, d, c.Reader != nil); err == nil {
+			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
+		}
+	default:
 		d, err = links.asWritten(ctx, page, *text.Markdown, d)
 	}
 	switch {

@@ -48,7 +48,10 @@ func (r *pdfAddressRequest) Validate() []schema.Detail {
 
 // address signs an address, and asks for the PDF so that it may be there when somebody fetches it.
 func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
-	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
+	wanted := export{
+		space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""),
+		only: schema.Or(r.Only, false), user: c.Principal.UserID,
+	}
 	if wanted.page != "" {
 		if _, err := h.store.Page(ctx, wanted.space, wanted.revision, wanted.page); err != nil {
 			return schema.ExportURL{}, err
@@ -66,16 +69,21 @@ func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store
 	if _, err := h.store.Revision(ctx, e.space, e.revision); err != nil {
 		return store.PDF{}, "", "", err
 	}
-	key = pdfKey(e, space.Title, space.Emoji, schema.Or(space.Language, ""))
-	wanted := store.PDF{SpaceID: e.space, Revision: e.revision, Page: e.page, Only: e.only}
+	seen, err := h.store.SeenBy(ctx, space.OrganizationID, e.user)
+	if err != nil {
+		return store.PDF{}, "", "", err
+	}
+	key = pdfKey(e, space.Title, space.Emoji, schema.Or(space.Language, ""), seen)
+	wanted := store.PDF{SpaceID: e.space, Revision: e.revision, Page: e.page, Only: e.only, User: e.user}
 	p, job, err = h.store.AskPDF(ctx, space.OrganizationID, wanted, key)
 	return p, key, job, err
 }
 
-// pdfKey names all that a PDF depends on. The cover shows what no revision has.
-func pdfKey(e export, cover ...string) string {
+// pdfKey names all that a PDF depends on. The cover shows what no revision has, and references name what the caller
+// sees: whoever sees the same shares a PDF.
+func pdfKey(e export, shown ...string) string {
 	sum := fnv.New64a()
-	for _, text := range cover {
+	for _, text := range shown {
 		_, _ = fmt.Fprintf(sum, "%q", text) // A hash never fails.
 	}
 	selection := cmp.Or(e.page, "all")
@@ -89,10 +97,14 @@ type pdfRequest struct {
 	signedRequest
 	Page *string `query:"page"`
 	Only *bool   `query:"only"`
+	User *string `query:"user"`
 }
 
 func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (frame.File, error) {
-	e := export{space: *r.Space, revision: *r.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
+	e := export{
+		space: *r.Space, revision: *r.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false),
+		user: schema.Or(r.User, ""),
+	}
 	if err := h.check(ctx, c, pdfPath, &r.signedRequest, e); err != nil {
 		return frame.File{}, err
 	}

@@ -60,7 +60,7 @@ func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest
 					return store.Page[store.FoundPage]{}, schema.Invalid("page", "is not a page of this list")
 				}
 			}
-			found, err := h.store.SearchSpace(ctx, space, *r.Query, allows(c), position, size)
+			found, err := h.store.SearchSpace(ctx, sight(c), space, *r.Query, position, size)
 			for i := range found.Rows {
 				found.Rows[i].Number = before + int64(i) + 1
 			}
@@ -206,8 +206,9 @@ func (h *searches) site(ctx context.Context, c *access.Caller, r *searchSiteRequ
 	name := fmt.Sprintf("search site %s %q %q %t %q %q", in.SiteID, *r.Body.Query, in.SiteSpaces, in.Defaults,
 		schema.Or(in.Current, ""), schema.Or(in.Without, ""))
 	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	in.By = sight(c)
 	if c.Reader != nil {
-		in.Shown, in.Allows = c.Reader.SiteSpaces(), c.Reader.Allows
+		in.Shown = c.Reader.SiteSpaces()
 	}
 	return h.spaces(ctx, name, r.PageRequest, func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error) {
 		return h.store.SearchSite(ctx, viewer, in, *r.Body.Query, after, size)

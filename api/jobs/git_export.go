@@ -43,6 +43,10 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	}
 	tools := g.tools(ctx)
 	tools.Known = g.base.Known
+	// A repository may be public: titles of other spaces stay here. Mentions of people are text.
+	tools.Names = func(d schema.Document) (func(ref map[string]any) string, error) {
+		return g.deps.Store.Names(ctx, store.Sight{}, g.operation.SpaceID, g.base.Head, d)
+	}
 	export, err := layout.Export(g.base.Base, g.base.Pages, tools, g.uploads(ctx), from.force || from.whole)
 	if err != nil {
 		return err

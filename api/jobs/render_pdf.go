@@ -29,7 +29,7 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	if d.Renderer == nil {
 		return &schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no PDF renderer"}
 	}
-	source, err := pdfSource(ctx, d.Store, wanted)
+	source, err := pdfSource(ctx, d.Store, wanted, store.Sight{UserID: args.User})
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	return err
 }
 
-// pdfSource reads what a PDF is made of; its texts and images are read when the renderer gets them. Hidden pages are in it: they
-// are hidden from a site's readers, not from users who may read the space. Links have no text and are skipped.
-func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF) (pdf.Source, error) {
+// pdfSource reads what a PDF is made of; its texts and images are read when the renderer gets them. Hidden pages,
+// and those below them, are in it only if the page that was asked for is one. Links have no text and are skipped.
+func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {
 		return pdf.Source{}, err
@@ -79,11 +79,6 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF) (pdf.Sour
 	for _, file := range files {
 		byID[file.ID] = file
 	}
-	titles := map[string]string{}
-	tree.Walk(pages, func(p tree.Placed) bool {
-		titles[p.ID] = p.Title
-		return true
-	})
 	if wanted.Page != "" {
 		found, ok := tree.Find(pages, wanted.Page)
 		if !ok {
@@ -96,8 +91,6 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF) (pdf.Sour
 	}
 	source := pdf.Source{
 		Title: space.Title, Emoji: space.Emoji, Language: schema.Or(space.Language, ""), Date: revision.CreatedAt.UTC().Format(time.DateOnly),
-		PageTitle: func(id string) (string, bool) { title, ok := titles[id]; return title, ok },
-		FileName:  func(id string) (string, bool) { file, ok := byID[id]; return file.Name, ok },
 		Image: func(id string) ([]byte, error) {
 			file, ok := byID[id]
 			if !ok || file.Size > pdf.MaxImage {
@@ -110,20 +103,26 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF) (pdf.Sour
 		source.Subtitle = pages[0].Title
 	}
 	var documents []string
+	if wanted.Page != "" {
+		pages[0].Hidden = false
+	}
 	addPages(&source, &documents, pages, 0)
 	source.Document = func(i int) (schema.Document, error) {
 		if err := ctx.Err(); err != nil || documents[i] == "" {
 			return schema.Document{}, err
 		}
 		found, err := st.Documents(ctx, wanted.SpaceID, documents[i:i+1])
-		return found[documents[i]].Document, err
+		if err != nil {
+			return schema.Document{}, err
+		}
+		return st.NamedInText(ctx, by, wanted.SpaceID, wanted.Revision, found[documents[i]].Document)
 	}
 	return source, nil
 }
 
 func addPages(s *pdf.Source, documents *[]string, pages []tree.Page, level int) {
 	for _, page := range pages {
-		if page.Kind == tree.KindLink {
+		if page.Kind == tree.KindLink || page.Hidden {
 			continue
 		}
 		s.Pages = append(s.Pages, pdf.Page{ID: page.ID, Title: page.Title, Emoji: page.Emoji, Description: page.Description, Level: level})

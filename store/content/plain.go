@@ -70,11 +70,6 @@ func Label(n *schema.Node) string {
 	return ""
 }
 
-// RefLabel is what a reader sees of a reference without text of its own.
-func RefLabel(value any) string {
-	return Clean(strings.TrimPrefix(Link(value), refScheme+":"))
-}
-
 // Emoji turns a code ("1f468-200d-1f4bb") into its characters; not ok if it is none.
 func Emoji(code string) (characters string, ok bool) {
 	var b strings.Builder

@@ -2,6 +2,7 @@ package content
 
 import (
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -73,4 +74,70 @@ func readRef(text string) (map[string]any, bool) {
 		}
 	}
 	return ref, len(schema.ContentRefProblems("", ref)) == 0
+}
+
+// idLength is the length of the ids that [schema.NewID] makes.
+const idLength = 26
+
+// IsID tells ids from the names that sites have in addresses of their own, such as /pages/about.
+func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
+
+// The addresses that name what they lead to, as front ends read them: /pages/<id>, with #<anchor>; below /spaces/<id>
+// in another space, which has an address too.
+const (
+	SpacesPath = "/spaces/"
+	PagesPath  = "/pages/"
+)
+
+// ByID reports whether a link names its target by an id. The text of such a link is the target's name, where Markdown
+// makes the text of the link: it is no part of the document.
+func ByID(link string) bool {
+	if schema.LinkScheme(link) == refScheme {
+		return true
+	}
+	for _, path := range []string{PagesPath, SpacesPath} {
+		if rest, ok := strings.CutPrefix(link, path); ok && len(rest) >= idLength && IsID(rest[:idLength]) {
+			return true
+		}
+	}
+	return IsID(link)
+}
+
+// MemberTitle has the name of what a reference leads to. It is given to a reference that is shown, and never stored.
+const MemberTitle = "title"
+
+// refWords has what is shown for a reference to what is not there, or not for the reader.
+var refWords = map[string]string{
+	"file": "file", "page": "page", "anchor": "page", "user": "user", "collection": "collection", "space": "space",
+	"reusable-content": "reusable content",
+}
+
+// RefWord is the word for what a reference leads to; "" for a kind that has its own name.
+func RefWord(ref map[string]any) string {
+	kind, _ := ref["kind"].(string)
+	return refWords[kind]
+}
+
+// RefLabel is the text of a reference: its title, or the name that it holds itself. A reference by an id has none.
+func RefLabel(value any) string {
+	ref, _ := value.(map[string]any)
+	if title := Member(ref, MemberTitle); title != "" {
+		return title
+	}
+	switch ref["kind"] {
+	case "url":
+		return Clean(Link(ref))
+	case "openapi":
+		return Member(ref, "spec")
+	case "anchor":
+		if ref["page"] == nil && ref["space"] == nil {
+			return "#" + Member(ref, "anchor")
+		}
+	case "file", "reusable-content":
+		kind, _ := ref["kind"].(string)
+		if name := Member(ref, refMembers[kind]); name != "" && !IsID(name) {
+			return path.Base(name)
+		}
+	}
+	return ""
 }

@@ -115,7 +115,7 @@ func CellText(value any) []schema.Node {
 	case bool:
 		text = strconv.FormatBool(value)
 	case []any:
-		text = strings.Join(texts(value), ", ")
+		text = strings.Join(listTexts(value), ", ")
 	case map[string]any:
 		text = RefLabel(value)
 		if ref, ok := value["ref"]; ok {
@@ -139,4 +139,19 @@ func (t Table) Rows() [][]string {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// listTexts are the texts of a list's values: ids, or references that were given names.
+func listTexts(values []any) []string {
+	var list []string
+	for _, value := range values {
+		text, ok := value.(string)
+		if ref, named := value.(map[string]any); named {
+			text, ok = RefLabel(ref), true
+		}
+		if ok {
+			list = append(list, Clean(text))
+		}
+	}
+	return list
 }

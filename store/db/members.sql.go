@@ -317,6 +317,49 @@ func (q *Queries) MembersAmong(ctx context.Context, arg MembersAmongParams) ([]s
 	return items, nil
 }
 
+const namesOfPeople = `-- name: NamesOfPeople :many
+select u.id, u.display_name
+from users u
+where u.id = any($1::text[])
+  and (exists (select 1 from memberships m where m.user_id = u.id and m.organization_id = $2)
+      or $3::boolean and exists (
+          select 1 from remembered_users r where r.user_id = u.id and r.organization_id = $2
+      ))
+`
+
+type NamesOfPeopleParams struct {
+	Ids            []string
+	OrganizationID string
+	Former         bool
+}
+
+type NamesOfPeopleRow struct {
+	ID          string
+	DisplayName string
+}
+
+// The names of users who are in an organization, or whom it remembers.
+// Index: users_pkey.
+func (q *Queries) NamesOfPeople(ctx context.Context, arg NamesOfPeopleParams) ([]NamesOfPeopleRow, error) {
+	rows, err := q.db.Query(ctx, namesOfPeople, arg.Ids, arg.OrganizationID, arg.Former)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []NamesOfPeopleRow{}
+	for rows.Next() {
+		var i NamesOfPeopleRow
+		if err := rows.Scan(&i.ID, &i.DisplayName); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const otherAdmin = `-- name: OtherAdmin :one
 select exists (
     select 1 from memberships

@@ -467,6 +467,46 @@ func (q *Queries) MergeFiles(ctx context.Context, arg MergeFilesParams) error {
 	return err
 }
 
+const namesOfFiles = `-- name: NamesOfFiles :many
+select f.file_id, f.name
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = any($1::text[])
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+where r.space_id = $2 and r.id = $3
+`
+
+type NamesOfFilesParams struct {
+	FileIds  []string
+	SpaceID  string
+	Revision string
+}
+
+type NamesOfFilesRow struct {
+	FileID string
+	Name   string
+}
+
+// Index: branch_files_pkey.
+func (q *Queries) NamesOfFiles(ctx context.Context, arg NamesOfFilesParams) ([]NamesOfFilesRow, error) {
+	rows, err := q.db.Query(ctx, namesOfFiles, arg.FileIds, arg.SpaceID, arg.Revision)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []NamesOfFilesRow{}
+	for rows.Next() {
+		var i NamesOfFilesRow
+		if err := rows.Scan(&i.FileID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const pageAndDocument = `-- name: PageAndDocument :one
 select p.page_id, p.parent_id, p.position, p.slug, p.page, d.content
 from pages_of($1, $2) p

@@ -405,6 +405,31 @@ func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, e
 	return items, nil
 }
 
+const seenBy = `-- name: SeenBy :one
+select md5(coalesce(string_agg(o.id, ' ' order by o.id), ''))::text as seen
+from memberships m
+    cross join lateral (
+        select s.id from spaces_seen(m.user_id, m.role, m.organization_id) s
+        union all
+        select c.id from collections_seen(m.user_id, m.role, m.organization_id) c
+    ) o
+where m.user_id = $1 and m.organization_id = $2
+`
+
+type SeenByParams struct {
+	UserID         string
+	OrganizationID string
+}
+
+// What a user sees of an organization, as one value: equal values are equal sights.
+// No index: all of the organization that the user sees.
+func (q *Queries) SeenBy(ctx context.Context, arg SeenByParams) (string, error) {
+	row := q.db.QueryRow(ctx, seenBy, arg.UserID, arg.OrganizationID)
+	var seen string
+	err := row.Scan(&seen)
+	return seen, err
+}
+
 const spaceByID = `-- name: SpaceByID :one
 select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync, git_trusted from spaces where id = $1
 `
@@ -548,6 +573,56 @@ func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const titlesSeen = `-- name: TitlesSeen :many
+select s.id, s.title, s.revision::text as revision
+from spaces s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = $1
+    cross join access_to($1, s.id, s.default_level, s.parent_id) a
+where s.id = any($2::text[]) and s.organization_id = $3
+  and access_rank(m.role, a.level, a.grant_rank) > 0
+union all
+select c.id, c.title, '' as revision
+from collections c
+    join memberships m on m.organization_id = c.organization_id and m.user_id = $1
+    cross join access_to($1, c.id, c.default_level, c.parent_id) a
+where c.id = any($2::text[]) and c.organization_id = $3
+  and access_rank(m.role, a.level, a.grant_rank) > 0
+`
+
+type TitlesSeenParams struct {
+	UserID         string
+	Ids            []string
+	OrganizationID string
+}
+
+type TitlesSeenRow struct {
+	ID       string
+	Title    string
+	Revision string
+}
+
+// The titles of these spaces and collections of an organization that a user sees, with the newest revision of a space.
+// Index: spaces_pkey, collections_pkey.
+func (q *Queries) TitlesSeen(ctx context.Context, arg TitlesSeenParams) ([]TitlesSeenRow, error) {
+	rows, err := q.db.Query(ctx, titlesSeen, arg.UserID, arg.Ids, arg.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TitlesSeenRow{}
+	for rows.Next() {
+		var i TitlesSeenRow
+		if err := rows.Scan(&i.ID, &i.Title, &i.Revision); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

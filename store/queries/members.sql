@@ -133,3 +133,14 @@ delete from email_invites where organization_id = sqlc.arg(organization_id) and 
 delete from change_request_reviewers r using change_requests c
 where r.user_id = sqlc.arg(user_id) and c.id = r.change_request_id and c.organization_id = sqlc.arg(organization_id)
   and c.status in ('draft', 'open');
+
+-- name: NamesOfPeople :many
+-- The names of users who are in an organization, or whom it remembers.
+-- Index: users_pkey.
+select u.id, u.display_name
+from users u
+where u.id = any(sqlc.arg(ids)::text[])
+  and (exists (select 1 from memberships m where m.user_id = u.id and m.organization_id = sqlc.arg(organization_id))
+      or sqlc.arg(former)::boolean and exists (
+          select 1 from remembered_users r where r.user_id = u.id and r.organization_id = sqlc.arg(organization_id)
+      ));

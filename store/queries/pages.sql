@@ -206,6 +206,14 @@ from revisions r
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
 limit 1;
 
+-- name: NamesOfFiles :many
+-- Index: branch_files_pkey.
+select f.file_id, f.name
+from revisions r
+    join branch_files f on f.branch in (r.branch, r.base) and f.file_id = any(sqlc.arg(file_ids)::text[])
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
+where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision);
+
 -- name: IncludesOfRevision :many
 -- The contents of files of a revision, without the large ones.
 -- Index: branch_files_pkey.

@@ -91,3 +91,32 @@ select * from spaces where id = $1;
 -- name: SpacesForSite :many
 -- Until the transaction ends, the spaces neither go nor move to another organization.
 select * from spaces where id = any(sqlc.arg(ids)::text[]) order by id for key share;
+
+-- name: TitlesSeen :many
+-- The titles of these spaces and collections of an organization that a user sees, with the newest revision of a space.
+-- Index: spaces_pkey, collections_pkey.
+select s.id, s.title, s.revision::text as revision
+from spaces s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = sqlc.arg(user_id)
+    cross join access_to(sqlc.arg(user_id), s.id, s.default_level, s.parent_id) a
+where s.id = any(sqlc.arg(ids)::text[]) and s.organization_id = sqlc.arg(organization_id)
+  and access_rank(m.role, a.level, a.grant_rank) > 0
+union all
+select c.id, c.title, '' as revision
+from collections c
+    join memberships m on m.organization_id = c.organization_id and m.user_id = sqlc.arg(user_id)
+    cross join access_to(sqlc.arg(user_id), c.id, c.default_level, c.parent_id) a
+where c.id = any(sqlc.arg(ids)::text[]) and c.organization_id = sqlc.arg(organization_id)
+  and access_rank(m.role, a.level, a.grant_rank) > 0;
+
+-- name: SeenBy :one
+-- What a user sees of an organization, as one value: equal values are equal sights.
+-- No index: all of the organization that the user sees.
+select md5(coalesce(string_agg(o.id, ' ' order by o.id), ''))::text as seen
+from memberships m
+    cross join lateral (
+        select s.id from spaces_seen(m.user_id, m.role, m.organization_id) s
+        union all
+        select c.id from collections_seen(m.user_id, m.role, m.organization_id) c
+    ) o
+where m.user_id = sqlc.arg(user_id) and m.organization_id = sqlc.arg(organization_id);

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/includes"
 	"github.com/octavo-docs/octavo/store/content/markdown"
-	"github.com/octavo-docs/octavo/store/content/pagelinks"
 )
 
 // maxBytes bounds the stored form of what one document names: some 3,000 files. A file that is named beyond it is
@@ -76,7 +76,7 @@ func MayName(text []byte) bool {
 func OfRef(ref map[string]any) (file Ref, ok bool) {
 	id, _ := ref["file"].(string)
 	space, _ := ref["space"].(string)
-	ok = ref["kind"] == "file" && pagelinks.IsID(id) && (space == "" || pagelinks.IsID(space))
+	ok = ref["kind"] == "file" && content.IsID(id) && (space == "" || content.IsID(space))
 	return Ref{ID: id, Space: space}, ok
 }
 
@@ -98,7 +98,7 @@ func (f *finder) node(n *schema.Node, refs []map[string]any, in *markdown.Branch
 			f.add(file, false, in)
 		}
 	}
-	if id, ok := includes.Name(n); ok && pagelinks.IsID(id) {
+	if id, ok := includes.Name(n); ok && content.IsID(id) {
 		f.add(Ref{ID: id}, true, in)
 	}
 	if n.Type == "table" {
@@ -119,7 +119,7 @@ func (f *finder) cells(table schema.Data, in *markdown.Branch) {
 			values, _ := about["values"].(map[string]any)
 			list, _ := values[name].([]any)
 			for _, item := range list {
-				if id, _ := item.(string); pagelinks.IsID(id) {
+				if id, _ := item.(string); content.IsID(id) {
 					f.add(Ref{ID: id}, false, in)
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -260,7 +262,10 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 			x.note(at, whyTooLong)
 			return nil
 		}
-		f.setBody(before.Title, k.toFile(at, original, d))
+		if d, err = x.named(original, k.toFile(at, original, d)); err != nil {
+			return err
+		}
+		f.setBody(before.Title, d)
 	}
 	if err := f.change(&before, p, x.layout.HasSummary); err != nil {
 		return err
@@ -279,6 +284,28 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 		x.changes[at] = Change{Path: at, Content: []byte(written)}
 	}
 	return nil
+}
+
+// named gives names to references that the file does not have yet: names that change do not change its lines.
+func (x *exporter) named(original, d schema.Document) (schema.Document, error) {
+	if x.Names == nil {
+		return d, nil
+	}
+	names, err := x.Names(d)
+	if err != nil || names == nil {
+		return d, err
+	}
+	there := map[string]bool{}
+	markdown.Named(original, func(ref map[string]any) string {
+		there[content.Link(ref)] = true
+		return ""
+	})
+	return markdown.Named(d, func(ref map[string]any) string {
+		if there[content.Link(ref)] {
+			return ""
+		}
+		return names(ref)
+	}), nil
 }
 
 // note says that a file was not written.

@@ -36,6 +36,8 @@ type Tools struct {
 	// Load reads a document by its hash. Keep stores one and gives its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (string, error)
+	// Names gives the function that names what references of a document lead to; both may be nil.
+	Names func(d schema.Document) (func(ref map[string]any) string, error)
 	// Pages are those that there are in the space. A page of the repository that was not synced before is the one of them with
 	// the same path, if there is one.
 	Pages []tree.Node

@@ -91,11 +91,11 @@ func (b branches) node(n *schema.Node, parent string, in *Branch) {
 		return nil
 	}
 	if _, kept := keptMarkdown(n, parent); kept {
-		mapNode(*n, parent, collect)
+		mapNode(*n, parent, refChange{to: collect})
 		b.visit(n, refs, in)
 		return
 	}
-	mapOwn(*n, collect)
+	mapOwn(*n, refChange{to: collect})
 	b.visit(n, refs, in)
 	if schema.HoldsBlocks(n.Type) {
 		b.blocks(n.Nodes, parentName(n), in)

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"html"
 	"path"
 	"regexp"
@@ -213,8 +214,8 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 		b.add(schema.Node{Type: "button", Data: data})
 	case e.attrs.has("data-mention") && plain && e.attrs.only("data-mention", "href"):
 		data := schema.Data{"ref": ref}
-		if label != fileLabel(href) {
-			data["label"] = label
+		if label != fileLabel(href) && !content.ByID(href) {
+			data[memberLabel] = label
 		}
 		b.add(schema.Node{Type: "mention", Data: data})
 	case e.attrs.has("href"):
@@ -242,6 +243,14 @@ func fileLabel(link string) string {
 		return link
 	}
 	return path.Base(link)
+}
+
+// refLabel is the text of a link that has none of its own: the name of what it leads to, if it is known.
+func refLabel(ref any) string {
+	if refKind(ref) == "openapi" {
+		return content.RefLabel(ref)
+	}
+	return cmp.Or(content.Member(stringMap(ref), content.MemberTitle), fileLabel(content.Link(ref)))
 }
 
 // imgElement reads <img>.

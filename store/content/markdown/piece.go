@@ -142,6 +142,16 @@ func labelMarks(nodes []schema.Node) content.Marks {
 // samePieces compares what two lines of inlines are written as.
 func samePieces(a, b []piece) bool {
 	return slices.EqualFunc(a, b, func(x, y piece) bool {
-		return x.style == y.style && bytes.Equal(x.text, y.text) && (x.node == nil) == (y.node == nil) && x.span == y.span
+		return x.style == y.style && bytes.Equal(x.text, y.text) && (x.node == nil) == (y.node == nil) &&
+			(x.span == y.span || sameMention(x.node, y.node))
 	})
+}
+
+// sameMention reports whether two nodes mention the same by its id: their texts are names, which change.
+func sameMention(a, b *schema.Node) bool {
+	if a == nil || b == nil || a.Type != "mention" || b.Type != "mention" {
+		return false
+	}
+	link := content.Link(a.Data["ref"])
+	return content.ByID(link) && link == content.Link(b.Data["ref"])
 }

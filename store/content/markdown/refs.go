@@ -13,11 +13,21 @@ import (
 // ids, and ids paths. It copies what it changes: the document that it was given stays as it was. Change must not change the
 // reference that it is given; a nil result leaves it.
 func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
-	d.Nodes = mapNodes(d.Nodes, "", change)
+	d.Nodes = mapNodes(d.Nodes, "", refChange{to: change})
 	return d
 }
 
-func mapNodes(nodes []schema.Node, parent string, change func(map[string]any) map[string]any) []schema.Node {
+// refChange is what [MapRefs] and [Named] do to references.
+type refChange struct {
+	to func(ref map[string]any) map[string]any
+	// named are the types of nodes whose references get names; nil for a change of all references.
+	named []string
+}
+
+// naming reports whether references get names, which are no part of the document.
+func (c refChange) naming() bool { return c.named != nil }
+
+func mapNodes(nodes []schema.Node, parent string, change refChange) []schema.Node {
 	copied := false
 	for i := range nodes {
 		n := mapNode(nodes[i], parent, change)
@@ -32,10 +42,13 @@ func mapNodes(nodes []schema.Node, parent string, change func(map[string]any) ma
 	return nodes
 }
 
-func mapNode(n schema.Node, parent string, change func(map[string]any) map[string]any) schema.Node {
+func mapNode(n schema.Node, parent string, change refChange) schema.Node {
 	if n.Type == kindRaw {
-		if source := content.Member(n.Data, memberSource); mapHTML(source, change) != source {
-			return rawBlock(mapHTML(source, change))
+		if change.naming() {
+			return n
+		}
+		if source := content.Member(n.Data, memberSource); mapHTML(source, change.to) != source {
+			return rawBlock(mapHTML(source, change.to))
 		}
 		return n
 	}
@@ -60,12 +73,14 @@ func parentName(n *schema.Node) string {
 }
 
 // mapOwn changes the references of a node without the references of its children.
-func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.Node {
-	if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
-		n.Data = data
-	}
-	if n.Type == "table" {
-		n.Data = mapFiles(n.Data, change)
+func mapOwn(n schema.Node, change refChange) schema.Node {
+	if !change.naming() || slices.Contains(change.named, n.Type) && !hasLabel(&n) {
+		if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
+			n.Data = data
+		}
+		if n.Type == "table" {
+			n.Data = mapFiles(n.Data, change)
+		}
 	}
 	for _, member := range []string{memberCaption, memberBody} {
 		text, ok := n.Data[member].(string)
@@ -80,16 +95,20 @@ func mapOwn(n schema.Node, change func(map[string]any) map[string]any) schema.No
 	return n
 }
 
-// mapFiles changes the names in the columns of files, which are ids of files or paths.
-func mapFiles(data schema.Data, change func(map[string]any) map[string]any) schema.Data {
+// listedRefs has the kind of what the values of a type of column name by ids alone.
+var listedRefs = map[string]string{"files": "file", "users": "user"}
+
+// mapFiles changes the names in the columns of files, which are ids of files or paths, and gives names to all lists.
+func mapFiles(data schema.Data, change refChange) schema.Data {
 	mapped := data
 	for id, about := range stringMap(data["definition"]) {
-		if content.Member(stringMap(about), "type") != "files" {
+		kind, listed := listedRefs[content.Member(stringMap(about), "type")]
+		if !listed || kind != "file" && !change.naming() {
 			continue
 		}
 		for name, record := range stringMap(data["records"]) {
 			list, _ := stringMap(stringMap(record)["values"])[id].([]any)
-			after, changed := mapNames(list, change)
+			after, changed := mapNames(list, kind, change)
 			if !changed {
 				continue
 			}
@@ -99,11 +118,17 @@ func mapFiles(data schema.Data, change func(map[string]any) map[string]any) sche
 	return mapped
 }
 
-func mapNames(list []any, change func(map[string]any) map[string]any) (after []any, changed bool) {
+func mapNames(list []any, kind string, change refChange) (after []any, changed bool) {
 	after = slices.Clone(list)
 	for i, item := range list {
 		name, _ := item.(string)
-		to := change(map[string]any{"kind": "file", "file": name})
+		to := change.to(map[string]any{"kind": kind, kind: name})
+		if change.naming() {
+			if to != nil && content.IsID(name) {
+				after[i], changed = to, true
+			}
+			continue
+		}
 		as, ok := to["file"].(string)
 		if !ok {
 			as, ok = to["url"].(string)
@@ -127,7 +152,7 @@ func withValue(data schema.Data, record, column string, value any) schema.Data {
 }
 
 // mapInlines changes the references of Markdown that is one paragraph.
-func mapInlines(markdown string, change func(map[string]any) map[string]any) string {
+func mapInlines(markdown string, change refChange) string {
 	nodes := newReader(markdown).ideal()
 	if len(nodes) != 1 || nodes[0].Type != "paragraph" {
 		return markdown
@@ -138,14 +163,19 @@ func mapInlines(markdown string, change func(map[string]any) map[string]any) str
 	return markdown
 }
 
-func mapValue(value any, change func(map[string]any) map[string]any) any {
+func mapValue(value any, change refChange) any {
 	switch value := value.(type) {
 	case map[string]any:
 		if isRef(value) {
-			if changed := change(value); changed != nil {
-				return changed
+			changed := change.to(value)
+			if changed == nil {
+				return value
 			}
-			return value
+			if title, given := value[content.MemberTitle]; given && changed[content.MemberTitle] == nil {
+				changed = maps.Clone(changed)
+				changed[content.MemberTitle] = title
+			}
+			return changed
 		}
 		mapped := value
 		for name, member := range value {
@@ -174,6 +204,31 @@ func mapValue(value any, change func(map[string]any) map[string]any) any {
 		return mapped
 	}
 	return value
+}
+
+// labelled are the types of nodes that Markdown writes with the name of what they lead to.
+var labelled = []string{"mention", "content-ref", "table"}
+
+// hasLabel reports whether a node has a text of its own in the place of the name of what it leads to.
+func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
+
+// Named returns the document with the names of what its references lead to, where Markdown shows them; also in nodes of
+// further types. A reference stays without a name if name returns "". The result is for writing: it is never stored.
+func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
+	to := func(ref map[string]any) map[string]any {
+		title := ""
+		if ref[content.MemberTitle] == nil {
+			title = name(ref)
+		}
+		if title == "" {
+			return nil
+		}
+		named := maps.Clone(ref)
+		named[content.MemberTitle] = title
+		return named
+	}
+	d.Nodes = mapNodes(d.Nodes, "", refChange{to: to, named: append(slices.Clip(labelled), also...)})
+	return d
 }
 
 // isRef reports whether an object is a reference to content, and not an object of a sender that has a kind too.

@@ -53,7 +53,7 @@ func spanOf(n *schema.Node, where place) string {
 		link := content.Link(n.Data["ref"])
 		label, given := n.Data["label"].(string)
 		if !given {
-			label = fileLabel(link)
+			label = refLabel(n.Data["ref"])
 		}
 		return openTag("a", attributes{{name: "data-mention", flag: true}, {name: "href", value: link}}) + htmlCode(label) + "</a>"
 	}

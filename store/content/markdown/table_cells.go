@@ -75,8 +75,8 @@ func readRefCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	}
 	href, _ := list[0].attrs.get("href")
 	ref, allowed := content.Ref(href)
-	if label, _ := list[0].plain(); allowed && label != fileLabel(href) {
-		ref["title"] = label
+	if label, _ := list[0].plain(); allowed && label != fileLabel(href) && !content.ByID(href) {
+		ref[content.MemberTitle] = label
 	}
 	return ref, allowed && len(list) == 1
 }
@@ -174,7 +174,7 @@ func readListCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	for _, a := range list {
 		href, _ := a.attrs.get("href")
 		label, _ := a.plain()
-		ok = ok && label == fileLabel(href)
+		ok = ok && (label == fileLabel(href) || content.ByID(href))
 		names = append(names, href)
 	}
 	return names, ok
@@ -185,8 +185,15 @@ func writeListCell(_ map[string]any, value any) string {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			if name, ok := item.(string); ok {
-				b.WriteString(anchorHTML(content.Clean(name), fileLabel(content.Clean(name))))
+			switch item := item.(type) {
+			case string:
+				b.WriteString(anchorHTML(content.Clean(item), fileLabel(content.Clean(item))))
+			case map[string]any: // It was given a name.
+				link := content.Link(item)
+				if user, ok := item["user"].(string); ok {
+					link = user
+				}
+				b.WriteString(anchorHTML(link, refLabel(item)))
 			}
 		}
 	case map[string]any:

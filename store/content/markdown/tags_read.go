@@ -64,6 +64,9 @@ func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 			}
 			if line := children[0].Nodes; len(line) == 1 && line[0].Type == "link" && sameData(line[0].Data, schema.Data{"ref": n.Data["ref"]}) {
 				if n.Data[memberLabel] = inlineMarkdown(line[0].Nodes, inParagraph); row.link(n) == text {
+					if row.kind == "content-ref" && content.ByID(content.Link(n.Data["ref"])) {
+						delete(n.Data, memberLabel)
+					}
 					return true
 				}
 				delete(n.Data, memberLabel)
@@ -83,7 +86,7 @@ func (row *tagRow) link(n *schema.Node) string {
 	label := content.Link(n.Data["ref"])
 	switch row.kind {
 	case "content-ref":
-		label = fileLabel(label)
+		label = refLabel(n.Data["ref"])
 	case "swagger":
 	default:
 		label = "OpenAPI " + content.Member(stringMap(n.Data["ref"]), "spec")

@@ -62,7 +62,7 @@ func pathOf(ref map[string]any) string {
 	case "reusable-content":
 		link, _ = ref["reusableContent"].(string)
 	}
-	if _, elsewhere := ref["space"]; elsewhere || IsID(link) {
+	if _, elsewhere := ref["space"]; elsewhere || content.IsID(link) {
 		return ""
 	}
 	return link

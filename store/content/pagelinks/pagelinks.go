@@ -195,7 +195,7 @@ func valid(ref map[string]any) map[string]any {
 func WithFiles(d schema.Document, address func(id string) string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		id, _ := ref["file"].(string)
-		if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "file" || !IsID(id) {
+		if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "file" || !content.IsID(id) {
 			return nil
 		}
 		return valid(map[string]any{"kind": "url", "url": address(id)})

@@ -5,14 +5,8 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/markdown"
-)
-
-// The addresses that name what they lead to, as front ends read them: /pages/<id>, with #<anchor>; below /spaces/<id> in another
-// space, which has an address too.
-const (
-	spacesPath = "/spaces/"
-	pagesPath  = "/pages/"
 )
 
 // Stable returns the document with addresses that name their target in the place of references to pages, anchors and spaces.
@@ -34,15 +28,15 @@ func stableLink(ref map[string]any) string {
 	}
 	space := ""
 	if text("space") != "" {
-		space = spacesPath + text("space")
+		space = content.SpacesPath + text("space")
 	}
 	switch kind := ref["kind"]; {
 	case kind == "space":
 		return space
 	case kind == "page" && text("page") != "":
-		return space + pagesPath + text("page")
+		return space + content.PagesPath + text("page")
 	case kind == "anchor" && text("page") != "":
-		return space + pagesPath + text("page") + "#" + text("anchor")
+		return space + content.PagesPath + text("page") + "#" + text("anchor")
 	}
 	return ""
 }
@@ -54,9 +48,9 @@ func named(ref map[string]any) (map[string]any, bool) {
 	if !strings.HasPrefix(rest, "/") {
 		return nil, false
 	}
-	if tail, ok := strings.CutPrefix(rest, spacesPath); ok {
+	if tail, ok := strings.CutPrefix(rest, content.SpacesPath); ok {
 		id, within, _ := strings.Cut(tail, "/")
-		if found["space"] = id; !IsID(id) {
+		if found["space"] = id; !content.IsID(id) {
 			return nil, false
 		}
 		if rest = "/" + within; within == "" {
@@ -64,7 +58,7 @@ func named(ref map[string]any) (map[string]any, bool) {
 			return found, tail == id
 		}
 	}
-	tail, ok := strings.CutPrefix(rest, pagesPath)
+	tail, ok := strings.CutPrefix(rest, content.PagesPath)
 	id, anchor, anchored := strings.Cut(tail, "#")
 	if found["kind"], found["page"] = "page", id; anchored {
 		name, err := url.PathUnescape(anchor)
@@ -72,11 +66,5 @@ func named(ref map[string]any) (map[string]any, bool) {
 			return nil, false
 		}
 	}
-	return found, ok && IsID(id) && valid(found) != nil
+	return found, ok && content.IsID(id) && valid(found) != nil
 }
-
-// IsID tells ids from the names that sites have in addresses of their own, such as /pages/about.
-func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
-
-// idLength is the length of the ids that [schema.NewID] makes.
-const idLength = 26

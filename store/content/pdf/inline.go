@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -125,29 +124,20 @@ func (b *builder) reference(ref any) node {
 	return b.lead(ref, node{Kind: "link", Children: []node{{Kind: "s", Text: text(b.refName(ref))}}})
 }
 
-// refName is what a reader sees of a reference without text of its own.
+// refName is what a reader sees of a reference without text of its own: the title that it was given, or that of a page
+// of the document.
 func (b *builder) refName(ref any) string {
+	if label := content.RefLabel(ref); label != "" {
+		return oneLine(label)
+	}
 	r, _ := ref.(map[string]any)
-	if title := content.Member(r, "title"); title != "" {
-		return oneLine(title)
-	}
 	if _, elsewhere := r["space"]; !elsewhere {
-		if id, ok := r["page"].(string); ok {
-			if i, there := b.index[id]; there {
-				return b.plain(b.Pages[i].Title)
-			}
-			if title, there := b.PageTitle(id); there {
-				return b.plain(title)
-			}
-		}
-		if id, ok := r["file"].(string); ok {
-			if name, there := b.FileName(id); there {
-				return b.plain(name)
-			}
-			return b.plain(path.Base(id))
+		id, _ := r["page"].(string)
+		if i, there := b.index[id]; there {
+			return b.plain(b.Pages[i].Title)
 		}
 	}
-	return oneLine(content.RefLabel(ref))
+	return content.RefWord(r)
 }
 
 // annotation shows the note below the text, at the foot of the sheet.

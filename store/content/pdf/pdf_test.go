@@ -47,14 +47,27 @@ func picture(tb testing.TB) []byte {
 	return out.Bytes()
 }
 
+// nameOf names a page that is not in the document, and files.
+func nameOf(ref map[string]any) string {
+	id, _ := ref["file"].(string)
+	_, elsewhere := ref["space"]
+	switch {
+	case ref["page"] == "gone":
+		return "Elsewhere"
+	case !elsewhere && strings.HasPrefix(id, "f"):
+		return "name of " + id
+	}
+	return ""
+}
+
 // source has a page for each document: p0, p1 and so on.
 func source(tb testing.TB, documents ...schema.Document) pdf.Source {
 	tb.Helper()
 	s := pdf.Source{
 		Title: "The guide", Date: "2026-11-23",
-		Document:  func(i int) (schema.Document, error) { return documents[i], nil },
-		PageTitle: func(id string) (string, bool) { return "Elsewhere", id == "gone" },
-		FileName:  func(id string) (string, bool) { return "name of " + id, strings.HasPrefix(id, "f") },
+		Document: func(i int) (schema.Document, error) {
+			return markdown.Named(documents[i], nameOf, "file", "drawing", "reusable-content"), nil
+		},
 		Image: func(id string) ([]byte, error) {
 			switch id {
 			case "f1":

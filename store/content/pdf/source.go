@@ -36,12 +36,8 @@ type Source struct {
 	// Pages are in reading order.
 	Pages []Page
 	// Document reads the text of a page by its index. It is called once for each, in order, and its result is dropped before
-	// the next call.
+	// the next call. Its references have the titles of what they lead to.
 	Document func(i int) (schema.Document, error)
-	// PageTitle names a page of the space that is not in the document. ok is false if there is none.
-	PageTitle func(id string) (title string, ok bool)
-	// FileName names a file of the space.
-	FileName func(id string) (name string, ok bool)
 	// Image reads a file of the space that is shown as an image; nil bytes stand for one that is not there.
 	Image func(id string) ([]byte, error)
 }

@@ -218,8 +218,9 @@ func (b *builder) filesCell(_ map[string]any, value any) []node {
 	var names []string
 	for _, item := range list {
 		if id, ok := item.(string); ok {
-			names = append(names, b.refName(map[string]any{"kind": "file", "file": id}))
+			item = map[string]any{"kind": "file", "file": id}
 		}
+		names = append(names, b.refName(item))
 	}
 	return []node{{Kind: "s", Text: text(strings.Join(names, ", "))}}
 }

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Sight is what somebody who reads a space may read besides it. The zero value is for whoever may read the space.
+type Sight struct {
+	// UserID is a user, who sees spaces and collections of the organization.
+	UserID string
+	// Shows says which spaces the site of a reader shows; nil for users.
+	Shows func(space string) bool
+	// Allows says which pages are shown to a reader; nil for users.
+	Allows Allows
+}
+
+// maxNames bounds the references of a document that get names. Others are called by the word for what they lead to.
+const maxNames = 2000
+
+// Named returns a document of a revision with the names of what its references lead to, where Markdown shows them. What
+// does not exist, and what the reader may not read, is called by the word for its kind. Without a revision, it is the
+// newest one.
+func (s *Store) Named(
+	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
+) (schema.Document, error) {
+	return s.named(ctx, by, spaceID, revision, d)
+}
+
+// NamedInText returns a document like Named, with the names of all that plain text shows.
+func (s *Store) NamedInText(
+	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
+) (schema.Document, error) {
+	return s.named(ctx, by, spaceID, revision, d, "file", "drawing", "reusable-content")
+}
+
+func (s *Store) named(
+	ctx context.Context, by Sight, spaceID, revision string, d schema.Document, also ...string,
+) (schema.Document, error) {
+	names, err := s.Names(ctx, by, spaceID, revision, d, also...)
+	if err != nil || names == nil {
+		return d, err
+	}
+	return markdown.Named(d, names, also...), nil
+}
+
+// Names returns what names the references of a document, or nil if none needs a name.
+func (s *Store) Names(
+	ctx context.Context, by Sight, spaceID, revision string, d schema.Document, also ...string,
+) (func(ref map[string]any) string, error) {
+	var refs []map[string]any
+	markdown.Named(d, func(ref map[string]any) string {
+		if content.RefWord(ref) != "" && content.RefLabel(ref) == "" && len(refs) < maxNames {
+			refs = append(refs, ref)
+		}
+		return ""
+	}, also...)
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	space, err := s.SpaceByID(ctx, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	space.Revision = cmp.Or(revision, space.Revision)
+	n := naming{store: s, by: by, space: space, spaces: map[string]Space{}, names: map[target]string{}}
+	return n.name, n.find(ctx, refs)
+}
+
+// SeenBy returns a value for what a user sees of an organization: users with the same value see the same.
+func (s *Store) SeenBy(ctx context.Context, organizationID, userID string) (string, error) {
+	seen, err := s.queries.SeenBy(ctx, db.SeenByParams{OrganizationID: organizationID, UserID: userID})
+	return seen, interpret(err, "spaces")
+}
+
+// target is what a reference leads to. The space is "" for users and collections.
+type target struct{ kind, space, id string }
+
+// naming finds the names of what references lead to.
+type naming struct {
+	store *Store
+	by    Sight
+	space Space
+	// spaces are those of the references that may be read.
+	spaces map[string]Space
+	names  map[target]string
+}
+
+// target is what a reference leads to. The page of an anchor names it.
+func (n *naming) target(ref map[string]any) target {
+	text := func(member string) string { value, _ := ref[member].(string); return value }
+	t := target{kind: text("kind"), space: cmp.Or(text("space"), n.space.ID)}
+	switch t.kind {
+	case "page", "anchor":
+		t.kind, t.id = "page", text("page")
+	case "file":
+		t.id = text("file")
+	case "reusable-content": // It is a file.
+		t.kind, t.id = "file", text("reusableContent")
+	case "user", "collection":
+		t.space, t.id = "", text(t.kind)
+	}
+	return t
+}
+
+// name is what a reference is called that has no text of its own.
+func (n *naming) name(ref map[string]any) string {
+	if content.RefLabel(ref) != "" {
+		return ""
+	}
+	name := n.names[n.target(ref)]
+	if name == "" {
+		return content.RefWord(ref)
+	}
+	if anchor, ok := ref["anchor"].(string); ok {
+		name += "#" + anchor
+	}
+	return content.Clean(name)
+}
+
+func (n *naming) find(ctx context.Context, refs []map[string]any) error {
+	wanted := map[string][]target{}
+	var spaces, collections, users []string
+	for _, ref := range refs {
+		switch t := n.target(ref); t.kind {
+		case "user":
+			users = append(users, t.id)
+		case "collection":
+			collections = append(collections, t.id)
+		default:
+			spaces = append(spaces, t.space)
+			wanted[t.space] = append(wanted[t.space], t)
+		}
+	}
+	if err := n.findTitles(ctx, distinct(spaces), distinct(collections)); err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		people, err := n.store.queries.NamesOfPeople(ctx, db.NamesOfPeopleParams{
+			Ids: distinct(users), OrganizationID: n.space.OrganizationID, Former: n.by.Shows == nil,
+		})
+		if err != nil {
+			return interpret(err, "users")
+		}
+		for _, user := range people {
+			n.names[target{kind: "user", id: user.ID}] = user.DisplayName
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(wanted)) {
+		if space, ok := n.spaces[id]; ok {
+			if err := n.findWithin(ctx, space, wanted[id]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findTitles finds those of the spaces and collections that may be read.
+func (n *naming) findTitles(ctx context.Context, spaces, collections []string) error {
+	n.spaces[n.space.ID] = n.space
+	others := slices.DeleteFunc(slices.Clone(spaces), func(id string) bool { return id == n.space.ID })
+	switch {
+	case n.by.Shows != nil:
+		for _, id := range others {
+			if !n.by.Shows(id) {
+				continue
+			}
+			space, err := n.store.SpaceByID(ctx, id)
+			if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+				return err
+			}
+			n.spaces[id] = space
+		}
+	case n.by.UserID != "" && len(others)+len(collections) > 0:
+		rows, err := n.store.queries.TitlesSeen(ctx, db.TitlesSeenParams{
+			UserID: n.by.UserID, Ids: append(others, collections...), OrganizationID: n.space.OrganizationID,
+		})
+		if err != nil {
+			return interpret(err, "spaces")
+		}
+		for _, row := range rows {
+			if row.Revision != "" {
+				n.spaces[row.ID] = Space{ID: row.ID, Title: row.Title, Revision: row.Revision}
+			} else {
+				n.names[target{kind: "collection", id: row.ID}] = row.Title
+			}
+		}
+	}
+	for id, space := range n.spaces {
+		n.names[target{kind: "space", space: id}] = space.Title
+	}
+	return nil
+}
+
+// findWithin finds pages and files of a space that may be read.
+func (n *naming) findWithin(ctx context.Context, space Space, wanted []target) error {
+	var files []string
+	pages := false
+	for _, t := range wanted {
+		if t.kind == "file" {
+			files = append(files, t.id)
+		}
+		pages = pages || t.kind == "page" && t.id != ""
+	}
+	if len(files) > 0 {
+		rows, err := n.store.queries.NamesOfFiles(ctx, db.NamesOfFilesParams{
+			SpaceID: space.ID, Revision: space.Revision, FileIds: distinct(files),
+		})
+		if err != nil {
+			return interpret(err, "files")
+		}
+		for _, row := range rows {
+			n.names[target{kind: "file", space: space.ID, id: row.FileID}] = row.Name
+		}
+	}
+	if !pages {
+		return nil
+	}
+	t, err := n.store.tree(ctx, space.ID, space.Revision)
+	if err != nil {
+		return err
+	}
+	for _, page := range wanted {
+		if found := t.byID[page.id]; page.kind == "page" && found.Page != nil &&
+			(n.by.Allows == nil || t.shows(page.id, n.by.Allows)) {
+			n.names[page] = found.Title
+		}
+	}
+	return nil
+}
