@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Lock is held by one process at a time, over all nodes, until Release or until its connection ends, as when the process is killed.
-type Lock struct{ conn *pgxpool.Conn }
+type Lock struct {
+	conn *pgxpool.Conn
+	name string
+}
 
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("another process holds it")
@@ -29,7 +33,7 @@ func (s *Store) TryLock(ctx context.Context, name string) (*Lock, error) {
 		conn.Release()
 		return nil, fmt.Errorf("cannot take the lock %q: %w", name, err)
 	}
-	return &Lock{conn}, nil
+	return &Lock{conn, name}, nil
 }
 
 // Holds fails once another process may have the lock: when its session has ended.
@@ -40,7 +44,19 @@ func (l *Lock) Holds(ctx context.Context) error {
 	return nil
 }
 
-// Release gives up the lock. It closes the session, so the lock cannot outlive it.
+// releaseLimit bounds how long Release waits for an answer before it closes the session.
+const releaseLimit = 5 * time.Second
+
+// Release gives up the lock and gives the session back to the pool. If the session does not confirm that the lock is gone,
+// Release closes it, so the lock cannot outlive it.
 func (l *Lock) Release(ctx context.Context) error {
-	return l.conn.Hijack().Close(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
+	defer cancel()
+	var released bool
+	err := l.conn.QueryRow(ctx, "select pg_advisory_unlock(hashtextextended('lock ' || $1, 0))", l.name).Scan(&released)
+	if err == nil && released {
+		l.conn.Release()
+		return nil
+	}
+	return l.conn.Hijack().Close(ctx)
 }

@@ -15,6 +15,11 @@ func TestLock(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st := storetest.Open(t, url)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
 	first, err := st.TryLock(t.Context(), "repair")
 	if err != nil {
 		t.Fatal(err)
@@ -35,15 +40,16 @@ func TestLock(t *testing.T) {
 	if err := first.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	var held int
+	err = conn.QueryRow(t.Context(), `select count(*) from pg_locks where locktype = 'advisory'
+		and database = (select oid from pg_database where datname = current_database())`).Scan(&held)
+	if err != nil || held != 0 {
+		t.Errorf("%d locks are held after their release: %v", held, err)
+	}
 	second, err := st.TryLock(t.Context(), "repair")
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
 	if _, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()"); err != nil {
 		t.Fatal(err)
 	}

@@ -582,11 +582,15 @@ func TestGitTrustedBranches(t *testing.T) {
 
 // TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit is a word of its
 // own, in a paragraph of its own: at the end of a round, each word that was written is once in the space and once in
-// the repository.
+// the repository. Short mode has one seed of each kind: a space that was imported, and one that was only bound.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5
-	for seed := range uint64(4) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 30))
