@@ -52,6 +52,17 @@ var linkedBooks = map[string]map[string]string{
 		"docs/.gitbook/assets/p q.png":   "png\n",
 		"src/main.go":                    "package main\n",
 	},
+	"links as sites have them": {
+		".gitbook.yaml":  "root: ./docs/\n",
+		"docs/README.md": "# Home\n\nPlain words.\n\n[a](FAQ) [b](FAQ/) [c](features/analysis/) [d](features)\n",
+		"docs/FAQ.md":    "# FAQ\n\nPlain words.\n\n[a](../best-practices) [b](../features/analysis/#one)\n",
+		"docs/best-practices.md": "# Best\n\nPlain words. Read the [FAQ page](../FAQ) as well.\n" +
+			"Or [this](../features/analysis),\n[that](features/analysis.md) and [the FAQ](FAQ.md).\n",
+		"docs/features/analysis.md": "# Analysis\n\nPlain words.\n\n* [a](../../FAQ)\n* [b](../FAQ.md#x) " +
+			"[c](../../FAQ/#x)\n",
+		"docs/analysis/prometheus.md": "# P\n\nPlain words.\n\nSee [the overview](../../features/analysis) [x](../web).\n",
+		"docs/analysis/web.md":        "# Web\n\nPlain words.\n",
+	},
 	"folders": {
 		"README.md": "# Home\r\n\r\nPlain words.\r\n\r\n[a](Upper_Case/Some_Page.md), " +
 			"[b](Upper_Case/README.md#h), [none](#nowhere)\r\n",

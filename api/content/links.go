@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"path"
+	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -120,6 +121,11 @@ func (l *linkPaths) resolved(
 			return d, err
 		}
 		if known, err = l.known(ctx, page, d, was); err != nil {
+			return d, err
+		}
+		// What a client has read as references to pages that have moved stays as it is written.
+		once := slices.DeleteFunc(pagelinks.Targets(was, page), func(at string) bool { return known.Pages[at] != "" })
+		if known.Once, err = l.store.PagesOnceAt(ctx, l.space, l.revision, once); err != nil {
 			return d, err
 		}
 	}

@@ -40,7 +40,7 @@ var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pag
 // spell writes a link from a file to another one in one of many ways.
 func spell(t *rapid.T, from, to string) string {
 	link := content.RelativeLink(from, to)
-	switch rapid.SampledFrom([]string{"", "", "dot", "plain", "folder", "around"}).Draw(t, "spelling") {
+	switch rapid.SampledFrom([]string{"", "", "dot", "plain", "folder", "around", "site"}).Draw(t, "spelling") {
 	case "dot":
 		link = "./" + link
 	case "plain":
@@ -51,6 +51,8 @@ func spell(t *rapid.T, from, to string) string {
 		if link = strings.TrimSuffix(link, "README.md"); link == "" {
 			link = "./"
 		}
+	case "site": // as from the address of a page that is a folder of its own
+		link = content.RelativeLink(strings.TrimSuffix(from, ".md")+"/x", strings.TrimSuffix(to, ".md"))
 	case "around":
 		if dir := path.Dir(from); dir != "." {
 			link = "../" + path.Base(dir) + "/" + link

@@ -18,6 +18,8 @@ type Target struct{ Page, File string }
 type Known struct {
 	// Pages are ids by the paths of pages in the space: see [Targets].
 	Pages map[string]string
+	// Once are ids by the paths that pages once had. A link to one is shown as a reference, and stays as it is written.
+	Once map[string]string
 	// Files are by the paths of files in the repository: see [FileTargets].
 	Files map[string]Target
 }
@@ -96,13 +98,7 @@ func (k Known) means(ref map[string]any, from Page) map[string]any {
 	if from.File != "" && len(candidates) > 0 && !strings.HasPrefix(candidates[0], from.Root) {
 		return nil // It leads out of what pages are made of.
 	}
-	candidates, fragment = candidatesOf(ref, from)
-	for _, candidate := range candidates {
-		if id := k.Pages[candidate]; id != "" {
-			return toPage(id, fragment)
-		}
-	}
-	return nil
+	return pageAt(k.Pages, ref, from)
 }
 
 func toPage(id, fragment string) map[string]any {
@@ -179,11 +175,29 @@ func (k Known) each(d schema.Document, from Page, visit func(key string, ref map
 	})
 }
 
+// key is what a reference means, or is shown as: a link as sites have them, which leads out of the files of the pages,
+// or one to where a page once was.
 func (k Known) key(ref map[string]any, from Page) string {
 	if means := k.means(ref, from); means != nil {
 		return keyOf(means)
 	}
+	for _, ids := range []map[string]string{k.Pages, k.Once} {
+		if means := pageAt(ids, ref, from); means != nil {
+			return keyOf(means)
+		}
+	}
 	return keyOf(ref)
+}
+
+// pageAt refers to the page at the path that a link of a page has, if there is one.
+func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any {
+	candidates, fragment := candidatesOf(ref, from)
+	for _, candidate := range candidates {
+		if id := ids[candidate]; id != "" {
+			return toPage(id, fragment)
+		}
+	}
+	return nil
 }
 
 func keyOf(ref map[string]any) string {

@@ -59,18 +59,7 @@ func ToPages(d schema.Document, from Page, ids map[string]string) schema.Documen
 		if anchor, own := ownAnchor(ref); own {
 			return valid(map[string]any{"kind": "anchor", "anchor": anchor, "page": from.ID})
 		}
-		candidates, fragment := candidatesOf(ref, from)
-		for _, candidate := range candidates {
-			id, found := ids[candidate]
-			if !found {
-				continue
-			}
-			if fragment != "" {
-				return valid(map[string]any{"kind": "anchor", "anchor": fragment, "page": id})
-			}
-			return map[string]any{"kind": "page", "page": id}
-		}
-		return nil
+		return pageAt(ids, ref, from)
 	})
 }
 
