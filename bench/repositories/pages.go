@@ -10,10 +10,10 @@ import (
 
 // page is a page of the space with a text.
 type page struct {
-	ID, Type, Title string
-	Pages           []page
-	Document        map[string]any
-	Markdown        string
+	ID, Type, Title, Description, Path string
+	Pages                              []page
+	Document                           map[string]any
+	Markdown                           string
 }
 
 // edit is an edit of a page: mark follows one of its words.
@@ -29,8 +29,6 @@ var (
 	word = regexp.MustCompile(`\pL{5,}`)
 	// marks are no word of a language.
 	marks = regexp.MustCompile(`zqzq\d+zq`)
-	// tags are what no reader should see outside of code.
-	tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{#[\w-]+\}`)
 )
 
 func markOf(text string) string { return marks.FindString(text) }
@@ -48,14 +46,8 @@ func (r *round) readPages(ctx context.Context) error {
 			&read); err != nil {
 			return err
 		}
-		found := ""
-		visible(read.Document, func(text string) bool {
-			found = tags.FindString(text)
-			return found == ""
-		})
-		if found != "" {
+		if r.lookAt(p, read.Document) {
 			r.tagged++
-			r.say("tag in %q: %s", p.Title, found)
 		}
 	}
 	return nil

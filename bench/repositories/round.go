@@ -20,6 +20,9 @@ type round struct {
 	bare, address         string
 	space, imported, head string
 	edited                []edit
+	excepted              []exception
+	unexpected            []exception     // the tags that no exception allows
+	met                   map[string]bool // the exceptions that a page needs
 }
 
 func (r *round) run(ctx context.Context) error {

@@ -20,8 +20,7 @@
 // no page and no file, as source code outside of the root, gets the prefix of the repository's tree if there is one. A
 // reusable content that a page includes, a file of .gitbook/includes, is a file of the space too, and so are the
 // variables of .gitbook/vars.yaml and the tags of .gitbook/tags.yaml. The `redirects` of .gitbook.yaml lead from paths
-// of the space to pages, by their
-// ids: so they follow a page that is moved. The file itself is never written.
+// of the space to pages, by their ids: so they follow a page that is moved. The file itself is never written.
 //
 // An entry of the table of contents, or a name that ends with .md, may stand for what cannot be a page: an entry that
 // is left, a binary file, text that is not UTF-8 or too long, a path that nothing can be written to. Its page is kept

@@ -1,0 +1,88 @@
+package main
+
+import (
+	_ "embed" // for the exceptions
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// tags are what no reader should see outside of code: tags of HTML, of
+// components and of GitBook, comments, attributes and directives.
+var tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{/\*|\{\{#[^}\n]*\}\}|` +
+	`\{:[^{}\n]*\}|\{ ?#[\w-]+[^{}\n]*\}`)
+
+//go:embed exceptions.txt
+var exceptionList string
+
+// exception is a tag that readers of a page see, because its author means them
+// to.
+type exception struct{ repository, path, tag, reason string }
+
+func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
+
+// exceptionsOf reads a list of exceptions: a repository, the path of a page in
+// its space, a tag and a reason in each line, with bars between them. Lines
+// that begin with a number sign say something about the list.
+func exceptionsOf(list string) ([]exception, error) {
+	var all []exception
+	for line := range strings.Lines(list) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.Split(line, " | ")
+		if len(parts) != 4 {
+			return nil, fmt.Errorf("exceptions.txt: %q has %d parts and not a repository, a page, a tag and a reason", line,
+				len(parts))
+		}
+		all = append(all, exception{parts[0], parts[1], parts[2], parts[3]})
+	}
+	return all, nil
+}
+
+// lookAt looks for tags in what a reader sees of a page.
+func (r *round) lookAt(p page, document map[string]any) (found bool) {
+	look := func(text string) bool {
+		for _, tag := range tags.FindAllString(text, -1) {
+			found = true
+			r.see(exception{repository: title(r.source + "@" + r.folder), path: p.Path, tag: tag})
+		}
+		return true
+	}
+	look(p.Title)
+	look(p.Description)
+	visible(document, look)
+	return found
+}
+
+// see counts a tag as an exception, or as one that is not expected.
+func (r *round) see(seen exception) {
+	for _, e := range r.excepted {
+		if e.key() == seen.key() {
+			if r.met == nil {
+				r.met = map[string]bool{}
+			}
+			r.met[e.key()] = true
+			return
+		}
+	}
+	r.say("a reader sees a tag: %s", seen.key())
+	r.unexpected = append(r.unexpected, seen)
+}
+
+// checkTags fails for tags that are not in the list of exceptions, and for
+// exceptions of the repository that no page needs any more.
+func (r *round) checkTags() error {
+	var problems []error
+	for _, e := range r.unexpected {
+		problems = append(problems, fmt.Errorf("a reader sees a tag: %s", e.key()))
+	}
+	for _, e := range r.excepted {
+		if e.repository == title(r.source+"@"+r.folder) && !r.met[e.key()] {
+			problems = append(problems, fmt.Errorf("no reader sees the tag of an exception: %s", e.key()))
+		}
+	}
+	return errors.Join(problems...)
+}
