@@ -22,7 +22,7 @@ type ChangeRequestConflict struct {
 	Field string `json:"field,omitempty"`
 	Block string `json:"block,omitempty"`
 	Part  string `json:"part,omitempty"`
-	// Base, Ours and Theirs are the versions. One that is absent is deleted on that side, or not there yet. Where both
+	// Base, Ours and Theirs are the versions. An absent version is deleted on that side, or not there yet. Where both
 	// sides put different blocks at one place, each version is a block, or a document of several.
 	Base   any `json:"base,omitzero"`
 	Ours   any `json:"ours,omitzero"`

@@ -14,8 +14,8 @@ import (
 )
 
 // The reader of a site gets the files that pages, as the reader sees them, name. Each document and each reusable
-// content is stored with what it names, so nobody reads texts for it. What a whole revision names is kept: see
-// keptRefs.
+// content is stored with what it names, so nobody reads texts for it. The files that a revision names are
+// cached: see keptRefs.
 
 const (
 	// keptFileRefs bounds all keptRefs together, which take some 100 bytes for each place.

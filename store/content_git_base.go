@@ -19,7 +19,7 @@ import (
 //
 // An export starts from the last synchronization with its branch and folder. An import starts from the last state of
 // the repository that came into the space: of the branch itself, or of another branch or folder that was imported
-// since. What the space only exported elsewhere need not be in the branch. So it counts if the repository was never
+// since. An export to another place need not be in the branch. So it counts if the repository was never
 // imported. An import that updates a change request starts from what the request has of the branch, and from its
 // pages.
 type GitBase struct {
@@ -208,7 +208,7 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 			})
 		}
 	}
-	if exported { // The files are those of the export: all pages are read again.
+	if exported { // The files come from the export: all pages are read again.
 		b.Files = gitlayout.Unread(b.Files)
 	}
 	return nil

@@ -52,8 +52,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes what was stored for an import that failed, unless the space has it as another file. Whoever adds one
-// has the lock.
+// unload deletes what was stored for an import that failed, unless the space has it as another file. The writer of such
+// a file has the lock.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {

@@ -15,8 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// ErrGitMoved says that the import was prepared for another way than the one that it has to take now: its base has to
-// be read again.
+// ErrGitMoved says that the import was prepared for another way than it has to take now: its base has to be read again.
 var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
 
 // gitWay is the way of an import: into the space, or into a change request.
@@ -47,7 +46,7 @@ func (w gitWay) same(as gitWay) bool {
 	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
 }
 
-// wayOfImport finds the way of an import. Whoever may bypass the rules of a merge passes by a change request, too,
+// wayOfImport finds the way of an import. A user who may bypass the rules of a merge passes by a change request, too,
 // unless the import has conflicts, which are resolved there: then it proposes.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,

@@ -88,7 +88,7 @@ type naming struct {
 	store *Store
 	by    Sight
 	space Space
-	// spaces are those of the references that may be read.
+	// spaces are the referenced spaces that the reader may read.
 	spaces map[string]Space
 	names  map[target]string
 }
@@ -163,7 +163,7 @@ func (n *naming) find(ctx context.Context, refs []map[string]any) error {
 	return nil
 }
 
-// findTitles finds those of the spaces and collections that may be read.
+// findTitles finds the titles of the spaces and collections that the reader may read.
 func (n *naming) findTitles(ctx context.Context, spaces, collections []string) error {
 	n.spaces[n.space.ID] = n.space
 	others := slices.DeleteFunc(slices.Clone(spaces), func(id string) bool { return id == n.space.ID })

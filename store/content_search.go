@@ -36,8 +36,8 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown to
-// the reader.
+// SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown
+// to the reader.
 func (s *Store) SearchSpace(
 	ctx context.Context, by Sight, spaceID, query string, after *Cursor[float32], size int,
 ) (Page[FoundPage], error) {

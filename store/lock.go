@@ -47,8 +47,8 @@ func (l *Lock) Holds(ctx context.Context) error {
 // releaseLimit bounds how long Release waits for an answer before it closes the session.
 const releaseLimit = 5 * time.Second
 
-// Release gives up the lock and gives the session back to the pool. If the session does not confirm that the lock is gone,
-// Release closes it, so the lock cannot outlive it.
+// Release gives up the lock and gives the session back to the pool. If the session does not confirm that the lock is
+// gone, Release closes it, so the lock cannot outlive it.
 func (l *Lock) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()

@@ -41,7 +41,9 @@ func pageShape(body shape.Of) func(v any) error {
 		"id": shape.ID, "kind": shape.One("sheet"), "type": shape.One("document"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
 		"createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "urls": pageURL, "slug": shape.Text(1, 100), "path": shape.Text(1, 2000), "pages": pagesShape,
 		"layout": anyObject, "description?": shape.Text(1, 1000), "documentId?": shape.Text(64, 64), "hidden?": shape.Boolean, "noIndex?": shape.Boolean,
-		"noRobotsIndex?": shape.Boolean, "tags": shape.List(shape.Object(shape.Of{"tag": anyObject, "primary?": shape.Boolean})),
+		"noRobotsIndex?": shape.Boolean, "tags": shape.List(
+			shape.Object(shape.Of{"tag": anyObject, "primary?": shape.Boolean}),
+		),
 	}
 	maps.Copy(document, body)
 	shapes := map[any]shape.Of{"document": document, "group": {
@@ -61,7 +63,8 @@ func pageShape(body shape.Of) func(v any) error {
 var revisionShape = shape.Of{
 	"object": shape.One("revision"), "id": shape.ID, "type": shape.One("edits", "merge", "update"), "parents": shape.List(shape.ID), "pages": pagesShape,
 	"files":            shape.List(shape.Object(shape.Of{"id": shape.ID, "name": shape.Text(1, 256), "contentType": shape.Text(3, 128), "downloadURL": shape.URI, "size": shape.Count})),
-	"reusableContents": shape.List(shape.ID), "tags": shape.List(anyObject), "createdAt": shape.Timestamp, "urls": shape.Object(shape.Of{"app": shape.URI, "published?": shape.URI, "public?": shape.URI}),
+	"reusableContents": shape.List(shape.ID), "tags": shape.List(anyObject), "createdAt": shape.Timestamp,
+	"urls":        shape.Object(shape.Of{"app": shape.URI, "published?": shape.URI, "public?": shape.URI}),
 	"mergedFrom?": shape.Object(changeRequestShape),
 }
 

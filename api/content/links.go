@@ -123,7 +123,7 @@ func (l *linkPaths) resolved(
 		if known, err = l.known(ctx, page, d, was); err != nil {
 			return d, err
 		}
-		// What a client has read as references to pages that have moved stays as it is written.
+		// References to moved pages that a client has read stay as they are written.
 		once := slices.DeleteFunc(pagelinks.Targets(was, page), func(at string) bool { return known.Pages[at] != "" })
 		if known.Once, err = l.store.PagesOnceAt(ctx, l.space, l.revision, once); err != nil {
 			return d, err

@@ -38,18 +38,23 @@ func newNaming(t *testing.T) naming {
 	h := n.Harness
 	pageIn := func(space store.Space, title string) string {
 		t.Helper()
-		made := apitest.Ask[schema.ChangeRequest](h, schema.RoleAdmin, "POST", "/v1/spaces/"+space.ID+"/change-requests", `{}`, 201)
+		made := apitest.Ask[schema.ChangeRequest](
+			h, schema.RoleAdmin, "POST", "/v1/spaces/"+space.ID+"/change-requests", `{}`, 201,
+		)
 		at := "/v1/spaces/" + space.ID + "/change-requests/" + made.ID
 		apitest.Ask[schema.ChangeRequest](h, schema.RoleAdmin, "POST", at+"/content",
 			`{"changes":[{"operation":"insert_page","title":"`+title+`"}]}`, 200)
 		apitest.Ask[schema.MergeResult](h, schema.RoleAdmin, "POST", at+"/merge", nil, 200)
-		return apitest.Ask[schema.RevisionPages](h, schema.RoleAdmin, "GET", "/v1/spaces/"+space.ID+"/content/pages", nil, 200).Pages[0].ID
+		return apitest.Ask[schema.RevisionPages](
+			h, schema.RoleAdmin, "GET", "/v1/spaces/"+space.ID+"/content/pages", nil, 200,
+		).Pages[0].ID
 	}
 	open, closed := h.FreshSpace(h.Ours, "Open space"), h.FreshSpace(h.Ours, "Closed space")
 	theirs := h.FreshSpace(h.Theirs, "Their space")
 	shelf, cellar := h.Collection(h.Ours, nil), h.Collection(h.Ours, nil)
 	openPage, closedPage := pageIn(open, "Open page"), pageIn(closed, "Closed page")
-	h.Exec("update collections set title = case id when $1 then 'Shelf' else 'Cellar' end where id in ($1, $2)", shelf, cellar)
+	h.Exec("update collections set title = case id when $1 then 'Shelf' else 'Cellar' end where id in ($1, $2)",
+		shelf, cellar)
 	h.Exec("update collections set default_level = null where id = $1", cellar)
 	h.Exec("update spaces set default_level = null where id = $1", closed.ID)
 	guest := h.Ours.Users[schema.RoleGuest].ID
@@ -80,7 +85,9 @@ func newNaming(t *testing.T) naming {
 	row([4]string{"Open page", "Open page", "page", "Open page"}, "page", "page", openPage, "space", open.ID)
 	row([4]string{"Closed page", "page", "page", "page"}, "page", "page", closedPage, "space", closed.ID)
 	row(all("Own page#x"), "anchor", "page", own, "anchor", "x")
-	row([4]string{"Closed page#x", "page", "page", "page"}, "anchor", "page", closedPage, "space", closed.ID, "anchor", "x")
+	row([4]string{
+		"Closed page#x", "page", "page", "page",
+	}, "anchor", "page", closedPage, "space", closed.ID, "anchor", "x")
 	row(all(ann.DisplayName), "user", "user", ann.ID)
 	row(all("user"), "user", "user", stranger)
 	row([4]string{"Shelf", "Shelf", "collection", "collection"}, "collection", "collection", shelf)
@@ -102,7 +109,9 @@ func newNaming(t *testing.T) naming {
 	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	n.reader = h.Want(http.StatusOK, "POST", "/v1/urls/published", storetest.Token(t, h.Store, store.NewToken{FrontEnd: true}),
+	n.reader = h.Want(http.StatusOK, "POST", "/v1/urls/published", storetest.Token(
+		t, h.Store, store.NewToken{FrontEnd: true},
+	),
 		map[string]any{"url": "https://docs.example.com/base/~/sites/" + h.Ours.Site.ID})["apiToken"].(string)
 	return n
 }
@@ -119,7 +128,9 @@ func (n *naming) document(t *testing.T) string {
 		void := func(object, kind string) schema.Node {
 			return schema.Node{Object: object, Type: kind, IsVoid: &yes, Data: schema.Data{"ref": row.ref}}
 		}
-		nodes = append(nodes, schema.Block("paragraph", schema.Text("wombat "), void(schema.ObjectInline, "mention"), schema.Text(".")),
+		nodes = append(nodes, schema.Block(
+			"paragraph", schema.Text("wombat "), void(schema.ObjectInline, "mention"), schema.Text("."),
+		),
 			void(schema.ObjectBlock, "content-ref"))
 		values := map[string]any{"ref": row.ref}
 		if user := row.ref["user"]; user != nil {
@@ -170,7 +181,8 @@ func TestNames(t *testing.T) {
 		kinds[row.ref["kind"].(string)] = true
 	}
 	for _, kind := range (schema.ContentRef{}).OpenAPISchema()["oneOf"].([]any) {
-		kind := kind.(map[string]any)["properties"].(map[string]any)["kind"].(map[string]any)["enum"].([]any)[0].(string)
+		properties := kind.(map[string]any)["properties"].(map[string]any)
+		kind := properties["kind"].(map[string]any)["enum"].([]any)[0].(string)
 		if !kinds[kind] {
 			t.Errorf("the table has no reference of the kind %s", kind)
 		}
@@ -215,7 +227,9 @@ func TestNames(t *testing.T) {
 				}
 				for i, row := range n.rows {
 					if got := strings.ReplaceAll(found[i][1], `\`, ""); got != c.name(row) {
-						t.Errorf("%s%s: the %s of %v is called %q, want %q", name, refs, form, row.ref, got, c.name(row))
+						t.Errorf(
+							"%s%s: the %s of %v is called %q, want %q", name, refs, form, row.ref, got, c.name(row),
+						)
 					}
 				}
 			}
@@ -228,12 +242,14 @@ func TestNames(t *testing.T) {
 			if got := lists.FindStringSubmatch(text); got == nil || got[1] != "user" {
 				t.Errorf("%s: the list of users: %q:\n%s", refs, got, text)
 			}
-			// What is read can be written back: the references are the same, and have no names of their own.
+			// The read text can be written back: the references are the same, and have no names of their own.
 			request := n.ChangeRequest(n.Ours)
 			body, _ := json.Marshal(map[string]any{"changes": []any{map[string]any{
 				"operation": "update_page", "page": n.page, "document": map[string]any{"markdown": source},
 			}}})
-			apitest.Ask[schema.ChangeRequest](n.Harness, schema.RoleEdit, "POST", n.RequestPath(request.ID)+"/content", string(body), 200)
+			apitest.Ask[schema.ChangeRequest](
+				n.Harness, schema.RoleEdit, "POST", n.RequestPath(request.ID)+"/content", string(body), 200,
+			)
 			n.MergeNow(request.ID)
 			if after := stored(); after != before {
 				t.Errorf("%s: written back, the references are\n%s\nwant\n%s\nof\n%s", refs, after, before, source)

@@ -1,4 +1,4 @@
-// Command merges compares Octavo's merges of pages with those of git. Each
+// Command merges compares Octavo's merges of pages with git's merges. Each
 // argument is a folder with a Git repository and its history.
 //
 // Its pairs are Markdown files that both sides of a merge commit changed. Where

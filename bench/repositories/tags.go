@@ -34,8 +34,7 @@ func exceptionsOf(list string) ([]exception, error) {
 		}
 		parts := strings.Split(line, " | ")
 		if len(parts) != 4 {
-			return nil, fmt.Errorf("exceptions.txt: %q has %d parts and not a repository, a page, a tag and a reason", line,
-				len(parts))
+			return nil, fmt.Errorf("exceptions.txt: %q has no repository, page, tag and reason", line)
 		}
 		all = append(all, exception{parts[0], parts[1], parts[2], parts[3]})
 	}

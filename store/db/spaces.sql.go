@@ -421,7 +421,7 @@ type SeenByParams struct {
 	OrganizationID string
 }
 
-// What a user sees of an organization, as one value: equal values are equal sights.
+// The part of an organization that a user sees, as one value: equal values are equal sights.
 // No index: all of the organization that the user sees.
 func (q *Queries) SeenBy(ctx context.Context, arg SeenByParams) (string, error) {
 	row := q.db.QueryRow(ctx, seenBy, arg.UserID, arg.OrganizationID)

@@ -110,7 +110,7 @@ where c.id = any(sqlc.arg(ids)::text[]) and c.organization_id = sqlc.arg(organiz
   and access_rank(m.role, a.level, a.grant_rank) > 0;
 
 -- name: SeenBy :one
--- What a user sees of an organization, as one value: equal values are equal sights.
+-- The part of an organization that a user sees, as one value: equal values are equal sights.
 -- No index: all of the organization that the user sees.
 select md5(coalesce(string_agg(o.id, ' ' order by o.id), ''))::text as seen
 from memberships m

@@ -40,6 +40,9 @@ export const exceptions = {
             name: 'redirect-of-0.146', reason: later,
             patch: (schemas) => without(schemas.SiteRedirect, 'captureWildcard', 'permanent', 'createdAt'),
         },
-        { name: 'layout-of-0.146', reason: later, patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'actions') },
+        {
+            name: 'layout-of-0.146', reason: later,
+            patch: (schemas) => without(schemas.RevisionPageLayoutOptions, 'coverMask', 'actions'),
+        },
     ],
 };

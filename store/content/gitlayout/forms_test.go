@@ -227,7 +227,9 @@ document "Tabs" tabs
 document "Titled" titled
 `, func(t *testing.T, s *space) {
 		for _, n := range s.pages {
-			if text := markdown.Write(s.documents[n.Document]); strings.Contains(text, "import") != (n.Title == "From") {
+			if text := markdown.Write(
+				s.documents[n.Document],
+			); strings.Contains(text, "import") != (n.Title == "From") {
 				t.Errorf("%s has the text %q", n.Title, text)
 			}
 		}
@@ -384,7 +386,9 @@ func TestTags(t *testing.T) {
 			{Slug: "new", Label: "New releases", Icon: "rocket", Color: "$primary"},
 			{Slug: "plain", Label: "plain", Color: "default"},
 		},
-		"- tag: e\n  emoji: 1f600\n  icon: x\n  color: nothing\n": {{Slug: "e", Label: "e", Emoji: "1f600", Color: "default"}},
+		"- tag: e\n  emoji: 1f600\n  icon: x\n  color: nothing\n": {
+			{Slug: "e", Label: "e", Emoji: "1f600", Color: "default"},
+		},
 		"": {}, "a: 1\n": {}, "- [\n": {}, "- 1\n": {}, "- tag: " + strings.Repeat("a", MaxVariables): {},
 	} {
 		if diff := cmp.Diff(want, Tags([]byte(text))); diff != "" {

@@ -82,8 +82,8 @@ type importer struct {
 	pageIDs map[string]string // by path
 	out     Content
 	links   linker
-	// beside has the slugs of pages outside of this folder, by the id of the page above.
-	beside map[string]map[string]bool
+	// outside has the slugs of pages outside of this folder, by the id of the page above.
+	outside map[string]map[string]bool
 	// renamed tells whether the meaning of links may have changed, everywhere for all.
 	renamed []string
 	all     bool
@@ -305,7 +305,7 @@ func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string)
 		siblings[i] = n
 		m.out.Synced[e.Key] = Synced{Blob: m.layout.files[e.Key].Blob, Page: id}
 	}
-	arrange(m.layout, siblings, entries, m.was, m.beside[parent])
+	arrange(m.layout, siblings, entries, m.was, m.outside[parent])
 	for _, n := range siblings {
 		n.CreatedAt, n.UpdatedAt = m.Now, m.Now
 		if was, there := m.was[n.ID]; there {
@@ -431,7 +431,9 @@ func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, e
 		m.layout.note(e.Key, "imports of components are left out")
 	}
 	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
-		m.layout.note(e.Key, "an MDX file is read as Markdown: its expressions are text, and its components what is in them")
+		m.layout.note(
+			e.Key, "an MDX file is read as Markdown: its expressions are text, and its components what is in them",
+		)
 	}
 	return n, err
 }

@@ -179,7 +179,7 @@ func (m *importer) asSynced(e *Entry) bool {
 	return known && synced.Blob == m.layout.files[e.Key].Blob
 }
 
-// keepDocument stores a document. What is still there of the one before keeps its keys.
+// keepDocument stores a document. Nodes that the document before has, too, keep their keys.
 func (m *importer) keepDocument(d schema.Document, before string) (string, error) {
 	var old *schema.Document
 	if before != "" {

@@ -29,8 +29,8 @@ func slugOf(l *Layout, e *Entry) string {
 	return "readme"
 }
 
-// arrange gives siblings their slugs and positions. What was there before keeps them, if the order lets it. used are
-// the slugs of siblings that are not of this folder.
+// arrange gives siblings their slugs and positions. Earlier siblings keep their slugs and positions, if the order lets
+// them. used are the slugs of siblings outside of this folder.
 func arrange(
 	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
 ) {

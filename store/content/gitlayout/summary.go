@@ -25,7 +25,7 @@ type item struct {
 	slug, label string // the id of a heading, and the title of an entry's link
 	// line is the index of its line, and level the depth of its entry, as what is above it has one.
 	line, level int
-	// key is the key of its entry, and parent that of the entry or group above.
+	// key is the key of its entry, and parent the key of the entry or group above.
 	key, parent string
 }
 

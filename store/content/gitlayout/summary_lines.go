@@ -37,7 +37,9 @@ type entryForm struct{ indent, bullet string }
 
 // rewrite writes the table of contents. Old lines are used for what is there, if reuse is set.
 func rewrite(old *summary, want []contents, reuse bool) string {
-	w := &rewriter{old: old, want: want, stays: map[int]*item{}, from: map[int]*item{}, items: map[int]*item{}, end: "\n"}
+	w := &rewriter{
+		old: old, want: want, stays: map[int]*item{}, from: map[int]*item{}, items: map[int]*item{}, end: "\n",
+	}
 	if len(old.lines) > 0 {
 		if _, end := cutEnd(old.lines[0]); end != "" {
 			w.end = end

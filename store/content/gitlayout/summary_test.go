@@ -187,7 +187,7 @@ func TestRenameChangesOneLine(t *testing.T) {
 }
 
 // TestOtherLinesStay: of any table of contents, a page that is added, moved or deleted leaves the other lines as they
-// are and in their order, but for blank lines and rules around it.
+// are and in their order, except blank lines and rules around it.
 func TestOtherLinesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -72,7 +72,7 @@ func headingAnchorHTML(n *schema.Node) string {
 // anchorOf reads a text that is one anchor, and returns none for another text.
 func anchorOf(source string) anchor {
 	if strings.Trim(source, "\n") != source {
-		return besideHeading(source)
+		return ownLineAnchor(source)
 	}
 	if source == "" || len(source) > 2*maxAnchor+64 || strings.Contains(source, "\n") {
 		return anchor{}
@@ -103,7 +103,7 @@ func anchorIn(attrs attributes) (string, bool) {
 	return id, validAnchor(id) && attrs.only(anchorAttributes...) && (!linked || href == "#"+id)
 }
 
-// headingID reads an element that gives a heading its id. What is in the element is a part of the heading.
+// headingID reads an element that gives a heading its id. The element's content is a part of the heading.
 func (r *reader) headingID(b *inlineBuilder, e inlineElement) bool {
 	id, ok := anchorIn(e.attrs)
 	if !ok || !r.inHeading || b.anchor.id != "" || b.inLink || b.depth >= maxInlineElements {

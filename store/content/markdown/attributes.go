@@ -72,7 +72,7 @@ func (attributesParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (attributesParser) CanInterruptParagraph() bool                 { return true }
 func (attributesParser) CanAcceptIndentedLine() bool                 { return false }
 
-// attributes reads a line of attributes. Those of a heading are a part of it.
+// attributes reads a line of attributes. A heading's attributes are a part of the heading.
 func (r *reader) attributes(block ast.Node) []schema.Node {
 	n := block.(*attributesBlock)
 	if headingOf(n) != nil {
@@ -120,8 +120,8 @@ func anchorBeside(heading ast.Node) anchor {
 	return anchor{}
 }
 
-// besideHeading reads the source of an anchor that has a line of its own.
-func besideHeading(source string) anchor {
+// ownLineAnchor reads the source of an anchor that has a line of its own.
+func ownLineAnchor(source string) anchor {
 	line := strings.Trim(source, "\n")
 	match := idInAttributes.FindStringSubmatch(line)
 	if match == nil || !validAnchor(match[1]) || !attributesOnly.MatchString(line) ||

@@ -34,8 +34,8 @@ type markdownState struct {
 	// noDollars, noTagEnd and noCommentEnd are positions before which a search for the end of a formula, a tag or a
 	// comment has failed.
 	noDollars, noTagEnd, noCommentEnd int
-	// vain is how much more text may be looked at in vain for the ends of components.
-	vain int
+	// failedSearch is how much more text may be searched for ends of components without finding them.
+	failedSearch int
 	// nextComment is behind the next end of a comment, or behind the text if there is none.
 	nextComment int
 	// notes are the footnotes that are defined. labels are known without their notes.
@@ -49,15 +49,15 @@ type markdownState struct {
 	steps int
 }
 
-// maxVain bounds how often a text is looked at in vain for the ends of components.
-const maxVain = 16
+// maxFailedSearch bounds how often a text is searched for ends of components without finding them.
+const maxFailedSearch = 16
 
 var stateKey = parser.NewContextKey()
 
 func newContext(source []byte) (parser.Context, *markdownState) {
 	s := &markdownState{
 		depths: map[ast.Node]int{}, maxExpanded: max(len(source), schema.MaxMarkdown), paired: pairBrackets(source),
-		notes: map[string]*noteBlock{}, tables: findTables(source), vain: maxVain * len(source),
+		notes: map[string]*noteBlock{}, tables: findTables(source), failedSearch: maxFailedSearch * len(source),
 	}
 	pc := parser.NewContext()
 	pc.Set(stateKey, s)

@@ -129,7 +129,9 @@ func preData(outer, inner *element) (schema.Data, bool) {
 			continue
 		}
 		known++
-		if data[row.member] = any(value); strings.HasPrefix(row.member, "line") || strings.HasPrefix(row.member, "full") {
+		if data[row.member] = any(
+			value,
+		); strings.HasPrefix(row.member, "line") || strings.HasPrefix(row.member, "full") {
 			if value != "" && value != "true" {
 				return nil, false
 			}

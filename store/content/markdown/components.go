@@ -94,16 +94,16 @@ func expressionEnd(source []byte) int {
 	return 0
 }
 
-// componentEnd looks for the end of a tag as long as that has not been in vain too often, for the length of the text.
+// componentEnd looks for the end of a tag, unless too much text was searched without finding one.
 // open says that the tag goes on behind the source.
 func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
-	if s.vain < 0 {
+	if s.failedSearch < 0 {
 		return 0, false
 	}
 	length, seen := componentEnd(source)
 	s.steps += seen
 	if length == 0 {
-		s.vain -= seen
+		s.failedSearch -= seen
 	}
 	return length, length == 0 && seen >= len(source)
 }
@@ -293,5 +293,7 @@ func (commentParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 
 // isComment reports whether a source is a comment of MDX.
 func isComment(source string) bool {
-	return strings.HasPrefix(source, commentOpens) && strings.Index(source, commentCloses) == len(source)-len(commentCloses)
+	return strings.HasPrefix(
+		source, commentOpens,
+	) && strings.Index(source, commentCloses) == len(source)-len(commentCloses)
 }

@@ -419,7 +419,8 @@ func TestRespellCost(t *testing.T) {
 	}
 }
 
-// TestKeepEndsCost gives texts of a quarter of the largest size the line ends of others: of lines that all repeat or all differ.
+// TestKeepEndsCost gives texts of a quarter of the largest size the line ends of others: of lines that all repeat or
+// all differ.
 func TestKeepEndsCost(t *testing.T) {
 	const size = schema.MaxPage / 4
 	var distinct strings.Builder

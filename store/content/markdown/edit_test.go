@@ -176,7 +176,9 @@ func TestEditKeepsEnds(t *testing.T) {
 		}
 		d.Nodes = words
 		want := strings.Replace(original, was, was+"new", 1)
-		if plain := Edit(content.Clean(original), d); plain != strings.Replace(content.Clean(original), was, was+"new", 1) {
+		if plain := Edit(
+			content.Clean(original), d,
+		); plain != strings.Replace(content.Clean(original), was, was+"new", 1) {
 			t.Skip("more lines change, with one kind of ends too")
 		}
 		if got := Edit(original, d); got != want {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// Readers see no tags. What HTML has and documents have not is hidden: a leaf without text keeps the source of a
+// Readers see no tags. HTML that documents have no place for is hidden: a leaf without text keeps the source of a
 // comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links
 // and the images.
 
@@ -283,7 +283,7 @@ func (b *inlineBuilder) shownNothing() bool {
 	return len(b.pieces) > 0 && !slices.ContainsFunc(b.pieces, func(p piece) bool { return !p.hidden && !p.blank() })
 }
 
-// tag adds a tag of GitBook within a line. One that has a meaning is hidden: it has none there. Others are shown as
+// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning there. Others are shown as
 // text.
 func (b *inlineBuilder) tag(source string) {
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {

@@ -16,7 +16,7 @@ const mostRespelled = 256 << 10
 const farthest = 256
 
 // respelled returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
-// blocks as Write spells it. What before and next have alike keeps the bytes of the source: line breaks, markers of
+// blocks as Write spells it. Text that before and next share keeps the bytes of the source: line breaks, markers of
 // lists, escapes, entities and delimiters. The caller checks that the result reads as next.
 func respelled(source, before, next string) string {
 	if len(source)+len(before)+len(next) > mostRespelled {
@@ -103,7 +103,7 @@ func (s speller) breaks(i int) bool {
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")
 }
 
-// covering widens a change up to words with partners in the source. What is inserted next to one widens nothing.
+// covering widens a change up to words with partners in the source. An insertion next to such a word widens nothing.
 func (s speller) covering(e respelling, toNext []int) respelling {
 	partner := func(i int) bool { return i >= 0 && i < len(s.old) && s.toSource[i] != diff.None }
 	if e.old.from == e.old.to {

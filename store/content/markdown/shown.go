@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// ForRenderer returns the document in the shape that front ends read. What is kept as its source because the grammar
-// has no place for it is the block that it is: columns, updates, tabs in steps, code in hints. A footnote without
+// ForRenderer returns the document in the shape that front ends read. Source without a place in the
+// grammar becomes its own block: columns, updates, tabs in steps, code in hints. A footnote without
 // words has its label as the word, captions are fragments, and what is hidden is left out. The result is not one to
 // store: the grammar refuses it. Blocks that it makes have no keys.
 func ForRenderer(d schema.Document) schema.Document {
@@ -167,8 +167,8 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns the block that a paragraph is kept for. One that shows nothing is left out, unless it is an empty
-// line.
+// shownKept returns the block that a paragraph is kept for. A block that shows nothing is left out, unless it is an
+// empty line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
 	if len(ideal) == 1 && ideal[0].Type != kindRaw && ideal[0].Type != "paragraph" {

@@ -15,7 +15,7 @@ import (
 )
 
 // A blank line ends a block of HTML, so that a table with blank lines would be pieces. It is read as a whole, if that
-// gives a table. What is between blank lines in a cell is Markdown, as on GitHub.
+// gives a table. Text between blank lines in a cell is Markdown, as on GitHub.
 
 // tableBlock is a table of HTML with blank lines.
 type tableBlock struct {
@@ -156,7 +156,9 @@ func dedented(text string) string {
 	lines := strings.Split(text, "\n")
 	common := -1
 	for _, line := range lines {
-		if indent := len(line) - len(strings.TrimLeft(line, " ")); indent < len(line) && (common < 0 || indent < common) {
+		if indent := len(
+			line,
+		) - len(strings.TrimLeft(line, " ")); indent < len(line) && (common < 0 || indent < common) {
 			common = indent
 		}
 	}

@@ -53,7 +53,7 @@ func (n *detailsNode) Dump(source []byte, level int) {
 var bracketed = regexp.MustCompile(`(?i)\{%\s*([a-z][\w-]*)|<(/?(?:details|div))\b`)
 
 // pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong place
-// only means that its tag is opened in vain.
+// only means that its tag stays open.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
 	for _, at := range bracketed.FindAllSubmatchIndex(source, -1) {

@@ -228,8 +228,8 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
-// TestContestedValues resolves conflicts of several blocks with a value: of lines in a block like theirs, of blocks in a
-// document. Records have no values.
+// TestContestedValues resolves conflicts of several blocks with a value: of lines in a block like theirs, of blocks in
+// a document. Records have no values.
 func TestContestedValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

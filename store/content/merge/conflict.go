@@ -45,8 +45,8 @@ func Kinds() []string {
 const FieldDocument = "document"
 
 // Conflict is something that a merge cannot decide. Base, Ours and Theirs are the versions of what it is about; nil is an
-// absent one. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. What both
-// sides put at one place is a block too: records, items and lines in a block of their own, several blocks a document.
+// absent one. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
+// versions of one place are blocks too: records, items and lines in a block of their own, several blocks a document.
 type Conflict struct {
 	// ID is the same whenever a merge meets the same versions of the same thing.
 	ID   string `json:"id"`

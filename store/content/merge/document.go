@@ -67,7 +67,9 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 	b := schema.Document{Nodes: with(base, nil)}
 	o, t := with(ours, &b), with(theirs, &b)
 	m := &merger{
-		conflicts: conflicts{page: page, choices: choices, listed: map[string]bool{}}, dead: map[string]bool{}, replaced: map[string][]schema.Node{},
+		conflicts: conflicts{
+			page: page, choices: choices, listed: map[string]bool{},
+		}, dead: map[string]bool{}, replaced: map[string][]schema.Node{},
 		settled: map[string]bool{},
 		anchors: map[string]string{},
 	}

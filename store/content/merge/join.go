@@ -8,9 +8,9 @@ import (
 	"github.com/octavo-docs/octavo/store/content/keys"
 )
 
-// join joins what both sides put at one place, in the place of these blocks of base. Equal blocks are there once.
-// Near-equal blocks are a conflict, as are all blocks that both sides put in the place of a block that both deleted, and
-// all lines of code: in which order they would run, nobody said. Every other block stays, ours first.
+// join joins the blocks that both sides put at one place, in the place of these blocks of base. Equal blocks are there
+// once. Near-equal blocks are a conflict, as are all blocks in the place of a block that both deleted, and all lines of
+// code: in which order they would run, nobody said. Every other block stays, ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -159,8 +159,8 @@ func (m *merger) put(key string, at spot, value any) {
 	m.replaced[key] = m.blocksOf(at, value)
 }
 
-// versions sets the versions of a conflict of blocks of one list. Lines, items and records are shown in a block like the
-// one that has them, and several blocks as a document.
+// versions sets the versions of a conflict of blocks of one list. Lines, items and records are shown in a block like
+// their own, and several blocks as a document.
 func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) valueKind {
 	parent, wrapped := m.wrapper(at)
 	several := max(len(base), len(mine), len(others)) > 1

@@ -129,8 +129,8 @@ type forms struct {
 }
 
 // AsIn returns the document with its references in the forms in which another one has them, if both mean the same: an
-// anchor of the page itself may be written with and without the page. What the other has more than once is taken in
-// its order. The documents that it was given stay as they were.
+// anchor of the page itself may be written with and without the page. References that the other has more than once are
+// taken in its order. The documents that it was given stay as they were.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	all := map[string]*forms{}
 	k.each(other, from, func(key string, ref map[string]any) {

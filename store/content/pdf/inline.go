@@ -124,8 +124,8 @@ func (b *builder) reference(ref any) node {
 	return b.lead(ref, node{Kind: "link", Children: []node{{Kind: "s", Text: text(b.refName(ref))}}})
 }
 
-// refName is what a reader sees of a reference without text of its own: the title that it was given, or that of a page
-// of the document.
+// refName is what a reader sees of a reference without text of its own: the title that it was given, or the title of a
+// page of the document.
 func (b *builder) refName(ref any) string {
 	if label := content.RefLabel(ref); label != "" {
 		return oneLine(label)

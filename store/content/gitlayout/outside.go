@@ -47,7 +47,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 		}
 		stay = append(stay, n)
 	}
-	m.beside = map[string]map[string]bool{}
+	m.outside = map[string]map[string]bool{}
 	if len(stay) == 0 {
 		return
 	}
@@ -59,13 +59,13 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 			n.Parent = above[n.Parent]
 		}
 		slug := n.Slug
-		if m.beside[n.Parent] == nil {
-			m.beside[n.Parent] = map[string]bool{}
+		if m.outside[n.Parent] == nil {
+			m.outside[n.Parent] = map[string]bool{}
 		}
-		for number := 1; n.Kind != tree.KindLink && m.beside[n.Parent][n.Slug]; number++ {
+		for number := 1; n.Kind != tree.KindLink && m.outside[n.Parent][n.Slug]; number++ {
 			n.Slug = numbered(slug, number)
 		}
-		m.beside[n.Parent][n.Slug] = true
+		m.outside[n.Parent][n.Slug] = true
 		m.out.Beside = append(m.out.Beside, n)
 		if name := at[n.ID]; name != "" && !strings.HasPrefix(name, keyPrefix) && m.pageIDs[name] == "" {
 			if _, there := m.layout.files[name]; there {
