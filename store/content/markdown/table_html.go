@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// htmlTable reads tables of HTML, as GitBook writes them or anybody else. Parts without a place in a document's table are
-// left out: cells that span others are followed by empty cells, and the attributes of rows and cells are dropped.
+// htmlTable reads tables of HTML, as GitBook writes them or anybody else. Parts without a place in a document's table
+// are left out: cells that span others are followed by empty cells, and the attributes of rows and cells are dropped.
 func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 	head, rows, ok := tableRows(e)
 	if !ok {

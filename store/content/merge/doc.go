@@ -5,5 +5,5 @@
 // unless they are near-equal, or stand for a block that both deleted: each of these is a conflict.
 //
 // The package does no I/O. Its result depends on its input only, so a merge computed again has the same conflicts under
-// the same ids. Of this module it imports schema, schema/condition, store/content, and store/content's keys, diff, tree.
+// the same ids. Of this module it imports schema, schema/condition, store/content and its packages keys, diff, tree.
 package merge
