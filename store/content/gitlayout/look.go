@@ -122,7 +122,8 @@ func numberOf(value any) (float64, bool) {
 }
 
 // layoutParts are the parts of a page that a layout shows or hides.
-var layoutParts = []string{"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata", "tags"}
+var layoutParts = []string{"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata",
+	"tags"}
 
 // layoutOf reads which parts of a page are shown; nil if all are.
 func layoutOf(front *markdown.FrontMatter) schema.Data {

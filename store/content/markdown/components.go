@@ -293,5 +293,6 @@ func (commentParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 
 // isComment reports whether a source is a comment of MDX.
 func isComment(source string) bool {
-	return strings.HasPrefix(source, commentOpens) && strings.Index(source, commentCloses) == len(source)-len(commentCloses)
+	return strings.HasPrefix(source, commentOpens) &&
+		strings.Index(source, commentCloses) == len(source)-len(commentCloses)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unit is a block of the source with the blocks of the document that it became: one, or none for definitions, or several.
+// unit is a block of the source with the blocks of the document that it became: one, or none for definitions, or
+// several.
 type unit struct {
 	from, to int // without the blank lines after it
 	nodes    []schema.Node
@@ -60,13 +61,16 @@ func (r *reader) units(n ast.Node, source string) []unit {
 			from, joined = joined, -1
 		}
 		t, ok := block.(*tagNode)
-		if !ok || t.row == nil || t.row.form != formContainer || !t.terminated || t.FirstChild() == nil || len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
+		if !ok || t.row == nil || t.row.form != formContainer || !t.terminated || t.FirstChild() == nil ||
+			len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
 			units = append(units, unit{from: from, nodes: nodes})
 			continue
 		}
-		units = append(units, unit{from: from, nodes: []schema.Node{rawBlock(tagText(t.row.name, t.row.attributes(&nodes[0])))}})
+		open := rawBlock(tagText(t.row.name, t.row.attributes(&nodes[0])))
+		units = append(units, unit{from: from, nodes: []schema.Node{open}})
 		units = append(units, r.units(t, source)...)
-		units = append(units, unit{from: lineStart(source, t.endAt), nodes: []schema.Node{rawBlock(tagText("end"+t.row.name, nil))}})
+		end := rawBlock(tagText("end"+t.row.name, nil))
+		units = append(units, unit{from: lineStart(source, t.endAt), nodes: []schema.Node{end}})
 	}
 	return units
 }
@@ -78,7 +82,8 @@ func lineStart(source string, at int) int {
 // startOf returns a position in the first line of a block. A paragraph may have begun with definitions.
 func startOf(n ast.Node) int {
 	at := n.Pos()
-	if lines := n.Lines(); lines != nil && lines.Len() > 0 && (at < 0 || n.Kind() == ast.KindParagraph || n.Kind() == ast.KindHeading) {
+	if lines := n.Lines(); lines != nil && lines.Len() > 0 &&
+		(at < 0 || n.Kind() == ast.KindParagraph || n.Kind() == ast.KindHeading) {
 		at = lines.At(0).Start
 	}
 	return max(at, 0)
