@@ -18,7 +18,8 @@ func TestGitTags(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
 	b.commit(map[string]string{
-		"README.md": "---\nlayout:\n  tags:\n    visible: false\ntags:\n  - new\n  - tag: fixes\n    primary: true\n---\n\n# Home\n\n" +
+		"README.md": "---\nlayout:\n  tags:\n    visible: false\ntags:\n  - new\n  - tag: fixes\n    primary: true\n" +
+			"---\n\n# Home\n\n" +
 			"{% updates format=\"full\" %}\n{% update date=\"2026-08-06\" tags=\"new,fixes\" %}\n## One\n\nText.\n" +
 			"{% endupdate %}\n{% endupdates %}\n",
 		"other.md":           "# Other\n",

@@ -126,8 +126,9 @@ document "Plain" plain
 			"-20\nlayout:\n  width: wide\n  cover:\n    visible: true\n    size: full\n" +
 			"  outline:\n    visible: false\n  tags:\n    visible: false\nvars:\n  version: 2\n  name: Pelagia\n  beta: " +
 			"true\n  list: [1]\ntags:\n  - news\n  - tag: beta\n    primary: true\n  - news\n  - 1\n---\n\n# Home\n\nText.\n",
-		"gone.md": "---\ncover: none.png\nlayout: wide\nvars: none\ntags: none\n---\n\n# Gone\n", ".gitbook/assets/c.png": "c",
-		".gitbook/vars.yaml": "a: 1\n", ".gitbook/tags.yaml": "- tag: news\n",
+		"gone.md":               "---\ncover: none.png\nlayout: wide\nvars: none\ntags: none\n---\n\n# Gone\n",
+		".gitbook/assets/c.png": "c",
+		".gitbook/vars.yaml":    "a: 1\n", ".gitbook/tags.yaml": "- tag: news\n",
 	}, "document \"Home\" readme\ndocument \"Gone\" gone\n", func(t *testing.T, s *space) {
 		home, gone := s.byTitle(t, "Home"), s.byTitle(t, "Gone")
 		got := []schema.Data{home.Cover, home.Layout, home.Variables, gone.Cover, gone.Layout, gone.Variables}
