@@ -180,7 +180,7 @@ func (r *Renderer) run(
 	// A broken pipe is the effect: why the child ended is the cause.
 	ended := cmd.Wait()
 	if large.Load() {
-		return tooLarge(ended)
+		return r.tooLarge(ended)
 	}
 	if ended == nil {
 		return err
@@ -188,7 +188,7 @@ func (r *Renderer) run(
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return verdict(ended, said.String())
+	return r.verdict(ended, said.String())
 }
 
 const (
@@ -198,7 +198,7 @@ const (
 )
 
 // verdict turns the child's end into an error.
-func verdict(ended error, said string) error {
+func (r *Renderer) verdict(ended error, said string) error {
 	exit, ok := errors.AsType[*exec.ExitError](ended)
 	if !ok {
 		return ended // out refused the PDF.
@@ -212,13 +212,17 @@ func verdict(ended error, said string) error {
 	cause := fmt.Errorf("%w: %s", exit, said)
 	// The runtime itself aborts if it cannot have memory.
 	if report.Memory || report.Error == "" && exit.Sys().(syscall.WaitStatus).Signaled() {
-		return tooLarge(cause)
+		return r.tooLarge(cause)
 	}
 	return &Error{Message: "the renderer refused the document", kind: refused, cause: cause}
 }
 
-func tooLarge(cause error) error {
-	return &Error{Message: "the document needs more memory than the renderer may use", kind: memory, cause: cause}
+func (r *Renderer) tooLarge(cause error) error {
+	return &Error{
+		Message: fmt.Sprintf("the document needs more memory than the renderer may use, which is %d MiB: ask for a part of it",
+			r.cfg.MemoryBytes>>20),
+		kind: memory, cause: cause,
+	}
 }
 
 const (

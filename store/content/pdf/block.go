@@ -156,7 +156,10 @@ func (b *builder) hint(n *schema.Node) node {
 }
 
 func (b *builder) code(n *schema.Node) node {
-	made := node{Kind: "code", Title: text(oneLine(content.Member(n.Data, "title"))), Lang: text(content.Member(n.Data, "syntax"))}
+	made := node{
+		Kind: "code", Title: text(oneLine(content.Member(n.Data, "title"))),
+		Lang: text(language(content.Member(n.Data, "syntax"))),
+	}
 	made.Lines, _ = n.Data["lineNumbers"].(bool)
 	lines := make([]string, len(n.Nodes))
 	for i := range n.Nodes {
@@ -167,6 +170,15 @@ func (b *builder) code(n *schema.Node) node {
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
 	return made
+}
+
+// language is the name at the beginning of what follows a fence, such as "rust,editable".
+func language(info string) string {
+	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
+	if end < 0 {
+		return info
+	}
+	return info[:end]
 }
 
 // printable leaves out control characters that are no space.

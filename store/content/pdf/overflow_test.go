@@ -28,7 +28,10 @@ func TestNothingOverflows(t *testing.T) {
 		"a table":     table,
 		"a hint":      "{% hint style=\"info\" %}\n`" + word + "`\n\n```\n" + word + "\n```\n{% endhint %}",
 		"a list":      "- a\n  - b\n    - `" + word + "`\n\n      ```go\n      " + word + "\n      ```\n",
-		"a heading":   "## `" + word + "` and " + word,
+		"a line of many words": "1. one\n\n   - two\n\n     ```bash\n     " + word +
+			strings.Repeat(" --an=option", 2000) + "\n     ```\n",
+		"no language, on one line": "```rust,editable\n" + strings.Repeat(word+" <p> ", 10) + "\n```",
+		"a heading":                "## `" + word + "` and " + word,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
