@@ -325,7 +325,9 @@ func TestSharedAnswersFail(t *testing.T) {
 			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 		}
 	}
-	if broken != 1 || h.Server.SharedUsers("shared") != 0 {
-		t.Errorf("%d failed, %d users", broken, h.Server.SharedUsers("shared"))
+	if broken != 1 {
+		t.Errorf("%d failed", broken)
 	}
+	// The caller has an answer before the server gives it back.
+	eventually.True(t, "nobody to use the answer", func() bool { return h.Server.SharedUsers("shared") == 0 })
 }
