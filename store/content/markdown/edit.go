@@ -84,13 +84,6 @@ func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
 	return append(nodes, fittedOf(want[next:])...)
 }
 
-func finalNewline(original string) string {
-	if strings.HasSuffix(original, "\n") {
-		return "\n"
-	}
-	return ""
-}
-
 func fittedOf(nodes []schema.Node) []schema.Node {
 	if len(nodes) == 0 {
 		return nil

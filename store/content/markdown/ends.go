@@ -57,6 +57,13 @@ func KeepEnds(original, edited string) string {
 	return b.String()
 }
 
+func finalNewline(original string) string {
+	if strings.HasSuffix(original, "\n") {
+		return "\n"
+	}
+	return ""
+}
+
 // endedLine is a line with its end, which is empty for the last one.
 type endedLine struct{ text, end string }
 
