@@ -219,8 +219,10 @@ func (r *Renderer) verdict(ended error, said string) error {
 
 func (r *Renderer) tooLarge(cause error) error {
 	return &Error{
-		Message: fmt.Sprintf("the document needs more memory than the renderer may use, which is %d MiB: ask for a part of it",
-			r.cfg.MemoryBytes>>20),
+		Message: fmt.Sprintf(
+			"the document needs more memory than the renderer may use, which is %d MiB: ask for a part of it",
+			r.cfg.MemoryBytes>>20,
+		),
 		kind: memory, cause: cause,
 	}
 }
