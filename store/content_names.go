@@ -174,7 +174,10 @@ func (n *naming) findTitles(ctx context.Context, spaces, collections []string) e
 				continue
 			}
 			space, err := n.store.SpaceByID(ctx, id)
-			if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+			if schema.IsCode(err, schema.CodeNotFound) {
+				continue
+			}
+			if err != nil {
 				return err
 			}
 			n.spaces[id] = space

@@ -53,7 +53,11 @@ func (r *repository) compare(ctx context.Context, name string, v [3]string) erro
 	if lost := missing(d[0], d[1], d[2], merged, found); len(lost) > 0 {
 		note("lost", lost)
 	}
-	if double := doubled(d[1], d[2], merged); len(double) > 0 {
+	clean := schema.Document{} // git's result, if git has no conflict
+	if !conflicts {
+		clean = d[3]
+	}
+	if double := doubled(d[1], d[2], clean, merged); len(double) > 0 {
 		note("double", double)
 	}
 	return nil
@@ -129,12 +133,12 @@ func joined(a, b map[string]int) map[string]int {
 
 // doubled lists the lines of the result that it has twice, or in two near-equal
 // forms, although each side has only one of them.
-func doubled(ours, theirs, merged schema.Document) (double []string) {
-	mine, other := lines(ours), lines(theirs)
+func doubled(ours, theirs, clean, merged schema.Document) (double []string) {
+	mine, other, git := lines(ours), lines(theirs), lines(clean)
 	var added [2][]string
 	for line, n := range lines(merged) {
 		switch {
-		case n > max(mine[line], other[line], 1):
+		case n > max(mine[line], other[line], git[line], 1):
 			double = append(double, line)
 		case other[line] == 0:
 			added[0] = append(added[0], line)

@@ -5,8 +5,8 @@
 // a repository has too few, a commit and the one before it that changed the
 // same file are a pair too, if the later one applies without the other. A word
 // that a side wrote is lost if it is in neither the result nor a conflict; a
-// text is double if the result has a line twice that each side has once, or two
-// near-equal lines, one of each side.
+// text is double if the result has a line more often than each side and git's
+// clean result, or two near-equal lines, one of each side.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 )
@@ -36,7 +37,7 @@ A query yields to inserts if the process of the insights store may change priori
 // settings writes the list of settings. Package main of cmd/octavo has the table, so the command prints it.
 func settings(b *bytes.Buffer) error {
 	b.WriteString(quotedCode(settingsIntroduction))
-	cmd := exec.Command("go", "run", "./cmd/octavo", "settings")
+	cmd := exec.CommandContext(context.Background(), "go", "run", "./cmd/octavo", "settings")
 	cmd.Stdout, cmd.Stderr = b, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return err
