@@ -74,9 +74,8 @@ func TestKept(t *testing.T) {
 	ask(testSite, month, 9, Caller{})
 	service.Forget(testSite)
 	ask(testSite, month, 10, Caller{})
-	if n := len(
-		service.cache.kept.Keys(),
-	); n != 1 || testutil.ToFloat64(service.metrics.keptBytes) != float64(service.cache.size) {
+	kept := testutil.ToFloat64(service.metrics.keptBytes)
+	if n := len(service.cache.kept.Keys()); n != 1 || kept != float64(service.cache.size) {
 		t.Errorf("%d answers are kept", n)
 	}
 }

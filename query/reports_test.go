@@ -202,9 +202,8 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 	// A report's visitors go to disk.
 	body := []byte(`{"range":"last30Days","steps":[{},{}]}`)
-	answer, _, err := newService(
-		conn, func(c *Config) { c.MaxMemory = 80 << 20 },
-	).Answer(t.Context(), Caller{}, Funnel, testSite, body, testNow)
+	service = newService(conn, func(c *Config) { c.MaxMemory = 80 << 20 })
+	answer, _, err := service.Answer(t.Context(), Caller{}, Funnel, testSite, body, testNow)
 	if err != nil || !strings.HasPrefix(string(answer), `{"steps":[{"count":`) {
 		t.Errorf("%s, %v", answer, err)
 	}

@@ -41,9 +41,8 @@ func pageShape(body shape.Of) func(v any) error {
 		"id": shape.ID, "kind": shape.One("sheet"), "type": shape.One("document"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
 		"createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "urls": pageURL, "slug": shape.Text(1, 100), "path": shape.Text(1, 2000), "pages": pagesShape,
 		"layout": anyObject, "description?": shape.Text(1, 1000), "documentId?": shape.Text(64, 64), "hidden?": shape.Boolean, "noIndex?": shape.Boolean,
-		"noRobotsIndex?": shape.Boolean, "tags": shape.List(
-			shape.Object(shape.Of{"tag": anyObject, "primary?": shape.Boolean}),
-		),
+		"noRobotsIndex?": shape.Boolean,
+		"tags":           shape.List(shape.Object(shape.Of{"tag": anyObject, "primary?": shape.Boolean})),
 	}
 	maps.Copy(document, body)
 	shapes := map[any]shape.Of{"document": document, "group": {

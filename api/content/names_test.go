@@ -109,9 +109,8 @@ func newNaming(t *testing.T) naming {
 	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	n.reader = h.Want(http.StatusOK, "POST", "/v1/urls/published", storetest.Token(
-		t, h.Store, store.NewToken{FrontEnd: true},
-	),
+	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true})
+	n.reader = h.Want(http.StatusOK, "POST", "/v1/urls/published", frontEnd,
 		map[string]any{"url": "https://docs.example.com/base/~/sites/" + h.Ours.Site.ID})["apiToken"].(string)
 	return n
 }
@@ -128,9 +127,8 @@ func (n *naming) document(t *testing.T) string {
 		void := func(object, kind string) schema.Node {
 			return schema.Node{Object: object, Type: kind, IsVoid: &yes, Data: schema.Data{"ref": row.ref}}
 		}
-		nodes = append(nodes, schema.Block(
-			"paragraph", schema.Text("wombat "), void(schema.ObjectInline, "mention"), schema.Text("."),
-		),
+		mention := void(schema.ObjectInline, "mention")
+		nodes = append(nodes, schema.Block("paragraph", schema.Text("wombat "), mention, schema.Text(".")),
 			void(schema.ObjectBlock, "content-ref"))
 		values := map[string]any{"ref": row.ref}
 		if user := row.ref["user"]; user != nil {

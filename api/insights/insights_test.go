@@ -162,9 +162,8 @@ func TestQuestionsGoToInsights(t *testing.T) {
 		t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 	}
 	caller := strings.Fields(a.Header.Get("X-Octavo-Caller"))
-	if len(
-		caller,
-	) != 3 || caller[0] != h.Ours.Organization.ID || caller[1] == "" || caller[2] != a.Header.Get("X-Request-Id") {
+	if len(caller) != 3 || caller[0] != h.Ours.Organization.ID || caller[1] == "" ||
+		caller[2] != a.Header.Get("X-Request-Id") {
 		t.Errorf("asked by %v", caller)
 	}
 	for directives, fresh := range map[string]string{"": "false", "no-transform, max-age=60": "false", "No-Cache": "true", "a, no-store": "true", "max-age=0": "true"} {

@@ -40,9 +40,8 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 			"Add the buckets of the one group of time in which nothing happened, at most 10,000, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
 		"compare": jsonschema.Documented(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Comparisons()), rangeSchema()}},
 			"Another range. The answer's member compare has its range, and columns with a row for each row of columns. At most one group of time, with an interval, of at most 10,000 buckets."),
-		"accuracy": jsonschema.Documented(jsonschema.Enum(
-			query.Accuracies(),
-		), "With exact, a query that can only be answered approximately is refused."),
+		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()),
+			"With exact, a query that can only be answered approximately is refused."),
 		"cursor": jsonschema.Documented(jsonschema.Text(),
 			"\"\" for the first page, then next.cursor of the answer before, with the same request. The answer has next while there are more rows."),
 	}, "range")

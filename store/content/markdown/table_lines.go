@@ -156,9 +156,8 @@ func dedented(text string) string {
 	lines := strings.Split(text, "\n")
 	common := -1
 	for _, line := range lines {
-		if indent := len(
-			line,
-		) - len(strings.TrimLeft(line, " ")); indent < len(line) && (common < 0 || indent < common) {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if indent < len(line) && (common < 0 || indent < common) {
 			common = indent
 		}
 	}

@@ -60,9 +60,8 @@ func (r *reader) units(n ast.Node, source string) []unit {
 			from, joined = joined, -1
 		}
 		t, ok := block.(*tagNode)
-		if !ok || t.row == nil || t.row.form != formContainer || !t.terminated || t.FirstChild() == nil || len(
-			nodes,
-		) != 1 || schema.Allows("", nodes[0].Type) {
+		container := ok && t.row != nil && t.row.form == formContainer && t.terminated && t.FirstChild() != nil
+		if !container || len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
 			units = append(units, unit{from: from, nodes: nodes})
 			continue
 		}
