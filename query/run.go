@@ -69,7 +69,8 @@ func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error
 // run runs a statement with the limits of its query. more settings take the place of
 // the usual ones; nil is none.
 func (q *query) run(
-	ctx context.Context, st sqltree.Statement, more clickhouse.Settings, run func(ctx context.Context, args []any) error,
+	ctx context.Context, st sqltree.Statement, more clickhouse.Settings,
+	run func(ctx context.Context, args []any) error,
 ) error {
 	if len(st.Params) > maxParams {
 		return fmt.Errorf("%w: it has %d parameters", errTooLong, len(st.Params))

@@ -75,7 +75,11 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 		return nil, nil, schema.Invalid("range", "is required")
 	}
 	answer := map[query.Report]string{query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`}[of]
-	return []byte(answer), map[string]string{"X-Octavo-Site": from.SiteID, "X-Octavo-Caller": from.OrganizationID + " " + from.TokenID + " " + from.RequestID, "X-Octavo-Fresh": strconv.FormatBool(from.Fresh)}, nil
+	return []byte(answer), map[string]string{
+		"X-Octavo-Site":   from.SiteID,
+		"X-Octavo-Caller": from.OrganizationID + " " + from.TokenID + " " + from.RequestID,
+		"X-Octavo-Fresh":  strconv.FormatBool(from.Fresh),
+	}, nil
 }
 
 func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema.PageRequest) ([]byte, map[string]string, error) {
