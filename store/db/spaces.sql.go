@@ -612,7 +612,7 @@ type TitlesSeenRow struct {
 }
 
 // The titles of these spaces and collections of an organization that a user sees, with the newest revision of a space.
-// Index: spaces_pkey, collections_pkey.
+// Index: spaces_organization (organization_id, id), collections_id_organization_id_key.
 func (q *Queries) TitlesSeen(ctx context.Context, arg TitlesSeenParams) ([]TitlesSeenRow, error) {
 	rows, err := q.db.Query(ctx, titlesSeen, arg.UserID, arg.Ids, arg.OrganizationID)
 	if err != nil {

@@ -94,7 +94,7 @@ select * from spaces where id = any(sqlc.arg(ids)::text[]) order by id for key s
 
 -- name: TitlesSeen :many
 -- The titles of these spaces and collections of an organization that a user sees, with the newest revision of a space.
--- Index: spaces_pkey, collections_pkey.
+-- Index: spaces_organization (organization_id, id), collections_id_organization_id_key.
 select s.id, s.title, s.revision::text as revision
 from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = sqlc.arg(user_id)
