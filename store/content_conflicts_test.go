@@ -266,13 +266,21 @@ func wanted(c store.ConflictRow) (value any, is bool) {
 	return c.Choice.Value, true
 }
 
-func textOf(m *conflictModel, v any) string {
+// textOf returns the text of a version, and whether the version is a document of several blocks.
+func textOf(m *conflictModel, v any) (text string, several bool) {
 	if raw, ok := v.(jsontext.Value); ok {
-		var n schema.Node
-		m.must(json.Unmarshal(raw, &n))
-		v = &n
+		var d schema.Document
+		m.must(json.Unmarshal(raw, &d))
+		if v = d; d.Object != schema.ObjectDocument {
+			var n schema.Node
+			m.must(json.Unmarshal(raw, &n))
+			v = &n
+		}
 	}
-	return content.Plain(schema.Document{Nodes: []schema.Node{*v.(*schema.Node)}})
+	if d, ok := v.(schema.Document); ok {
+		return content.Plain(d), true
+	}
+	return content.Plain(schema.Document{Nodes: []schema.Node{*v.(*schema.Node)}}), false
 }
 
 // holds checks that the merged pages have what was chosen. Choices that meet each other in the tree, such as a place below a page
@@ -319,9 +327,17 @@ func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, page
 	case c.Block != "" && (c.Path == "" || c.Path == "text") && c.Kind != merge.KindPlace:
 		d := m.document(page.Document)
 		at := slices.IndexFunc(d.Nodes, func(n schema.Node) bool { return n.Key == c.Block })
-		switch {
-		case !is && at < 0:
-		case !is || at < 0 || content.Plain(schema.Document{Nodes: d.Nodes[at : at+1]}) != textOf(m, value):
+		if !is {
+			if at >= 0 {
+				fail(content.Plain(d))
+			}
+			return
+		}
+		// A conflict of what both sides put at one place names the block of ours. The other version has other blocks.
+		text, several := textOf(m, value)
+		alone := at >= 0 && !several
+		if alone && content.Plain(schema.Document{Nodes: d.Nodes[at : at+1]}) != text ||
+			!alone && !strings.Contains("\n"+content.Plain(d)+"\n", "\n"+text+"\n") {
 			fail(content.Plain(d))
 		}
 	}

@@ -586,7 +586,7 @@ func TestGitTrustedBranches(t *testing.T) {
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5
-	seeds := uint64(8)
+	seeds := uint64(4)
 	if testing.Short() {
 		seeds = 2
 	}
