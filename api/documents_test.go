@@ -60,7 +60,7 @@ func rowsOf(pattern *regexp.Regexp, text string) (names []string) {
 	return names
 }
 
-// folders returns the folders directly below one that have a file of a kind, at any depth.
+// folders returns the names of the direct subfolders that have a file of a kind, at any depth.
 func folders(t *testing.T, folder string, kind func(path string) bool) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(root, folder))

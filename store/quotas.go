@@ -14,24 +14,25 @@ import (
 // Quotas bound what is stored; 0 is no bound. The tags are the settings' names, defaults and meanings: each default is above
 // every size that the service is made for.
 type Quotas struct {
-	Organizations  int64           `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
-	Members        int64           `env:"MEMBERS" default:"100000" help:"Members of an organization and people invited by e-mail; 0: no bound."`
-	Teams          int64           `env:"TEAMS" default:"10000" help:"Teams of an organization; 0: no bound."`
-	InviteLinks    int64           `env:"INVITE_LINKS" default:"1000" help:"Link invites to an organization; 0: no bound."`
-	InviteMails    int64           `env:"INVITE_MAILS" default:"1000" help:"Invites that an organization sends by mail in a day (UTC); 0: no bound."`
-	UserMails      int64           `env:"USER_MAILS" default:"1000" help:"Invites by mail of a user a day (UTC); 0: no bound."`
-	AllMails       int64           `env:"ALL_MAILS" default:"20000" help:"Invites by mail of all nodes a day (UTC); 0: no bound."`
-	Collections    int64           `env:"COLLECTIONS" default:"20000" help:"Collections of an organization; 0: no bound."`
-	Spaces         int64           `env:"SPACES" default:"20000" help:"Spaces of an organization; 0: no bound."`
-	Sites          int64           `env:"SITES" default:"20000" help:"Sites of an organization; 0: no bound."`
-	Integrations   int64           `env:"INTEGRATIONS" default:"1000" help:"Integrations that an organization publishes; 0: no bound."`
-	OpenAPISpecs   int64           `name:"openapi-specs" env:"OPENAPI_SPECS" default:"1000" help:"OpenAPI specifications of an organization; 0: no bound."`
-	Conversations  int64           `env:"CONVERSATIONS" default:"500000" help:"Conversations of an organization; 0: no bound."`
-	Webhooks       int64           `env:"WEBHOOKS" default:"100" help:"Webhooks of an organization; 0: no bound."`
-	ChangeRequests int64           `env:"CHANGE_REQUESTS" default:"10000" help:"Change requests of a space that are open or drafts; 0: no bound."`
-	Comments       int64           `env:"COMMENTS" default:"500000" help:"Comments on a space or on a change request; 0: no bound."`
-	Replies        int64           `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
-	FileBytes      schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
+	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
+	Members        int64 `env:"MEMBERS" default:"100000" help:"Members of an organization and people invited by e-mail; 0: no bound."`
+	Teams          int64 `env:"TEAMS" default:"10000" help:"Teams of an organization; 0: no bound."`
+	InviteLinks    int64 `env:"INVITE_LINKS" default:"1000" help:"Link invites to an organization; 0: no bound."`
+	InviteMails    int64 `env:"INVITE_MAILS" default:"1000" help:"Invites that an organization sends by mail in a day (UTC); 0: no bound."`
+	UserMails      int64 `env:"USER_MAILS" default:"1000" help:"Invites by mail of a user a day (UTC); 0: no bound."`
+	AllMails       int64 `env:"ALL_MAILS" default:"20000" help:"Invites by mail of all nodes a day (UTC); 0: no bound."`
+	Collections    int64 `env:"COLLECTIONS" default:"20000" help:"Collections of an organization; 0: no bound."`
+	Spaces         int64 `env:"SPACES" default:"20000" help:"Spaces of an organization; 0: no bound."`
+	Sites          int64 `env:"SITES" default:"20000" help:"Sites of an organization; 0: no bound."`
+	Integrations   int64 `env:"INTEGRATIONS" default:"1000" help:"Integrations that an organization publishes; 0: no bound."`
+	OpenAPISpecs   int64 `name:"openapi-specs" env:"OPENAPI_SPECS" default:"1000" help:"OpenAPI specifications of an organization; 0: no bound."`
+	Conversations  int64 `env:"CONVERSATIONS" default:"500000" help:"Conversations of an organization; 0: no bound."`
+	Webhooks       int64 `env:"WEBHOOKS" default:"100" help:"Webhooks of an organization; 0: no bound."`
+	ChangeRequests int64 `env:"CHANGE_REQUESTS" default:"10000" help:"Change requests of a space that are open or drafts; 0: no bound."`
+	Comments       int64 `env:"COMMENTS" default:"500000" help:"Comments on a space or on a change request; 0: no bound."`
+	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
+
+	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
 // quota is a row of the table of quotas: what it is called in a refusal, its setting, and how much there is of what it bounds.

@@ -582,7 +582,7 @@ func TestGitTrustedBranches(t *testing.T) {
 
 // TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit is a word of its
 // own, in a paragraph of its own: at the end of a round, each word that was written is once in the space and once in
-// the repository. Short mode has one seed of each kind: a space that was imported, and one that was only bound.
+// the repository. Short mode has two seeds: an imported space, and a space that is only bound.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5

@@ -301,7 +301,8 @@ func TestEdits(t *testing.T) {
 			})
 		}, map[string][2]string{
 			"docs/guides/new.md": {"", "---\nicon: bolt\n---\n\n# New: one\n\nLook [here](../README.md).\n"},
-			"docs/SUMMARY.md":    {"Blog](https://blog.example/)\n", "Blog](https://blog.example/)\n    - [New: one](guides/new.md)\n"},
+			"docs/SUMMARY.md": {
+				"Blog](https://blog.example/)\n", "Blog](https://blog.example/)\n    - [New: one](guides/new.md)\n"},
 		}},
 		{"moved", func(t *testing.T, s *space) { s.byTitle(t, "Set it up").Parent = "" },
 			map[string][2]string{"docs/SUMMARY.md": {"", "*"}}},

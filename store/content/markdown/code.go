@@ -144,8 +144,8 @@ func preData(outer, inner *element) (schema.Data, bool) {
 	return data, known == len(outer.attrs) && schema.ValidData("code", data)
 }
 
-// preLines are the lines of any <pre>, whatever is in it: what a reader sees of one that is kept. Lines that are
-// wholly or partly strong are highlighted.
+// preLines returns the lines of a <pre>, whatever its content is, as readers see them. Lines that are wholly or partly
+// strong are highlighted.
 func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "pre" {

@@ -108,7 +108,7 @@ func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	return length, length == 0 && seen >= len(source)
 }
 
-// componentParser reads tags of components that are none of HTML.
+// componentParser reads tags of components, such as `<Tabs>`. HTML has other parsers.
 type componentParser struct{}
 
 func (componentParser) Trigger() []byte { return []byte{'<'} }

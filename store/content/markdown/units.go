@@ -40,7 +40,8 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 	return units, r.state.notes, true
 }
 
-// units reads the blocks of a container. Of one that is kept as its tags, the tags and the blocks in it are units.
+// units reads the blocks of a container. If only its tags are kept, the tags and the blocks inside are
+// units.
 func (r *reader) units(n ast.Node, source string) []unit {
 	var units []unit
 	joined := -1 // where the attributes of the next heading begin

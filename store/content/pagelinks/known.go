@@ -55,7 +55,7 @@ func filesOf(ref map[string]any, from Page) (candidates []string, fragment strin
 	return candidates, fragment
 }
 
-// pathOf gives the path that a reference has, or "" for one that names a file by its id.
+// pathOf returns the path of a reference. It returns "" if the reference names a file by its id.
 func pathOf(ref map[string]any) string {
 	link := linkOf(ref)
 	switch ref["kind"] {
