@@ -1,6 +1,6 @@
 // Package schema defines the resources of the API, one file for each type, and the errors, ids, roles and page tokens that
 // they share. It is the vocabulary of the other packages: store, ingest, query and api all import it, so it does no I/O and
-// imports nothing of this module. The folders below it:
+// imports nothing of this module. The folders below it do no I/O either:
 //
 //	insights       visitor events: the column table, operators, reasons, the table's DDL, the log's encoding
 //	sqltree        ClickHouse SQL as a tree
@@ -9,5 +9,6 @@
 //	section        ids of site sections
 //	conversations  issues and clusters of conversations
 //	fair           fair shares of limited resources
+//	content        documents and trees of pages: Markdown, merges, Git layouts, search words, PDF input
 //	schematest     a document that tests share
 package schema

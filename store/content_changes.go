@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
 // changesBatch is the number of pages of which both states are in memory while two revisions are compared.

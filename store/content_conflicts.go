@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/merge"
+	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

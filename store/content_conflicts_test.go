@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/merge"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/keys"
-	"github.com/octavo-docs/octavo/store/content/merge"
-	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 

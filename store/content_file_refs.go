@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/filerefs"
-	"github.com/octavo-docs/octavo/store/content/includes"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/filerefs"
+	"github.com/octavo-docs/octavo/schema/content/includes"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

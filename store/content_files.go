@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/filerefs"
+	"github.com/octavo-docs/octavo/schema/content/filerefs"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/merge"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/merge"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
 // GitConflict says that an import changes what the space has changed. A change request takes it, where the conflicts

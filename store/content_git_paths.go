@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
-	"github.com/octavo-docs/octavo/store/content/pagelinks"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
+	"github.com/octavo-docs/octavo/schema/content/pagelinks"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

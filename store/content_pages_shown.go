@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
 // Allows says whether a visitor meets a condition of the content; nil is for users, who see all content that they may read.

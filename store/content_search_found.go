@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/keys"
-	"github.com/octavo-docs/octavo/store/content/markdown"
-	"github.com/octavo-docs/octavo/store/content/words"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 

@@ -8,8 +8,8 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/contenttest"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/contenttest"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/octavo-docs/octavo/store/content/words"
+	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/merge"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/merge"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 

@@ -7,6 +7,5 @@
 //	queries     the statements, one file a resource; sqlc writes db from them
 //	db          generated: the statements as Go functions
 //	access      the access rule in SQL
-//	content     pure: documents, Markdown, merges, Git layouts, search words, PDF input
 //	storetest   databases for tests
 package store

@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
 // keptPages bounds the pages of all trees that are kept, which take some 600 bytes each. The largest tree fits alone.

@@ -7,7 +7,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"github.com/octavo-docs/octavo/store/content/contenttest"
+	"github.com/octavo-docs/octavo/schema/content/contenttest"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 

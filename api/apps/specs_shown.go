@@ -7,8 +7,8 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
 // mustShow refuses, as not found, a specification that no page of the reader's site shows, nor of the draft that the reader previews.

@@ -11,10 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/keys"
-	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
 // richBody is a schema.Body in a request. It may omit members whose value the grammar fixes. A body with members but without

@@ -12,9 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/pagelinks"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/pagelinks"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size

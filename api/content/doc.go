@@ -2,5 +2,5 @@
 // search, exports, Git, translations and glossaries.
 //
 // It imports the frame, access, view and mergerules, and no other domain. Documents and trees of pages, as values, are in
-// store/content.
+// schema/content.
 package content

@@ -20,8 +20,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/gitsync/gitsynctest"
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/keys"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/keys"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 

@@ -5,10 +5,10 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/includes"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/pagelinks"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/includes"
-	"github.com/octavo-docs/octavo/store/content/keys"
-	"github.com/octavo-docs/octavo/store/content/pagelinks"
 )
 
 // expand puts reusable contents in the place of the blocks that name them, for readers and for whoever asks for it. They are files of

@@ -7,7 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
 // keysByText returns the keys of a document's first blocks by their text.

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/pagelinks"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
-	"github.com/octavo-docs/octavo/store/content/markdown"
-	"github.com/octavo-docs/octavo/store/content/pagelinks"
 )
 
 // linkPaths looks up what links of pages lead to, as of one revision. A link is relative to the file of its page in the

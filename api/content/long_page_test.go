@@ -9,7 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/contenttest"
+	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
 // largest repeats a piece up to the size of the largest page.

@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/pagelinks"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/markdown"
-	"github.com/octavo-docs/octavo/store/content/pagelinks"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // onePageOperations are the operations that read one page: of the current content, of a revision and of a change request.

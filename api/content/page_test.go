@@ -8,7 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
 // TestPagesOfRevisions reads pages of an older revision, of a change request and of the current content, by all of their ways.

@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // pages has the operations on the content of spaces and change requests.

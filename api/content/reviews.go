@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
 )
 
 // reviews has the operations on a change request's reviewers and their reviews.

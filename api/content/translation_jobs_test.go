@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/schema/content"
 )
 
 // translationBench is a server of ours beside a language model.

@@ -4,8 +4,8 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/merge"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/merge"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
 // vocabulary defines the names in these operations' rules, in addition to the shared ones. repositories says which hosts

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
 )
 
 // exportFrom is the commit whose files an export starts from.

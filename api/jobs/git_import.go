@@ -8,8 +8,8 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
 )
 
 // maxGitMoves bounds how often an import starts again because its space's rules or its change request have changed.

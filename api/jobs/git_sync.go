@@ -15,8 +15,8 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/gitlayout"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/gitlayout"
 )
 
 // syncGit runs an import or an export. What it finds wrong is the reason of the job and of the operation.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/pdf"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/pdf"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // Renderer makes a PDF of the files that input sends, and writes it to out. Nothing of either is held in this process. An error

@@ -6,8 +6,8 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/includes"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/includes"
 )
 
 // maxTranslatedContents bounds the reusable contents of a copy, in bytes, which a run holds in memory. Those beyond it stay in the

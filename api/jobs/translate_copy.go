@@ -7,9 +7,9 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/keys"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // translatedPage is a page of the source that becomes one of the copy.

@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // noTranslator is the reason of runs on an installation without a translator.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // PageChange presents a change of a page.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/merge"
 )
 
 // conflictSides has for each value of `take` what a merge into the main content calls it, and the other way round: in the API, ours is

@@ -2,7 +2,7 @@ package view
 
 import (
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
 // Pages presents pages with all their descendants, without their text.

@@ -1,0 +1,170 @@
+// Package filerefs lists the files that documents name, with the conditions under which visitors see them named.
+//
+// It imports schema and its siblings only.
+package filerefs
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/includes"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+)
+
+// maxBytes bounds the stored form of what one document names: some 3,000 files. A file that is named beyond it is
+// shown to users only.
+const (
+	maxBytes    = 128 << 10
+	refBytes    = 40 // and more if it names a space
+	branchBytes = 24 // besides its expression
+)
+
+// Refs are what one document names. Their size is linear in the document's, however its conditional blocks are nested.
+// Refs are stored as JSON: the names of members stay.
+type Refs struct {
+	// Branches are the conditional blocks with references in them. Each comes after the branch that it is in.
+	Branches []Branch `json:"branches,omitzero"`
+	Files    []Ref    `json:"files,omitzero"`
+	// Includes are the files of reusable contents, in whose place visitors see what is in them.
+	Includes []Ref `json:"includes,omitzero"`
+}
+
+// Branch is a conditional block. In counts from 1; 0 is the document itself.
+type Branch struct {
+	In int    `json:"in,omitzero"`
+	If string `json:"if"`
+}
+
+// Ref names a file in a branch. Space is set if the reference names a space.
+type Ref struct {
+	ID    string `json:"id"`
+	Space string `json:"space,omitzero"`
+	In    int    `json:"in,omitzero"`
+}
+
+// Of lists what a document names, each file once in each branch.
+func Of(d schema.Document) Refs {
+	f := finder{branches: map[*markdown.Branch]int{nil: 0}, seen: map[seenRef]bool{}}
+	markdown.EachNode(d, f.node)
+	return f.refs
+}
+
+// OfFile lists what the file of a reusable content names.
+func OfFile(file []byte) Refs {
+	if len(file) > includes.MaxBytes || !MayName(file) {
+		return Refs{}
+	}
+	d, ok := includes.Read(file)
+	if !ok {
+		return Refs{}
+	}
+	refs := Of(d)
+	refs.Includes = nil // Contents do not include others.
+	return refs
+}
+
+// MayName reports whether a document's JSON, or Markdown, has what every reference to a file has.
+func MayName(text []byte) bool {
+	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
+}
+
+// OfRef gives the file that a reference names, if it names one. Ids have the form of ours: other files cannot exist.
+func OfRef(ref map[string]any) (file Ref, ok bool) {
+	id, _ := ref["file"].(string)
+	space, _ := ref["space"].(string)
+	ok = ref["kind"] == "file" && content.IsID(id) && (space == "" || content.IsID(space))
+	return Ref{ID: id, Space: space}, ok
+}
+
+type finder struct {
+	refs     Refs
+	bytes    int
+	branches map[*markdown.Branch]int
+	seen     map[seenRef]bool
+}
+
+type seenRef struct {
+	ref     Ref
+	include bool
+}
+
+func (f *finder) node(n *schema.Node, refs []map[string]any, in *markdown.Branch) {
+	for _, ref := range refs {
+		if file, ok := OfRef(ref); ok {
+			f.add(file, false, in)
+		}
+	}
+	if id, ok := includes.Name(n); ok && content.IsID(id) {
+		f.add(Ref{ID: id}, true, in)
+	}
+	if n.Type == "table" {
+		f.cells(n.Data, in)
+	}
+}
+
+// cells adds the files of a table's columns of files, whose cells are lists of ids.
+func (f *finder) cells(table schema.Data, in *markdown.Branch) {
+	columns, _ := table["definition"].(map[string]any)
+	records, _ := table["records"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		if about, _ := columns[name].(map[string]any); about["type"] != "files" {
+			continue
+		}
+		for _, record := range slices.Sorted(maps.Keys(records)) {
+			about, _ := records[record].(map[string]any)
+			values, _ := about["values"].(map[string]any)
+			list, _ := values[name].([]any)
+			for _, item := range list {
+				if id, _ := item.(string); content.IsID(id) {
+					f.add(Ref{ID: id}, false, in)
+				}
+			}
+		}
+	}
+}
+
+func (f *finder) add(ref Ref, include bool, in *markdown.Branch) {
+	if f.bytes > maxBytes {
+		return
+	}
+	number, ok := f.branch(in)
+	ref.In = number
+	if key := (seenRef{ref, include}); ok && !f.seen[key] && f.take(refBytes+len(ref.Space)) {
+		f.seen[key] = true
+		if include {
+			f.refs.Includes = append(f.refs.Includes, ref)
+		} else {
+			f.refs.Files = append(f.refs.Files, ref)
+		}
+	}
+}
+
+// take uses some of the bound. Nothing fits after what did not.
+func (f *finder) take(bytes int) bool {
+	f.bytes += bytes
+	return f.bytes <= maxBytes
+}
+
+// branch gives the number of a branch. Branches nest as deeply as a document has blocks, so it does not recurse.
+func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
+	var fresh []*markdown.Branch
+	at, bytes := in, 0
+	for number, ok = f.branches[at]; !ok; number, ok = f.branches[at] {
+		fresh, bytes = append(fresh, at), bytes+branchBytes+len(at.Expression)
+		at = at.In
+	}
+	if !f.take(bytes) {
+		return 0, false
+	}
+	for _, at := range slices.Backward(fresh) {
+		expression := strings.ReplaceAll(at.Expression, "\x00", "\uFFFD") // Postgres stores no NUL.
+		f.refs.Branches = append(f.refs.Branches, Branch{In: number, If: expression})
+		number = len(f.refs.Branches)
+		f.branches[at] = number
+	}
+	return number, true
+}

@@ -1,0 +1,439 @@
+package gitlayout
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// Synced is what a file of a repository, or an entry without a file, was at the last synchronisation.
+type Synced struct {
+	// Blob is the hash of the file; "" for an entry without one.
+	Blob string
+	// Page is the id of the page, File that of the file of the space; both are "" for what is neither.
+	Page, File string
+}
+
+// Base is the last synchronisation: the files by their paths, entries without a file by their keys, and the pages that they were.
+type Base struct {
+	Files map[string]Synced
+	Pages []tree.Node
+}
+
+// Tools are what reading and writing pages needs besides the repository.
+type Tools struct {
+	// TreeURL is the prefix of links to what is neither page nor file; "" leaves them as they are.
+	TreeURL string
+	Now     time.Time
+	NewID   func() string
+	// Load reads a document by its hash. Keep stores one and gives its hash.
+	Load func(hash string) (schema.Document, error)
+	Keep func(d schema.Document) (string, error)
+	// Names gives the function that names what references of a document lead to; both may be nil.
+	Names func(d schema.Document) (func(ref map[string]any) string, error)
+	// Pages are those that there are in the space. A page of the repository that was not synced before is the one of them with
+	// the same path, if there is one.
+	Pages []tree.Node
+	// Known are pages and files of the space as other branches, folders and repositories had them, by their paths. A
+	// path that the last synchronisation does not have names the same page, and the same file if its blob is the
+	// same.
+	Known map[string]Synced
+	// KeepMissing keeps the pages of the last synchronisation that have no file anymore: it was an export elsewhere, of
+	// which the repository need not have everything.
+	KeepMissing bool
+	// Progress hears of how many pages are read or written, of all; nil hears nothing.
+	Progress func(done, total int)
+	// Alone leaves out what is not of this folder.
+	Alone bool
+}
+
+// Asset is a file of the repository that becomes one of the space.
+type Asset struct{ ID, Path string }
+
+// Content is what a repository's files are as content of a space.
+type Content struct {
+	Pages []tree.Node
+	// Beside are pages of the last synchronisation that are not of this folder. Like Pages, they stay.
+	Beside []tree.Node
+	Assets []Asset
+	// Removed are the files of the space whose files are gone, or others by now.
+	Removed []string
+	// Synced is the next Base's Files.
+	Synced map[string]Synced
+	// Redirects give the pages that paths of the space, without slashes around them, lead to unless a page is there.
+	Redirects map[string]string
+	Notes     []Note
+}
+
+// importer reads the pages of a repository.
+type importer struct {
+	Tools
+	layout *Layout
+	base   Base
+	// was are pages by id, as they were at the last synchronisation or, if they have not been synced, as they are in the space.
+	was     map[string]tree.Node
+	pageIDs map[string]string // by path
+	out     Content
+	links   linker
+	// outside has the slugs of pages outside of this folder, by the id of the page above.
+	outside map[string]map[string]bool
+	// renamed tells whether the meaning of links may have changed, everywhere for all.
+	renamed []string
+	all     bool
+	summary bool // the table of contents has changed
+	// read counts the pages that were read, of the number of entries.
+	read, count int
+}
+
+// Import reads a repository. Files that are as they were are not read again, unless what they name has changed.
+func (l *Layout) Import(base Base, tools Tools) (Content, error) {
+	l.Notes = nil // An import may be tried again.
+	entries, err := l.Outline()
+	if err != nil {
+		return Content{}, err
+	}
+	m := &importer{Tools: tools, layout: l, base: base, was: map[string]tree.Node{}, pageIDs: map[string]string{}}
+	m.out.Synced = map[string]Synced{}
+	for _, n := range base.Pages {
+		m.was[n.ID] = n
+	}
+	m.summary = !m.same(l.Summary)
+	ids, err := m.identify(entries)
+	if err != nil {
+		return Content{}, err
+	}
+	m.putBeside(ids)
+	m.compareNames()
+	m.links = linker{
+		layout: l, treeURL: tools.TreeURL, file: m.asset,
+		page: func(path string) (string, bool) { id, ok := m.pageIDs[path]; return id, ok },
+	}
+	m.keepAssets()
+	for _, name := range []string{VariablesName, TagsName} {
+		if name = l.Root + settingsFolder + name; l.files[name].Path != "" {
+			m.asset(name)
+		}
+	}
+	if err := m.pages(entries, "", ids); err != nil {
+		return Content{}, err
+	}
+	for _, name := range []string{l.Summary, l.Config} {
+		if file, there := l.files[name]; there {
+			m.out.Synced[name] = Synced{Blob: file.Blob}
+		}
+	}
+	m.remove()
+	m.redirects()
+	m.out.Notes = l.Notes
+	return m.out, nil
+}
+
+// same tells whether a file is as it was.
+func (m *importer) same(name string) bool {
+	synced, known := m.base.Files[name]
+	file, there := m.layout.files[name]
+	return known == there && synced.Blob == file.Blob
+}
+
+// identify gives the entries their ids: those that they had; of a file that was renamed, those under the old name; of a page
+// of the space at the same path; or new ones.
+func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
+	gone := map[string]string{} // ids of pages whose files are gone, by blob
+	for name, synced := range m.base.Files {
+		if _, there := m.layout.files[name]; there || synced.Page == "" || synced.Blob == "" {
+			continue
+		}
+		if _, twice := gone[synced.Blob]; twice {
+			gone[synced.Blob] = ""
+		} else {
+			gone[synced.Blob] = synced.Page
+		}
+	}
+	ids, taken := map[*Entry]string{}, map[string]bool{}
+	take := func(e *Entry, id string) {
+		if n, known := m.was[id]; id == "" || taken[id] || ids[e] != "" || known && n.Kind != e.Kind {
+			return
+		}
+		ids[e], taken[id] = id, true
+	}
+	var each func(entries []*Entry, visit func(e *Entry, under string), under string)
+	each = func(entries []*Entry, visit func(e *Entry, under string), under string) {
+		for _, e := range entries {
+			visit(e, under)
+			each(e.Children, visit, under+slugOf(m.layout, e)+"/")
+		}
+	}
+	each(entries, func(e *Entry, _ string) { m.count++; take(e, m.base.Files[e.Key].Page) }, "")
+	if m.count > tree.MaxPages {
+		return nil, fmt.Errorf("%w: it has more than %d pages", ErrTooLarge, tree.MaxPages)
+	}
+	inSpace := map[string]tree.Node{}
+	for _, n := range m.Pages {
+		inSpace[n.ID] = n
+	}
+	each(entries, func(e *Entry, _ string) {
+		id := m.Known[e.Key].Page
+		n, there := inSpace[id]
+		if _, synced := m.base.Files[e.Key]; synced || ids[e] != "" || taken[id] || there && n.Kind != e.Kind {
+			return
+		}
+		if _, synced := m.was[id]; there && !synced {
+			m.was[id] = n
+		}
+		take(e, id)
+	}, "")
+	each(entries, func(e *Entry, _ string) {
+		if file, there := m.layout.files[e.Key]; there {
+			take(e, gone[file.Blob])
+		}
+	}, "")
+	if err := m.adopt(entries, each, take); err != nil {
+		return nil, err
+	}
+	each(entries, func(e *Entry, _ string) {
+		if ids[e] == "" {
+			ids[e] = m.NewID()
+		}
+		if e.HasFile() {
+			m.pageIDs[e.Key] = ids[e]
+		}
+	}, "")
+	return ids, nil
+}
+
+// adopt looks for pages of the space that were not synced. The first page is the one of the root folder if it has its title.
+func (m *importer) adopt(
+	entries []*Entry, each func([]*Entry, func(*Entry, string), string), take func(*Entry, string),
+) error {
+	var failed error
+	byPath, first := map[string]string{}, ""
+	tree.Walk(tree.Nest(m.Pages, ""), func(p tree.Placed) bool {
+		if p.Path != "" {
+			byPath[p.Path] = p.ID
+		}
+		if first == "" && p.Kind == tree.KindDocument && p.Path == p.Slug {
+			first = p.ID
+		}
+		return true
+	})
+	byID := map[string]tree.Node{}
+	for _, n := range m.Pages {
+		byID[n.ID] = n
+	}
+	each(entries, func(e *Entry, under string) {
+		found, there := byID[byPath[under+slugOf(m.layout, e)]]
+		if !there && e.Key == m.layout.Readme {
+			if found, there = byID[first]; there {
+				there, failed = m.titled(e, found.Title)
+			}
+		}
+		if _, synced := m.was[found.ID]; there && !synced && found.Kind == e.Kind {
+			m.was[found.ID] = found
+			take(e, found.ID)
+		}
+	}, "")
+	return failed
+}
+
+// titled tells whether a file has a title.
+func (m *importer) titled(e *Entry, title string) (bool, error) {
+	if _, there := m.layout.files[e.Key]; !there {
+		return false, nil
+	}
+	text, err := m.layout.repository.Read(e.Key)
+	if err != nil {
+		return false, err
+	}
+	found, _ := parsePage(string(text)).title(e)
+	return found == title, nil
+}
+
+// manyRenamed is how many names may have changed before all files are read again.
+const manyRenamed = 40
+
+// compareNames finds the names whose meaning has changed since the last synchronisation.
+func (m *importer) compareNames() {
+	changed := func(name string) {
+		m.renamed = append(m.renamed, path.Base(name))
+		if stem := strings.TrimSuffix(path.Base(name), path.Ext(name)); stem != "" && m.layout.isPage(name) {
+			m.renamed = append(m.renamed, stem) // as links without an extension name it
+		}
+		if m.layout.isReadme(name) {
+			m.renamed = append(m.renamed, path.Base(path.Dir(name)))
+		}
+	}
+	for name, id := range m.pageIDs {
+		if m.base.Files[name].Page != id {
+			changed(name)
+		}
+	}
+	for name, synced := range m.base.Files {
+		switch {
+		case strings.HasPrefix(name, keyPrefix):
+		case synced.Page != "" && m.pageIDs[name] == "", synced.File != "" && !m.same(name):
+			changed(name)
+		}
+	}
+	for name := range m.layout.files { // a file that is new, and that a page named before it was there
+		if _, known := m.base.Files[name]; !known && (isInclude(name) || !m.layout.isPage(name) && inFolder(name, assetFolder)) {
+			changed(name)
+		}
+	}
+	m.all = len(m.renamed) > manyRenamed || !m.same(m.layout.Config)
+}
+
+// pages makes the pages of entries below a page.
+func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string) error {
+	siblings := make([]tree.Node, len(entries))
+	for i, e := range entries {
+		id := ids[e]
+		n, err := m.page(e, id)
+		if err != nil {
+			return err
+		}
+		if m.read++; m.Progress != nil {
+			m.Progress(m.read, m.count)
+		}
+		n.ID, n.Kind, n.Parent = id, e.Kind, parent
+		siblings[i] = n
+		m.out.Synced[e.Key] = Synced{Blob: m.layout.files[e.Key].Blob, Page: id}
+	}
+	arrange(m.layout, siblings, entries, m.was, m.outside[parent])
+	for _, n := range siblings {
+		n.CreatedAt, n.UpdatedAt = m.Now, m.Now
+		if was, there := m.was[n.ID]; there {
+			if n.CreatedAt = was.CreatedAt; n.Same(was) {
+				n.UpdatedAt = was.UpdatedAt
+			}
+		}
+		m.out.Pages = append(m.out.Pages, n)
+	}
+	for _, e := range entries {
+		if err := m.pages(e.Children, ids[e], ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page makes the page of an entry, without its place.
+func (m *importer) page(e *Entry, id string) (tree.Node, error) {
+	n := m.was[id]
+	synced, known := m.base.Files[e.Key]
+	if e.HasFile() {
+		if why := m.layout.blocked(e.Key); why != "" {
+			return m.keep(n, e, why, "")
+		}
+	}
+	if _, there := m.layout.files[e.Key]; !there {
+		n.Kept = ""
+		if n.Title = cutText(e.Title, maxTitle); n.Title == "" {
+			n.Title = titleOfFile(e.Key)
+		}
+		if n.Document = ""; e.Kind == tree.KindLink {
+			n.Target = m.target(e)
+		}
+		return n, nil
+	}
+	// The file of an empty page is read again: it may have been too long for an earlier version.
+	unchanged := known && synced.Page == id && m.same(e.Key) && n.Document != ""
+	if unchanged && n.Kept == "" && !m.summary && !m.all && len(m.renamed) == 0 {
+		return n, nil
+	}
+	text, err := m.layout.repository.Read(e.Key)
+	if err != nil {
+		return n, err
+	}
+	if why := unreadable(string(text)); why != "" {
+		return m.keep(n, e, why, string(text))
+	}
+	file := parsePage(string(text))
+	if unchanged && n.Kept == "" {
+		before := file.headingText == n.Title
+		if title, from := file.title(e); from == titleInEntry || from == titleInName {
+			n.Title = title
+		}
+		n.LinkTitle = e.label()
+		asBefore := before == (file.headingText == n.Title) // otherwise the heading joins the text, or leaves it
+		if asBefore && !m.all && !names(string(text), m.renamed) {
+			return n, nil
+		}
+		m.look(&n, file, e)
+		return m.document(file, e, n)
+	}
+	if !unchanged {
+		file.readInto(&n.Page, e)
+	}
+	m.look(&n, file, e)
+	return m.document(file, e, n)
+}
+
+func (m *importer) target(e *Entry) schema.Data {
+	plain := map[string]any{"kind": "url", "url": e.Link}
+	if ref := m.links.read(m.layout.Summary, plain); ref != nil {
+		return ref
+	}
+	return plain
+}
+
+// names tells whether a text has one of the names, as they are or as links write them.
+func names(text string, of []string) bool {
+	for _, name := range of {
+		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
+		for _, spelled := range []string{name, content.RelativeLink("x", name), escaped} {
+			if strings.Contains(text, spelled) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxLeftOut bounds the names in a note.
+const maxLeftOut = 10
+
+// noteLeftOut names what a page does not show as what it is. The file keeps it.
+func (m *importer) noteLeftOut(name string, d schema.Document) {
+	names := markdown.LeftOut(d)
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > maxLeftOut {
+		names, more = names[:maxLeftOut], " and more"
+	}
+	m.layout.note(name, "shown as text or left out: "+cutText(strings.Join(names, ", "), maxTitle)+more)
+}
+
+// document reads and stores the text of a file, and gives the page with it. An empty page has no document.
+func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, error) {
+	title, _ := file.title(e)
+	d, tooLarge, err := file.document(title)
+	if err != nil {
+		return n, err
+	}
+	if tooLarge {
+		return m.keep(n, e, whyTooLong, "")
+	}
+	n.Kept, n.Document = "", ""
+	if len(d.Nodes) > 0 {
+		n.Document, err = m.keepDocument(m.links.toSpace(e.Key, d), m.was[n.ID].Document)
+	}
+	m.noteLeftOut(e.Key, d)
+	if file.imports != "" {
+		m.layout.note(e.Key, "imports of components are left out")
+	}
+	if strings.EqualFold(path.Ext(e.Key), mdxExtension) {
+		m.layout.note(
+			e.Key, "an MDX file is read as Markdown: its expressions are text, and its components what is in them",
+		)
+	}
+	return n, err
+}

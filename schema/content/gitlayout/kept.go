@@ -1,0 +1,194 @@
+package gitlayout
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// Left is an entry of a repository that cannot be read as a file, and why.
+type Left struct{ Path, Why string }
+
+// The reasons of Layout.blocked and unreadable complete the sentence "name cannot be edited here: it ...".
+const (
+	whyFolder   = "is a folder"
+	whyName     = "has a name that cannot be written"
+	whyBinary   = "is binary, or text in an encoding other than UTF-8"
+	whyEncoding = "has bytes that are not UTF-8"
+	whyUTF16    = "is text in UTF-16, not in UTF-8"
+	whyTooLong  = "is too long for a page"
+)
+
+func leftWhy(why string) string { return "is left as it is: " + why }
+
+// fold gives equal texts for names that file systems without case take for one.
+func (l *Layout) fold(name string) string {
+	if l.repository.Fold != nil {
+		return l.repository.Fold(name)
+	}
+	return strings.ToLower(name)
+}
+
+// index notes the names of the repository: files, folders, and entries that are left.
+func (l *Layout) index() {
+	for name := range l.folders {
+		if name != "" {
+			name = strings.TrimSuffix(name, "/")
+			l.folded[l.fold(name)] = name
+		}
+	}
+	for _, left := range l.repository.Left {
+		if _, there := l.files[left.Path]; !there && l.writable(left.Path) {
+			l.left[left.Path] = left.Why
+			if folded := l.fold(left.Path); l.folded[folded] == "" {
+				l.folded[folded] = left.Path
+			}
+		}
+	}
+	for name := range l.files {
+		l.folded[l.fold(name)] = name
+	}
+}
+
+func (l *Layout) writable(name string) bool {
+	return utf8.ValidString(name) && (l.repository.Writable == nil || l.repository.Writable(name))
+}
+
+// has tells whether the repository has an entry that may stand for a page: a file, or what is left.
+func (l *Layout) has(name string) bool {
+	_, file := l.files[name]
+	_, left := l.left[name]
+	return file || left
+}
+
+// blocked says why a path cannot be read or written as a file; "" if it can. Files whose bytes cannot be a page are for
+// unreadable.
+func (l *Layout) blocked(name string) string {
+	if _, there := l.files[name]; there {
+		return ""
+	}
+	if why, left := l.left[name]; left {
+		return leftWhy(why)
+	}
+	if l.folders[name+"/"] {
+		return whyFolder
+	}
+	if !l.writable(name) {
+		return whyName
+	}
+	for at := name; at != "." && at != "/"; at = path.Dir(at) {
+		other, there := l.folded[l.fold(at)]
+		why, left := l.left[other]
+		switch {
+		case !there:
+		case other != at:
+			return fmt.Sprintf("has the name of %s in another spelling", other)
+		case left:
+			return fmt.Sprintf("is in %s, which %s", other, leftWhy(why))
+		case !l.folders[other+"/"]:
+			return fmt.Sprintf("is in %s, which is no folder", other)
+		}
+	}
+	return ""
+}
+
+// unreadable says why the bytes of a file cannot be the text of a page that is edited; "" if they can. An edit would
+// write all of the file as UTF-8.
+func unreadable(text string) string {
+	switch {
+	case strings.HasPrefix(text, littleEndian), strings.HasPrefix(text, bigEndian):
+		return whyUTF16
+	case strings.Contains(text, "\x00"):
+		return whyBinary
+	case !utf8.ValidString(text):
+		return whyEncoding
+	}
+	return ""
+}
+
+// The byte order marks of UTF-16.
+const (
+	littleEndian = "\xff\xfe"
+	bigEndian    = "\xfe\xff"
+)
+
+// legible gives as much of an unreadable text as people can read.
+func legible(text, why string) string {
+	switch why {
+	case whyEncoding:
+		return strings.ToValidUTF8(text, "\ufffd")
+	case whyUTF16:
+		var order binary.ByteOrder = binary.LittleEndian
+		if strings.HasPrefix(text, bigEndian) {
+			order = binary.BigEndian
+		}
+		units := make([]uint16, 0, len(text)/2)
+		for at := len(littleEndian); at+1 < len(text); at += 2 {
+			units = append(units, order.Uint16([]byte(text[at:at+2])))
+		}
+		return string(utf16.Decode(units))
+	}
+	return ""
+}
+
+// sentence says why a page cannot be edited. Names may have any character.
+func sentence(name, why string) string {
+	return cutText(name, maxTitle) + " cannot be edited here: it " + cutText(why, maxDescription)
+}
+
+// keep makes a page of what cannot be one: its text says why, above what people can read of the file. Edits of it are
+// refused, and its file is never written.
+func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, error) {
+	file := parsePage(legible(text, why))
+	title, from := file.title(e)
+	if n.Kept == "" || from == titleInEntry || !m.asSynced(e) {
+		n.Title = title
+	}
+	n.Kept = sentence(e.Key, why)
+	if _, left := m.layout.left[e.Key]; !left { // Callers name what is left.
+		m.layout.note(e.Key, "the page cannot be edited here, and the file stays as it is: it "+why)
+	}
+	says := n.Kept + ". Change the file in the repository."
+	shown, tooLarge, err := file.document(title)
+	if err != nil {
+		return n, err
+	}
+	notice := schema.Block("hint", schema.Block("paragraph", schema.Text(says)))
+	notice.Data = schema.Data{"style": "warning"}
+	d := schema.NewDocument(notice)
+	if !tooLarge && len(shown.Nodes) > 0 {
+		d.Nodes = append(d.Nodes, m.links.toSpace(e.Key, shown).Nodes...)
+		if d.TooLarge() {
+			d.Nodes = d.Nodes[:1]
+		}
+	}
+	n.Document, err = m.keepDocument(d, m.was[n.ID].Document)
+	return n, err
+}
+
+// asSynced tells whether what stands at the path of an entry is what stood there at the last synchronization.
+func (m *importer) asSynced(e *Entry) bool {
+	synced, known := m.base.Files[e.Key]
+	return known && synced.Blob == m.layout.files[e.Key].Blob
+}
+
+// keepDocument stores a document. Nodes that the document before has, too, keep their keys.
+func (m *importer) keepDocument(d schema.Document, before string) (string, error) {
+	var old *schema.Document
+	if before != "" {
+		was, err := m.Load(before)
+		if err != nil {
+			return "", err
+		}
+		old = &was
+	}
+	keys.Assign(&d, old)
+	return m.Keep(d)
+}

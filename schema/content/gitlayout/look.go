@@ -1,0 +1,187 @@
+package gitlayout
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// How a page looks, its tags, and the variables of its expressions, are read from front matter and from the files of
+// variables and tags. The files keep them: nothing in a space changes them.
+
+// settingsFolder has the files of variables and of tags.
+const settingsFolder = ".gitbook/"
+
+// VariablesName and TagsName are the names of the space's files that have its variables and tags, and MaxVariables
+// bounds both.
+const (
+	VariablesName = "vars.yaml"
+	TagsName      = "tags.yaml"
+	MaxVariables  = 64 << 10
+)
+
+// maxTags bounds the tags of a space, and of a page.
+const maxTags = 500
+
+// Tags reads the tags that pages and updates of a space can have. Nothing comes of a file that is no list.
+func Tags(text []byte) []schema.RevisionTag {
+	tags := []schema.RevisionTag{}
+	var given []map[string]any
+	if len(text) > MaxVariables || yaml.Unmarshal(text, &given) != nil {
+		return tags
+	}
+	seen := map[string]bool{}
+	for _, about := range given {
+		text := func(name string, longest int) string {
+			value, _ := about[name].(string)
+			return cutText(value, longest)
+		}
+		tag := schema.RevisionTag{Slug: text("tag", maxLabel), Label: text("label", maxLabel), Color: "default"}
+		if tag.Slug == "" || seen[tag.Slug] || len(tags) == maxTags {
+			continue
+		}
+		seen[tag.Slug] = true
+		if tag.Label == "" {
+			tag.Label = tag.Slug
+		}
+		if color := text("color", maxLabel); schema.ValidData("icon", schema.Data{"icon": "", "color": color}) {
+			tag.Color = color
+		}
+		if tag.Emoji = text("emoji", maxIcon); tag.Emoji == "" {
+			tag.Icon = text("icon", maxIcon)
+		}
+		tags = append(tags, tag)
+	}
+	return tags
+}
+
+// tagsOf reads the tags of a page: names, of which one can be the primary one.
+func tagsOf(front *markdown.FrontMatter) []tree.Tag {
+	given, _ := front.Value("tags").([]any)
+	var tags []tree.Tag
+	for _, value := range given {
+		about, _ := value.(map[string]any)
+		if about == nil {
+			about = map[string]any{"tag": value}
+		}
+		name, _ := about["tag"].(string)
+		primary, _ := about["primary"].(bool)
+		name = cutText(name, maxLabel)
+		same := func(t tree.Tag) bool { return t.Name == name }
+		if name != "" && !slices.ContainsFunc(tags, same) && len(tags) < maxTags {
+			tags = append(tags, tree.Tag{Name: name, Primary: primary})
+		}
+	}
+	return tags
+}
+
+// Variables reads the variables of a space: texts, numbers and flags by name. Nothing comes of a file that is no map.
+func Variables(text []byte) schema.Data {
+	var values map[string]any
+	if len(text) > MaxVariables || yaml.Unmarshal(text, &values) != nil {
+		return nil
+	}
+	return variablesOf(values)
+}
+
+func variablesOf(value any) schema.Data {
+	values, _ := value.(map[string]any)
+	variables := schema.Data{}
+	for name, value := range values {
+		switch value := value.(type) {
+		case string:
+			variables[content.Clean(name)] = content.Clean(value)
+		case bool:
+			variables[content.Clean(name)] = value
+		default:
+			if number, ok := numberOf(value); ok {
+				variables[content.Clean(name)] = number
+			}
+		}
+	}
+	if len(variables) == 0 {
+		return nil
+	}
+	return variables
+}
+
+// numberOf returns a number as JSON has it.
+func numberOf(value any) (float64, bool) {
+	switch value := value.(type) {
+	case int:
+		return float64(value), true
+	case float64:
+		return value, true
+	}
+	return 0, false
+}
+
+// layoutParts are the parts of a page that a layout shows or hides.
+var layoutParts = []string{
+	"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata", "tags",
+}
+
+// layoutOf reads which parts of a page are shown; nil if all are.
+func layoutOf(front *markdown.FrontMatter) schema.Data {
+	given, _ := front.Value("layout").(map[string]any)
+	layout := schema.Data{}
+	for _, part := range layoutParts {
+		value := given[part]
+		about, _ := value.(map[string]any)
+		if about != nil {
+			value = about["visible"]
+		}
+		if shown, ok := value.(bool); ok {
+			layout[part] = shown
+		}
+		if size, _ := about["size"].(string); part == "cover" &&
+			(size == "hero" || size == "full" || size == "background") {
+			layout["coverSize"] = size
+		}
+	}
+	if width, _ := given["width"].(string); width == "wide" {
+		layout["width"] = width
+	}
+	if len(layout) == 0 {
+		return nil
+	}
+	return layout
+}
+
+// look gives a page its cover, its layout, its tags and its variables.
+func (m *importer) look(n *tree.Node, f *pageFile, e *Entry) {
+	n.Tags = tagsOf(&f.front)
+	n.Layout, n.Variables, n.Cover = layoutOf(&f.front), variablesOf(f.front.Value("vars")), nil
+	cover := schema.Data{}
+	for _, row := range []struct{ name, member string }{{"cover", "ref"}, {"coverDark", "refDark"}} {
+		link, _ := f.front.Text(row.name)
+		if ref, ok := m.imageRef(e.Key, link); ok {
+			cover[row.member] = ref
+		}
+	}
+	if len(cover) == 0 {
+		return
+	}
+	cover["yPos"], _ = numberOf(f.front.Value("coverY"))
+	if height, ok := numberOf(f.front.Value("coverHeight")); ok && height >= 10 && height <= 700 {
+		cover["height"] = height
+	}
+	n.Cover = cover
+}
+
+// imageRef is the file or the address of an image; not ok if the file is not there.
+func (m *importer) imageRef(from, link string) (map[string]any, bool) {
+	ref, ok := content.Ref(link)
+	if !ok || link == "" || len(schema.ContentRefProblems("", ref)) > 0 {
+		return nil, false
+	}
+	if file := m.links.read(from, ref); file != nil {
+		return file, file["kind"] == "file"
+	}
+	return ref, ref["kind"] == "url" && schema.LinkScheme(link) != ""
+}

@@ -1,0 +1,275 @@
+package gitlayout
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// Entry is a page as the table of contents has it.
+type Entry struct {
+	// Key is the path of the file, or "//" and the titles down to an entry that has none.
+	Key  string
+	Kind string
+	// Title is the text of the entry; "" leaves it to the file. Label is shown in its place in the table of contents.
+	Title, Label string
+	// Link is the destination of a link, relative to the table of contents.
+	Link string
+	// Slug is the slug of a group as its heading gives it; "" leaves it to the title.
+	Slug     string
+	Children []*Entry
+}
+
+// HasFile tells whether the entry names a file.
+func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
+
+// label is the label as a page has it.
+func (e *Entry) label() string { return cutText(e.Label, maxLabel) }
+
+// keyPrefix begins the keys of entries without a file: no path of a repository begins with a slash.
+const keyPrefix = "//"
+
+// maxText bounds a table of contents.
+const maxText = 8 << 20
+
+// Outline reads the table of contents.
+func (l *Layout) Outline() ([]*Entry, error) {
+	if !l.HasSummary {
+		return l.folderOrder(), nil
+	}
+	text, err := l.repository.Read(l.Summary)
+	if err != nil {
+		return nil, err
+	}
+	switch why := unreadable(string(text)); why {
+	case "":
+	case whyEncoding: // Lines are kept as they are, and only titles miss characters.
+		l.note(l.Summary, "it "+why+": titles may miss characters")
+	default:
+		return nil, fmt.Errorf("%w: %s %s", ErrSummary, l.Summary, why)
+	}
+	if len(text) > maxText {
+		return nil, fmt.Errorf("%w: its %s has more than %d bytes", ErrTooLarge, l.Summary, maxText)
+	}
+	return l.outlineOf(parseSummary(string(text))), nil
+}
+
+// outlineOf makes a tree of the items of a summary.
+func (l *Layout) outlineOf(s *summary) []*Entry {
+	b := outliner{layout: l, seen: map[string]bool{}, whole: map[string]bool{}}
+	for i := range s.items {
+		if target, fragment, ok := l.resolve(l.Summary, s.items[i].dest); ok && fragment == "" {
+			b.whole[target] = true
+		}
+	}
+	for i := range s.items {
+		b.add(&s.items[i])
+	}
+	return b.root
+}
+
+// outliner puts items where they belong. It gives each item the key of its entry.
+type outliner struct {
+	layout *Layout
+	root   []*Entry
+	group  *Entry
+	// above are the entries on the way down to the last one, nil for links, which have nothing below them.
+	above []*Entry
+	seen  map[string]bool
+	// whole has the files that an entry names without an anchor. Another file is the page of the first entry that
+	// names it.
+	whole map[string]bool
+}
+
+// maxNesting keeps the tree within its depth; what is nested deeper becomes a sibling.
+const maxNesting = tree.MaxDepth - 2
+
+func (b *outliner) add(it *item) {
+	switch it.kind {
+	case itemRule:
+		b.group, b.above = nil, nil
+		return
+	case itemHeading:
+		b.above = nil
+		b.group = &Entry{Kind: tree.KindGroup, Title: it.title, Slug: it.slug}
+		b.group.Key = b.unique(keyPrefix + it.title)
+		it.key = b.group.Key
+		b.root = append(b.root, b.group)
+		return
+	case itemPage:
+	}
+	depth := min(it.depth, len(b.above), maxNesting)
+	b.above = b.above[:depth]
+	var parent *Entry
+	for _, above := range b.above {
+		if above != nil {
+			parent = above
+			it.level++
+		}
+	}
+	if parent == nil {
+		parent = b.group
+	}
+	entry := b.entry(it, parent)
+	if it.key = entry.Key; parent != nil {
+		it.parent = parent.Key
+	}
+	if parent == nil {
+		b.root = append(b.root, entry)
+	} else {
+		parent.Children = append(parent.Children, entry)
+	}
+	if entry.Kind == tree.KindLink {
+		b.above = append(b.above, nil)
+	} else {
+		b.above = append(b.above, entry)
+	}
+}
+
+func (b *outliner) entry(it *item, parent *Entry) *Entry {
+	l := b.layout
+	if it.dest == "" {
+		return b.plain(it, parent, tree.KindDocument)
+	}
+	target, fragment, relative := l.resolve(l.Summary, it.dest)
+	_, there := l.files[target]
+	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there &&
+		folder {
+		target, there = own, true // a link to a folder is one to its page
+	}
+	if !relative || !l.isPage(target) || b.seen[target] || fragment != "" && (b.whole[target] || !there) {
+		entry := b.plain(it, parent, tree.KindLink)
+		entry.Link = it.dest
+		return entry
+	}
+	b.seen[target] = true
+	if !there && l.blocked(target) == "" {
+		l.note(target, l.Summary+" names it, and it is not there")
+	}
+	return &Entry{Key: target, Kind: tree.KindDocument, Title: it.title, Label: it.label}
+}
+
+func (b *outliner) plain(it *item, parent *Entry, kind string) *Entry {
+	key := keyPrefix + it.title
+	if parent != nil {
+		key = keyPrefix + strings.TrimPrefix(parent.Key, keyPrefix) + "/" + it.title
+	}
+	return &Entry{Key: b.unique(key), Kind: kind, Title: it.title, Label: it.label}
+}
+
+// unique numbers the keys of entries with equal titles.
+func (b *outliner) unique(key string) string {
+	const longest = 2000 // keys are stored, and indexed
+	if len(key) > longest {
+		key = strings.ToValidUTF8(key[:longest], "")
+	}
+	free := key
+	for n := 2; b.seen[free]; n++ {
+		free = fmt.Sprintf("%s#%d", key, n)
+	}
+	b.seen[free] = true
+	return free
+}
+
+// folderOrder makes the outline of a repository without a table of contents.
+func (l *Layout) folderOrder() []*Entry {
+	children := map[string][]string{} // by folder; the names of folders end with a slash
+	listed := map[string]bool{}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(l.files)), maps.Keys(l.left))
+	for _, name := range names {
+		if !l.isPage(name) || hidden(strings.TrimPrefix(name, l.Root)) {
+			continue
+		}
+		for at := name; ; {
+			dir := path.Dir(strings.TrimSuffix(at, "/")) + "/"
+			if dir == "./" {
+				dir = ""
+			}
+			if listed[at] {
+				break
+			}
+			listed[at] = true
+			children[dir] = append(children[dir], at)
+			if dir == l.Root {
+				break
+			}
+			at = dir
+		}
+	}
+	return l.folder(l.Root, children, 1)
+}
+
+func hidden(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") || strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/")
+}
+
+// folder lists the entries of a folder. Its own page, if it has one, is left to the folder above, except at the root.
+func (l *Layout) folder(dir string, children map[string][]string, depth int) []*Entry {
+	names := children[dir]
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
+	})
+	own := l.ownPage(names)
+	var entries []*Entry
+	if dir == l.Root && own != "" {
+		entries = append(entries, &Entry{Key: own, Kind: tree.KindDocument})
+	}
+	for _, name := range names {
+		switch {
+		case name == own:
+		case !strings.HasSuffix(name, "/"):
+			entries = append(entries, &Entry{Key: name, Kind: tree.KindDocument})
+		default:
+			entry := &Entry{Key: l.ownPage(children[name]), Kind: tree.KindDocument}
+			if entry.Key == "" {
+				entry.Key, entry.Title = keyPrefix+name, humanize(path.Base(name))
+			}
+			entries = append(entries, entry)
+			if below := l.folder(name, children, depth+1); depth < maxNesting {
+				entry.Children = below
+			} else {
+				entries = append(entries, below...)
+			}
+		}
+	}
+	return entries
+}
+
+func (l *Layout) ownPage(names []string) string {
+	for _, name := range names {
+		if l.isReadme(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// humanize makes a title of the name of a file or folder.
+func humanize(name string) string {
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' {
+			return ' '
+		}
+		return r
+	}, strings.TrimSuffix(name, path.Ext(name))))
+	if name == "" {
+		return "Untitled"
+	}
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
+}
+
+// titleOfFile is the title of a page that has none.
+func titleOfFile(name string) string {
+	if strings.EqualFold(path.Base(name), readmeName) && path.Dir(name) != "." {
+		return humanize(path.Base(path.Dir(name)) + ".md")
+	}
+	return humanize(path.Base(name))
+}

@@ -1,0 +1,149 @@
+package gitlayout
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// slugOf is the slug of an entry that is new: of its file or, for a folder's own page, of the folder.
+func slugOf(l *Layout, e *Entry) string {
+	switch {
+	case e.Kind == tree.KindLink:
+		return ""
+	case e.Slug != "" && tree.ValidSlug(e.Slug):
+		return e.Slug
+	case !e.HasFile():
+		return tree.Slugify(e.Title)
+	case !l.isReadme(e.Key):
+		return tree.Slugify(strings.TrimSuffix(path.Base(e.Key), path.Ext(e.Key)))
+	}
+	if folder := path.Dir(e.Key); folder != "." && folder+"/" != l.Root {
+		return tree.Slugify(path.Base(folder))
+	}
+	return "readme"
+}
+
+// arrange gives siblings their slugs and positions. Earlier siblings keep their slugs and positions, if the order lets
+// them. used are the slugs of siblings outside of this folder.
+func arrange(
+	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
+) {
+	taken := map[string]bool{"": true}
+	maps.Copy(taken, used)
+	for _, known := range []bool{true, false} {
+		for i := range siblings {
+			n := &siblings[i]
+			before, there := was[n.ID]
+			if there != known || n.Kind == tree.KindLink {
+				continue
+			}
+			slug := before.Slug
+			if slug == "" {
+				slug = slugOf(l, entries[i])
+			}
+			n.Slug = slug
+			for number := 1; taken[n.Slug]; number++ {
+				n.Slug = numbered(slug, number)
+			}
+			taken[n.Slug] = true
+		}
+	}
+	positions := make([]string, len(siblings))
+	for i, n := range siblings {
+		if before, there := was[n.ID]; there && before.Parent == n.Parent {
+			positions[i] = before.Position
+		}
+	}
+	if !ordered(siblings, positions) {
+		fill(positions)
+	}
+	for i := range siblings {
+		siblings[i].Position = positions[i]
+	}
+}
+
+// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids
+// count.
+func ordered(siblings []tree.Node, positions []string) bool {
+	for i := range siblings {
+		if positions[i] == "" {
+			return false
+		}
+		if i > 0 && cmp.Or(
+			strings.Compare(positions[i-1], positions[i]), strings.Compare(siblings[i-1].ID, siblings[i].ID),
+		) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+const maxSlug = 100
+
+func numbered(slug string, number int) string {
+	suffix := "-" + strconv.Itoa(number)
+	if runes := []rune(slug); len(runes) > maxSlug-len(suffix) {
+		slug = string(runes[:maxSlug-len(suffix)])
+	}
+	return slug + suffix
+}
+
+// maxPosition bounds the positions that are kept: where pages were put between others again and again, all get new ones.
+const maxPosition = 64
+
+// fill replaces as few positions as possible so that all are in order; "" is none yet.
+func fill(positions []string) {
+	keep := increasing(positions)
+	next := make([]string, len(positions)+1) // the first position that is kept, from an index on
+	for i := len(positions) - 1; i >= 0; i-- {
+		if next[i] = next[i+1]; keep[i] {
+			next[i] = positions[i]
+		}
+	}
+	for i := range positions {
+		if keep[i] {
+			continue
+		}
+		before := ""
+		if i > 0 {
+			before = positions[i-1]
+		}
+		if positions[i] = tree.Between(before, next[i]); len(positions[i]) > maxPosition {
+			copy(positions, tree.Spread(len(positions)))
+			return
+		}
+	}
+}
+
+// increasing marks a longest list of increasing positions.
+func increasing(positions []string) []bool {
+	var tails []int
+	before := make([]int, len(positions))
+	for i, p := range positions {
+		if p == "" {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(tails, p, func(t int, p string) int { return strings.Compare(positions[t], p) })
+		if before[i] = -1; at > 0 {
+			before[i] = tails[at-1]
+		}
+		if at == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[at] = i
+		}
+	}
+	keep := make([]bool, len(positions))
+	if len(tails) > 0 {
+		for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+			keep[i] = true
+		}
+	}
+	return keep
+}

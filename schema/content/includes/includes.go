@@ -1,0 +1,98 @@
+// Package includes knows reusable contents: Markdown files that blocks of documents name, in whose place readers see what is in them.
+// Contents do not include others: such blocks stay.
+//
+// It imports schema and its siblings only.
+package includes
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+)
+
+// The bounds of reusable contents in one document, which has [schema.MaxDocumentNodes] with them. A block beyond them stays as it is,
+// as does one whose content is not there.
+const (
+	maxNamed         = 100
+	MaxBytes         = 64 << 10 // of one, as Markdown
+	MaxExpandedBytes = 256 << 10
+)
+
+// Path is where the links of a reusable content lead from: its file is in the folder .gitbook/includes.
+const Path = ".gitbook/includes/content"
+
+// Block is the type of the blocks that name a content.
+const Block = "reusable-content"
+
+// Named lists the files of the reusable contents that blocks name, each once.
+func Named(nodes []schema.Node) []string { return named(nodes, nil) }
+
+func named(nodes []schema.Node, ids []string) []string {
+	for i := range nodes {
+		n := &nodes[i]
+		if id, ok := Name(n); ok && len(ids) < maxNamed && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		ids = named(n.Fragments, named(n.Nodes, ids))
+	}
+	return ids
+}
+
+// Name gives the file of the content that a block names, if it is such a block.
+func Name(n *schema.Node) (id string, ok bool) {
+	if n.Type != Block {
+		return "", false
+	}
+	ref, _ := n.Data["ref"].(map[string]any)
+	id, ok = ref["reusableContent"].(string)
+	_, elsewhere := ref["space"]
+	return id, ok && !elsewhere
+}
+
+// Replace returns the blocks with contents in the place of those that name one. nodes stay as they are.
+func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool)) []schema.Node {
+	if nodes == nil {
+		return nil
+	}
+	with := make([]schema.Node, 0, len(nodes))
+	for _, n := range nodes {
+		if id, ok := Name(&n); ok {
+			if content, ok := contentOf(id); ok {
+				with = append(with, content...)
+				continue
+			}
+		}
+		n.Nodes, n.Fragments = Replace(n.Nodes, contentOf), Replace(n.Fragments, contentOf)
+		with = append(with, n)
+	}
+	return with
+}
+
+// Read reads the file of a reusable content. A file may be something else altogether: then it is none.
+func Read(file []byte) (d schema.Document, ok bool) {
+	if !utf8.Valid(file) {
+		return d, false
+	}
+	_, body := split(string(file))
+	d, err := markdown.Read(body)
+	return d, err == nil
+}
+
+// Edit returns the file with another document in it. What did not change keeps its bytes, and so does the front matter.
+func Edit(file []byte, d schema.Document) []byte {
+	front, body := split(string(file))
+	return []byte(front + markdown.Edit(body, d))
+}
+
+// split separates the front matter of a file, with the blank lines after it. What cannot be read as front matter is text.
+func split(file string) (front, body string) {
+	_, body, err := markdown.SplitFrontMatter(file)
+	if err != nil {
+		return "", file
+	}
+	body = strings.TrimLeft(body, "\r\n")
+	return strings.TrimSuffix(file, body), body
+}

@@ -1,0 +1,303 @@
+package keys
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/diff"
+)
+
+// The bounds of pairing edited blocks. A gap with more pairs is paired by type only.
+const (
+	maxPairs = 1 << 12
+	maxWords = 128
+)
+
+// How much two blocks must have in common to be the same block, edited. Blocks of one type that stand alone between their
+// neighbors are the same whatever they say.
+const (
+	similarType   = 0.3
+	similarFamily = 0.5
+)
+
+// carrier takes keys from the blocks of one document to those of the next.
+type carrier struct {
+	*assignment
+	// byKey has the blocks of the document before.
+	byKey map[string]*schema.Node
+	// taken has blocks of the document before that have a partner, done blocks of the document that have one.
+	taken, done map[*schema.Node]bool
+	hashes      map[*schema.Node]Hash
+	words       map[*schema.Node][]uint64
+}
+
+func carry(a *assignment, before, after []schema.Node) {
+	c := carrier{
+		assignment: a, byKey: map[string]*schema.Node{}, taken: map[*schema.Node]bool{}, done: map[*schema.Node]bool{},
+		hashes: map[*schema.Node]Hash{}, words: map[*schema.Node][]uint64{},
+	}
+	walk(before, func(n *schema.Node) {
+		if n.Key != "" {
+			c.byKey[n.Key] = n
+		}
+	})
+	var named [][2]*schema.Node
+	walk(after, func(n *schema.Node) {
+		if was := c.byKey[n.Key]; was != nil {
+			named = append(named, [2]*schema.Node{was, n})
+			c.taken[was], c.done[n] = true, true
+		}
+	})
+	for _, pair := range named {
+		c.below(pair[0], pair[1])
+	}
+	c.list(before, after)
+	c.moved(before, after)
+}
+
+// list pairs the children of two nodes that are the same.
+func (c *carrier) list(before, after []schema.Node) {
+	a, b := c.free(before, c.taken), c.free(after, c.done)
+	pairs := diff.Match(c.hashList(a), c.hashList(b))
+	i0, j0 := 0, 0
+	for i, j := range pairs {
+		if j == diff.None {
+			continue
+		}
+		c.gap(a[i0:i], b[j0:j])
+		c.adopt(a[i], b[j])
+		i0, j0 = i+1, j+1
+	}
+	c.gap(a[i0:], b[j0:])
+}
+
+func (c *carrier) free(nodes []schema.Node, not map[*schema.Node]bool) []*schema.Node {
+	var list []*schema.Node
+	for i := range nodes {
+		if !not[&nodes[i]] {
+			list = append(list, &nodes[i])
+		}
+	}
+	return list
+}
+
+func (c *carrier) hashList(nodes []*schema.Node) []Hash {
+	list := make([]Hash, len(nodes))
+	for i, n := range nodes {
+		list[i] = c.hash(n)
+	}
+	return list
+}
+
+func (c *carrier) hash(n *schema.Node) Hash {
+	hash, ok := c.hashes[n]
+	if !ok {
+		hash = HashOf(n)
+		c.hashes[n] = hash
+	}
+	return hash
+}
+
+// adopt replaces a node by the equal one of before. Nodes with keys of their own keep them.
+func (c *carrier) adopt(was, is *schema.Node) {
+	own := false
+	all := []schema.Node{*is}
+	walk(all, func(n *schema.Node) { own = own || n.Key != "" })
+	old := []schema.Node{*was}
+	walk(old, func(n *schema.Node) { own = own || c.settled[n.Key] })
+	if own {
+		c.pair(was, is)
+		return
+	}
+	*is = Clone(old)[0]
+	c.taken[was], c.done[is] = true, true
+	walk(old, func(n *schema.Node) { c.settle(n.Key) })
+	below := func(n *schema.Node) { c.taken[n] = true }
+	walk(was.Nodes, below)
+	walk(was.Fragments, below)
+}
+
+// pair takes the key and the anchor of the block that was edited, and goes on below.
+func (c *carrier) pair(was, is *schema.Node) {
+	c.taken[was], c.done[is] = true, true
+	if is.Object == schema.ObjectBlock && is.Key == "" && !c.settled[was.Key] {
+		is.Key = was.Key
+		c.settle(was.Key)
+		if is.Type == typeTable && was.Type == typeTable {
+			c.table(was, is)
+			return
+		}
+	}
+	if anchor := anchorOf(was); anchor != "" && schema.Anchored(is.Type) && anchorOf(is) == "" && chosenAnchor(is) == chosenAnchor(was) {
+		setAnchor(is, anchor)
+	}
+	c.below(was, is)
+}
+
+func (c *carrier) below(was, is *schema.Node) {
+	c.list(was.Nodes, is.Nodes)
+	for i := range is.Fragments {
+		f := &is.Fragments[i]
+		at := slices.IndexFunc(was.Fragments, func(old schema.Node) bool {
+			return old.Fragment == f.Fragment && old.Type == f.Type
+		})
+		if at >= 0 {
+			c.list(was.Fragments[at].Nodes, f.Nodes)
+		}
+	}
+}
+
+// gap pairs edited blocks between two neighbors that stayed.
+func (c *carrier) gap(a, b []*schema.Node) {
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	var pairs []int
+	if len(a)*len(b) > maxPairs {
+		pairs = diff.Match(types(a), types(b))
+	} else {
+		pairs = diff.Align(len(a), len(b), func(i, j int) float64 {
+			switch common := c.similarity(a[i], b[j]); {
+			case a[i].Object != b[j].Object || Family(a[i]) != Family(b[j]):
+				return 0
+			case alone(a, i) && alone(b, j), a[i].Type == b[j].Type && common >= similarType, common >= similarFamily:
+				return 0.1 + common
+			}
+			return 0
+		})
+	}
+	for i, j := range pairs {
+		if j != diff.None {
+			c.pair(a[i], b[j])
+		}
+	}
+}
+
+func types(nodes []*schema.Node) []string {
+	list := make([]string, len(nodes))
+	for i, n := range nodes {
+		list[i] = n.Object + " " + n.Type
+	}
+	return list
+}
+
+// alone reports whether no other node of the list has the type.
+func alone(list []*schema.Node, at int) bool {
+	return !slices.ContainsFunc(list, func(n *schema.Node) bool {
+		return n != list[at] && n.Object == list[at].Object && Family(n) == Family(list[at])
+	})
+}
+
+// Family is the type of a block, or what it has in common with types that it is easily turned into.
+func Family(n *schema.Node) string {
+	switch {
+	case n.Type == "paragraph", strings.HasPrefix(n.Type, "heading-"):
+		return "text"
+	case strings.HasPrefix(n.Type, "list-") && n.Type != "list-item":
+		return "list"
+	}
+	return n.Type
+}
+
+// similarity is the share of words that two nodes have in common, from 0 to 1.
+func (c *carrier) similarity(a, b *schema.Node) float64 {
+	x, y := c.wordsOf(a), c.wordsOf(b)
+	if len(x)+len(y) == 0 {
+		return 1
+	}
+	common := 0
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] == y[j]:
+			common, i, j = common+1, i+1, j+1
+		case x[i] < y[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return 2 * float64(common) / float64(len(x)+len(y))
+}
+
+// seed is for hashes of words, which live only as long as one pairing. Which words are counted does not depend on it.
+var seed = maphash.MakeSeed()
+
+// wordsOf returns the hashes of the first words of a node, sorted.
+func (c *carrier) wordsOf(n *schema.Node) []uint64 {
+	if words, ok := c.words[n]; ok {
+		return words
+	}
+	var words []uint64
+	collectWords(n, &words)
+	slices.Sort(words)
+	c.words[n] = words
+	return words
+}
+
+func collectWords(n *schema.Node, words *[]uint64) {
+	text := ""
+	switch {
+	case len(*words) >= maxWords:
+		return
+	case n.Object == schema.ObjectText:
+		for _, leaf := range n.Leaves {
+			text += leaf.Text
+		}
+	case len(n.Nodes) == 0 && len(n.Data) > 0:
+		text = string(canonicalJSON(n.Data))
+	}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(*words) >= maxWords {
+			return
+		}
+		*words = append(*words, maphash.String(seed, word))
+	}
+	for i := range n.Nodes {
+		collectWords(&n.Nodes[i], words)
+	}
+	for i := range n.Fragments {
+		collectWords(&n.Fragments[i], words)
+	}
+}
+
+// moved pairs blocks that are equal but stand elsewhere.
+func (c *carrier) moved(before, after []schema.Node) {
+	left := map[Hash][]*schema.Node{}
+	c.unpaired(before, c.taken, func(n *schema.Node) {
+		if len(c.wordsOf(n)) > 0 {
+			left[c.hash(n)] = append(left[c.hash(n)], n)
+		}
+	})
+	if len(left) == 0 {
+		return
+	}
+	c.unpaired(after, c.done, func(n *schema.Node) {
+		if n.Key != "" {
+			return
+		}
+		for found := left[c.hash(n)]; len(found) > 0; found = left[c.hash(n)] {
+			left[c.hash(n)] = found[1:]
+			if !c.taken[found[0]] {
+				c.adopt(found[0], n)
+				return
+			}
+		}
+	})
+}
+
+// unpaired visits the blocks without a partner. Below a block that got one just now, nothing is visited.
+func (c *carrier) unpaired(nodes []schema.Node, paired map[*schema.Node]bool, visit func(n *schema.Node)) {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Object == schema.ObjectBlock && !paired[n] {
+			if visit(n); paired[n] {
+				continue
+			}
+		}
+		c.unpaired(n.Nodes, paired, visit)
+		c.unpaired(n.Fragments, paired, visit)
+	}
+}

@@ -1,0 +1,329 @@
+package markdown
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/diff"
+)
+
+// Edit returns the Markdown of an edited document, in which only what differs from the original is written: the blocks
+// of the document that equal blocks of the original keep their bytes, and so does what is between them. In blocks that
+// differ, unchanged words keep the bytes around them: see respelled. Reading the result gives the edited document. If
+// that cannot be had by parts, because a new block would change what an old one means, all of it is written. Lines keep
+// their ends, of whatever kind: see KeepEnds.
+func Edit(original string, edited schema.Document) string {
+	source := content.Clean(original)
+	return KeepEnds(original, editLines(source, edited))
+}
+
+// editLines edits a text that Clean leaves as it is.
+func editLines(source string, edited schema.Document) string {
+	units, labels, ok := unitsOf(source)
+	if !ok {
+		return Write(edited) + finalNewline(source)
+	}
+	edited = withoutBrokenTags(edited)
+	want := edited.Nodes
+	kept := matchUnits(units, want)
+	for _, attempt := range []struct {
+		spelling spelling
+		margin   int
+	}{{spelling: ofSource}, {spelling: ofSourceIfAlone}, {}, {margin: 1}} {
+		kept := widened(kept, attempt.margin)
+		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, labels: labels}
+		if text, ok := s.splice(kept); ok && readsAs(text, expected(units, want, kept)) {
+			return text
+		}
+	}
+	return Write(edited) + finalNewline(source)
+}
+
+// withoutBrokenTags leaves out the tags that are kept as paragraphs, which show nothing, if the rest would read as other blocks with
+// them: when an edit has taken the end of one, those that are left may join.
+func withoutBrokenTags(d schema.Document) schema.Document {
+	tag := func(n schema.Node) bool {
+		_, ok := readTagLine([]byte(keptSource(&n)))
+		return ok && len(content.Plain(schema.NewDocument(n))) == 0
+	}
+	if !slices.ContainsFunc(d.Nodes, tag) || showsSame(d, d) {
+		return d
+	}
+	bare := d
+	bare.Nodes = slices.DeleteFunc(slices.Clone(d.Nodes), tag)
+	if len(bare.Nodes) > 0 && showsSame(bare, d) {
+		return bare
+	}
+	return d
+}
+
+// showsSame reports whether a document that is written and read again shows the text of another one.
+func showsSame(written, d schema.Document) bool {
+	again, err := Read(Write(written))
+	words := func(d schema.Document) []string { return strings.Fields(content.Plain(d)) }
+	return err == nil && strings.Join(words(again), "") == strings.Join(words(d), "")
+}
+
+// expected returns what reading the result must give: the blocks that are kept, and the others in the form in which Read
+// returns them, because a block of another editor may have more than Markdown.
+func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
+	var nodes []schema.Node
+	next := 0
+	for i, u := range units {
+		if kept[i] >= 0 && len(u.nodes) > 0 {
+			nodes = append(append(nodes, fittedOf(want[next:max(next, kept[i])])...), u.nodes...)
+			next = kept[i] + len(u.nodes)
+		}
+	}
+	return append(nodes, fittedOf(want[next:])...)
+}
+
+func fittedOf(nodes []schema.Node) []schema.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	again, err := Read(Write(schema.NewDocument(slices.Clone(nodes)...)))
+	if err != nil {
+		return nodes
+	}
+	return again.Nodes
+}
+
+func readsAs(markdown string, want []schema.Node) bool {
+	d, err := Read(markdown)
+	return err == nil && sameNodes(d.Nodes, want)
+}
+
+// hashes returns a hash of each node, without keys.
+func hashes(nodes []schema.Node) []uint64 {
+	list := make([]uint64, len(nodes))
+	for i := range nodes {
+		text, err := json.Marshal(bare(nodes[i]))
+		if err != nil { // It came from JSON, or from Read.
+			text = binary.AppendUvarint(nil, uint64(i))
+		}
+		list[i] = maphash.Bytes(hashSeed, text)
+	}
+	return list
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// bare returns a node without keys, and without the ids that blocks get when they are stored.
+func bare(n schema.Node) schema.Node {
+	n.Key = ""
+	if _, ok := n.Meta["id"]; ok {
+		meta := schema.Data{}
+		for name, value := range n.Meta {
+			if name != "id" {
+				meta[name] = value
+			}
+		}
+		if n.Meta = meta; len(meta) == 0 {
+			n.Meta = nil
+		}
+	}
+	n.Nodes, n.Fragments = bareAll(n.Nodes), bareAll(n.Fragments)
+	return n
+}
+
+func bareAll(nodes []schema.Node) []schema.Node {
+	if nodes == nil {
+		return nil
+	}
+	all := make([]schema.Node, len(nodes))
+	for i := range nodes {
+		all[i] = bare(nodes[i])
+	}
+	return all
+}
+
+// matchUnits returns, for each unit, the index of its first node in the wanted document, or -1 if it is not there as a whole.
+func matchUnits(units []unit, want []schema.Node) []int {
+	var have []schema.Node
+	for _, u := range units {
+		have = append(have, u.nodes...)
+	}
+	partner := diff.Match(hashes(have), hashes(want))
+	kept, at := make([]int, len(units)), 0
+	for i, u := range units {
+		kept[i] = -1
+		whole := len(u.nodes) > 0
+		for j := range u.nodes {
+			whole = whole && partner[at+j] != diff.None && partner[at+j] == partner[at]+j && sameNode(&u.nodes[j], &want[partner[at]+j])
+		}
+		if whole {
+			kept[i] = partner[at]
+		}
+		at += len(u.nodes)
+	}
+	placeDefinitions(units, kept, len(want))
+	return kept
+}
+
+// placeDefinitions keeps the units without nodes, behind as many blocks that are written anew as they were behind ones that
+// these replace.
+func placeDefinitions(units []unit, kept []int, end int) {
+	limits := make([]int, len(units)) // the place of the next unit that is kept
+	for i := len(units) - 1; i >= 0; i-- {
+		if kept[i] >= 0 {
+			end = kept[i]
+		}
+		limits[i] = end
+	}
+	place := 0
+	for i, u := range units {
+		switch {
+		case kept[i] >= 0:
+			place = kept[i] + len(u.nodes)
+		case len(u.nodes) == 0:
+			kept[i] = min(place, limits[i])
+		default:
+			place += len(u.nodes)
+		}
+	}
+}
+
+// widened gives up the units beside those that are given up already.
+func widened(kept []int, margin int) []int {
+	wide := slices.Clone(kept)
+	for i := range kept {
+		for j := max(0, i-margin); j <= min(len(kept)-1, i+margin); j++ {
+			if kept[j] < 0 {
+				wide[i] = -1
+			}
+		}
+	}
+	return wide
+}
+
+// splicer writes a wanted document in place of the source's.
+type splicer struct {
+	source   string
+	units    []unit
+	want     []schema.Node
+	labels   map[string]*noteBlock
+	spelling spelling
+}
+
+// spelling is how edited blocks are written.
+type spelling int
+
+const (
+	ofWrite spelling = iota
+	ofSource
+	// ofSourceIfAlone is ofSource for the blocks that read as wanted without the ones around them, and ofWrite for
+	// others.
+	ofSourceIfAlone
+)
+
+// splice writes the wanted document with the bytes of the units that are kept, and of what is between them.
+func (s splicer) splice(kept []int) (string, bool) {
+	var b strings.Builder
+	w := writer{notes: newNoteList(s.want)}
+	next := 0              // the next node to write
+	last, copied := -1, -1 // the unit that was copied last, and the same while nothing followed it
+	write := func(to, before int) {
+		text := w.blocks(s.want[next:to])
+		nodes := s.want[next:to]
+		next = to
+		if text == "" {
+			return
+		}
+		first := last + 1
+		if s.spelling != ofWrite && first < before {
+			if spelled, ok := s.spelled(w, s.units[first:before], nodes, text); ok {
+				b.WriteString(gapOf(s.source, s.units, first) + spelled)
+				copied = before - 1
+				return
+			}
+		}
+		gap := ""
+		if copied >= 0 && copied+1 < len(s.units) {
+			gap = gapOf(s.source, s.units, copied+1)
+		}
+		b.WriteString(gapFrom(b.String(), gap, text) + text)
+		copied = -1
+	}
+	for i, u := range s.units {
+		if kept[i] < 0 {
+			continue
+		}
+		if kept[i] < next {
+			return "", false
+		}
+		write(kept[i], i)
+		if gap := gapOf(s.source, s.units, i); copied == i-1 && (copied >= 0 || b.Len() == 0) {
+			b.WriteString(gap)
+		} else {
+			b.WriteString(gapFrom(b.String(), gap, s.source[u.from:u.to]))
+		}
+		b.WriteString(s.source[u.from:u.to])
+		next, last, copied = next+len(u.nodes), i, i
+	}
+	write(len(s.want), len(s.units))
+	for i, label := range w.notes.labels {
+		if s.labels[label] == nil {
+			b.WriteString(gapFrom(b.String(), "", "") + definition(label, w.notes.bodies[i]))
+		}
+	}
+	if b.Len() > 0 || len(s.units)+len(s.want) == 0 {
+		b.WriteString(gapOf(s.source, s.units, len(s.units)))
+	}
+	return b.String(), true
+}
+
+// spelled returns the text of blocks that replace units, in the spelling of these; not ok if it is not to be used.
+func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
+	var old []schema.Node
+	for _, u := range units {
+		old = append(old, u.nodes...)
+	}
+	source := s.source[units[0].from:units[len(units)-1].to]
+	result := respelled(source, w.blocks(old), text)
+	if s.spelling == ofSource {
+		return result, true
+	}
+	var definitions strings.Builder // which references need
+	for _, u := range s.units {
+		if len(u.nodes) == 0 {
+			definitions.WriteString("\n\n" + s.source[u.from:u.to])
+		}
+	}
+	want, err := Read(text + definitions.String())
+	return result, err == nil && readsAs(result+definitions.String(), want.Nodes)
+}
+
+// gapOf returns what is between a unit and the one before.
+func gapOf(source string, units []unit, i int) string {
+	from, to := 0, len(source)
+	if i > 0 {
+		from = units[i-1].to
+	}
+	if i < len(units) {
+		to = units[i].from
+	}
+	return source[from:to]
+}
+
+// gapFrom returns the separator of two blocks that did not follow each other: that of the source, if it separates them. A tag
+// needs no blank line.
+func gapFrom(written, gap, next string) string {
+	if written == "" {
+		return ""
+	}
+	needed := gapAfter(written)
+	if strings.HasPrefix(next, "{% end") || strings.HasSuffix(written, "%}") && gap == "\n" {
+		needed = "\n"
+	}
+	if strings.Count(gap, "\n") < len(needed) {
+		return needed
+	}
+	return gap
+}

@@ -1,0 +1,82 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/diff"
+)
+
+// KeepEnds gives an edited text, whose lines end in line feeds, the bytes of the original: its lines that are still
+// there, with their ends, and for others the ends of the lines that they replace or follow.
+func KeepEnds(original, edited string) string {
+	if !strings.Contains(original, "\r") && content.Clean(original) == original {
+		return edited
+	}
+	old, is := linesWithEnds(original), strings.SplitAfter(edited, "\n")
+	names, had := make([]string, len(is)), make([]string, len(old))
+	for i, line := range is {
+		is[i] = strings.TrimSuffix(line, "\n")
+		names[i] = content.Clean(is[i])
+	}
+	for i, line := range old {
+		had[i] = content.Clean(line.text)
+	}
+	partners := diff.Match(names, had)
+	limits := make([]int, len(is)) // the old line that the next partner is
+	for i, limit := len(is)-1, len(old); i >= 0; i-- {
+		if partners[i] != diff.None {
+			limit = partners[i]
+		}
+		limits[i] = limit
+	}
+	var b strings.Builder
+	next, end := 0, "\n" // the first old line that is not used, and the end of the one before it
+	if len(old) > 0 && old[0].end != "" {
+		end = old[0].end
+	}
+	for i, text := range is {
+		limit := limits[i]
+		if partners[i] != diff.None {
+			next = partners[i]
+			text, limit = old[next].text, next+1
+		}
+		if next < limit {
+			if next++; old[next-1].end != "" {
+				end = old[next-1].end
+			}
+		}
+		if i == len(is)-1 {
+			end = "" // What follows the last line feed has none.
+		}
+		if text == "" && end == "\n" && strings.HasSuffix(b.String(), "\r") {
+			end = "\r" // Both would be the end of one line.
+		}
+		b.WriteString(text + end)
+	}
+	return b.String()
+}
+
+func finalNewline(original string) string {
+	if strings.HasSuffix(original, "\n") {
+		return "\n"
+	}
+	return ""
+}
+
+// endedLine is a line with its end, which is empty for the last one.
+type endedLine struct{ text, end string }
+
+func linesWithEnds(text string) (lines []endedLine) {
+	for {
+		at := strings.IndexAny(text, "\r\n")
+		if at < 0 {
+			return append(lines, endedLine{text: text})
+		}
+		size := 1
+		if strings.HasPrefix(text[at:], "\r\n") {
+			size = 2
+		}
+		lines, text = append(lines, endedLine{text[:at], text[at : at+size]}), text[at+size:]
+	}
+}

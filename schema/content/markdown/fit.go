@@ -1,0 +1,217 @@
+package markdown
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// Reading makes any block in any place, and kinds of blocks that the grammar does not have. fit makes a document of that
+// which satisfies the grammar, and of which Markdown gets the same again:
+//   - A container that is not allowed in its place, or holds what it must not, becomes its content, between two paragraphs
+//     that are kept as its tag and its end.
+//   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
+//   - HTML and tags that are unknown become a paragraph that keeps their source.
+//
+// A kept paragraph has its source in meta. It counts as long as nobody edits the text: then the text is what is written.
+
+// memberMarkdown of a paragraph's meta is the source that it is kept as.
+const memberMarkdown = "markdown"
+
+// keptSource returns the source that a paragraph is kept as, if it is.
+func keptSource(n *schema.Node) string {
+	if n.Type != "paragraph" {
+		return ""
+	}
+	source, _ := n.Meta[memberMarkdown].(string)
+	return source
+}
+
+func fit(nodes []schema.Node, parent string) []schema.Node {
+	fitted := make([]schema.Node, 0, len(nodes))
+	for i := range nodes {
+		fitted = append(fitted, fitNode(nodes[i], parent)...)
+	}
+	return fitted
+}
+
+func fitNode(n schema.Node, parent string) []schema.Node {
+	switch {
+	case n.Type == kindRaw:
+		return []schema.Node{kept(content.Member(n.Data, memberSource), rawText(n))}
+	case schema.Allows(parent, n.Type) && holdsItsOwn(&n):
+		fitInside(&n)
+		return []schema.Node{n}
+	case n.Type == "expandable":
+		open, summary, body := detailsParts(&n)
+		nodes := []schema.Node{kept(open, nil), kept(summary, titleOf(&n))}
+		return append(append(nodes, fit(body, parent)...), kept("</details>", nil))
+	}
+	if row := tagOf(&n); row != nil && row.form == formContainer {
+		nodes := []schema.Node{kept(tagText(row.name, row.attributes(&n)), nil)}
+		return append(append(nodes, fit(n.Nodes, parent)...), kept(tagText("end"+row.name, nil), nil))
+	}
+	return []schema.Node{kept((writer{}).block(&n), shownAs(&n))}
+}
+
+func fitInside(n *schema.Node) {
+	if schema.HoldsBlocks(n.Type) {
+		n.Nodes = fit(n.Nodes, n.Type)
+	}
+	for i := range n.Fragments {
+		f := &n.Fragments[i]
+		within := f.Type
+		if n.Type == "table" {
+			within = schema.FragmentCell
+		}
+		if n.Type == "image" || within == fragmentTitle {
+			continue
+		}
+		f.Nodes = filled(fit(f.Nodes, within))
+	}
+	for i := range n.Nodes { // Annotations are inlines with blocks.
+		for j := range n.Nodes[i].Fragments {
+			if f := &n.Nodes[i].Fragments[j]; f.Type == fragmentNote {
+				f.Nodes = fit(f.Nodes, fragmentNote)
+			}
+		}
+	}
+}
+
+// parts has the kinds that are no more than the parts of one other kind.
+var parts = map[string]string{"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update"}
+
+// holdsItsOwn reports whether a block that is made of parts has no other blocks.
+func holdsItsOwn(n *schema.Node) bool {
+	part, ok := parts[n.Type]
+	for i := range n.Nodes {
+		if ok && n.Nodes[i].Type != part {
+			return false
+		}
+	}
+	return true
+}
+
+func kept(source string, shown []schema.Node) schema.Node {
+	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
+}
+
+func titleOf(n *schema.Node) []schema.Node {
+	for i := range n.Fragments {
+		if n.Fragments[i].Fragment == fragmentTitle {
+			return content.Inlines(n.Fragments[i].Nodes)
+		}
+	}
+	return nil
+}
+
+// shownAs returns the inlines that show a block where it is not allowed.
+func shownAs(n *schema.Node) []schema.Node {
+	var b inlineBuilder
+	switch n.Type {
+	case "images":
+		for i := range n.Nodes {
+			data := schema.Data{}
+			for _, member := range []string{"ref", "refDark", "alt"} {
+				if value, ok := n.Nodes[i].Data[member]; ok {
+					data[member] = value
+				}
+			}
+			if caption := captionOf(&n.Nodes[i]); caption != "" {
+				data["caption"] = caption
+			}
+			b.add(schema.Node{Type: "inline-image", Data: data})
+		}
+	case "drawing":
+		if refKind(n.Data["ref"]) != "" {
+			data := schema.Data{"ref": n.Data["ref"]}
+			if alt := content.Member(n.Data, "alt"); alt != "" {
+				data["alt"] = alt
+			}
+			b.add(schema.Node{Type: "inline-image", Data: data})
+		}
+	case "math":
+		b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Member(n.Data, "formula")}})
+	case "content-ref":
+		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(content.Label(n))}})
+	case "code":
+		for i := range n.Nodes {
+			if i > 0 {
+				b.text("\n")
+			}
+			b.marks = content.Code
+			b.text(content.InlineText(n.Nodes[i].Nodes))
+			b.marks = 0
+		}
+	case "table":
+		for _, row := range content.TableOf(n).Rows() {
+			if line := strings.TrimSpace(strings.Join(row, " | ")); line != "" {
+				if !b.empty() {
+					b.text("\n")
+				}
+				b.text(line)
+			}
+		}
+	default:
+		b.text(strings.TrimSpace(content.Plain(schema.Document{Nodes: []schema.Node{*n}})))
+	}
+	return b.inlines()
+}
+
+// keptMarkdown returns the source of a kept paragraph, if reading it makes the same paragraph again.
+func keptMarkdown(n *schema.Node, parent string) (string, bool) {
+	source := keptSource(n)
+	if source == "" {
+		return "", false
+	}
+	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
+	if len(made.Nodes) != 1 || !sameNode(&made.Nodes[0], n) {
+		return "", false
+	}
+	return content.Clean(source), true
+}
+
+// sameNode reports whether two nodes are equal but for their keys.
+func sameNode(a, b *schema.Node) bool {
+	return a.Object == b.Object && a.Type == b.Type && a.Fragment == b.Fragment && sameData(a.Data, b.Data) &&
+		sameMeta(a.Meta, b.Meta) &&
+		len(a.Leaves) == len(b.Leaves) && (len(a.Leaves) == 0 || reflect.DeepEqual(a.Leaves, b.Leaves)) &&
+		sameNodes(a.Nodes, b.Nodes) && sameNodes(a.Fragments, b.Fragments)
+}
+
+func sameNodes(a, b []schema.Node) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !sameNode(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameData(a, b schema.Data) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, value := range a {
+		if other, ok := b[name]; !ok || !reflect.DeepEqual(value, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameMeta ignores the id that a block gets when it is stored.
+func sameMeta(a, b schema.Data) bool {
+	withoutID := func(d schema.Data) schema.Data {
+		d = maps.Clone(d)
+		delete(d, "id")
+		return d
+	}
+	return sameData(withoutID(a), withoutID(b))
+}

@@ -1,0 +1,348 @@
+package markdown
+
+import (
+	"cmp"
+	"html"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// inlineElement is an HTML element in a line of text: of Markdown, where its content is Markdown, or of HTML.
+type inlineElement struct {
+	name   string
+	attrs  attributes
+	open   string      // the opening tag, as in the source
+	empty  func() bool // whether it has no text that could have a mark, and would be lost
+	read   func(b *inlineBuilder) bool
+	plain  func() (string, bool) // the content, if that is only text
+	inside func() ([]*element, bool)
+}
+
+// maxInlineElements bounds the elements around a text, and maxTags those without a mark, which are as many marks of each leaf.
+// Deeper ones are kept as source.
+const (
+	maxInlineElements = 16
+	maxTags           = 4
+)
+
+// elementMarks has a row for each element that is a mark.
+var elementMarks = map[string]content.Marks{
+	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike, "s": content.Strike,
+	"strike": content.Strike, "code": content.Code, "kbd": content.Keyboard, "sup": content.Superscript, "sub": content.Subscript,
+}
+
+// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without them.
+var unmarked = []string{
+	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b", "em", "i", "del",
+	"s", "kbd", "sup", "sub",
+}
+
+// plainTag reports whether a tag is the opening tag of an element without a mark.
+func plainTag(tag string) bool {
+	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
+}
+
+var wholeTag = regexp.MustCompile(`^<[A-Za-z]+(?: +[A-Za-z_:][\w:.-]*(?: *= *(?:[^"'=<>` + "`" + `\x00-\x20]+|'[^'<>\x00-\x1f]*'|"[^"<>\x00-\x1f]*"))?)* *>$`)
+
+// elementReaders has a row for each element that can be a node. A reader that returns false has added nothing.
+var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
+
+func init() { // In init, because the readers call element, which reads the table.
+	elementReaders = map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool{
+		"code": (*reader).expression, "span": (*reader).mathElement, "i": (*reader).icon, "a": (*reader).anchorElement, "mark": (*reader).colorElement,
+		"button": (*reader).actionButton, "picture": (*reader).picture, "img": (*reader).imgElement,
+		"br": (*reader).lineBreak,
+	}
+}
+
+// element adds an element; false if it is none of those that a document can hold, and nothing was added.
+func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
+	if read, ok := elementReaders[e.name]; ok && read(r, b, e) {
+		return true
+	}
+	if b.depth >= maxInlineElements {
+		return false
+	}
+	if mark, ok := elementMarks[e.name]; ok && len(e.attrs) == 0 {
+		return b.styled(e, style{marks: mark})
+	}
+	if slices.Contains(unmarked, e.name) && plainTag(e.open) && strings.Count(b.tags, "<") < maxTags {
+		return b.styled(e, style{tags: e.open})
+	}
+	return false
+}
+
+// styled adds the content of an element with one more mark, color or tag; false if there is no content to have the mark.
+func (b *inlineBuilder) styled(e inlineElement, more style) bool {
+	if e.empty != nil && e.empty() {
+		return false
+	}
+	outer := b.style
+	b.marks |= more.marks
+	if more.color != "" {
+		b.color = more.color
+	}
+	if more.tags != "" {
+		b.style = b.within(more.tags)
+	}
+	b.depth++
+	ok := e.read(b)
+	b.depth--
+	b.style = outer
+	return ok
+}
+
+func (r *reader) lineBreak(b *inlineBuilder, e inlineElement) bool {
+	if !e.attrs.only("clear", "class", "style") {
+		return false
+	}
+	b.text("\n")
+	return true
+}
+
+// expression reads <code class="expression">.
+func (r *reader) expression(b *inlineBuilder, e inlineElement) bool {
+	return r.textElement(b, e, "expression", schema.Node{Type: "expression", Data: schema.Data{}}, "expression")
+}
+
+// mathElement reads <span class="math">.
+func (r *reader) mathElement(b *inlineBuilder, e inlineElement) bool {
+	return r.textElement(b, e, "math", schema.Node{Type: "inline-math", Data: schema.Data{}}, "formula")
+}
+
+// textElement adds the node that an element of a class stands for, with its text as a member.
+func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n schema.Node, member string) bool {
+	if given, _ := e.attrs.get("class"); given != class || !e.attrs.only("class") || b.inLink {
+		return false
+	}
+	text, ok := e.plain()
+	if !ok {
+		return false
+	}
+	n.Data[member] = text
+	b.add(n)
+	return true
+}
+
+// icon reads <i class="fa-name">:name:</i>.
+func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
+	class, _ := e.attrs.get("class")
+	name, isIcon := strings.CutPrefix(class[strings.LastIndexByte(class, ' ')+1:], "fa-")
+	if !isIcon {
+		return false
+	}
+	label, ok := e.plain()
+	if !ok || name == "" || label != "" && label != ":"+name+":" || b.inLink || !e.attrs.only("class", "style") {
+		return false
+	}
+	data := schema.Data{"icon": name}
+	if class != "fa-"+name {
+		data["class"] = class
+	}
+	if css, given := e.attrs.get("style"); given {
+		color, ok := markColor(css)
+		text, background, _ := strings.Cut(color, " ")
+		if !ok || background != defaultColor {
+			return false
+		}
+		data["color"] = text
+	}
+	b.add(schema.Node{Type: "icon", Data: data})
+	return true
+}
+
+// actionButton reads a button that does something on the site: it opens the search, or asks.
+func (r *reader) actionButton(b *inlineBuilder, e inlineElement) bool {
+	label, plain := e.plain()
+	class, _ := e.attrs.get("class")
+	kind, isButton := strings.CutPrefix(class, "button ")
+	name, _ := e.attrs.get("data-action")
+	if !plain || !isButton || b.inLink ||
+		!e.attrs.only("type", "class", "data-action", "data-query", "data-slug", "data-icon") {
+		return false
+	}
+	action := map[string]any{"action": name}
+	for _, member := range []string{"query", "slug"} {
+		if value, given := e.attrs.get("data-" + member); given {
+			action[member] = value
+		}
+	}
+	data := schema.Data{"label": label, "kind": kind, "action": action}
+	if icon, given := e.attrs.get("data-icon"); given {
+		data["icon"] = icon
+	}
+	if !schema.ValidData("button", data) {
+		return false
+	}
+	b.add(schema.Node{Type: "button", Data: data})
+	return true
+}
+
+func (r *reader) colorElement(b *inlineBuilder, e inlineElement) bool {
+	css, _ := e.attrs.get("style")
+	color, ok := markColor(css)
+	if !ok || !e.attrs.only("style") || b.color != "" || b.depth >= maxInlineElements {
+		return false
+	}
+	return b.styled(e, style{color: color})
+}
+
+// anchorElement reads links, buttons, mentions and the ids of headings.
+func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
+	href, _ := e.attrs.get("href")
+	ref, ok := content.Ref(href)
+	if !ok || b.inLink {
+		return false
+	}
+	label, plain := e.plain()
+	class, _ := e.attrs.get("class")
+	switch {
+	case r.headingID(b, e):
+	case slices.Contains([]string{"button primary", "button secondary"}, class) && plain && e.attrs.only("href", "class", "data-icon"):
+		data := schema.Data{"label": label, "kind": strings.TrimPrefix(class, "button "), "ref": ref}
+		if icon, given := e.attrs.get("data-icon"); given {
+			data["icon"] = icon
+		}
+		if !schema.ValidData("button", data) {
+			return false
+		}
+		b.add(schema.Node{Type: "button", Data: data})
+	case e.attrs.has("data-mention") && plain && e.attrs.only("data-mention", "href"):
+		data := schema.Data{"ref": ref}
+		if label != fileLabel(href) && !content.ByID(href) {
+			data[memberLabel] = label
+		}
+		b.add(schema.Node{Type: "mention", Data: data})
+	case e.attrs.has("href"):
+		inner := inlineBuilder{style: b.style, inLink: true, depth: b.depth + 1}
+		if b.depth >= maxInlineElements || !e.read(&inner) {
+			return false
+		}
+		data := schema.Data{"ref": ref}
+		if title, _ := e.attrs.get("title"); title != "" {
+			data["title"] = title
+		}
+		if others := restOf(e.attrs, []string{"href", "title"}); len(others) > 0 {
+			data[memberAttributes] = others
+		}
+		b.add(schema.Node{Type: "link", Data: data, Nodes: inner.inlines()})
+	default:
+		return false
+	}
+	return true
+}
+
+// fileLabel is the text that GitBook gives a link to a file: its name.
+func fileLabel(link string) string {
+	if schema.LinkScheme(link) != "" {
+		return link
+	}
+	return path.Base(link)
+}
+
+// refLabel is the text of a link that has none of its own: the name of what it leads to, if it is known.
+func refLabel(ref any) string {
+	if refKind(ref) == "openapi" {
+		return content.RefLabel(ref)
+	}
+	return cmp.Or(content.Member(stringMap(ref), content.MemberTitle), fileLabel(content.Link(ref)))
+}
+
+// imgElement reads <img>.
+func (r *reader) imgElement(b *inlineBuilder, e inlineElement) bool {
+	data, ok := imageData(e.attrs)
+	if ok {
+		b.add(schema.Node{Type: "inline-image", Data: data})
+	}
+	return ok
+}
+
+// picture reads an image that has another form on dark ground.
+func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
+	nodes, ok := e.inside()
+	if !ok || len(e.attrs) > 0 {
+		return false
+	}
+	data, ok := pictureData(nodes)
+	if ok {
+		b.add(schema.Node{Type: "inline-image", Data: data})
+	}
+	return ok
+}
+
+// elementIn makes an inline element of an element of HTML.
+func (r *reader) elementIn(e *element) inlineElement {
+	return inlineElement{
+		name: e.name, attrs: e.attrs, open: openTag(e.name, e.attrs), plain: e.plain,
+		read:   func(b *inlineBuilder) bool { r.inlineHTML(b, e.nodes); return true },
+		inside: func() ([]*element, bool) { return e.nodes, true },
+	}
+}
+
+// inlineHTML adds HTML without blocks. The tags of a part that is unknown are hidden: then it returns false.
+func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
+	known := true
+	for _, n := range nodes {
+		switch {
+		case n.comment != "":
+			b.hide(n.comment)
+		case n.name == "":
+			b.htmlText(n.text)
+		case !r.element(b, r.elementIn(n)):
+			known = false
+			b.hide(openTag(n.name, n.attrs))
+			r.inlineHTML(b, n.nodes)
+			if !slices.Contains(voidElements, n.name) {
+				b.hide("</" + n.name + ">")
+			}
+		}
+	}
+	return known
+}
+
+// htmlText adds text of HTML: white space is collapsed, and shortcodes are emojis.
+func (b *inlineBuilder) htmlText(source string) {
+	source = collapse(source)
+	if b.ended("\n") || b.empty() && !b.inLink {
+		source = strings.TrimLeft(source, " ")
+	}
+	for source != "" {
+		at := shortcode.FindStringIndex(source)
+		if at == nil {
+			break
+		}
+		node, ok := emojiNode(source[at[0]+1 : at[1]-1])
+		if !ok || !aloneAt(source, at[0], at[1]) || b.marks&content.Code != 0 {
+			b.text(content.Clean(html.UnescapeString(source[:at[1]-1])))
+			source = source[at[1]-1:]
+			continue
+		}
+		b.text(content.Clean(html.UnescapeString(source[:at[0]])))
+		b.emoji(node)
+		source = source[at[1]:]
+	}
+	b.text(content.Clean(html.UnescapeString(source)))
+}
+
+// collapse makes one space of each run of white space.
+func collapse(text string) string {
+	var b strings.Builder
+	space := false
+	for _, c := range text {
+		if strings.ContainsRune(" \t\n\r\f", c) {
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+			continue
+		}
+		space = false
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,157 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// piece is a run of text of one style, or an inline that is one unit.
+type piece struct {
+	style
+	text []byte
+	node *schema.Node
+	span string // of a node: how it is written
+}
+
+// delimited are the marks that Markdown writes with delimiters, which cannot stand beside white space.
+const delimited = content.Bold | content.Italic | content.Strike
+
+// blank reports whether a piece is white space that shows none of its marks.
+func (p *piece) blank() bool {
+	return p.node == nil && !p.raw && p.marks&content.Code == 0 && len(bytes.TrimSpace(p.text)) == 0
+}
+
+func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
+
+// settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white space,
+// and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
+func settle(pieces []piece) []piece {
+	pieces = splitSpaces(pieces)
+	carryMarks(pieces)
+	for _, m := range []content.Marks{content.Bold, content.Italic, content.Strike} {
+		for i := 0; i < len(pieces); i++ {
+			start := i
+			for i < len(pieces) && pieces[i].marks&m != 0 {
+				i++
+			}
+			first, last := start, i-1
+			for first <= last && pieces[first].blank() {
+				pieces[first].marks &^= m
+				first++
+			}
+			for last >= first && pieces[last].blank() {
+				pieces[last].marks &^= m
+				last--
+			}
+		}
+	}
+	var merged []piece
+	for _, p := range pieces {
+		last := len(merged) - 1
+		if last >= 0 && p.node == nil && merged[last].node == nil && p.style == merged[last].style && !p.raw {
+			merged[last].text = append(merged[last].text, p.text...)
+			continue
+		}
+		p.text = slices.Clone(p.text)
+		merged = append(merged, p)
+	}
+	return merged
+}
+
+// splitSpaces makes the spaces at both ends of marked text pieces of their own.
+func splitSpaces(pieces []piece) []piece {
+	split := make([]piece, 0, len(pieces))
+	for _, p := range pieces {
+		if p.node == nil && len(p.text) == 0 {
+			continue
+		}
+		if p.node != nil || p.raw || p.marks&delimited == 0 || p.marks&content.Code != 0 || p.blank() {
+			split = append(split, p)
+			continue
+		}
+		core := bytes.TrimSpace(p.text)
+		start := bytes.Index(p.text, core)
+		for _, text := range [][]byte{p.text[:start], core, p.text[start+len(core):]} {
+			if len(text) > 0 {
+				split = append(split, piece{style: p.style, text: text})
+			}
+		}
+	}
+	return split
+}
+
+// carryMarks gives units the style that goes on over them: links have the marks of their text, and others those that both
+// neighbours have, and their color and tags if they are the same.
+func carryMarks(pieces []piece) {
+	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
+	before := make([]style, len(pieces))
+	last := style{}
+	for i := range pieces {
+		p := &pieces[i]
+		if p.node != nil && p.node.Type == "link" {
+			p.style = style{marks: labelMarks(p.node.Nodes)}
+		}
+		before[i] = last
+		if !p.blank() && styled(p) {
+			last = p.style
+		}
+	}
+	last = style{}
+	for i := len(pieces) - 1; i >= 0; i-- {
+		p := &pieces[i]
+		if !styled(p) {
+			p.style = style{raw: p.raw, hidden: p.hidden, marks: before[i].marks & last.marks & delimited}
+			if before[i].color == last.color {
+				p.color = last.color
+			}
+			if before[i].tags == last.tags {
+				p.tags = last.tags
+			}
+		} else if !p.blank() {
+			last = p.style
+		}
+	}
+}
+
+// labelMarks returns the marks that all text of a link has, apart from spaces.
+func labelMarks(nodes []schema.Node) content.Marks {
+	marks, found := delimited, false
+	for _, n := range nodes {
+		if n.Object != schema.ObjectText {
+			return 0
+		}
+		for _, leaf := range n.Leaves {
+			s := styleOf(leaf.Marks)
+			if p := (piece{style: s, text: []byte(leaf.Text)}); !p.blank() {
+				marks, found = marks&s.marks, true
+				if s.raw || hiddenSource(leaf) != "" {
+					return 0
+				}
+			}
+		}
+	}
+	if !found {
+		return 0
+	}
+	return marks
+}
+
+// samePieces compares what two lines of inlines are written as.
+func samePieces(a, b []piece) bool {
+	return slices.EqualFunc(a, b, func(x, y piece) bool {
+		return x.style == y.style && bytes.Equal(x.text, y.text) && (x.node == nil) == (y.node == nil) &&
+			(x.span == y.span || sameMention(x.node, y.node))
+	})
+}
+
+// sameMention reports whether two nodes mention the same by its id: their texts are names, which change.
+func sameMention(a, b *schema.Node) bool {
+	if a == nil || b == nil || a.Type != "mention" || b.Type != "mention" {
+		return false
+	}
+	link := content.Link(a.Data["ref"])
+	return content.ByID(link) && link == content.Link(b.Data["ref"])
+}

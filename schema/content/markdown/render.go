@@ -1,0 +1,31 @@
+package markdown
+
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// FormatDocument is the format in which a client requests a body as a document; without it, a body is shown as Markdown.
+const FormatDocument = "document"
+
+// Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
+// of a Markdown body, converted once when the body was written. Markdown is what Safe returns, because others read it.
+func Render(body schema.Body, made schema.Document, format string) schema.Body {
+	switch {
+	case body.IsZero():
+		return body
+	case format == FormatDocument && body.Document == nil:
+		return schema.DocumentBody(made)
+	case format == FormatDocument:
+		return schema.DocumentBody(*body.Document)
+	case body.Document != nil:
+		return schema.MarkdownBody(Safe(Write(*body.Document)))
+	}
+	return schema.MarkdownBody(Safe(*body.Markdown))
+}
+
+// Verbatim returns Markdown's source text as a document. It is for Markdown that was stored before its size was checked
+// and would make too large a document.
+func Verbatim(markdown string) schema.Document {
+	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
+}

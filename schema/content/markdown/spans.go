@@ -1,0 +1,141 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// span writes an inline that is one unit; "" if it has no form of its own.
+func (w writer) span(n *schema.Node, where place) string {
+	switch n.Type {
+	case "link":
+		return w.link(n, where)
+	case "annotation":
+		return annotation(writer{inLabel: true}.inline(n.Nodes, where), w.notes.label(n))
+	}
+	return spanOf(n, where)
+}
+
+// spanOf writes an inline without text of its own; "" if it is another.
+func spanOf(n *schema.Node, where place) string {
+	switch n.Type {
+	case "emoji":
+		if name := emojiName(n.Data); name != "" {
+			return ":" + name + ":"
+		}
+	case "icon":
+		name, attrs := content.Member(n.Data, "icon"), attributes(nil)
+		class := content.Member(n.Data, "class")
+		if !strings.HasSuffix(class, " fa-"+name) {
+			class = "fa-" + name
+		}
+		attrs = attrs.set("class", class)
+		if color := content.Member(n.Data, "color"); color != "" && color != defaultColor && knownColor(color) {
+			attrs = attrs.set("style", "color:"+color+";")
+		}
+		return openTag("i", attrs) + htmlCode(":"+name+":") + "</i>"
+	case "expression":
+		return `<code class="expression">` + htmlCode(content.Member(n.Data, "expression")) + "</code>"
+	case "inline-math":
+		return mathSpan(content.Member(n.Data, "formula"), where)
+	case "inline-image":
+		return imageSpan(n.Data, where)
+	case "button":
+		if action := schema.Data(stringMap(n.Data["action"])); action != nil && n.Data["ref"] == nil {
+			return actionButton(n, action)
+		}
+		attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}, {name: "class", value: "button " + content.Member(n.Data, "kind")}}
+		return openTag("a", attrs.set("data-icon", content.Member(n.Data, "icon"))) + htmlCode(content.Member(n.Data, "label")) + "</a>"
+	case "mention":
+		link := content.Link(n.Data["ref"])
+		label, given := n.Data["label"].(string)
+		if !given {
+			label = refLabel(n.Data["ref"])
+		}
+		return openTag("a", attributes{{name: "data-mention", flag: true}, {name: "href", value: link}}) + htmlCode(label) + "</a>"
+	}
+	return ""
+}
+
+// actionButton writes a button that does something on the site.
+func actionButton(n *schema.Node, action schema.Data) string {
+	attrs := attributes{
+		{name: "type", value: "button"},
+		{name: "class", value: "button " + content.Member(n.Data, "kind")},
+	}
+	attrs = attrs.set("data-action", content.Member(action, "action"))
+	for _, member := range []string{"query", "slug"} {
+		if value, given := action[member].(string); given {
+			attrs = append(attrs, attribute{name: "data-" + member, value: content.Clean(value)})
+		}
+	}
+	if icon, given := n.Data["icon"].(string); given {
+		attrs = append(attrs, attribute{name: "data-icon", value: content.Clean(icon)})
+	}
+	return openTag("button", attrs) + htmlCode(content.Member(n.Data, "label")) + "</button>"
+}
+
+// link writes a link. Marks that its neighbours could share are written around it.
+func (w writer) link(n *schema.Node, where place) string {
+	label := n.Nodes
+	if marks := labelMarks(label); marks != 0 {
+		label = withoutMarks(label, marks)
+	}
+	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown has no room for them.
+		return openTag("a", linkAttributes(n)) + writer{inLabel: true}.inline(label, where) + "</a>"
+	}
+	target := address(content.Link(n.Data["ref"]))
+	if title := content.Member(n.Data, "title"); title != "" {
+		target += ` "` + escapedIn(title, inTitle) + `"`
+	}
+	return "[" + writer{inLabel: true}.inline(label, where) + "](" + target + ")"
+}
+
+// linkAttributes belong to a link in HTML.
+func linkAttributes(n *schema.Node) attributes {
+	attrs := attributes{
+		{name: "href", value: content.Link(n.Data["ref"])},
+	}.set(
+		"title",
+		content.Member(n.Data, "title"),
+	)
+	return append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...)
+}
+
+func withoutMarks(nodes []schema.Node, marks content.Marks) []schema.Node {
+	var b inlineBuilder
+	for _, n := range nodes {
+		for _, leaf := range n.Leaves {
+			b.style = styleOf(leaf.Marks)
+			b.marks &^= marks
+			b.text(leaf.Text)
+		}
+	}
+	return b.inlines()
+}
+
+func image(ref any, alt, caption string) string {
+	target := address(content.Link(ref))
+	if caption != "" {
+		target += ` "` + escapedIn(caption, inTitle) + `"`
+	}
+	return "![" + escapedIn(alt, inTitle) + "](" + target + ")"
+}
+
+// address writes the destination of a link, without brackets if it is simple.
+func address(link string) string {
+	link = content.Clean(link)
+	if link != "" && strings.IndexFunc(link, unusual) < 0 && !entities.MatchString(link) {
+		return link
+	}
+	return "<" + addressEscapes.Replace(link) + ">"
+}
+
+var entities = regexp.MustCompile(`&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);`)
+
+func unusual(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("\\<>()|", r) }
+
+var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "&amp;", "\n", "&#10;", "|", "&#124;")

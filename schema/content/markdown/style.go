@@ -1,0 +1,153 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// style is how a run of text looks. It is comparable: neighbours of the same style are one leaf.
+type style struct {
+	marks content.Marks
+	color string // "text background", "" for the default of both
+	tags  string // the opening tags of HTML elements that have no mark, outermost first, separated by tagBreak
+	raw   bool   // the text is the source of an inline that the grammar has no node for, and is written as it is
+	// hidden is true with raw, for a source that is not shown.
+	hidden bool
+}
+
+const (
+	tagBreak     = "\x00"
+	defaultColor = "default"
+	// The members of marks that hold what the grammar has no name for: a mark of code whose text is Markdown's own source,
+	// and a mark of the default colors that remembers an HTML element.
+	memberRaw = "raw"
+	memberTag = "tag"
+)
+
+// list returns the marks as a leaf holds them.
+func (s style) list() []schema.Mark {
+	if s.raw {
+		return []schema.Mark{{Object: schema.ObjectMark, Type: "code", Data: schema.Data{memberRaw: true}}}
+	}
+	list := s.marks.List()
+	if text, background, ok := strings.Cut(s.color, " "); ok {
+		list = append(list, colorMark(text, background, ""))
+	}
+	for tag := range strings.SplitSeq(s.tags, tagBreak) {
+		if tag != "" {
+			list = append(list, colorMark(defaultColor, defaultColor, tag))
+		}
+	}
+	return list
+}
+
+func colorMark(text, background, tag string) schema.Mark {
+	data := schema.Data{"text": text, "background": background}
+	if tag != "" {
+		data[memberTag] = tag
+	}
+	return schema.Mark{Object: schema.ObjectMark, Type: "color", Data: data}
+}
+
+// styleOf returns the style of a leaf. Marks that show nothing are left out.
+func styleOf(list []schema.Mark) style {
+	s := style{marks: content.MarksOf(list)}
+	for _, mark := range list {
+		switch mark.Type {
+		case "code":
+			if raw, _ := mark.Data[memberRaw].(bool); raw {
+				return style{raw: true}
+			}
+		case "color":
+			text, background := content.Member(mark.Data, "text"), content.Member(mark.Data, "background")
+			if tag := content.Member(mark.Data, memberTag); plainTag(tag) {
+				s = s.within(tag)
+			} else if (text != defaultColor || background != defaultColor) && knownColor(text) && knownColor(background) {
+				s.color = text + " " + background
+			}
+		}
+	}
+	return s
+}
+
+// within adds an opening tag.
+func (s style) within(tag string) style {
+	if s.tags != "" {
+		tag = s.tags + tagBreak + tag
+	}
+	s.tags = tag
+	return s
+}
+
+// knownColor reports whether the grammar has the color.
+func knownColor(name string) bool {
+	data := schema.Data{"icon": "", "color": name}
+	return name == defaultColor || schema.ValidData("icon", data)
+}
+
+// layers returns what is written around the text, outermost first, apart from code, which depends on the text.
+func (s style) layers() []layer {
+	var list []layer
+	for tag := range strings.SplitSeq(s.tags, tagBreak) {
+		if tag != "" {
+			list = append(list, layer{open: tag, close: "</" + tagName(tag) + ">"})
+		}
+	}
+	if text, background, ok := strings.Cut(s.color, " "); ok {
+		list = append(list, layer{open: markTag(text, background), close: "</mark>"})
+	}
+	for _, row := range markLayers {
+		if s.marks&row.mark != 0 {
+			list = append(list, row)
+		}
+	}
+	return list
+}
+
+// layer is one pair of what opens and closes a style.
+type layer struct {
+	mark        content.Marks // of the marks that Markdown writes with delimiters
+	open, close string
+	html        string // the name of the element that means the same
+}
+
+// markLayers is the order in which marks that begin at the same place are opened, if they end at the same place too.
+var markLayers = []layer{
+	{content.Strike, "~~", "~~", "del"}, {content.Bold, "**", "**", "strong"}, {content.Italic, "_", "_", "em"},
+	{content.Keyboard, "<kbd>", "</kbd>", "kbd"}, {content.Superscript, "<sup>", "</sup>", "sup"},
+	{content.Subscript, "<sub>", "</sub>", "sub"},
+}
+
+// markTag is the opening tag of a color.
+func markTag(text, background string) string {
+	var b strings.Builder
+	if text != defaultColor {
+		b.WriteString("color:" + text + ";")
+	}
+	if background != defaultColor {
+		b.WriteString("background-color:" + background + ";")
+	}
+	return `<mark style="` + b.String() + `">`
+}
+
+// markColor reads the style of a <mark>.
+func markColor(css string) (string, bool) {
+	colors := map[string]string{"color": defaultColor, "background-color": defaultColor}
+	for declaration := range strings.SplitSeq(css, ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if name == "" && value == "" {
+			continue
+		}
+		if _, known := colors[name]; !known || !knownColor(value) {
+			return "", false
+		}
+		colors[name] = value
+	}
+	if colors["color"] == defaultColor && colors["background-color"] == defaultColor {
+		return "", false
+	}
+	return colors["color"] + " " + colors["background-color"], true
+}

@@ -1,0 +1,254 @@
+package markdown
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// A table is written as Markdown if that holds all of it, else as GitBook's HTML. The names of its columns, rows and cells
+// are counters: c1, r1, r1c1. hc1 is the fragment of a title with marks.
+
+// tableBuilder collects a table that is read.
+type tableBuilder struct {
+	node       schema.Node
+	columns    []map[string]any // the definitions
+	shown      []any
+	records    map[string]any
+	definition map[string]any
+}
+
+func newTableBuilder() *tableBuilder {
+	return &tableBuilder{node: schema.Node{Type: "table"}, shown: []any{}, records: map[string]any{}, definition: map[string]any{}}
+}
+
+// column adds a column with a title, and returns its id.
+func (t *tableBuilder) column(title []schema.Node, about map[string]any, hidden bool) string {
+	id := "c" + strconv.Itoa(len(t.columns)+1)
+	about["id"], about["title"] = id, content.InlineText(title)
+	if about["type"] == nil {
+		about["type"] = "text"
+	}
+	if about["type"] == "text" && about["textAlignment"] == nil {
+		about["textAlignment"] = "left"
+	}
+	if len(title) > 0 && !isPlain(title) {
+		t.fragment(headerName(id), []schema.Node{schema.Block("paragraph", title...)})
+	}
+	t.columns, t.definition[id] = append(t.columns, about), about
+	if !hidden {
+		t.shown = append(t.shown, id)
+	}
+	return id
+}
+
+func headerName(id string) string { return "h" + id }
+
+func (t *tableBuilder) fragment(name string, blocks []schema.Node) {
+	t.node.Fragments = append(t.node.Fragments, schema.Node{Object: schema.ObjectFragment, Fragment: name, Nodes: blocks})
+}
+
+// row adds a record and returns its name and its values.
+func (t *tableBuilder) row() (string, map[string]any) {
+	name, values := "r"+strconv.Itoa(len(t.records)+1), map[string]any{}
+	t.records[name] = map[string]any{"orderIndex": fmt.Sprintf("%06d", len(t.records)+1), "values": values}
+	return name, values
+}
+
+func (t *tableBuilder) build(view map[string]any) schema.Node {
+	view["columns"] = t.shown
+	t.node.Data = schema.Data{"view": view, "records": t.records, "definition": t.definition}
+	return t.node
+}
+
+// table reads a table of Markdown.
+func (r *reader) table(n ast.Node) []schema.Node {
+	r.inCell = true
+	defer func() { r.inCell = false }()
+	t := newTableBuilder()
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		if row.Kind() == east.KindTableHeader {
+			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+				t.column(r.inlines(cell), map[string]any{"textAlignment": cellAlignment(cell)}, false)
+			}
+			continue
+		}
+		name, values := t.row()
+		at := 0
+		for cell := row.FirstChild(); cell != nil && at < len(t.shown); cell = cell.NextSibling() {
+			column := t.shown[at].(string)
+			at++
+			values[column] = name + column
+			t.fragment(name+column, []schema.Node{schema.Block("paragraph", r.inlines(cell)...)})
+		}
+	}
+	return []schema.Node{t.build(map[string]any{"type": "grid", "hideHeader": false})}
+}
+
+func cellAlignment(cell ast.Node) string {
+	switch cell.(*east.TableCell).Alignment {
+	case east.AlignCenter:
+		return "center"
+	case east.AlignRight:
+		return "right"
+	case east.AlignLeft, east.AlignNone:
+	}
+	return "left"
+}
+
+// tableView is a table block in the order in which it is written.
+type tableView struct {
+	view    map[string]any
+	data    schema.Data
+	columns []tableColumn
+	rows    [][]tableCell
+}
+
+type tableColumn struct {
+	id     string
+	about  map[string]any
+	kind   string
+	hidden bool
+	title  []schema.Node
+}
+
+type tableCell struct {
+	value  any
+	blocks []schema.Node // of a cell of text
+}
+
+func viewOf(n *schema.Node) tableView {
+	v := tableView{data: n.Data}
+	v.view, _ = n.Data["view"].(map[string]any)
+	definition, _ := n.Data["definition"].(map[string]any)
+	records, _ := n.Data["records"].(map[string]any)
+	fragments := map[string][]schema.Node{}
+	for _, fragment := range n.Fragments {
+		fragments[fragment.Fragment] = fragment.Nodes
+	}
+	for _, id := range columnOrder(v.view, definition) {
+		column := tableColumn{id: id.name, hidden: id.hidden}
+		column.about, _ = definition[id.name].(map[string]any)
+		column.kind = content.Member(column.about, "type")
+		title := content.Member(column.about, "title")
+		if header := content.Inlines(fragments[headerName(id.name)]); len(header) > 0 && content.InlineText(header) == title {
+			column.title = header
+		} else if title != "" {
+			column.title = []schema.Node{schema.Text(title)}
+		}
+		v.columns = append(v.columns, column)
+	}
+	for _, record := range content.InOrder(records) {
+		values, _ := record["values"].(map[string]any)
+		row := make([]tableCell, len(v.columns))
+		for i, column := range v.columns {
+			row[i].value = values[column.id]
+			name, isText := row[i].value.(string)
+			if blocks, named := fragments[name]; isText && named {
+				row[i].blocks = blocks
+			} else if column.kind == "text" || column.kind == "" {
+				if inlines := content.CellText(row[i].value); len(inlines) > 0 {
+					row[i].blocks = []schema.Node{schema.Block("paragraph", inlines...)}
+				}
+			}
+		}
+		v.rows = append(v.rows, row)
+	}
+	return v
+}
+
+type columnName struct {
+	name   string
+	hidden bool
+}
+
+// columnOrder returns the columns of the view with the hidden ones, which go where their names would put them if the view is
+// in the order of the names, and else at the end.
+func columnOrder(view, definition map[string]any) []columnName {
+	var order []columnName
+	shown := map[string]bool{}
+	columns, _ := view["columns"].([]any)
+	for _, column := range columns {
+		if id, ok := column.(string); ok && !shown[id] {
+			shown[id] = true
+			order = append(order, columnName{name: id})
+		}
+	}
+	byName := func(a, b columnName) int {
+		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name))
+	}
+	sorted := slices.IsSortedFunc(order, byName)
+	for _, name := range slices.Sorted(maps.Keys(definition)) {
+		if _, ok := definition[name].(map[string]any); ok && !shown[name] {
+			order = append(order, columnName{name, true})
+		}
+	}
+	if sorted {
+		slices.SortStableFunc(order, byName)
+	}
+	return order
+}
+
+// table writes a table.
+func (w writer) table(n *schema.Node) string {
+	v := viewOf(n)
+	if len(v.columns) == 0 {
+		return ""
+	}
+	if !v.simple() {
+		return v.html()
+	}
+	titles, rule := make([]string, len(v.columns)), make([]string, len(v.columns))
+	for i, column := range v.columns {
+		titles[i] = w.inline(column.title, inCell)
+		rule[i] = cmp.Or(map[string]string{"center": ":---:", "right": "---:"}[content.Member(column.about, "textAlignment")], "---")
+	}
+	lines := []string{tableRow(titles), tableRow(rule)}
+	for _, cells := range v.rows {
+		row := make([]string, len(cells))
+		for i, cell := range cells {
+			row[i] = w.inline(content.Inlines(cell.blocks), inCell)
+		}
+		lines = append(lines, tableRow(row))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// simple reports whether Markdown can hold the table.
+func (v *tableView) simple() bool {
+	if v.view["type"] == "cards" || v.view["hideHeader"] == true || len(stringMap(v.view["columnWidths"])) > 0 ||
+		v.data["fullWidth"] != nil || len(stringMap(v.data[memberAttributes])) > 0 {
+		return false
+	}
+	for i, column := range v.columns {
+		if column.hidden || column.kind != "text" && column.kind != "" || column.about["verticalAlignment"] != nil ||
+			len(stringMap(column.about[memberAttributes])) > 0 {
+			return false
+		}
+		for _, row := range v.rows {
+			blocks := row[i].blocks
+			if len(blocks) > 1 ||
+				len(blocks) == 1 &&
+					(blocks[0].Type != "paragraph" || attributed(&blocks[0]) || keptSource(&blocks[0]) != "") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func stringMap(value any) map[string]any {
+	m, _ := value.(map[string]any)
+	return m
+}
+
+func tableRow(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }

@@ -1,0 +1,180 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// A blank line ends a block of HTML, so that a table with blank lines would be pieces. It is read as a whole, if that
+// gives a table. Text between blank lines in a cell is Markdown, as on GitHub.
+
+// tableBlock is a table of HTML with blank lines.
+type tableBlock struct {
+	ast.BaseBlock
+	from, end int // in the source
+}
+
+var kindTable = ast.NewNodeKind("HTMLTable")
+
+func (n *tableBlock) Kind() ast.NodeKind { return kindTable }
+
+// Dump is for goldmark's debugging.
+func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+var (
+	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
+	tableOpens = regexp.MustCompile(`(?i)^ {0,3}<table[\s>]`)
+	// cellOpens matches the beginning of a cell with Markdown.
+	cellOpens  = regexp.MustCompile(`(?i)<(?:td|th)(?:\s[^<>]*)?>[ \t]*\n[ \t]*\n`)
+	cellCloses = regexp.MustCompile(`(?i)^</(?:td|th)\s*>`)
+	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)
+)
+
+// findTables returns where each table with blank lines ends, by its beginning. A table around another one is not among
+// them.
+func findTables(source []byte) map[int]int {
+	if !bytes.Contains(source, []byte("table>")) {
+		return nil
+	}
+	tables, open := map[int]int{}, -1
+	for _, m := range tableTags.FindAllSubmatchIndex(source, -1) {
+		switch {
+		case m[2] == m[3]:
+			open = m[0]
+		case open >= 0:
+			if blankLine.Match(source[open:m[1]]) {
+				tables[open] = m[1]
+			}
+			open = -1
+		}
+	}
+	return tables
+}
+
+type tableBlockParser struct{}
+
+func (tableBlockParser) Trigger() []byte { return []byte{'<'} }
+
+func (tableBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	if segment.Padding > 0 || !tableOpens.Match(line) {
+		return nil, parser.NoChildren
+	}
+	for ; parent.Kind() != ast.KindDocument; parent = parent.Parent() {
+		if kind := parent.Kind(); kind != kindTag && kind != kindDetails {
+			return nil, parser.NoChildren // Lines begin with what is not the table's.
+		}
+	}
+	from := segment.Start + bytes.IndexByte(line, '<')
+	end, found := stateOf(pc).tables[from]
+	source := reader.Source()
+	if !found {
+		return nil, parser.NoChildren
+	}
+	rest, _, _ := bytes.Cut(source[end:], []byte("\n"))
+	if len(bytes.TrimSpace(rest)) > 0 {
+		return nil, parser.NoChildren
+	}
+	e, ok := tableElement(string(source[from:end]))
+	if !ok {
+		return nil, parser.NoChildren
+	}
+	if _, _, ok := tableRows(e); !ok {
+		return nil, parser.NoChildren
+	}
+	n := &tableBlock{from: from, end: end}
+	n.Lines().Append(segment)
+	advanceToEnd(reader, line, segment)
+	return n, parser.NoChildren
+}
+
+func (tableBlockParser) Continue(block ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	line, segment := reader.PeekLine()
+	if n := block.(*tableBlock); segment.Start < n.end {
+		n.Lines().Append(segment)
+		advanceToEnd(reader, line, segment)
+		return parser.Continue | parser.NoChildren
+	}
+	return parser.Close
+}
+
+func (tableBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
+func (tableBlockParser) CanInterruptParagraph() bool                 { return true }
+func (tableBlockParser) CanAcceptIndentedLine() bool                 { return false }
+
+// tableElement reads a table, in which the Markdown of cells is made HTML.
+func tableElement(source string) (e *element, ok bool) {
+	var b strings.Builder
+	for rest := source; ; {
+		open := cellOpens.FindStringIndex(rest)
+		if open == nil {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(rest[:open[1]])
+		tag := rest[open[0]:open[1]]
+		rest = rest[open[1]:]
+		end := tableParts.FindStringIndex(rest)
+		if end == nil {
+			return nil, false
+		}
+		if cellCloses.MatchString(rest[end[0]:]) {
+			b.WriteString(cellHTML(rest[:end[0]], strings.EqualFold(tag[:3], "<th")))
+			rest = rest[end[0]:]
+		}
+	}
+	nodes, ok := parseHTML(b.String())
+	if !ok || len(nodes) != 1 || nodes[0].name != "table" {
+		return nil, false
+	}
+	return nodes[0], true
+}
+
+// cellHTML makes HTML of the Markdown of a cell. A title is one line.
+func cellHTML(source string, title bool) string {
+	blocks := fit(newReader(dedented(source)).ideal(), schema.FragmentCell)
+	blocks = slices.DeleteFunc(blocks, func(n schema.Node) bool {
+		return n.Type == "paragraph" && content.InlineText(n.Nodes) == "" && !slices.ContainsFunc(n.Nodes, isUnit)
+	})
+	if title {
+		return inlinesHTML(content.Inlines(blocks))
+	}
+	return blocksHTML(blocks)
+}
+
+// dedented removes the spaces that all lines begin with.
+func dedented(text string) string {
+	lines := strings.Split(text, "\n")
+	common := -1
+	for _, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if indent < len(line) && (common < 0 || indent < common) {
+			common = indent
+		}
+	}
+	for i := range lines {
+		lines[i] = lines[i][min(max(common, 0), len(lines[i])):]
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// tableBlock reads a table of HTML with blank lines.
+func (r *reader) tableBlock(block ast.Node) []schema.Node {
+	n := block.(*tableBlock)
+	source := string(r.source[n.from:n.end])
+	if e, ok := tableElement(source); ok {
+		if nodes, ok := r.htmlTable(e); ok {
+			return nodes
+		}
+	}
+	return []schema.Node{rawBlock(source)}
+}

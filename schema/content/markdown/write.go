@@ -1,0 +1,329 @@
+package markdown
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// Write writes a document as Markdown: CommonMark and GFM where they have a form for a block, else GitBook's tags and HTML. Read
+// returns an equal document, up to the normal form that the package comment describes.
+func Write(d schema.Document) string {
+	w := writer{notes: newNoteList(d.Nodes)}
+	text := w.blocks(d.Nodes)
+	if notes := w.notes.definitions(); notes != "" {
+		text += gapAfter(text) + notes
+	}
+	return text
+}
+
+// writer writes blocks. Each method returns lines without a trailing newline; the enclosing block indents or quotes
+// them.
+type writer struct {
+	parent string // the kind of the block around
+	inItem bool   // a divider of hyphens would be read as part of a list
+	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags or HTML
+	// can begin.
+	inLabel, boxed bool
+	notes          *noteList
+}
+
+// inside returns a writer for the content of a block.
+func (w writer) inside(kind string) writer {
+	w.parent, w.boxed = kind, false
+	return w
+}
+
+// blockWriters has a row per kind of block. A kind without a row is written as its tag, or else as its label and its
+// children.
+var blockWriters map[string]func(w writer, n *schema.Node) string
+
+func init() { // In init, because the writers call blocks, which reads the table.
+	blockWriters = map[string]func(w writer, n *schema.Node) string{
+		"paragraph":   writer.paragraph,
+		"heading-1":   writer.heading,
+		"heading-2":   writer.heading,
+		"heading-3":   writer.heading,
+		"divider":     writer.divider,
+		"blockquote":  writer.quote,
+		"code":        writer.code,
+		"math":        writer.math,
+		"images":      writer.images,
+		"image":       func(_ writer, n *schema.Node) string { return figureHTML(n) },
+		"table":       writer.table,
+		"expandable":  writer.expandable,
+		"drawing":     writer.drawing,
+		"integration": writer.integration,
+		kindRaw:       func(_ writer, n *schema.Node) string { return content.Member(n.Data, memberSource) },
+	}
+}
+
+// markers has a row per kind of list: alternating markers separate a list from a similar one directly before it.
+var markers = map[string][2]string{
+	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
+}
+
+// divider matches a line of three or more of the same marker and nothing else.
+var divider = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
+
+func (w writer) blocks(nodes []schema.Node) string {
+	return w.between(nodes, 0, len(nodes), pairKept(nodes))
+}
+
+// between writes the blocks from one index up to another. ends has the index of the end of each kept tag.
+func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
+	var b strings.Builder
+	previous := ""
+	for i := from; i < to; i++ {
+		n := &nodes[i]
+		var text, marker string
+		if end, ok := ends[i]; ok {
+			if text, ok = w.keptContainer(nodes, i, end, ends); ok {
+				i = end
+			} else {
+				text = w.block(n)
+			}
+		} else if pair, isList := markers[n.Type]; isList {
+			marker = pair[0]
+			if previous == marker {
+				marker = pair[1]
+			}
+			if text = w.list(n, marker); divider.MatchString(text) {
+				marker = "+" // Nested empty lists would be read as a divider.
+				text = w.list(n, marker)
+			}
+		} else {
+			text = w.block(n)
+		}
+		if text == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			gap := "\n\n"
+			if previous != "" { // A line of markers at the end of something else is no empty item.
+				gap = gapAfter(b.String())
+			}
+			b.WriteString(gap)
+		}
+		b.WriteString(text)
+		previous, w.boxed = marker, false
+	}
+	return b.String()
+}
+
+// keptContainer writes a container that is kept as its tags; not ok if a tag is not what it was.
+func (w writer) keptContainer(nodes []schema.Node, open, end int, ends map[int]int) (string, bool) {
+	first, ok := keptMarkdown(&nodes[open], w.parent)
+	last, closed := keptMarkdown(&nodes[end], w.parent)
+	if !ok || !closed {
+		return "", false
+	}
+	if body := w.between(nodes, open+1, end, ends); body != "" {
+		first += "\n" + body
+	}
+	return first + "\n" + last, true
+}
+
+// pairKept finds the kept tags of containers that have an end.
+func pairKept(nodes []schema.Node) map[int]int {
+	var ends map[int]int
+	var open []int
+	var names []string
+	for i := range nodes {
+		source := keptSource(&nodes[i])
+		if source == "" {
+			continue
+		}
+		t, ok := readTagLine([]byte(source))
+		if !ok {
+			continue
+		}
+		name, isEnd := strings.CutPrefix(t.name, "end")
+		row := tagNamed(name)
+		switch last := len(open) - 1; {
+		case row == nil || row.form == formAlone:
+		case !isEnd:
+			open, names = append(open, i), append(names, name)
+		case last >= 0 && names[last] == name:
+			if ends == nil {
+				ends = map[int]int{}
+			}
+			ends[open[last]] = i
+			open, names = open[:last], names[:last]
+		}
+	}
+	return ends
+}
+
+// emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
+var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
+
+// gapAfter returns the separator between what is written and the next block. After an empty item it is not a blank
+// line: goldmark would end all enclosing lists there, not only the item's own.
+func gapAfter(written string) string {
+	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
+		return "\n"
+	}
+	return "\n\n"
+}
+
+func (w writer) block(n *schema.Node) string {
+	if write, ok := blockWriters[n.Type]; ok {
+		return write(w, n)
+	}
+	if tagOf(n) != nil {
+		return w.tagged(n)
+	}
+	if content.HoldsText(n) {
+		return w.inline(n.Nodes, inParagraph)
+	}
+	parts := []string{escaped(content.Label(n)), w.blocks(n.Nodes)}
+	for i := range n.Fragments {
+		parts = append(parts, w.blocks(n.Fragments[i].Nodes))
+	}
+	return paragraphs(parts...)
+}
+
+func (w writer) paragraph(n *schema.Node) string {
+	if source, ok := keptMarkdown(n, w.parent); ok {
+		return source
+	}
+	if attrs := ownAttributes(n); len(attrs) > 0 {
+		return openTag("p", attrs) + inlinesHTML(n.Nodes) + "</p>"
+	}
+	nodes := n.Nodes
+	if imagesOrParagraph(nodes).Type == "images" {
+		nodes = sizedImages(nodes) // Without a size they would be a block of images.
+	}
+	return w.inline(nodes, inParagraph)
+}
+
+func (w writer) heading(n *schema.Node) string {
+	level := headingLevel(n)
+	if len(ownAttributes(n)) > 0 {
+		return blockHTML(n)
+	}
+	text := w.inline(n.Nodes, inHeading)
+	before, after, anchor := "", "", headingAnchor(n)
+	switch {
+	case strings.HasSuffix(anchor, "\n"):
+		before = anchor
+	case strings.HasPrefix(anchor, "\n"):
+		after = anchor
+	case anchor != "":
+		text = strings.TrimPrefix(text+" "+anchor, " ")
+	}
+	return before + strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ") + after
+}
+
+// drawing writes a drawing as GitBook does, as an image of its file.
+func (w writer) drawing(n *schema.Node) string {
+	src, _ := kindFile.write(n.Data["ref"])
+	attrs := attributes{
+		{
+			name:  "src",
+			value: src,
+		}, {name: "alt", value: content.Member(n.Data, "alt")}, {name: "class", value: "gitbook-drawing"},
+	}
+	return openTag("img", append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...))
+}
+
+func paragraphs(parts ...string) string {
+	var kept []string
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+func (w writer) divider(*schema.Node) string {
+	if w.inItem {
+		return "___"
+	}
+	return "---"
+}
+
+func (w writer) quote(n *schema.Node) string {
+	text := w.inside(n.Type).blocks(n.Nodes)
+	return strings.ReplaceAll(">"+indented(text, " "), "\n", "\n>")
+}
+
+// indented indents each line that is not empty.
+func indented(text, indent string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = indent + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w writer) list(n *schema.Node, marker string) string {
+	var b strings.Builder
+	number := content.ListStart(n)
+	for i := range n.Nodes {
+		item := &n.Nodes[i]
+		head := marker
+		if n.Type == "list-ordered" {
+			head = strconv.Itoa(number) + marker
+			number = min(number+1, content.MaxListNumber)
+		}
+		box := ""
+		if checked, task := taskOf(n, item); task {
+			box = map[bool]string{true: "[x]", false: "[ ]"}[checked]
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		inner := w.inside("list-item")
+		inner.inItem, inner.boxed = true, box != "" && len(item.Nodes) > 0 && followsBox(&item.Nodes[0])
+		b.WriteString(inner.item(item, head, box))
+	}
+	return b.String()
+}
+
+// followsBox reports whether a block can be in the line of a task's box. What is kept as its source is a block of another kind there,
+// and what is aligned is one of HTML.
+func followsBox(n *schema.Node) bool {
+	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
+}
+
+// item writes the blocks of an item after its marker, aligning further lines below the first.
+func (w writer) item(n *schema.Node, head, box string) string {
+	indent := strings.Repeat(" ", len(head)+1)
+	body := w.itemBody(n.Nodes)
+	if box != "" {
+		if len(n.Nodes) > 0 && !followsBox(&n.Nodes[0]) && body != "" {
+			body = "\n\n" + body
+		}
+		switch {
+		case body == "":
+			body = box
+		case body[0] == '\n':
+			body = box + body
+		default:
+			body = box + " " + body
+		}
+	}
+	if body == "" {
+		return head
+	}
+	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
+}
+
+// itemBody puts no blank line between a paragraph and the list after it, which is how most people write.
+func (w writer) itemBody(nodes []schema.Node) string {
+	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
+		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])
+		if first != "" && !strings.HasPrefix(second, "-\n") && second != "-" {
+			return first + "\n" + second
+		}
+	}
+	return w.blocks(nodes)
+}

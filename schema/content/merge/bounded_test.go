@@ -1,0 +1,63 @@
+package merge_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/content/merge"
+)
+
+// TestDocumentsAreBounded merges documents as large as they may be: with many blocks, all of them moved, and with one huge one.
+func TestDocumentsAreBounded(t *testing.T) {
+	t.Parallel()
+	many := func(text func(i int) string) []schema.Node {
+		var list []schema.Node
+		for i := range schema.MaxDocumentNodes / 2 {
+			list = append(list, schema.Block("paragraph", schema.Text(text(i))))
+		}
+		return list
+	}
+	long := func(word string, n int) []schema.Node {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprint(&text, word, i%7, " ")
+		}
+		return []schema.Node{schema.Block("paragraph", schema.Text(text.String()))}
+	}
+	reversed := func(nodes []schema.Node) []schema.Node {
+		nodes = slices.Clone(nodes)
+		slices.Reverse(nodes)
+		return nodes
+	}
+	own := many(func(i int) string { return fmt.Sprint("a", i, " b c d") })
+	for name, c := range map[string][3][]schema.Node{
+		"edited":   {own, many(func(i int) string { return fmt.Sprint("a", i, " b c D") }), many(func(i int) string { return fmt.Sprint("A", i, " b c d") })},
+		"reversed": {own, reversed(own), own[:len(own)-1]},
+		"the same": {many(func(int) string { return "x" }), many(func(int) string { return "x y" })[1:], many(func(int) string { return "z x" })[2:]},
+		"one huge": {long("a", 40_000), long("b", 40_000), long("c", 39_000)},
+		"words":    {long("a", 40_000), append(long("a", 40_000), long("b", 1)...), long("a", 39_990)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			took := cputime.Of(func() {
+				base := schema.NewDocument(c[0]...)
+				keys.Assign(&base, nil)
+				ours, theirs := schema.NewDocument(keys.Clone(c[1])...), schema.NewDocument(keys.Clone(c[2])...)
+				keys.Assign(&ours, &base)
+				keys.Assign(&theirs, &base)
+				merged, _ := merge.Documents(base, ours, theirs, nil)
+				if problems := merged.Problems(""); len(problems) > 0 {
+					t.Errorf("the merged document has problems: %+v", problems)
+				}
+			})
+			if took > 30*time.Second {
+				t.Errorf("the merge took %v of processor time, want at most 30s", took)
+			}
+		})
+	}
+}

@@ -1,0 +1,304 @@
+package merge
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/condition"
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// The kinds of conflicts.
+const (
+	// KindEdit: both sides changed the same value in different ways.
+	KindEdit = "edit"
+	// KindDelete: one side deleted what the other changed, or added something to.
+	KindDelete = "delete"
+	// KindPlace: both sides moved the same thing to different places.
+	KindPlace = "place"
+	// KindCycle: after both sides' moves, pages would be below each other.
+	KindCycle = "cycle"
+	// KindParent: a page would be where the merged tree allows none: below a link, a group below a page, or too deep.
+	KindParent = "parent"
+	// KindSlug: two pages would have the same path.
+	KindSlug = "slug"
+	// KindSize: the merged content would have more pages than allowed.
+	KindSize = "size"
+	// KindDocument: the parts could be merged, but the whole would not be a document; or both sides added the page,
+	// with different documents.
+	KindDocument = "document"
+)
+
+// Kinds are the values of a conflict's kind.
+func Kinds() []string {
+	return []string{KindEdit, KindDelete, KindPlace, KindCycle, KindParent, KindSlug, KindSize, KindDocument}
+}
+
+// FieldDocument is the field of a page whose conflicts are those of its document.
+const FieldDocument = "document"
+
+// Conflict is something that a merge cannot decide. Base, Ours and Theirs are the versions of what it is about; nil is an
+// absent one. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
+// versions of one place are blocks too: records, items and lines in a block of their own, several blocks a document.
+type Conflict struct {
+	// ID is the same whenever a merge meets the same versions of the same thing.
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	// Page is the page's id, Field the member of it. Pages are all pages that a conflict of places is about.
+	Page  string   `json:"page,omitempty"`
+	Field string   `json:"field,omitempty"`
+	Pages []string `json:"pages,omitempty"`
+	// Block is the key of the block, and Path the part of the block: "" the block itself, "text", or a path in its data.
+	Block  string `json:"block,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Base   any    `json:"base,omitzero"`
+	Ours   any    `json:"ours,omitzero"`
+	Theirs any    `json:"theirs,omitzero"`
+	// Choice is the choice that was applied. Without one, the result has ours.
+	Choice *Choice `json:"choice,omitzero"`
+
+	value valueKind
+}
+
+// The values of Take.
+const (
+	TakeOurs   = "ours"
+	TakeTheirs = "theirs"
+	TakeValue  = "value"
+)
+
+// Choice resolves a conflict: with one of the versions, or with a value of the same kind.
+type Choice struct {
+	Take  string         `json:"take"`
+	Value jsontext.Value `json:"value,omitzero"`
+}
+
+// Place is where a page is. A choice names the parent only, and the position is that of theirs. A parent that is not there counts
+// as ours.
+type Place struct {
+	Parent   string `json:"parent"`
+	Position string `json:"position,omitempty"`
+}
+
+// Choices are the choices made so far, by the id of the conflict. Those for conflicts that a merge no longer meets are ignored.
+type Choices map[string]Choice
+
+// Open returns the conflicts that nobody has resolved.
+func Open(conflicts []Conflict) []Conflict {
+	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.Choice != nil })
+}
+
+// valueKind says what a choice may set as a value.
+type valueKind int
+
+const (
+	noValue valueKind = iota
+	jsonValue
+	wordValue
+	descriptionValue
+	conditionValue
+	boolValue
+	blockValue
+	documentValue
+	placeValue
+	targetValue
+	titleValue
+	slugValue
+)
+
+// valueKinds has a row per kind of value: it decodes one, or says what is wrong.
+var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
+	jsonValue:     decoded[any],
+	boolValue:     decoded[bool],
+	blockValue:    decodeBlock,
+	documentValue: decodeDocument,
+	placeValue:    decodePlace,
+	targetValue:   decodeTarget,
+	wordValue:     checkedText(func(text string) bool { return utf8.RuneCountInString(text) <= maxWord }),
+	descriptionValue: checkedText(func(text string) bool {
+		return utf8.RuneCountInString(text) <= maxDescription
+	}),
+	conditionValue: checkedText(condition.ValidOrEmpty),
+	titleValue: checkedText(func(text string) bool {
+		return strings.TrimSpace(text) != "" && utf8.RuneCountInString(text) <= maxTitle
+	}),
+	slugValue: checkedText(func(text string) bool {
+		return text != "" && tree.ValidSlug(text) && utf8.RuneCountInString(text) <= maxSlug
+	}),
+}
+
+// The bounds of what a choice sets, in characters, as in the API and in package tree.
+const (
+	maxTitle       = 256
+	maxSlug        = 100
+	maxWord        = 50 // An emoji, or the name of an icon.
+	maxDescription = 1000
+)
+
+func checkedText(valid func(text string) bool) func(raw jsontext.Value) (any, []schema.Detail) {
+	return func(raw jsontext.Value) (any, []schema.Detail) {
+		value, problems := decoded[string](raw)
+		if problems == nil && !valid(value.(string)) {
+			problems = []schema.Detail{{Field: valueField, Problem: "is not allowed for this field"}}
+		}
+		return value, problems
+	}
+}
+
+const valueField = "value"
+
+func decoded[T any](raw jsontext.Value) (any, []schema.Detail) {
+	var value T
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return nil, []schema.Detail{{Field: valueField, Problem: "is of another kind than the value in conflict"}}
+	}
+	return value, nil
+}
+
+func decodeBlock(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[schema.Node](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	n := value.(schema.Node)
+	schema.NormalizeBlock(&n)
+	return n, schema.BlockProblems(valueField, n)
+}
+
+func decodeDocument(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[schema.Document](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	d := value.(schema.Document)
+	d.Normalize()
+	return d, d.Problems(valueField)
+}
+
+// decodePlace leaves the position out: an arbitrary text could have no room beside it.
+func decodePlace(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[Place](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	return Place{Parent: value.(Place).Parent}, nil
+}
+
+func decodeTarget(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[schema.Data](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	return value, schema.ContentRefProblems(valueField, value.(schema.Data))
+}
+
+// Problems lists what is wrong with a choice for this conflict. A merge ignores a choice with problems.
+func (c Conflict) Problems(choice Choice) []schema.Detail {
+	_, problems := c.decode(choice)
+	return problems
+}
+
+func (c Conflict) compare(other Conflict) int {
+	return cmp.Or(cmp.Compare(c.Page, other.Page), cmp.Compare(c.Field, other.Field))
+}
+
+// Takes lists how the conflict can be resolved.
+func (c Conflict) Takes() []string {
+	switch {
+	case c.Kind == KindSize: // Only fewer pages help.
+		return nil
+	case c.value == noValue:
+		return []string{TakeOurs, TakeTheirs}
+	case c.Kind == KindParent: // Where theirs has the page, it cannot be.
+		return []string{TakeOurs, TakeValue}
+	}
+	return []string{TakeOurs, TakeTheirs, TakeValue}
+}
+
+func (c Conflict) decode(choice Choice) (any, []schema.Detail) {
+	takes := c.Takes()
+	switch {
+	case takes == nil:
+		return nil, []schema.Detail{{Field: "take", Problem: "is not offered: delete pages instead"}}
+	case !slices.Contains(takes, choice.Take):
+		return nil, []schema.Detail{{Field: "take", Problem: "has no value that is allowed", Allowed: takes}}
+	case choice.Take != TakeValue:
+		return nil, nil
+	case len(choice.Value) == 0:
+		return nil, []schema.Detail{{Field: valueField, Problem: "is required"}}
+	case holdsNUL(choice.Value):
+		return nil, []schema.Detail{{Field: valueField, Problem: "must not hold the character U+0000"}}
+	}
+	return valueKinds[c.value](choice.Value)
+}
+
+// holdsNUL reports whether a text or a name in a value has a character that the database cannot store.
+func holdsNUL(raw jsontext.Value) bool {
+	decoder := jsontext.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := decoder.ReadToken()
+		if err != nil {
+			return false // It ends, or is no JSON, which decoding says.
+		}
+		if token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0) {
+			return true
+		}
+	}
+}
+
+// conflicts collects the conflicts of a merge and decides those that have a choice.
+type conflicts struct {
+	page    string
+	choices Choices
+	list    []Conflict
+	listed  map[string]bool
+}
+
+// decide reports a conflict. It returns what to take, and the value if that is the choice.
+func (l *conflicts) decide(c Conflict) (take string, value any) {
+	c.Page = l.page
+	if c.Page != "" && c.Field == "" {
+		c.Field = FieldDocument
+	}
+	return l.add(c)
+}
+
+// add decides a conflict. One that is met again, as a cycle is when choices are against each other, is decided alike and listed once.
+func (l *conflicts) add(c Conflict) (take string, value any) {
+	c.ID = idOf(c)
+	take = TakeOurs
+	if choice, made := l.choices[c.ID]; made {
+		chosen, problems := c.decode(choice)
+		if len(problems) == 0 {
+			take, value, c.Choice = choice.Take, chosen, &choice
+		}
+	}
+	if !l.listed[c.ID] {
+		l.listed[c.ID] = true
+		l.list = append(l.list, c)
+	}
+	return take, value
+}
+
+// idOf derives the id of a conflict from what it is about and from its versions.
+func idOf(c Conflict) string {
+	return schema.DerivedID(canonicalJSON([]any{c.Kind, c.Page, c.Field, c.Pages, c.Block, c.Path, c.Base, c.Ours, c.Theirs}))
+}
+
+// canonicalJSON encodes a part of the content. Equal values have equal bytes.
+func canonicalJSON(value any) []byte {
+	encoded, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		panic("merge: a part of the content has no JSON: " + err.Error()) // It was decoded from JSON.
+	}
+	return encoded
+}
+
+func equal(a, b any) bool { return string(canonicalJSON(a)) == string(canonicalJSON(b)) }

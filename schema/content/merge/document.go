@@ -1,0 +1,332 @@
+package merge
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+)
+
+// Documents merges two documents that were made of one. Blocks are the same if they have the same key; those without are
+// paired as keys.Assign pairs them. Of what both sides changed differently, the result has what the choices say, else ours.
+// The result has all keys, unless it is one of the two sides unchanged.
+func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
+	l := &conflicts{choices: choices, listed: map[string]bool{}}
+	return mergeDocuments(l, base, ours, theirs), l.list
+}
+
+func mergeDocuments(l *conflicts, base, ours, theirs schema.Document) schema.Document {
+	switch {
+	case equal(base, theirs), equal(ours, theirs):
+		return ours
+	case equal(base, ours):
+		return theirs
+	}
+	m := newMerger(l.page, l.choices, base, ours, theirs)
+	merged, ok := m.document(ours, base, theirs)
+	if ok {
+		l.list = append(l.list, m.conflicts.list...)
+		return merged
+	}
+	take, value := l.decide(Conflict{Kind: KindDocument, Base: base, Ours: ours, Theirs: theirs, value: documentValue})
+	switch take {
+	case TakeTheirs:
+		return theirs
+	case TakeValue:
+		return value.(schema.Document)
+	}
+	return ours
+}
+
+// merger merges the blocks of documents.
+type merger struct {
+	conflicts          conflicts
+	base, ours, theirs *side
+	// dead has the blocks that are not in the result, replaced what a choice puts in the place of others.
+	dead     map[string]bool
+	replaced map[string][]schema.Node
+	// settled has the blocks that one side put others in the place of, and that stay.
+	settled map[string]bool
+	// lists has the blocks of the result by their place, in order.
+	lists map[spot][]string
+	// anchors has the anchors of ours by the block they lead to.
+	anchors map[string]string
+	emitted int // the blocks of the result that were made
+}
+
+func newMerger(page string, choices Choices, base, ours, theirs schema.Document) *merger {
+	with := func(d schema.Document, before *schema.Document) []schema.Node {
+		d.Nodes = keys.Clone(d.Nodes)
+		if !keys.Complete(d) {
+			keys.Assign(&d, before)
+		}
+		return d.Nodes
+	}
+	b := schema.Document{Nodes: with(base, nil)}
+	o, t := with(ours, &b), with(theirs, &b)
+	m := &merger{
+		conflicts: conflicts{
+			page: page, choices: choices, listed: map[string]bool{},
+		}, dead: map[string]bool{}, replaced: map[string][]schema.Node{},
+		settled: map[string]bool{},
+		anchors: map[string]string{},
+	}
+	m.base, m.ours = newSide(expand(b.Nodes)), newSide(expand(o))
+	m.estrange(t)
+	t = expand(t)
+	m.estrange(t)
+	m.theirs = newSide(t)
+	for key, block := range m.ours.blocks {
+		if anchor, ok := block.node.Meta["id"].(string); ok {
+			m.anchors[anchor] = key
+		}
+	}
+	return m
+}
+
+// estrange renames the blocks that theirs added and that have the key of a block that ours added. Keys are derived from the
+// content, so both may have written the same in different places.
+func (m *merger) estrange(nodes []schema.Node) {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Object == schema.ObjectBlock && m.base.blocks[n.Key] == nil && m.ours.blocks[n.Key] != nil {
+			n.Key = foreign + n.Key
+		}
+		if !holdsText(n) {
+			m.estrange(n.Nodes)
+		}
+		m.estrange(n.Fragments)
+	}
+}
+
+// document merges. It fails if the result would not be a document: then there is one conflict, of the whole.
+func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, bool) {
+	if m.base.broken || m.ours.broken || m.theirs.broken {
+		return ours, false
+	}
+	m.deletions(m.ours, m.theirs, TakeOurs)
+	m.deletions(m.theirs, m.ours, TakeTheirs)
+	m.place()
+	merged := ours
+	merged.Data = m.members("", "data", base.Data, ours.Data, theirs.Data)
+	merged.Meta = m.members("", "meta", base.Meta, ours.Meta, theirs.Meta)
+	merged.Nodes = m.build(spot{})
+	if m.emitted != m.alive() {
+		return merged, false
+	}
+	merged.Nodes = collapseAll(merged.Nodes)
+	if merged.Nodes == nil {
+		merged.Nodes = []schema.Node{}
+	}
+	merged.Normalize()
+	keys.Assign(&merged, nil)
+	if len(merged.Problems("")) == 0 {
+		return merged, true
+	}
+	return merged, len(ours.Problems(""))+len(theirs.Problems("")) > 0 // The problems are older than this merge.
+}
+
+// deletions decides about the blocks that one side deleted: they are gone unless the other changed them, moved them elsewhere
+// or put something into them. Only the topmost block makes a conflict.
+func (m *merger) deletions(deleter, other *side, whose string) {
+	var visit func(key string)
+	visit = func(key string) {
+		if deleter.blocks[key] == nil && m.base.blocks[key] != nil {
+			m.deletion(key, deleter, other, whose)
+			m.survivors(key, deleter, other, visit)
+			return
+		}
+		other.below(key, visit)
+	}
+	for _, key := range other.lists[spot{}] {
+		visit(key)
+	}
+}
+
+// survivors visits what is below the deleted block on the other side, but not below it on the deleter's.
+func (m *merger) survivors(key string, deleter, other *side, visit func(key string)) {
+	other.below(key, func(child string) {
+		if deleter.blocks[child] != nil {
+			visit(child)
+		} else {
+			m.survivors(child, deleter, other, visit)
+		}
+	})
+}
+
+func (m *merger) deletion(key string, deleter, other *side, whose string) {
+	if m.dead[key] || m.settled[key] {
+		return
+	}
+	if !m.edited(key, deleter, other) {
+		m.kill(key, deleter, other)
+		return
+	}
+	if m.replacement(key, deleter, other, whose) {
+		return
+	}
+	block, path := blockOf(key, "")
+	c := Conflict{
+		Kind: KindDelete, Block: block, Path: path, value: blockValue,
+		Base: m.base.version(key), Ours: m.ours.version(key), Theirs: m.theirs.version(key),
+	}
+	if path != "" {
+		c.value = noValue // A record is no block.
+	}
+	take, value := m.conflicts.decide(c)
+	switch {
+	case take == TakeValue:
+		m.kill(key, deleter, other)
+		delete(m.dead, key)
+		n := value.(schema.Node)
+		n.Key = block
+		m.replaced[key] = []schema.Node{n}
+	case take == whose:
+		m.kill(key, deleter, other)
+	}
+}
+
+// edited reports whether the other side changed a block that the deleter deleted, or something below it.
+func (m *merger) edited(key string, deleter, other *side) bool {
+	was, is := m.base.blocks[key], other.blocks[key]
+	if was == nil || was.own != is.own || was.place != is.place {
+		return true
+	}
+	edited := false
+	other.below(key, func(child string) {
+		switch {
+		case edited:
+		case deleter.blocks[child] == nil:
+			edited = m.edited(child, deleter, other)
+		default: // The deleter has it elsewhere. Was it there before?
+			was := m.base.blocks[child]
+			edited = was == nil || was.place != other.blocks[child].place
+		}
+	})
+	return edited
+}
+
+// kill removes a deleted block with everything below it that the deleter does not have.
+func (m *merger) kill(key string, deleter, other *side) {
+	m.dead[key] = true
+	other.below(key, func(child string) {
+		if deleter.blocks[child] == nil {
+			m.kill(child, deleter, other)
+		}
+	})
+}
+
+// place puts every block of the result into its list and orders the lists.
+func (m *merger) place() {
+	placed := map[spot]map[string]bool{}
+	var spots []spot
+	put := func(key string) {
+		if m.dead[key] {
+			return
+		}
+		at := m.spotOf(key)
+		if placed[at] == nil {
+			placed[at] = map[string]bool{}
+			spots = append(spots, at)
+		}
+		placed[at][key] = true
+	}
+	m.ours.each(put)
+	m.theirs.each(func(key string) {
+		if m.ours.blocks[key] == nil {
+			put(key)
+		}
+	})
+	m.lists = map[spot][]string{}
+	for _, at := range spots {
+		here := func(list []string) []string {
+			return slices.DeleteFunc(slices.Clone(list), func(key string) bool { return !placed[at][key] })
+		}
+		merged := sequence{
+			base: m.base.lists[at], ours: here(m.ours.lists[at]), theirs: here(m.theirs.lists[at]),
+			join: func(base, mine, others []string) []string { return m.join(at, base, mine, others) }, decide: m.moved,
+		}.merge()
+		m.lists[at] = append(merged, m.stranded(placed[at], merged)...)
+	}
+}
+
+// stranded returns the blocks of a list that neither side has there: their own place is gone.
+func (m *merger) stranded(placed map[string]bool, merged []string) []string {
+	if len(placed) == len(merged) {
+		return nil
+	}
+	there := positions(merged)
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(placed)), func(key string) bool { return has(there, key) || m.dead[key] })
+}
+
+// each visits every block in the order of the document.
+func (s *side) each(visit func(key string)) {
+	var deep func(key string)
+	deep = func(key string) {
+		visit(key)
+		s.below(key, deep)
+	}
+	for _, key := range s.lists[spot{}] {
+		deep(key)
+	}
+}
+
+// spotOf decides in which list a block is.
+func (m *merger) spotOf(key string) spot {
+	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
+	var list []spot // by preference
+	switch {
+	case other == nil:
+		list = []spot{mine.place}
+	case mine == nil:
+		list = []spot{other.place}
+	case mine.place == other.place, other.place == was.place:
+		list = []spot{mine.place, other.place}
+	case mine.place == was.place:
+		list = []spot{other.place, mine.place}
+	default:
+		list = []spot{mine.place, other.place}
+		if m.moved(key) {
+			list = []spot{other.place, mine.place}
+		}
+	}
+	if was != nil {
+		list = append(list, was.place)
+	}
+	for _, at := range list {
+		if at.parent == "" || !m.dead[at.parent] && len(m.replaced[at.parent]) == 0 {
+			return at
+		}
+	}
+	return spot{}
+}
+
+// Spot is the place of a block, as a conflict shows it: the block above it, the name of the fragment if it is in one, and the
+// block before it.
+type Spot struct {
+	Parent   string `json:"parent,omitempty"`
+	Fragment string `json:"fragment,omitempty"`
+	After    string `json:"after,omitempty"`
+}
+
+func (s *side) spot(key string) any {
+	b := s.blocks[key]
+	list := s.lists[b.place]
+	fragment, _, _ := strings.Cut(b.place.slot, "/")
+	shown := Spot{Parent: strings.TrimPrefix(b.place.parent, foreign), Fragment: fragment}
+	if at := slices.Index(list, key); at > 0 {
+		shown.After = strings.TrimPrefix(list[at-1], foreign)
+	}
+	return shown
+}
+
+// moved reports that both sides moved a block to different places, and whether theirs is chosen.
+func (m *merger) moved(key string) bool {
+	block, path := blockOf(key, "")
+	take, _ := m.conflicts.decide(Conflict{
+		Kind: KindPlace, Block: block, Path: path, Base: m.base.spot(key), Ours: m.ours.spot(key), Theirs: m.theirs.spot(key),
+	})
+	return take == TakeTheirs
+}

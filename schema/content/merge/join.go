@@ -1,0 +1,269 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/diff"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+)
+
+// join joins the blocks that both sides put at one place, in the place of these blocks of base. Equal blocks are there
+// once. Near-equal blocks are a conflict, as are all blocks in the place of a block that both deleted, and all lines of
+// code: in which order they would run, nobody said. Every other block stays, ours first.
+func (m *merger) join(at spot, base, mine, others []string) []string {
+	if len(mine) == 0 || len(others) == 0 {
+		return append(mine, others...)
+	}
+	gone := slices.DeleteFunc(slices.Clone(base), func(key string) bool {
+		return m.ours.blocks[key] != nil || m.theirs.blocks[key] != nil
+	})
+	var joined []string
+	i, next := 0, 0
+	both := func(mine, others []string) { // What stands between two equal blocks.
+		if len(gone) > 0 || m.isCode(at) {
+			m.contest(at, gone, m.added(m.ours, mine), m.added(m.theirs, others))
+			joined = append(append(joined, mine...), others...)
+			return
+		}
+		joined = append(joined, m.near(at, mine, others)...)
+	}
+	for i2, j := range m.equals(mine, others) {
+		if j == diff.None {
+			continue
+		}
+		m.drop(m.theirs, others[j:j+1])
+		both(mine[i:i2], others[next:j])
+		joined = append(joined, mine[i2])
+		i, next = i2+1, j+1
+	}
+	both(mine[i:], others[next:])
+	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
+}
+
+// equals pairs the equal blocks that both sides added.
+func (m *merger) equals(mine, others []string) []int {
+	names := func(list []string, s *side) []string {
+		names := make([]string, len(list))
+		for i, key := range list {
+			names[i] = key // Names nothing on the other side.
+			if m.onlyOf(s, key) {
+				n := collapse(*s.blocks[key].node)
+				hash := keys.HashOf(&n)
+				names[i] = string(hash[:])
+			}
+		}
+		return names
+	}
+	return diff.Match(names(mine, m.ours), names(others, m.theirs))
+}
+
+// maxNear bounds the pairs of blocks that are compared by their words.
+const maxNear = 1 << 16
+
+// near joins added blocks in order. Each pair of near-equal ones is a conflict.
+func (m *merger) near(at spot, mine, others []string) []string {
+	joined := make([]string, 0, len(mine)+len(others))
+	next := 0
+	if len(mine) > 0 && len(others) > 0 && len(mine)*len(others) <= maxNear {
+		a, b := m.sayings(m.ours, mine), m.sayings(m.theirs, others)
+		pairs := diff.Align(len(a), len(b), func(i, j int) float64 { return a[i].near(b[j]) })
+		for i, j := range pairs {
+			if j != diff.None {
+				m.contest(at, nil, mine[i:i+1], others[j:j+1])
+				joined, next = append(joined, others[next:j+1]...), j+1
+			}
+			joined = append(joined, mine[i])
+		}
+		return append(joined, others[next:]...)
+	}
+	return append(append(joined, mine...), others...)
+}
+
+// contest reports that both sides put different blocks at one place. The blocks of the side that is not chosen go.
+func (m *merger) contest(at spot, base, mine, others []string) {
+	if len(mine) == 0 || len(others) == 0 {
+		return
+	}
+	take, value := m.decide(at, base, mine, others)
+	if take != TakeOurs {
+		m.drop(m.ours, mine)
+	}
+	if take != TakeTheirs {
+		m.drop(m.theirs, others)
+	}
+	if take == TakeValue {
+		m.put(mine[0], at, value)
+	}
+}
+
+// replacement decides about a block, and those around it, that one side deleted and the other changed, if the deleter
+// put others there: both are texts of one place. It returns false if the deleter put nothing there.
+func (m *merger) replacement(key string, deleter, other *side, whose string) bool {
+	at := m.base.blocks[key].place
+	list, instead := m.base.lists[at], deleter.lists[at]
+	from := slices.Index(list, key)
+	to := from + 1
+	for ; from > 0 && deleter.blocks[list[from-1]] == nil; from-- {
+	}
+	for ; to < len(list) && deleter.blocks[list[to]] == nil; to++ {
+	}
+	if to < len(list) {
+		if end := slices.Index(instead, list[to]); end >= 0 {
+			instead = instead[:end]
+		}
+	}
+	if from > 0 {
+		instead = instead[slices.Index(instead, list[from-1])+1:]
+	}
+	instead = m.added(deleter, instead)
+	was := slices.DeleteFunc(slices.Clone(list[from:to]), func(key string) bool {
+		return other.blocks[key] == nil || other.blocks[key].place != at || m.dead[key]
+	})
+	if len(instead) == 0 || !slices.Contains(was, key) {
+		return false
+	}
+	mine, others := was, instead
+	if whose == TakeOurs {
+		mine, others = instead, was
+	}
+	take, value := m.decide(at, was, mine, others)
+	if take == whose || take == TakeValue {
+		for _, key := range was {
+			m.kill(key, deleter, other)
+		}
+	}
+	if take != whose {
+		m.drop(deleter, instead)
+	}
+	if take == TakeValue {
+		m.put(was[0], at, value)
+	}
+	for _, key := range was {
+		m.settled[key] = true
+	}
+	return true
+}
+
+// decide reports a conflict of blocks of one list.
+func (m *merger) decide(at spot, base, mine, others []string) (take string, value any) {
+	block, path := blockOf(mine[0], "")
+	c := Conflict{Kind: KindEdit, Block: block, Path: path}
+	c.value = m.versions(at, base, mine, others, &c)
+	return m.conflicts.decide(c)
+}
+
+// put puts a value that was chosen in the place of a block.
+func (m *merger) put(key string, at spot, value any) {
+	delete(m.dead, key)
+	m.replaced[key] = m.blocksOf(at, value)
+}
+
+// versions sets the versions of a conflict of blocks of one list. Lines, items and records are shown in a block like
+// their own, and several blocks as a document.
+func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) valueKind {
+	parent, wrapped := m.wrapper(at)
+	several := max(len(base), len(mine), len(others)) > 1
+	show := func(s *side, list []string) any {
+		var nodes []schema.Node
+		for _, key := range list {
+			nodes = append(nodes, *s.blocks[key].node)
+		}
+		switch {
+		case len(list) == 0:
+			return nil
+		case wrapped:
+			n := *parent
+			if own := s.blocks[at.parent]; own != nil && own.node.Type == n.Type {
+				n = *own.node
+			}
+			n.Nodes, n.Fragments = nodes, nil
+			return ptr(collapse(n))
+		case several:
+			return schema.NewDocument(collapseAll(nodes)...)
+		}
+		return ptr(collapse(nodes[0]))
+	}
+	c.Base, c.Ours, c.Theirs = show(m.base, base), show(m.ours, mine), show(m.theirs, others)
+	switch {
+	case wrapped && parent.Type == typeTable:
+		return noValue // A record is no block.
+	case several && !wrapped:
+		return documentValue
+	}
+	return blockValue
+}
+
+// parts has the blocks whose children are shown in a block like it.
+var parts = map[string]bool{
+	typeTable: true, "code": true, "list-ordered": true, "list-unordered": true, "list-tasks": true,
+}
+
+// wrapper returns the block of ours that has a list, if its children are shown in such a block.
+func (m *merger) wrapper(at spot) (*schema.Node, bool) {
+	b := m.ours.blocks[at.parent]
+	if b == nil || at.slot != "" || !parts[b.node.Type] {
+		return nil, false
+	}
+	return b.node, true
+}
+
+func (m *merger) isCode(at spot) bool {
+	parent, wrapped := m.wrapper(at)
+	return wrapped && parent.Type == "code"
+}
+
+// blocksOf are the blocks of a value that was chosen.
+func (m *merger) blocksOf(at spot, value any) []schema.Node {
+	d, several := value.(schema.Document)
+	if several {
+		return expand(d.Nodes)
+	}
+	n := value.(schema.Node)
+	if parent, wrapped := m.wrapper(at); wrapped && n.Type == parent.Type {
+		return n.Nodes
+	}
+	return expand([]schema.Node{n})
+}
+
+// added leaves the blocks that only one side has, with all that is below them.
+func (m *merger) added(s *side, list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(key string) bool { return !m.onlyOf(s, key) })
+}
+
+// onlyOf reports whether a block and all below it are on one side only.
+func (m *merger) onlyOf(s *side, key string) bool {
+	other := m.ours
+	if s == m.ours {
+		other = m.theirs
+	}
+	if m.base.blocks[key] != nil || other.blocks[key] != nil {
+		return false
+	}
+	only := true
+	s.below(key, func(child string) { only = only && m.onlyOf(s, child) })
+	return only
+}
+
+// drop removes blocks of one side, with all that is below them.
+func (m *merger) drop(s *side, list []string) {
+	for _, key := range list {
+		m.dead[key] = true
+		s.below(key, func(child string) { m.drop(s, []string{child}) })
+	}
+}
+
+// alive counts the blocks of the result.
+func (m *merger) alive() (n int) {
+	for key := range m.ours.blocks {
+		if !m.dead[key] {
+			n++
+		}
+	}
+	for key := range m.theirs.blocks {
+		if m.ours.blocks[key] == nil && !m.dead[key] {
+			n++
+		}
+	}
+	return n
+}

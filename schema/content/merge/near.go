@@ -1,0 +1,108 @@
+package merge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+)
+
+// saying is what an added block says, for comparison.
+type saying struct {
+	family string
+	// words and pairs of neighboring characters, sorted
+	words []string
+	pairs [][2]rune
+}
+
+// The bounds of comparing texts: two blocks are near-equal if so much of the shorter one is in the longer one, or if so
+// much of the characters of both is the same, as where a letter is wrong.
+const (
+	maxNearWords = 256
+	nearWords    = 0.75
+	nearLength   = 0.5
+	nearPairs    = 0.8
+)
+
+// sayings reads the blocks of a list. A block that is on both sides, or has one below it that is, says nothing.
+func (m *merger) sayings(s *side, list []string) []saying {
+	read := make([]saying, len(list))
+	for i, key := range list {
+		if !m.onlyOf(s, key) {
+			continue
+		}
+		n := s.blocks[key].node
+		said, t := plain(n), saying{family: keys.Family(n)}
+		eachPart(said, func(part string, end int) bool {
+			if first := []rune(part)[0]; class(first) != between {
+				t.words = append(t.words, part)
+			}
+			if len(t.words) == maxNearWords {
+				said = said[:end]
+			}
+			return len(t.words) < maxNearWords
+		})
+		runes := []rune(strings.Join(strings.Fields(said), " "))
+		for at := range len(runes) - 1 {
+			t.pairs = append(t.pairs, [2]rune{runes[at], runes[at+1]})
+		}
+		slices.Sort(t.words)
+		slices.SortFunc(t.pairs, comparePairs)
+		read[i] = t
+	}
+	return read
+}
+
+func comparePairs(a, b [2]rune) int { return slices.Compare(a[:], b[:]) }
+
+// plain is the text of a block, and of the cells of a record.
+func plain(n *schema.Node) string {
+	if n.Type != typeRow {
+		return content.Plain(schema.Document{Nodes: []schema.Node{collapse(*n)}})
+	}
+	shown := map[string]bool{}
+	var cells []string
+	for _, f := range n.Fragments {
+		shown[f.Fragment] = true
+		cells = append(cells, content.Plain(schema.Document{Nodes: collapseAll(f.Nodes)}))
+	}
+	values, _ := n.Data["values"].(map[string]any)
+	for _, value := range values {
+		if name, isText := value.(string); isText && !shown[name] {
+			cells = append(cells, content.Clean(name))
+		}
+	}
+	slices.Sort(cells[len(n.Fragments):]) // The order of a map is no order.
+	return strings.Join(cells, " ")
+}
+
+// near tells how near two texts are, from 0, which is not near enough, to 1.
+func (t saying) near(o saying) float64 {
+	if t.family != o.family || len(t.words) == 0 || len(o.words) == 0 {
+		return 0
+	}
+	least, most := float64(min(len(t.words), len(o.words))), float64(max(len(t.words), len(o.words)))
+	words := float64(common(t.words, o.words, strings.Compare))
+	pairs := 2 * float64(common(t.pairs, o.pairs, comparePairs)) / float64(len(t.pairs)+len(o.pairs)+1)
+	if words >= nearWords*least && least >= nearLength*most || pairs >= nearPairs {
+		return max(words/most, pairs)
+	}
+	return 0
+}
+
+// common counts the elements that two sorted lists have both.
+func common[T any](a, b []T, compare func(T, T) int) (n int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch order := compare(a[0], b[0]); {
+		case order == 0:
+			n, a, b = n+1, a[1:], b[1:]
+		case order < 0:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return n
+}

@@ -1,0 +1,113 @@
+package merge
+
+import "github.com/octavo-docs/octavo/schema/content/diff"
+
+// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements that are in
+// the result.
+type sequence struct {
+	base, ours, theirs []string
+	// join joins what ours and theirs put at one place, in the place of these elements of base. Without a function, all
+	// of ours comes first.
+	join func(base, ours, theirs []string) []string
+	// decide is called for an element that both moved to different places. It reports whether theirs counts.
+	decide func(element string) bool
+}
+
+// merge returns the elements in order. What stands between two elements that neither side moved is what ours put there, then
+// what theirs put there.
+func (s sequence) merge() []string {
+	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
+	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
+	anchor := func(e string) bool {
+		return has(inOurs, e) && has(inTheirs, e) && has(inBase, e) && !movedOurs[e] && !movedTheirs[e]
+	}
+	oursGaps, anchors := gaps(s.ours, anchor)
+	theirsGaps, _ := gaps(s.theirs, anchor)
+	baseGaps, _ := gaps(s.base, anchor)
+	gapOf := map[string]int{}
+	for at, gap := range theirsGaps {
+		for _, e := range gap {
+			gapOf[e] = at
+		}
+	}
+	byTheirs := map[string]bool{}
+	for at, gap := range oursGaps {
+		for _, e := range gap {
+			switch {
+			case !has(inTheirs, e) || !has(inBase, e):
+			case movedOurs[e] && movedTheirs[e]:
+				byTheirs[e] = gapOf[e] != at && s.decide != nil && s.decide(e)
+			case movedTheirs[e]:
+				byTheirs[e] = true
+			}
+		}
+	}
+	var merged []string
+	for at := range oursGaps {
+		var mine, others []string
+		for _, e := range oursGaps[at] {
+			if !byTheirs[e] {
+				mine = append(mine, e)
+			}
+		}
+		for _, e := range theirsGaps[at] {
+			if !has(inOurs, e) || byTheirs[e] {
+				others = append(others, e)
+			}
+		}
+		if s.join == nil {
+			merged = append(append(merged, mine...), others...)
+		} else {
+			merged = append(merged, s.join(baseGaps[at], mine, others)...)
+		}
+		if at < len(anchors) {
+			merged = append(merged, anchors[at])
+		}
+	}
+	return merged
+}
+
+func positions(list []string) map[string]int {
+	at := make(map[string]int, len(list))
+	for i, e := range list {
+		at[e] = i
+	}
+	return at
+}
+
+func has(at map[string]int, e string) bool {
+	_, ok := at[e]
+	return ok
+}
+
+// moved returns the elements of base that have another place in the list, as few as possible.
+func moved(list []string, inBase map[string]int) map[string]bool {
+	var kept []string
+	var order []int
+	for _, e := range list {
+		if at, ok := inBase[e]; ok {
+			kept, order = append(kept, e), append(order, at)
+		}
+	}
+	out := map[string]bool{}
+	for _, e := range kept {
+		out[e] = true
+	}
+	for _, i := range diff.Increasing(order) {
+		delete(out, kept[i])
+	}
+	return out
+}
+
+// gaps splits a list at its anchors.
+func gaps(list []string, anchor func(e string) bool) (between [][]string, anchors []string) {
+	between = [][]string{nil}
+	for _, e := range list {
+		if anchor(e) {
+			anchors, between = append(anchors, e), append(between, nil)
+			continue
+		}
+		between[len(between)-1] = append(between[len(between)-1], e)
+	}
+	return between, anchors
+}

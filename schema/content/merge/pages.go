@@ -1,0 +1,257 @@
+package merge
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// Side reads the pages of a side. Pages asks it for
+//   - each page of Input.Changed, and the pages above those, on every side;
+//   - the children of a page, on ours only: of those below which theirs added, moved or renamed a page, and of pages that a
+//     side moved further down than they were on either side.
+//
+// A Side that has been filled with those rows beforehand is enough. One that reads when it is asked keeps its first error, for
+// the caller to look at after Pages.
+type Side interface {
+	Page(id string) (tree.Node, bool)
+	// Children lists the pages directly below a page, "" for the root, in any order.
+	Children(parent string) []tree.Node
+}
+
+// Input is what Pages merges.
+type Input struct {
+	Base, Ours, Theirs Side
+	// Changed has every page whose row on ours or on theirs differs from that of base, is new or is gone: with a deleted page
+	// all pages that went with it.
+	Changed []string
+	// Load reads a document by the hash in a page. Keep takes a merged document to be stored and returns its hash.
+	Load func(hash string) (schema.Document, error)
+	Keep func(d schema.Document) (hash string, err error)
+	// Choices are those made so far.
+	Choices Choices
+	// Count is the number of pages of ours. MaxPages and MaxDepth bound the result; 0 is no bound.
+	Count, MaxPages, MaxDepth int
+}
+
+// Result is what a merge changes on ours.
+type Result struct {
+	// Write has the rows to write, Delete the pages to delete, both by id.
+	Write  []tree.Node
+	Delete []string
+	// Count is the number of pages that there are then.
+	Count int
+	// Conflicts has all conflicts, by page and field and then as they were met. Those without a choice are open, and Write has for
+	// them what is on ours.
+	Conflicts []Conflict
+}
+
+// Pages merges the pages of theirs into ours. Its cost depends on what changed, not on the size of the space.
+//
+// Each field of a page is merged by itself; parent and position are one field, the place. A page that both moved to one parent
+// stands where ours put it, and a move to another parent counts more than a reordering; two reorderings are a conflict. Pages
+// that both put at one place are both kept, by position and then by id. Of the times, the newest counts.
+func Pages(in Input) (Result, error) {
+	p := pages{in: in, rows: map[string]*row{}}
+	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(in.Changed))) {
+		p.add(id)
+		p.order = append(p.order, id)
+	}
+	p.deletions(in.Ours, in.Theirs, TakeOurs)
+	p.deletions(in.Theirs, in.Ours, TakeTheirs)
+	for _, id := range p.order {
+		if err := p.fields(p.rows[id]); err != nil {
+			return Result{}, err
+		}
+	}
+	p.replant()
+	p.cut()
+	p.fit()
+	p.slugs()
+	return p.result(), nil
+}
+
+// row is a page that a side changed.
+type row struct {
+	id                       string
+	base, ours, theirs       tree.Node
+	inBase, inOurs, inTheirs bool
+	// node is the page in the result, dead says that it is not in it.
+	node tree.Node
+	dead bool
+}
+
+// pages is a merge of pages.
+type pages struct {
+	in        Input
+	conflicts conflicts
+	rows      map[string]*row
+	order     []string // the ids of the rows
+	// below has the rows by the parent in the result.
+	below map[string][]string
+}
+
+func (p *pages) add(id string) *row {
+	r := &row{id: id}
+	r.base, r.inBase = p.in.Base.Page(id)
+	r.ours, r.inOurs = p.in.Ours.Page(id)
+	r.theirs, r.inTheirs = p.in.Theirs.Page(id)
+	r.node = r.ours
+	if !r.inOurs {
+		r.node = r.theirs
+	}
+	r.dead = !r.inOurs && !r.inTheirs
+	p.rows[id] = r
+	return r
+}
+
+// page returns a page of the result.
+func (p *pages) page(id string) (tree.Node, bool) {
+	if r := p.rows[id]; r != nil {
+		return r.node, !r.dead
+	}
+	return p.in.Ours.Page(id)
+}
+
+// group is a page that one side deleted, with what the other has there.
+type group struct {
+	members, edited []string
+}
+
+// deletions decides about the pages that one side deleted: they are gone unless the other side edited one of them or put a
+// page below them. The topmost deleted page makes the conflict.
+func (p *pages) deletions(deleter, other Side, whose string) {
+	groups := map[string]*group{}
+	at := func(root string) *group {
+		if groups[root] == nil {
+			groups[root] = &group{}
+		}
+		return groups[root]
+	}
+	for _, id := range p.order {
+		r := p.rows[id]
+		is, there := other.Page(id)
+		_, kept := deleter.Page(id)
+		switch {
+		case !there:
+		case !kept:
+			root := p.deletedRoot(id, deleter, other)
+			if root == "" {
+				continue
+			}
+			g := at(root)
+			g.members = append(g.members, id)
+			if !r.inBase || is.Parent != r.base.Parent || !samePage(is, r.base) {
+				g.edited = append(g.edited, id)
+			}
+		case r.inBase && is.Parent != r.base.Parent:
+			if root := p.deletedRoot(is.Parent, deleter, other); root != "" {
+				at(root).edited = append(at(root).edited, id)
+			}
+		}
+	}
+	for _, root := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[root]
+		if len(g.edited) > 0 && p.keep(root, g, whose) {
+			continue
+		}
+		for _, id := range g.members {
+			p.rows[id].dead = true
+		}
+	}
+}
+
+// deletedRoot returns the topmost page that was deleted, of those on the way up from a page on the other side; "" if none was.
+func (p *pages) deletedRoot(id string, deleter, other Side) string {
+	root := ""
+	for id != "" {
+		is, there := other.Page(id)
+		if _, kept := deleter.Page(id); kept || !there {
+			break
+		}
+		if _, was := p.in.Base.Page(id); was {
+			root = id
+		}
+		id = is.Parent
+	}
+	return root
+}
+
+// keep reports whether a deleted page stays because the other side is chosen.
+func (p *pages) keep(root string, g *group, deleter string) bool {
+	involved := slices.Compact(slices.Sorted(slices.Values(append([]string{root}, g.edited...))))
+	versions := func(s Side) any {
+		var list []PageVersion
+		for _, id := range involved {
+			if n, ok := s.Page(id); ok {
+				list = append(list, versionOf(n))
+			}
+		}
+		if list == nil {
+			return nil
+		}
+		return list
+	}
+	take, _ := p.conflicts.add(Conflict{
+		Kind: KindDelete, Page: root, Pages: involved,
+		Base: versions(p.in.Base), Ours: versions(p.in.Ours), Theirs: versions(p.in.Theirs),
+	})
+	return take != deleter
+}
+
+// PageVersion is a page as a conflict shows it: without its times, which are no conflict.
+type PageVersion struct {
+	tree.Page
+	Parent    string     `json:"parent"`
+	Position  string     `json:"position"`
+	CreatedAt *time.Time `json:"createdAt,omitzero"`
+	UpdatedAt *time.Time `json:"updatedAt,omitzero"`
+}
+
+func versionOf(n tree.Node) PageVersion {
+	return PageVersion{Page: n.Page, Parent: n.Parent, Position: n.Position}
+}
+
+// samePage compares pages without their places and times.
+func samePage(a, b tree.Node) bool {
+	a.Parent, a.Position, b.Parent, b.Position = "", "", "", ""
+	return equal(versionOf(a), versionOf(b))
+}
+
+func (p *pages) result() Result {
+	p.reopen()
+	slices.SortStableFunc(p.conflicts.list, Conflict.compare)
+	result := Result{Conflicts: p.conflicts.list}
+	count := p.in.Count
+	var added []string
+	for _, id := range slices.Sorted(maps.Keys(p.rows)) {
+		r := p.rows[id]
+		switch {
+		case r.dead && r.inOurs:
+			result.Delete = append(result.Delete, id)
+			count--
+		case r.dead:
+		case !r.inOurs:
+			added = append(added, id)
+			count++
+			result.Write = append(result.Write, r.node)
+		case !sameNode(r.node, r.ours):
+			result.Write = append(result.Write, r.node)
+		}
+	}
+	if p.in.MaxPages > 0 && count > p.in.MaxPages && len(added) > 0 {
+		p.conflicts.add(Conflict{Kind: KindSize, Pages: added, Ours: p.in.Count, Theirs: count})
+		slices.SortStableFunc(p.conflicts.list, Conflict.compare)
+		return Result{Conflicts: p.conflicts.list, Count: p.in.Count}
+	}
+	result.Count = count
+	return result
+}
+
+func sameNode(a, b tree.Node) bool {
+	return placeOf(a) == placeOf(b) && samePage(a, b) && a.CreatedAt.Equal(b.CreatedAt) && a.UpdatedAt.Equal(b.UpdatedAt)
+}

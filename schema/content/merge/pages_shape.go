@@ -1,0 +1,338 @@
+package merge
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// replant puts pages whose parent is not in the result where they are on a side whose parent is, else at the root. Their
+// parent's deletion was decided, so this is no conflict of its own.
+func (p *pages) replant() {
+	for _, id := range p.order {
+		r := p.rows[id]
+		if r.dead || p.holds(r.node.Parent) {
+			continue
+		}
+		at := Place{Position: r.node.Position}
+		for _, is := range []struct {
+			there bool
+			node  tree.Node
+		}{{r.inOurs, r.ours}, {r.inTheirs, r.theirs}, {r.inBase, r.base}} {
+			if is.there && p.holds(is.node.Parent) {
+				at = placeOf(is.node)
+				break
+			}
+		}
+		r.node.Parent, r.node.Position = at.Parent, at.Position
+	}
+}
+
+func (p *pages) holds(parent string) bool {
+	if parent == "" {
+		return true
+	}
+	_, ok := p.page(parent)
+	return ok
+}
+
+// cut breaks cycles: each side moved a page below one that the other moved.
+func (p *pages) cut() {
+	// Pages with a way to the root. It has none of a cycle's pages, so a cut leaves it as it is.
+	rooted := map[string]bool{"": true}
+	cuts := 0
+	for _, start := range p.order {
+		for cycle := p.cycle(start, rooted); cycle != nil; cycle = p.cycle(start, rooted) {
+			if cuts++; cuts > len(p.order) {
+				p.backToOurs()
+				return
+			}
+			p.open(cycle)
+		}
+	}
+}
+
+// open decides which side's places the pages of a cycle have.
+func (p *pages) open(cycle []string) {
+	var theirs []string // The pages that theirs moved.
+	for _, id := range cycle {
+		if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs && r.node.Parent != r.ours.Parent {
+			theirs = append(theirs, id)
+		}
+	}
+	take := TakeOurs
+	if len(theirs) > 0 {
+		r := p.rows[theirs[0]]
+		take, _ = p.conflicts.add(Conflict{
+			Kind: KindCycle, Page: r.id, Field: FieldPlace, Pages: cycle, Base: placeOf(r.base), Ours: placeOf(r.ours), Theirs: placeOf(r.theirs),
+		})
+	}
+	for _, id := range cycle {
+		if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs {
+			if take == TakeTheirs {
+				p.putBack(r, r.theirs, p.in.Theirs)
+			} else {
+				p.putBack(r, r.ours, p.in.Ours)
+			}
+		}
+	}
+}
+
+// backToOurs puts all pages where they are on ours, which has no cycle: the choices contradict each other.
+func (p *pages) backToOurs() {
+	for _, id := range p.order {
+		if r := p.rows[id]; r.inOurs && r.inTheirs {
+			p.putBack(r, r.ours, p.in.Ours)
+		}
+	}
+}
+
+// putBack puts a page where a side has it, or below the closest page above it there that is left. A side without its deleted pages
+// has no cycle, which replant alone could make again.
+func (p *pages) putBack(r *row, is tree.Node, side Side) {
+	at := placeOf(is)
+	for !p.holds(at.Parent) {
+		above, _ := side.Page(at.Parent)
+		at.Parent = above.Parent
+	}
+	r.put(at)
+}
+
+// cycle returns the pages of the cycle to which a page leads, sorted. If it leads to the root, it is rooted, with all above it.
+func (p *pages) cycle(start string, rooted map[string]bool) []string {
+	way := map[string]bool{}
+	for id := start; !rooted[id]; {
+		if way[id] {
+			return p.around(id)
+		}
+		way[id] = true
+		n, ok := p.page(id)
+		if !ok {
+			break
+		}
+		id = n.Parent
+	}
+	maps.Copy(rooted, way)
+	return nil
+}
+
+func (p *pages) around(start string) []string {
+	list := []string{start}
+	for n, _ := p.page(start); n.Parent != start; n, _ = p.page(n.Parent) {
+		list = append(list, n.Parent)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// fit moves pages that the tree does not allow where they are, up to the closest page that may hold them.
+func (p *pages) fit() {
+	p.below = map[string][]string{}
+	for _, id := range p.order {
+		if r := p.rows[id]; !r.dead {
+			p.below[r.node.Parent] = append(p.below[r.node.Parent], id)
+		}
+	}
+	list := slices.DeleteFunc(slices.Clone(p.order), func(id string) bool { return p.rows[id].dead })
+	depths := map[string]int{}
+	for _, id := range list {
+		depths[id] = p.depth(id, p.page)
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(depths[a], depths[b]) })
+	for _, id := range list {
+		r := p.rows[id]
+		if p.fits(r, r.node.Parent) {
+			continue
+		}
+		c := Conflict{
+			Kind: KindParent, Page: id, Field: FieldPlace, Pages: []string{r.node.Parent}, Ours: versionIf(r.inOurs, r.ours),
+			Theirs: versionIf(r.inTheirs, r.theirs), value: placeValue,
+		}
+		if r.inBase {
+			c.Base = placeOf(r.base)
+		}
+		parent := r.node.Parent
+		if take, value := p.conflicts.add(c); take == TakeValue && p.allows(r, value.(Place).Parent) {
+			r.put(r.chosen(value))
+		} else {
+			for !p.fits(r, parent) && parent != "" {
+				above, _ := p.page(parent)
+				parent = above.Parent
+			}
+			r.node.Parent = parent
+		}
+		p.below[r.node.Parent] = append(p.below[r.node.Parent], id)
+	}
+}
+
+func versionIf(there bool, n tree.Node) any {
+	if !there {
+		return nil
+	}
+	return placeOf(n)
+}
+
+// allows is fits for a parent that a choice names: it must be there, and not below the page.
+func (p *pages) allows(r *row, parent string) bool {
+	for id := parent; id != ""; {
+		n, ok := p.page(id)
+		if !ok || id == r.id {
+			return false
+		}
+		id = n.Parent
+	}
+	return p.fits(r, parent)
+}
+
+func (p *pages) fits(r *row, parent string) bool {
+	if parent == "" {
+		return true
+	}
+	above, _ := p.page(parent)
+	if above.Kind == tree.KindLink || r.node.Kind == tree.KindGroup {
+		return false
+	}
+	depth := p.depth(parent, p.page) + 1
+	if p.in.MaxDepth == 0 || depth > p.in.MaxDepth {
+		return p.in.MaxDepth == 0
+	}
+	// What is below the page was within the bound on both sides.
+	if r.inOurs && depth <= p.depth(r.id, p.in.Ours.Page) || r.inTheirs && depth <= p.depth(r.id, p.in.Theirs.Page) {
+		return true
+	}
+	return depth+p.height(r.id, p.in.MaxDepth) <= p.in.MaxDepth
+}
+
+// depth counts the levels down to a page, 1 at the root.
+func (p *pages) depth(id string, page func(id string) (tree.Node, bool)) int {
+	depth := 0
+	for id != "" {
+		n, ok := page(id)
+		if !ok {
+			break
+		}
+		depth, id = depth+1, n.Parent
+	}
+	return depth
+}
+
+// height counts the levels below a page of the result, up to most.
+func (p *pages) height(id string, most int) int {
+	if most == 0 {
+		return 0
+	}
+	high := 0
+	for _, child := range p.children(id) {
+		high = max(high, 1+p.height(child.ID, most-1))
+	}
+	return high
+}
+
+// children lists the pages below a page of the result.
+func (p *pages) children(parent string) []tree.Node {
+	list := slices.DeleteFunc(slices.Clone(p.in.Ours.Children(parent)), func(n tree.Node) bool { return p.rows[n.ID] != nil })
+	seen := map[string]bool{}
+	for _, id := range p.below[parent] {
+		if r := p.rows[id]; r.node.Parent == parent && !seen[id] {
+			seen[id], list = true, append(list, r.node)
+		}
+	}
+	return list
+}
+
+// slugs makes the paths unique. A page that theirs added, moved or renamed gives way to the one of ours.
+func (p *pages) slugs() {
+	taken := map[string]map[string]string{}
+	for _, id := range p.order {
+		r := p.rows[id]
+		if !r.incoming() {
+			continue
+		}
+		if taken[r.node.Parent] == nil {
+			taken[r.node.Parent] = p.slugsBelow(r.node.Parent)
+		}
+		siblings := taken[r.node.Parent]
+		if holder, clash := siblings[r.node.Slug]; clash {
+			p.clash(r, holder, siblings)
+		}
+		siblings[r.node.Slug] = id
+	}
+}
+
+// incoming reports whether the page has a path that it does not have on ours.
+func (r *row) incoming() bool {
+	return !r.dead && r.node.Kind != tree.KindLink && r.node.Slug != "" &&
+		(!r.inOurs || r.node.Parent != r.ours.Parent || r.node.Slug != r.ours.Slug)
+}
+
+// slugsBelow has the slugs of the pages of ours below a page.
+func (p *pages) slugsBelow(parent string) map[string]string {
+	slugs := map[string]string{}
+	for _, n := range p.children(parent) {
+		if r := p.rows[n.ID]; n.Kind != tree.KindLink && (r == nil || !r.incoming()) {
+			slugs[n.Slug] = n.ID
+		}
+	}
+	return slugs
+}
+
+func (p *pages) clash(r *row, holder string, siblings map[string]string) {
+	c := Conflict{
+		Kind: KindSlug, Page: r.id, Field: FieldSlug, Pages: []string{holder, r.id}, Theirs: r.node.Slug, value: slugValue,
+	}
+	if r.inBase {
+		c.Base = r.base.Slug
+	}
+	if r.inOurs {
+		c.Ours = r.ours.Slug
+	}
+	switch take, value := p.conflicts.add(c); take {
+	case TakeTheirs:
+		h := p.rows[holder]
+		if h == nil {
+			h = p.add(holder)
+		}
+		h.node.Slug = freeSlug(h.node.Slug, siblings)
+		siblings[h.node.Slug] = holder
+		return
+	case TakeValue:
+		r.node.Slug = value.(string)
+	}
+	r.node.Slug = freeSlug(r.node.Slug, siblings)
+}
+
+// freeSlug appends the lowest number that makes the slug unique.
+func freeSlug(slug string, taken map[string]string) string {
+	free := slug
+	for n := 1; ; n++ {
+		if _, used := taken[free]; !used {
+			return free
+		}
+		suffix := "-" + strconv.Itoa(n)
+		if most := maxSlug - len(suffix); utf8.RuneCountInString(slug) > most {
+			slug = string([]rune(slug)[:most])
+		}
+		free = slug + suffix
+	}
+}
+
+// reopen opens the conflicts whose chosen value the result does not have, because the tree allows none, or another choice is
+// against it.
+func (p *pages) reopen() {
+	for i := range p.conflicts.list {
+		c := &p.conflicts.list[i]
+		if c.Choice == nil || c.Choice.Take != TakeValue || c.Block != "" {
+			continue
+		}
+		value, _ := c.decode(*c.Choice)
+		is, _ := p.page(c.Page)
+		switch {
+		case c.value == placeValue && is.Parent != value.(Place).Parent, c.Kind == KindSlug && is.Slug != value.(string):
+			c.Choice = nil
+		}
+	}
+}

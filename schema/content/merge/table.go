@@ -1,0 +1,173 @@
+package merge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+)
+
+// While a document is merged, the records of a table are blocks below it: they are inserted, deleted, moved and edited like
+// blocks, and the fragments that their cells show belong to them.
+const (
+	typeTable = "table"
+	typeRow   = "table-row"
+	// rowSeparator separates the key of the table from the id of the record. Keys and ids do not contain it.
+	rowSeparator = "/"
+	// orderIndex is in a record's meta while records are blocks: their order is that of the list.
+	orderIndex = "orderIndex"
+	// foreign begins the key of a block that theirs added and whose key ours uses for another block.
+	foreign = "~"
+)
+
+// expand returns the blocks with the records of tables as blocks. The key of each block is set.
+func expand(nodes []schema.Node) []schema.Node {
+	for i := range nodes {
+		n := &nodes[i]
+		n.Nodes, n.Fragments = expand(n.Nodes), expand(n.Fragments)
+		if n.Type == typeTable {
+			expandTable(n)
+		}
+	}
+	return nodes
+}
+
+func expandTable(n *schema.Node) {
+	records, ok := n.Data["records"].(map[string]any)
+	if !ok {
+		return
+	}
+	fragments := map[string]int{}
+	for i := range n.Fragments {
+		if _, twin := fragments[n.Fragments[i].Fragment]; !twin {
+			fragments[n.Fragments[i].Fragment] = i
+		}
+	}
+	shown := map[int]bool{}
+	n.Nodes = []schema.Node{}
+	for _, id := range keys.RowOrder(records) {
+		row := schema.Node{Object: schema.ObjectBlock, Type: typeRow, Key: n.Key + rowSeparator + id}
+		record, _ := records[id].(map[string]any)
+		row.Data, row.Meta = maps.Clone(record), schema.Data{orderIndex: keys.OrderIndex(record)}
+		delete(row.Data, orderIndex)
+		values, _ := record["values"].(map[string]any)
+		for _, column := range slices.Sorted(maps.Keys(values)) {
+			name, isName := values[column].(string)
+			if at, ok := fragments[name]; isName && ok && !shown[at] {
+				shown[at] = true
+				row.Fragments = append(row.Fragments, n.Fragments[at])
+			}
+		}
+		n.Nodes = append(n.Nodes, row)
+	}
+	var rest []schema.Node
+	for i, f := range n.Fragments {
+		if !shown[i] {
+			rest = append(rest, f)
+		}
+	}
+	n.Fragments = rest
+	n.Data = maps.Clone(n.Data)
+	delete(n.Data, "records")
+}
+
+// collapse is the reverse of expand, for one block and all below it.
+func collapse(n schema.Node) schema.Node {
+	n.Key = strings.TrimPrefix(n.Key, foreign)
+	if n.Type == typeTable {
+		n = collapseTable(n)
+	}
+	n.Nodes, n.Fragments = collapseAll(n.Nodes), collapseAll(n.Fragments)
+	return n
+}
+
+func collapseAll(nodes []schema.Node) []schema.Node {
+	list := slices.Clone(nodes)
+	for i := range list {
+		list[i] = collapse(list[i])
+	}
+	return list
+}
+
+func collapseTable(n schema.Node) schema.Node {
+	if _, whole := n.Data["records"]; whole {
+		return n
+	}
+	records := map[string]any{}
+	fragments := slices.Clone(n.Fragments)
+	names := map[string]bool{}
+	for _, f := range fragments {
+		names[f.Fragment] = true
+	}
+	var ids []string
+	for _, row := range n.Nodes {
+		id := unused(row.Key[strings.LastIndex(row.Key, rowSeparator)+1:], func(id string) bool { return records[id] != nil })
+		record := map[string]any(maps.Clone(row.Data))
+		if record == nil {
+			record = map[string]any{}
+		}
+		record[orderIndex] = row.Meta[orderIndex]
+		if values, ok := record["values"].(map[string]any); ok {
+			values = maps.Clone(values)
+			record["values"] = values
+			for _, f := range row.Fragments {
+				name := unused(f.Fragment, func(name string) bool { return names[name] })
+				names[name] = true
+				for column, value := range values {
+					if value == f.Fragment {
+						values[column] = name
+					}
+				}
+				f.Fragment = name
+				fragments = append(fragments, f)
+			}
+		}
+		records[id], ids = record, append(ids, id)
+	}
+	if !slices.Equal(keys.RowOrder(records), ids) {
+		for i, id := range ids {
+			records[id].(map[string]any)[orderIndex] = fmt.Sprintf("%06d", i+1)
+		}
+	}
+	n.Data = maps.Clone(n.Data)
+	n.Data["records"] = records
+	n.Nodes, n.Fragments = nil, fragments
+	if n.Fragments == nil {
+		n.Fragments = []schema.Node{}
+	}
+	return n
+}
+
+func unused(name string, used func(name string) bool) string {
+	free := name
+	for n := 2; used(free); n++ {
+		free = name + "-" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// rowVersion shows a record as a table of one row.
+func (s *side) rowVersion(b *block) any {
+	n := *s.blocks[b.place.parent].node
+	n.Nodes = []schema.Node{*b.node}
+	n = collapse(n)
+	return &n
+}
+
+// blockOf returns the key and the path that name a block in a conflict.
+func blockOf(key, path string) (block, inside string) {
+	key = strings.TrimPrefix(key, foreign)
+	table, row, isRow := strings.Cut(key, rowSeparator)
+	if !isRow {
+		return key, path
+	}
+	inside = "records." + row
+	if path != "" {
+		inside += "." + strings.TrimPrefix(path, "data.")
+	}
+	return table, inside
+}

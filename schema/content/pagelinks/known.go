@@ -1,0 +1,234 @@
+package pagelinks
+
+import (
+	"path"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+)
+
+// Target is what stands at a path of a repository: a page, or a file of the space.
+type Target struct{ Page, File string }
+
+// Known is what a caller has looked up for the links of one page.
+type Known struct {
+	// Pages are ids by the paths of pages in the space: see [Targets].
+	Pages map[string]string
+	// Once are ids by the paths that pages once had. A link to one is shown as a reference, and stays as it is written.
+	Once map[string]string
+	// Files are by the paths of files in the repository: see [FileTargets].
+	Files map[string]Target
+}
+
+// readmes are the names of a folder's own page.
+var readmes = []string{"README.md", "readme.md", "Readme.md"}
+
+// FileTargets lists the paths of files in the repository that the references of a page may lead to.
+func FileTargets(d schema.Document, from Page) []string { return targets(d, from, filesOf) }
+
+// filesOf lists the paths that a reference may mean, the likeliest first. Includes may be relative to the root.
+func filesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
+	if from.File == "" {
+		return nil, ""
+	}
+	link, folders := pathOf(ref), []string{path.Dir(from.File)}
+	if ref["kind"] == "reusable-content" {
+		folders = append(folders, strings.TrimSuffix(from.Root, "/"))
+	}
+	for _, folder := range folders {
+		target, anchor, ok := content.RelativeTarget(folder, link)
+		if !ok {
+			continue
+		}
+		fragment = anchor
+		candidates = append(candidates, target)
+		if ref["kind"] == "url" {
+			for _, name := range readmes {
+				candidates = append(candidates, path.Join(target, name))
+			}
+		}
+	}
+	return candidates, fragment
+}
+
+// pathOf returns the path of a reference. It returns "" if the reference names a file by its id.
+func pathOf(ref map[string]any) string {
+	link := linkOf(ref)
+	switch ref["kind"] {
+	case "file":
+		link, _ = ref["file"].(string)
+	case "reusable-content":
+		link, _ = ref["reusableContent"].(string)
+	}
+	if _, elsewhere := ref["space"]; elsewhere || content.IsID(link) {
+		return ""
+	}
+	return link
+}
+
+// means returns the reference that a link of a page stands for; nil if the link is none, or leads to nothing that is
+// known.
+func (k Known) means(ref map[string]any, from Page) map[string]any {
+	if named, ok := named(ref); ok {
+		return named
+	}
+	if anchor, own := ownAnchor(ref); own {
+		if from.ID == "" {
+			return nil
+		}
+		return valid(map[string]any{"kind": "anchor", "anchor": anchor, "page": from.ID})
+	}
+	candidates, fragment := filesOf(ref, from)
+	for _, candidate := range candidates {
+		found := k.Files[candidate]
+		switch kind := ref["kind"]; {
+		case kind == "url" && found.Page != "":
+			return toPage(found.Page, fragment)
+		case found.File == "" || fragment != "":
+		case kind == "reusable-content":
+			return map[string]any{"kind": "reusable-content", "reusableContent": found.File}
+		default:
+			return map[string]any{"kind": "file", "file": found.File}
+		}
+	}
+	if from.File != "" && len(candidates) > 0 && !strings.HasPrefix(candidates[0], from.Root) {
+		return nil // It leads out of what pages are made of.
+	}
+	return pageAt(k.Pages, ref, from)
+}
+
+func toPage(id, fragment string) map[string]any {
+	if fragment != "" {
+		return valid(map[string]any{"kind": "anchor", "anchor": fragment, "page": id})
+	}
+	return map[string]any{"kind": "page", "page": id}
+}
+
+// Resolve returns the document with references in the place of links to pages and files. Links to anchors of the page
+// itself stay: as files have them, they need no page. The document that it was given stays as it was.
+func (k Known) Resolve(d schema.Document, from Page) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if _, own := ownAnchor(ref); own {
+			return nil
+		}
+		return k.means(ref, from)
+	})
+}
+
+// forms are the references of a document that mean the same, in their order.
+type forms struct {
+	list []map[string]any
+	keys map[string]bool // of the list
+	next int
+	// count is how many references of the other document mean the same.
+	count int
+}
+
+// AsIn returns the document with its references in the forms in which another one has them, if both mean the same: an
+// anchor of the page itself may be written with and without the page. References that the other has more than once are
+// taken in its order. The documents that it was given stay as they were.
+func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
+	all := map[string]*forms{}
+	k.each(other, from, func(key string, ref map[string]any) {
+		if all[key] == nil {
+			all[key] = &forms{keys: map[string]bool{}}
+		}
+		all[key].list = append(all[key].list, ref)
+		all[key].keys[keyOf(ref)] = true
+	})
+	if len(all) == 0 {
+		return d
+	}
+	k.each(d, from, func(key string, _ map[string]any) {
+		if f := all[key]; f != nil {
+			f.count++
+		}
+	})
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		f := all[k.key(ref, from)]
+		if f == nil {
+			return nil
+		}
+		at := 0
+		if len(f.list) == f.count {
+			at = f.next
+			f.next++
+		} else if f.keys[keyOf(ref)] {
+			return nil // Some references are new, or gone: their order says nothing.
+		}
+		if keyOf(f.list[at]) == keyOf(ref) {
+			return nil
+		}
+		return f.list[at]
+	})
+}
+
+// each visits the references of a document with keys, which are equal for references of one meaning.
+func (k Known) each(d schema.Document, from Page, visit func(key string, ref map[string]any)) {
+	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		visit(k.key(ref, from), ref)
+		return nil
+	})
+}
+
+// key is what a reference means, or is shown as: a link as sites have them, which leads out of the files of the pages,
+// or one to where a page once was.
+func (k Known) key(ref map[string]any, from Page) string {
+	if means := k.means(ref, from); means != nil {
+		return keyOf(means)
+	}
+	for _, ids := range []map[string]string{k.Pages, k.Once} {
+		if means := pageAt(ids, ref, from); means != nil {
+			return keyOf(means)
+		}
+	}
+	return keyOf(ref)
+}
+
+// pageAt refers to the page at the path that a link of a page has, if there is one.
+func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any {
+	candidates, fragment := candidatesOf(ref, from)
+	for _, candidate := range candidates {
+		if id := ids[candidate]; id != "" {
+			return toPage(id, fragment)
+		}
+	}
+	return nil
+}
+
+func keyOf(ref map[string]any) string {
+	text, err := json.Marshal(ref, json.Deterministic(true))
+	if err != nil {
+		return "" // It was decoded from JSON.
+	}
+	return string(text)
+}
+
+// Resolvable reports whether Resolve can find all relative links of a document: more of them would not be looked up.
+func Resolvable(d schema.Document, from Page) bool {
+	if from.File != "" {
+		return len(FileTargets(d, from)) < maxTargets
+	}
+	return len(Targets(d, from)) < maxTargets
+}
+
+// HasPaths reports whether documents have links that are paths, which callers have to look up.
+func HasPaths(documents ...schema.Document) bool {
+	found := false
+	for _, d := range documents {
+		markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+			// Any folder does: the link must only lead out of none.
+			_, _, relative := content.RelativeTarget(
+				strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1),
+				pathOf(ref),
+			)
+			found = found || relative
+			return nil
+		})
+	}
+	return found
+}

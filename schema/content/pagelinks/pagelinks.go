@@ -1,0 +1,192 @@
+// Package pagelinks resolves the links between the pages of one revision. A text that was written as files have it links
+// [like this](install.md#linux): readers of documents need the id of the page instead, and readers of Markdown a path that is
+// relative to the page, or an address that has the id and stays when pages move. The package does no I/O: the caller looks up paths
+// and ids.
+package pagelinks
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/tree"
+)
+
+// maxTargets bounds the look-ups for one document, with up to four for each link. Links beyond it stay as they are.
+const maxTargets = 4000
+
+// Page is the page that a document belongs to. A new page has no id yet.
+type Page struct {
+	ID, Path string
+	// File is the path of the page's file in the repository that the space is synchronized with, or where the next
+	// export writes it; "" without a repository. Root is the folder of the content there, with a slash at its end, or
+	// "".
+	File, Root string
+}
+
+// Targets lists the paths of pages that the relative links of a page may lead to.
+func Targets(d schema.Document, from Page) []string { return targets(d, from, candidatesOf) }
+
+// targets lists the candidates of all references, each once.
+func targets(
+	d schema.Document, from Page, of func(ref map[string]any, from Page) (candidates []string, fragment string),
+) []string {
+	var targets []string
+	seen := map[string]bool{}
+	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		candidates, _ := of(ref, from)
+		for _, candidate := range candidates {
+			if !seen[candidate] && len(seen) < maxTargets {
+				seen[candidate] = true
+				targets = append(targets, candidate)
+			}
+		}
+		return nil
+	})
+	return targets
+}
+
+// ToPages returns the document with the ids of pages in the place of relative links, where ids has the paths. A link to an
+// anchor of the page itself becomes a reference too. The document that it was given stays as it was.
+func ToPages(d schema.Document, from Page, ids map[string]string) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if named, ok := named(ref); ok {
+			return named
+		}
+		if anchor, own := ownAnchor(ref); own {
+			return valid(map[string]any{"kind": "anchor", "anchor": anchor, "page": from.ID})
+		}
+		return pageAt(ids, ref, from)
+	})
+}
+
+// Pages lists the pages of the same space that the document refers to, by their ids.
+func Pages(d schema.Document) []string {
+	var ids []string
+	seen := map[string]bool{}
+	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if named, ok := named(ref); ok {
+			ref = named
+		}
+		if id, ok := pageOf(ref); ok && id != "" && !seen[id] && len(seen) < maxTargets {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids
+}
+
+// Relative returns the document with relative links in the place of references to pages, where paths has the ids. They
+// lead to the page as a file: guides/install.md. The document that it was given stays as it was.
+func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
+	files := make(map[string]string, len(paths))
+	for id, to := range paths {
+		if to != "" {
+			files[id] = to + ".md"
+		}
+	}
+	return relative(d, from, from.Path, files)
+}
+
+// RelativeFiles returns the document with relative links to the files of pages in the repository, as Relative does.
+func RelativeFiles(d schema.Document, from Page, files map[string]string) schema.Document {
+	return relative(d, from, from.File, files)
+}
+
+func relative(d schema.Document, from Page, at string, files map[string]string) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if named, ok := named(ref); ok {
+			ref = named
+		}
+		id, ok := pageOf(ref)
+		if !ok {
+			return nil
+		}
+		link := ""
+		switch to := files[id]; {
+		case id == "" || id == from.ID && ref["kind"] == "anchor":
+		case to == "":
+			return nil
+		default:
+			link = content.RelativeLink(at, to)
+		}
+		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
+			link += "#" + anchor
+		}
+		return valid(map[string]any{"kind": "url", "url": link})
+	})
+}
+
+// pageOf gives the page of a reference to a page or an anchor in the same space; "" is the page itself.
+func pageOf(ref map[string]any) (id string, ok bool) {
+	if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "page" && ref["kind"] != "anchor" {
+		return "", false
+	}
+	id, _ = ref["page"].(string)
+	return id, true
+}
+
+func linkOf(ref map[string]any) string {
+	if ref["kind"] != "url" {
+		return ""
+	}
+	link, _ := ref["url"].(string)
+	return link
+}
+
+func ownAnchor(ref map[string]any) (string, bool) {
+	anchor, own := strings.CutPrefix(linkOf(ref), "#")
+	return anchor, own && anchor != ""
+}
+
+// candidatesOf lists the paths of pages that a relative link may mean, the likeliest first. The page may be a file in the
+// folder of the page above it, or a folder of its own; and files may have names that are no slugs yet.
+func candidatesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
+	link := linkOf(ref)
+	if link == "" {
+		return nil, ""
+	}
+	add := func(candidate string) {
+		if candidate != "" && candidate != "." && !slices.Contains(candidates, candidate) {
+			candidates = append(candidates, candidate)
+		}
+	}
+	for _, folder := range []string{path.Dir(from.Path), from.Path} {
+		target, anchor, ok := content.RelativeTarget(folder, link)
+		if !ok {
+			continue
+		}
+		fragment = anchor
+		file := path.Base(target)
+		name := strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".markdown")
+		if name != file && (strings.EqualFold(name, "readme") || strings.EqualFold(name, "index")) {
+			add(path.Dir(target))
+		}
+		add(path.Join(path.Dir(target), name))
+		add(path.Join(path.Dir(target), tree.Slugify(name)))
+	}
+	return candidates, fragment
+}
+
+func valid(ref map[string]any) map[string]any {
+	if len(schema.ContentRefProblems("", ref)) > 0 {
+		return nil
+	}
+	return ref
+}
+
+// WithFiles returns the document with addresses in the place of references to files of the same space, as address gives them by id.
+// The document that it was given stays as it was.
+func WithFiles(d schema.Document, address func(id string) string) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		id, _ := ref["file"].(string)
+		if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "file" || !content.IsID(id) {
+			return nil
+		}
+		return valid(map[string]any{"kind": "url", "url": address(id)})
+	})
+}

@@ -1,0 +1,353 @@
+package pdf
+
+import (
+	"math"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// blockKinds has a row per kind of block with a layout of its own. Others are shown as their label and their children.
+var blockKinds map[string]func(b *builder, n *schema.Node) node
+
+func init() { // In init, because the rows call blocks, which reads the table.
+	blockKinds = map[string]func(b *builder, n *schema.Node) node{
+		"paragraph":      (*builder).paragraph,
+		"heading-1":      func(b *builder, n *schema.Node) node { return b.heading(n, 1) },
+		"heading-2":      func(b *builder, n *schema.Node) node { return b.heading(n, 2) },
+		"heading-3":      func(b *builder, n *schema.Node) node { return b.heading(n, 3) },
+		"divider":        func(*builder, *schema.Node) node { return node{Kind: "hr"} },
+		"blockquote":     func(b *builder, n *schema.Node) node { return b.holding("quote", n) },
+		"hint":           (*builder).hint,
+		"code":           (*builder).code,
+		"math":           func(b *builder, n *schema.Node) node { return b.formula("math", n) },
+		"list-ordered":   func(b *builder, n *schema.Node) node { return b.list("ol", n) },
+		"list-unordered": func(b *builder, n *schema.Node) node { return b.list("ul", n) },
+		"list-tasks":     func(b *builder, n *schema.Node) node { return b.list("tasks", n) },
+		"images":         (*builder).pictures,
+		"drawing":        (*builder).picture,
+		"table":          (*builder).table,
+		"expandable":     (*builder).expandable,
+		"tabs":           (*builder).tabs,
+		"stepper":        func(b *builder, n *schema.Node) node { return b.parts("steps", n) },
+		"columns":        (*builder).columns,
+		"content-ref":    func(b *builder, n *schema.Node) node { return b.card(b.reference(n.Data["ref"])) },
+		"reusable-content": func(b *builder, n *schema.Node) node {
+			return b.card(b.reference(n.Data["ref"]))
+		},
+		"file":              (*builder).file,
+		"embed":             (*builder).embed,
+		"integration":       (*builder).embed,
+		"swagger":           api,
+		"openapi-operation": api,
+		"openapi-webhook":   api,
+	}
+}
+
+func (b *builder) blocks(nodes []schema.Node) []node {
+	made := []node{}
+	for i := range nodes {
+		made = append(made, b.block(&nodes[i]))
+	}
+	return made
+}
+
+// snug shows a single paragraph without the space around one.
+func (b *builder) snug(nodes []schema.Node) []node {
+	if len(nodes) == 1 && nodes[0].Type == "paragraph" {
+		return append([]node{}, b.inlines(nodes[0].Nodes)...)
+	}
+	return b.blocks(nodes)
+}
+
+func (b *builder) block(n *schema.Node) node {
+	if b.depth >= maxDepth && !content.HoldsText(n) {
+		flat := content.Plain(schema.Document{Nodes: []schema.Node{*n}})
+		return node{Kind: "p", Children: leafNodes(schema.Leaf{Text: flat}), Dir: b.turn(flat)}
+	}
+	b.depth++
+	defer func() { b.depth-- }()
+	if show, ok := blockKinds[n.Type]; ok {
+		return show(b, n)
+	}
+	var made node
+	if label := oneLine(content.Label(n)); label != "" {
+		made.Children = append(made.Children, node{Kind: "p", Children: []node{{Kind: "s", Text: &label, Marks: "b"}}})
+	}
+	if content.HoldsText(n) {
+		made.Children = append(made.Children, b.paragraph(n))
+	} else {
+		made.Children = append(made.Children, b.blocks(n.Nodes)...)
+	}
+	for i := range n.Fragments {
+		made.Children = append(made.Children, b.blocks(n.Fragments[i].Nodes)...)
+	}
+	return made
+}
+
+func (b *builder) paragraph(n *schema.Node) node {
+	return node{Kind: "p", Children: b.inlines(n.Nodes), Dir: b.turn(content.InlineText(n.Nodes)), Align: content.Member(n.Data, "align")}
+}
+
+// maxHeading is the depth of the lowest heading in Markdown, where those below the third are heading-3 with a level.
+const maxHeading = 6
+
+func (b *builder) heading(n *schema.Node, depth int) node {
+	if level, ok := n.Data["level"].(float64); ok && level > float64(depth) && level <= maxHeading {
+		depth = int(level)
+	}
+	made := b.paragraph(n)
+	made.Kind, made.Number = "h", &depth
+	for _, id := range []string{content.Member(n.Data, "id"), content.Member(n.Meta, "id")} {
+		made.ID = b.label(id)
+		if made.ID != "" {
+			break
+		}
+	}
+	return made
+}
+
+// label names the place of an anchor. The first of equal ones is where links lead.
+func (b *builder) label(anchor string) string {
+	if anchor == "" {
+		return ""
+	}
+	for _, taken := range b.anchors {
+		if taken == anchor {
+			return ""
+		}
+	}
+	b.anchors = append(b.anchors, anchor)
+	return labelOf(b.page, anchor)
+}
+
+// holding is a block around blocks.
+func (b *builder) holding(kind string, n *schema.Node) node {
+	made := node{Kind: kind, Dir: b.turn(firstText(n.Nodes))}
+	if content.HoldsText(n) {
+		made.Children = []node{b.paragraph(n)}
+	} else {
+		made.Children = b.blocks(n.Nodes)
+	}
+	return made
+}
+
+// firstText is the text that tells a block's direction.
+func firstText(nodes []schema.Node) string {
+	for len(nodes) > 0 && !content.HoldsText(&schema.Node{Nodes: nodes}) {
+		nodes = nodes[0].Nodes
+	}
+	return content.InlineText(nodes)
+}
+
+// defaultHint is the style of hints whose own has no color.
+const defaultHint = "info"
+
+var hintStyles = map[string]bool{"info": true, "warning": true, "danger": true, "success": true}
+
+func (b *builder) hint(n *schema.Node) node {
+	made := b.holding("hint", n)
+	made.Style = content.Member(n.Data, "style")
+	if !hintStyles[made.Style] {
+		made.Style = defaultHint
+	}
+	return made
+}
+
+func (b *builder) code(n *schema.Node) node {
+	made := node{
+		Kind: "code", Title: text(oneLine(content.Member(n.Data, "title"))),
+		Lang: text(language(content.Member(n.Data, "syntax"))),
+	}
+	made.Lines, _ = n.Data["lineNumbers"].(bool)
+	lines := make([]string, len(n.Nodes))
+	for i := range n.Nodes {
+		lines[i] = strings.ReplaceAll(content.InlineText(n.Nodes[i].Nodes), "\n", " ")
+		if marked, _ := n.Nodes[i].Data["highlighted"].(bool); marked {
+			made.Marked = append(made.Marked, i+1)
+		}
+	}
+	made.Text = text(printable(strings.Join(lines, "\n")))
+	return made
+}
+
+// language is the name at the beginning of what follows a fence, such as "rust,editable".
+func language(info string) string {
+	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
+	if end < 0 {
+		return info
+	}
+	return info[:end]
+}
+
+// printable leaves out control characters that are no space.
+func printable(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n")
+	for i := range lines {
+		lines[i] = oneLine(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (b *builder) list(kind string, n *schema.Node) node {
+	made := b.parts(kind, n)
+	tight := true
+	for i := range n.Nodes {
+		item := &n.Nodes[i]
+		made.Dir = b.turn(firstText(item.Nodes))
+		tight = tight && len(item.Nodes) <= 1
+		if checked, ok := item.Data["checked"].(bool); ok || kind == "tasks" {
+			made.Kind = "tasks"
+			made.Children[i].Done = &checked
+		}
+	}
+	if n.Type == "list-ordered" {
+		made.Kind = "ol" // The boxes of an ordered list's tasks are left out: its numbers are what texts refer to.
+	}
+	start := content.ListStart(n)
+	made.Tight, made.Number = &tight, &start
+	return made
+}
+
+// parts is a block whose children are not blocks of their own.
+func (b *builder) parts(kind string, n *schema.Node) node {
+	made := node{Kind: kind, Children: make([]node, len(n.Nodes))}
+	for i := range n.Nodes {
+		part := b.holding("", &n.Nodes[i])
+		made.Children[i] = node{Children: part.Children, Dir: part.Dir}
+	}
+	return made
+}
+
+func (b *builder) pictures(n *schema.Node) node {
+	if len(n.Nodes) == 1 {
+		made := b.picture(&n.Nodes[0])
+		made.Align = content.Member(n.Data, "align")
+		return made
+	}
+	made := node{Kind: "columns"}
+	for i := range n.Nodes {
+		made.Widths = append(made.Widths, 1)
+		made.Children = append(made.Children, node{Children: []node{b.picture(&n.Nodes[i])}})
+	}
+	if len(made.Children) == 0 {
+		return node{}
+	}
+	return made
+}
+
+func (b *builder) picture(n *schema.Node) node {
+	made := node{Kind: "picture", Source: b.image(n.Data["ref"]), Text: text(oneLine(content.Label(n))), Children: []node{}}
+	switch width := n.Data["width"].(type) {
+	case float64:
+		made.Width = bounded(width, maxWidth)
+	case map[string]any:
+		value, _ := width["value"].(float64)
+		if unit, _ := width["unit"].(string); unit == "%" {
+			made.Share = bounded(value/100, 1)
+		} else {
+			made.Width = bounded(value, maxWidth)
+		}
+	}
+	for i := range n.Fragments {
+		if !captionless(n.Fragments[i].Nodes) {
+			made.Children = append(made.Children, b.blocks(n.Fragments[i].Nodes)...)
+		}
+	}
+	return made
+}
+
+func captionless(nodes []schema.Node) bool {
+	return content.Plain(schema.Document{Nodes: nodes}) == ""
+}
+
+// maxWidth is more pixels than a sheet has.
+const maxWidth = 5000
+
+// bounded is 0 for what is no size.
+func bounded(value, most float64) float64 {
+	if math.IsNaN(value) || value <= 0 {
+		return 0
+	}
+	return min(value, most)
+}
+
+func (b *builder) expandable(n *schema.Node) node {
+	made := node{Kind: "expandable", Text: text(""), Children: []node{}}
+	for i := range n.Fragments {
+		f := &n.Fragments[i]
+		if f.Fragment == "expandable-title" || f.Type == "expandable-title" {
+			made.Text = text(oneLine(content.Plain(schema.Document{Nodes: f.Nodes})))
+			made.Dir = b.turn(*made.Text)
+			continue
+		}
+		made.Children = append(made.Children, b.blocks(f.Nodes)...)
+	}
+	return made
+}
+
+func (b *builder) tabs(n *schema.Node) node {
+	made := b.parts("tabs", n)
+	for i := range n.Nodes {
+		made.Children[i].Text = text(oneLine(content.Label(&n.Nodes[i])))
+	}
+	return made
+}
+
+// The narrowest and the widest share of a column, in percent.
+const (
+	leastShare = 10
+	mostShare  = 90
+)
+
+func (b *builder) columns(n *schema.Node) node {
+	made := b.parts("columns", n)
+	for i := range n.Nodes {
+		share := 100 / float64(len(n.Nodes))
+		if width, ok := n.Nodes[i].Data["width"].(map[string]any); ok && width["unit"] == "%" {
+			share, _ = width["value"].(float64)
+		}
+		made.Widths = append(made.Widths, min(max(share, leastShare), mostShare))
+	}
+	if len(made.Children) == 0 {
+		return node{}
+	}
+	return made
+}
+
+// card is a block that names what it leads to.
+func (b *builder) card(reference node) node {
+	name := ""
+	if len(reference.Children) > 0 {
+		name = *reference.Children[0].Text
+	}
+	reference.Kind, reference.Text, reference.Children = "card", &name, []node{}
+	reference.Dir = b.turn(name)
+	return reference
+}
+
+func (b *builder) file(n *schema.Node) node {
+	made := b.card(b.reference(n.Data["ref"]))
+	return b.captioned(made, n)
+}
+
+func (b *builder) embed(n *schema.Node) node {
+	label := oneLine(content.Label(n))
+	url := map[string]any{"kind": "url", "url": content.Member(n.Data, "url")}
+	made := b.lead(url, node{Children: []node{{Kind: "s", Text: &label}}})
+	return b.captioned(b.card(made), n)
+}
+
+func (b *builder) captioned(made node, n *schema.Node) node {
+	if caption := content.Member(n.Data, "caption"); caption != "" {
+		made.Children = []node{{Kind: "p", Children: leafNodes(schema.Leaf{Text: caption})}}
+	}
+	return made
+}
+
+func api(_ *builder, n *schema.Node) node {
+	method := strings.ToUpper(oneLine(content.Member(n.Data, "method")))
+	rest := strings.TrimSpace(strings.TrimPrefix(oneLine(content.Label(n)), method))
+	return node{Kind: "api", Tag: &method, Text: &rest}
+}

@@ -1,0 +1,245 @@
+package pdf
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/bidi"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// node is a part of a document as the layout reads it: Kind is a row of its table `kinds`. Members that a kind does not have
+// are absent.
+type node struct {
+	Kind     string `json:"k,omitempty"`
+	Children []node `json:"c,omitzero"`
+	// Text is shown as it is.
+	Text  *string `json:"t,omitzero"`
+	Marks string  `json:"m,omitempty"`
+	Color string  `json:"color,omitempty"`
+	Back  string  `json:"back,omitempty"`
+	Dir   string  `json:"dir,omitempty"`
+	Align string  `json:"align,omitempty"`
+	Style string  `json:"style,omitempty"`
+	Tag   *string `json:"tag,omitzero"`
+	// A link leads to the page with this index, to one of its anchors, or to an address.
+	Page   *int   `json:"page,omitzero"`
+	Anchor string `json:"anchor,omitempty"`
+	To     string `json:"to,omitempty"`
+	// ID is the label of a heading.
+	ID string `json:"id,omitempty"`
+	// Number is the depth of a heading or the first number of a list.
+	Number *int  `json:"n,omitzero"`
+	Tight  *bool `json:"tight,omitzero"`
+	Done   *bool `json:"done,omitzero"`
+	// Formula is a formula's place in the list of all.
+	Formula *int    `json:"f,omitzero"`
+	Title   *string `json:"title,omitzero"`
+	Lang    *string `json:"lang,omitzero"`
+	Lines   bool    `json:"lines,omitzero"`
+	Marked  []int   `json:"marked,omitempty"`
+	// Source names the file of an image. Width is in pixels, Share a part of the room.
+	Source   string    `json:"src,omitempty"`
+	Width    float64   `json:"w,omitzero"`
+	Share    float64   `json:"share,omitzero"`
+	Original bool      `json:"original,omitzero"`
+	Note     []node    `json:"note,omitempty"`
+	Widths   []float64 `json:"widths,omitempty"`
+	Head     *bool     `json:"head,omitzero"`
+	Columns  []column  `json:"columns,omitempty"`
+	Rows     [][]node  `json:"rows,omitzero"`
+}
+
+func text(s string) *string { return &s }
+
+// maxDepth bounds how deep blocks nest in the renderer, which refuses documents beyond its own bound. What is deeper is
+// shown as plain text.
+const maxDepth = 10
+
+// builder turns documents into nodes.
+type builder struct {
+	Source
+	index    map[string]int // of the pages in the document, by id
+	language string         // of the space
+	// Of the page at hand.
+	page      int
+	lang, dir string
+	depth     int
+	anchors   []string
+	// Of all pages.
+	images map[string]string // names in the renderer's input, by the file's id
+	wanted []string          // the files of images, in the order of their names
+	// formulas are the document's, each once, as TeX; places has where they are in it.
+	formulas []string
+	places   map[string]int
+}
+
+func newBuilder(s Source) *builder {
+	b := &builder{Source: s, index: make(map[string]int, len(s.Pages)), images: map[string]string{}, places: map[string]int{}}
+	for i, page := range s.Pages {
+		b.index[page.ID] = i
+	}
+	b.language = languageOf(s.Language)
+	b.dir = directionOf("", b.language)
+	return b
+}
+
+// formula is mathematics, whose TeX is shown if the renderer cannot make more of it.
+func (b *builder) formula(kind string, n *schema.Node) node {
+	tex := content.Label(n)
+	place, known := b.places[tex]
+	if !known {
+		place = len(b.formulas)
+		b.places[tex], b.formulas = place, append(b.formulas, tex)
+	}
+	return node{Kind: kind, Text: &tex, Formula: &place}
+}
+
+// begin forgets the last page.
+func (b *builder) begin(page int, d schema.Document) {
+	b.page, b.depth, b.anchors = page, 0, []string{}
+	sample := sampleOf(b.Pages[page].Title, d)
+	b.lang = languageIn(sample, b.language)
+	b.dir = directionOf(b.Pages[page].Title+sample, b.lang)
+}
+
+// defaultLanguage is that of spaces that name none.
+const defaultLanguage = "en"
+
+// typesetLanguages are the languages whose codes are not those of typst.
+var typesetLanguages = map[string]string{"": defaultLanguage, "pt-br": "pt", "no": "nb", "yue": "zh"}
+
+func languageOf(language string) string {
+	if known, ok := typesetLanguages[language]; ok {
+		return known
+	}
+	return language
+}
+
+// sampleSize is how much of a page's text tells its script.
+const sampleSize = 4 << 10
+
+func sampleOf(title string, d schema.Document) string {
+	b := strings.Builder{}
+	b.WriteString(title)
+	for i := range d.Nodes {
+		if b.Len() > sampleSize {
+			break
+		}
+		b.WriteString(content.InlineText(d.Nodes[i].Nodes))
+	}
+	return b.String()[:min(b.Len(), sampleSize)]
+}
+
+// languageIn finds the language of text in a script whose glyphs depend on it: the same ideographs look different in
+// Japanese, Korean and Chinese.
+func languageIn(sample, otherwise string) string {
+	var han, kana, hangul int
+	for _, r := range sample {
+		switch {
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			kana++
+		case unicode.Is(unicode.Hangul, r):
+			hangul++
+		case unicode.Is(unicode.Han, r):
+			han++
+		}
+	}
+	switch {
+	case kana > 0 && kana >= hangul && otherwise != "zh":
+		return "ja"
+	case hangul > 0 && hangul > han:
+		return "ko"
+	case han > 0 && otherwise != "ja" && otherwise != "ko":
+		return "zh"
+	}
+	return otherwise
+}
+
+// scriptLanguages are the languages of a book in another script than the default's, by the words of its contents page.
+var scriptLanguages = []struct {
+	script   *unicode.RangeTable
+	language string
+}{{unicode.Arabic, "ar"}, {unicode.Hebrew, "he"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"}}
+
+// bookLanguage is the language of the cover and the contents: the language of the space or, if it names none, of most
+// letters of the titles.
+func (b *builder) bookLanguage() string {
+	if b.Language != "" {
+		return b.language
+	}
+	titles := b.Title
+	for _, page := range b.Pages {
+		titles += " " + page.Title
+	}
+	letters, found := 0, make([]int, len(scriptLanguages))
+	for _, r := range titles {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+		for i := range scriptLanguages {
+			if unicode.Is(scriptLanguages[i].script, r) {
+				found[i]++
+			}
+		}
+	}
+	for i, n := range found {
+		if 2*n > letters {
+			return scriptLanguages[i].language
+		}
+	}
+	return languageIn(titles, b.language)
+}
+
+const (
+	leftToRight = "ltr"
+	rightToLeft = "rtl"
+)
+
+var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
+
+// directionOf is the direction of the first character that has one, as UAX #9 wants it for a paragraph. Text without such a
+// character has the direction of what is around it, which may be given as a language.
+func directionOf(text, around string) string {
+	for _, r := range text {
+		properties, _ := bidi.LookupRune(r)
+		switch properties.Class() {
+		case bidi.L:
+			return leftToRight
+		case bidi.R, bidi.AL:
+			return rightToLeft
+		default:
+		}
+	}
+	if around == rightToLeft || rightToLeftLanguages[around] {
+		return rightToLeft
+	}
+	return leftToRight
+}
+
+// turn gives the direction of a block's text, or "" if it is that of the page.
+func (b *builder) turn(text string) string {
+	if dir := directionOf(text, b.dir); dir != b.dir {
+		return dir
+	}
+	return ""
+}
+
+// oneLine replaces what would end a line, and what has no place in a PDF's strings.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// labelOf names the place of an anchor of a page, as the layout does.
+func labelOf(page int, anchor string) string { return "a" + strconv.Itoa(page) + "-" + anchor }

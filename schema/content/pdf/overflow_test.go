@@ -1,0 +1,108 @@
+package pdf_test
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	reader "github.com/ledongthuc/pdf"
+
+	"github.com/octavo-docs/octavo/schema/content/pdf"
+)
+
+// TestNothingOverflows prints long words in every place that may be narrow. No letter is beyond the margin of the
+// sheet or on another letter, and each word is there as a whole.
+func TestNothingOverflows(t *testing.T) {
+	t.Parallel()
+	word := strings.Repeat("abcdefghij", 25)
+	table := "| a | b | c | d |\n| - | - | - | - |\n| `" + word + "` | " + word +
+		" | next | `kubernetes.io/service-account.name` |\n" +
+		"| https://example.com/" + word + " | [link](https://example.com) | **" + word + "** | `short` |\n"
+	for name, markdown := range map[string]string{
+		"inline code": "See `" + word + "` here.",
+		"a word":      "See " + word + " here.",
+		"an address":  "See <https://example.com/" + word + "> here.",
+		"a block":     "```\nlet a = " + word + "\n```",
+		"a language":  "```json\n{\"a\": \"" + word + "\", \"b\": [" + strings.Repeat("[1],", 60) + "[2]]}\n```",
+		"a table":     table,
+		"a hint":      "{% hint style=\"info\" %}\n`" + word + "`\n\n```\n" + word + "\n```\n{% endhint %}",
+		"a list":      "- a\n  - b\n    - `" + word + "`\n\n      ```go\n      " + word + "\n      ```\n",
+		"a line of many words": "1. one\n\n   - two\n\n     ```bash\n     " + word +
+			strings.Repeat(" --an=option", 2000) + "\n     ```\n",
+		"no language, on one line": "```rust,editable\n" + strings.Repeat(word+" <p> ", 10) + "\n```",
+		"a heading":                "## `" + word + "` and " + word,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := render(t, source(t, read(t, markdown)))
+			var all strings.Builder
+			for i := 1; i <= r.NumPage(); i++ {
+				page := r.Page(i)
+				glyphs := page.Content().Text
+				right := page.V.Key("MediaBox").Index(2).Float64()
+				for _, g := range glyphs {
+					all.WriteString(g.S)
+					if strings.TrimSpace(g.S) != "" && (g.X < 0 || g.X+g.W > right-50) {
+						t.Errorf("sheet %d: %q is at %.0f of %.0f", i, g.S, g.X, right)
+					}
+				}
+				overlapping(t, glyphs)
+			}
+			if got, want := strings.Count(strip(all.String()), "abcdefghij"), strings.Count(markdown,
+				"abcdefghij"); got < want {
+				t.Errorf("%d of %d parts of words are there: %s", got, want, all.String())
+			}
+		})
+	}
+}
+
+// overlapping reports letters of one line that are on each other.
+func overlapping(t *testing.T, glyphs []reader.Text) {
+	t.Helper()
+	shown := slices.DeleteFunc(slices.Clone(glyphs), func(g reader.Text) bool { return strip(g.S) == "" })
+	slices.SortStableFunc(
+		shown,
+		func(a, b reader.Text) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) },
+	)
+	for i := 1; i < len(shown); i++ {
+		before, g := shown[i-1], shown[i]
+		if before.Y == g.Y && g.X < before.X+before.W-0.2*before.FontSize {
+			t.Errorf("%q at %.0f is on %q, which ends at %.0f", g.S, g.X, before.S, before.X+before.W)
+			return
+		}
+	}
+}
+
+// strip removes blanks and the places where words may break.
+func strip(text string) string {
+	return strings.Join(
+		strings.Fields(strings.NewReplacer("\ufffd", "", "\u200b", "", "\u00ad", "", "\u2010", "").Replace(text)),
+		"",
+	)
+}
+
+// TestBookLanguage: the contents page of a space that names no language is in the language of its titles.
+func TestBookLanguage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ language, title, page, want string }{
+		{"", "دليل Frappe", "البدء السريع", `"lang":"ar","dir":"rtl"`},
+		{"", "Frappe", "البدء السريع والإعدادات", `"lang":"ar","dir":"ltr"`},
+		{"", "Guide", "Начало работы", `"lang":"ru","dir":"ltr"`},
+		{"", "手册", "安装", `"lang":"zh","dir":"ltr"`},
+		{"", "ガイド", "インストール", `"lang":"ja","dir":"ltr"`},
+		{"", "Guide", "Start, مرحبا", `"lang":"en","dir":"ltr"`},
+		{"fr", "Guide", "مرحبا", `"lang":"fr","dir":"ltr"`},
+	} {
+		s := source(t, read(t, "Text."))
+		s.Title, s.Language, s.Pages[0].Title = c.title, c.language, c.page
+		for f, err := range pdf.Files(s) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Name == "info.json" && !strings.Contains(string(f.Content), c.want) {
+				t.Errorf("%q, %q: %s, want %s", c.title, c.page, f.Content, c.want)
+			}
+		}
+	}
+}

@@ -1,5 +1,0 @@
-// Package pdf writes what typst needs to lay out the pages of a space as a PDF: a fixed layout (main.typ), and JSON with what
-// users wrote. No text of a user ever becomes a part of the layout's source, so none can be markup or code; the
-// renderer turns formulas into mathematics, and checks that they are nothing else. The package is
-// pure and deterministic: it runs no renderer, and imports nothing of this module but schema and store/content.
-package pdf
