@@ -257,7 +257,7 @@ func TestDocumentation(t *testing.T) {
 // TestGitSession runs the session of GIT.md from a repository to a site.
 func TestGitSession(t *testing.T) {
 	t.Parallel()
-	i, forge := newInstance(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), gitsynctest.New(t)
+	i, forge := newAttached(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), gitsynctest.New(t)
 	forge.Repository("book")
 	before := forge.Files("book", "main", map[string]string{"README.md": "# Book\n\nText.\n", "more.md": "# More\n\n* one\n* two\n"})
 	session := documentSession(t, "api/content/GIT.md", ". data/quickstart.env\nREPOSITORY=")

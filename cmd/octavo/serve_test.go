@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -246,23 +248,31 @@ func TestBadBatchStoresNothing(t *testing.T) {
 // TestClearErrors: a failed start names the setting to change.
 func TestClearErrors(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	engines := sharedEngines(t, 1)
+	i := newInstance(t, engines...)
+	inUse := t.TempDir()
+	lock, err := dirlock.Acquire(t.Context(), inUse, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Release() })
+	attached := func(env ...string) []string { return append(slices.Clone(engines), env...) }
 	for name, c := range map[string]struct {
 		env  []string
 		want string
 	}{
-		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + i.dir, "OCTAVO_LISTEN=" + enginetest.Address(t)}, "OCTAVO_DATA_DIR"},
-		"address in use":        {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + i.listen}, "OCTAVO_LISTEN"},
-		"admin address in use":  {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + enginetest.Address(t), "OCTAVO_ADMIN_LISTEN=" + i.admin}, "OCTAVO_ADMIN_LISTEN"},
+		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + inUse, "OCTAVO_LISTEN=" + enginetest.Address(t)}, "OCTAVO_DATA_DIR"},
+		"address in use":        {attached("OCTAVO_LISTEN=" + i.listen), "OCTAVO_LISTEN"},
+		"admin address in use":  {attached("OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_ADMIN_LISTEN="+i.admin), "OCTAVO_ADMIN_LISTEN"},
 		"short session":         {[]string{"OCTAVO_SINK_SESSION_TIMEOUT=1s"}, "OCTAVO_SINK_SESSION_TIMEOUT"},
 		"unknown role":          {[]string{"OCTAVO_ROLES=cook"}, "OCTAVO_ROLES"},
-		"bad token":             {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + enginetest.Address(t), "OCTAVO_BOOTSTRAP_TOKEN=short"}, "OCTAVO_BOOTSTRAP_TOKEN"},
-		"no Postgres there":     {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_POSTGRES_URL=postgres://127.0.0.1:1/none?connect_timeout=2"}, "Postgres"},
+		"bad token":             {attached("OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_BOOTSTRAP_TOKEN=short"), "OCTAVO_BOOTSTRAP_TOKEN"},
+		"no Postgres there":     {attached("OCTAVO_POSTGRES_URL=postgres://127.0.0.1:1/none?connect_timeout=2"), "Postgres"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(enginetest.Octavo(t), "serve")
-			cmd.Env = append(append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t)), c.env...)
+			cmd.Env = append(append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t), "OCTAVO_DATA_DIR="+t.TempDir()), c.env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 			timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
 			output, err := cmd.CombinedOutput()

@@ -38,7 +38,7 @@ const (
 // TestSSOSession runs the commands of sso.md: domains, a provider that becomes active, and a code that is unknown.
 func TestSSOSession(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newAttached(t)
 	file := filepath.Join(filepath.Dir(i.dir), "idp.pem")
 	if err := os.WriteFile(file, []byte(samltest.Ours().PEM()), 0o600); err != nil {
 		t.Fatal(err)

@@ -339,12 +339,16 @@ func (a *analyzed) themed() score {
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method on each set of the corpus, and prints the figures and titles.
+// TestCorpus measures the method on each set of the corpus, and prints the figures and titles. The short form measures
+// the smallest set.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && set != "held" {
+				t.Skip("runs only in the long form: CI runs make test-long")
+			}
 			a := extracted(t, set)
 			order := a.order()
 			a.assign(order, len(order), 0)
