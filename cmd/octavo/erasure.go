@@ -17,16 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// eraseEvery is the pause between two looks for erasures, retainEvery that between two for
-// events that sites no longer keep, which are deleted once a day.
-const (
-	eraseEvery  = time.Second
-	eraseRetry  = 10 * time.Second // after a failure, or while another node has the locks
-	retainEvery = time.Hour
-)
-
-// startErasures erases visitors and old events in the background, on nodes with a sink. It
-// tries again later while another node has the lock.
+// startErasures erases visitors and old events in the background, on nodes with a sink.
 func (n *node) startErasures() error {
 	if n.setup.sink == nil {
 		return nil
@@ -57,33 +48,29 @@ func (n *node) startErasures() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var retained time.Time
-		for pause(ctx, eraseEvery) {
-			if !n.setup.migrated.Load() {
-				continue
-			}
-			retain := time.Since(retained) >= retainEvery
-			err := n.erase(ctx, job, retain)
-			switch {
-			case err == nil && retain:
-				retained = time.Now()
-			case err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked):
-				n.log.Warn("Visitors or old events cannot be erased now.", "error", err)
-				pause(ctx, eraseRetry)
-			case err != nil && retain:
-				pause(ctx, eraseRetry)
-			}
-		}
-	}()
-	n.onStop("erasure of visitors", func(context.Context) error {
-		cancel()
-		<-done
-		return nil
+	loop, err := erasure.NewLoop(erasure.LoopConfig{
+		Job: job, Lock: locker(n.store), Busy: lockIsBusy, Ready: n.setup.migrated.Load, Logger: n.log,
 	})
+	if err != nil {
+		return err
+	}
+	n.background("erasure of visitors", loop.Run)
+	return nil
+}
+
+// startVisits keeps the projection of visits in the background, on nodes with a sink.
+func (n *node) startVisits() error {
+	if n.setup.sink == nil {
+		return nil
+	}
+	conn, err := n.openEvents("projection of visits", 1)
+	if err != nil {
+		return err
+	}
+	n.background("projection of visits", eventstore.NewVisitsKeeper(eventstore.VisitsKeeperConfig{
+		Conn: conn, Cluster: n.settings.ClickHouseCluster, Lock: locker(n.store), Busy: lockIsBusy,
+		Ready: n.setup.migrated.Load, Metrics: n.metrics.Table, Logger: n.log,
+	}).Run)
 	return nil
 }
 
@@ -98,58 +85,38 @@ func (n *node) erasureLog(timeout time.Duration) (*eventlog.Topic, error) {
 	return log, nil
 }
 
-// erasureLock is held by who erases visitors and old events.
-const erasureLock = "erasure of visitors"
-
-// erase does what is due, unless another node is at it.
-func (n *node) erase(ctx context.Context, job *erasure.Job, retain bool) (err error) {
-	pending, err := job.Pending(ctx)
-	if err != nil || pending.Count == 0 && !retain {
-		return err
+// locker returns a function that takes several locks of Postgres, or none. holds returns an error once another node may
+// hold one of them.
+func locker(st *store.Store) func(context.Context, ...string) (func(context.Context) error, func() error, error) {
+	return func(ctx context.Context, names ...string) (
+		holds func(context.Context) error, release func() error, err error,
+	) {
+		var locks []*store.Lock
+		release = func() (err error) {
+			for _, lock := range locks {
+				err = firstError(err, lock.Release(context.WithoutCancel(ctx)))
+			}
+			return err
+		}
+		for _, name := range names {
+			lock, err := st.TryLock(ctx, name)
+			if err != nil {
+				return nil, nil, firstError(err, release())
+			}
+			locks = append(locks, lock)
+		}
+		holds = func(ctx context.Context) (err error) {
+			for _, lock := range locks {
+				err = firstError(err, lock.Holds(ctx))
+			}
+			return err
+		}
+		return holds, release, nil
 	}
-	_, release, err := n.lockAll(ctx, erasureLock)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, release()) }()
-	// The locks keep rebuilds of visits and repairs away.
-	exclude := func(ctx context.Context) (func(context.Context) error, func() error, error) {
-		return n.lockAll(ctx, visitsLock, repairLock)
-	}
-	err = job.Finish(ctx, pending)
-	if pending.Count > pending.Mutated {
-		err = firstError(err, job.Erase(ctx, exclude))
-	}
-	if retain {
-		err = firstError(err, job.Retain(ctx, exclude))
-	}
-	return err
 }
 
-// lockAll takes several locks, or none. holds is an error once one of them may be lost.
-func (n *node) lockAll(ctx context.Context, names ...string) (holds func(context.Context) error, release func() error, err error) {
-	var locks []*store.Lock
-	release = func() (err error) {
-		for _, lock := range locks {
-			err = firstError(err, lock.Release(context.WithoutCancel(ctx)))
-		}
-		return err
-	}
-	for _, name := range names {
-		lock, err := n.store.TryLock(ctx, name)
-		if err != nil {
-			return nil, nil, firstError(err, release())
-		}
-		locks = append(locks, lock)
-	}
-	holds = func(ctx context.Context) (err error) {
-		for _, lock := range locks {
-			err = firstError(err, lock.Holds(ctx))
-		}
-		return err
-	}
-	return holds, release, nil
-}
+// lockIsBusy reports whether another node has a lock.
+func lockIsBusy(err error) bool { return errors.Is(err, store.ErrLocked) }
 
 func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
 	key, err := n.store.InsightsKey(ctx)

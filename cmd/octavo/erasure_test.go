@@ -341,12 +341,15 @@ func TestOneNodeErases(t *testing.T) {
 			t.Errorf("%+v, %v", second, err)
 		}
 	}
-	other, err := st.TryLock(t.Context(), erasureLock)
+	other, err := st.TryLock(t.Context(), erasure.Lock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{store: st}
-	if err := n.erase(t.Context(), job, true); !errors.Is(err, store.ErrLocked) {
+	loop, err := erasure.NewLoop(erasure.LoopConfig{Job: job, Lock: locker(st), Busy: lockIsBusy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := loop.Once(t.Context(), true); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("beside another node: %v", err)
 	}
 	want(false, false)
@@ -354,7 +357,7 @@ func TestOneNodeErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The session's end frees the lock, a moment later.
-	eventually.Succeeds(t, "the lock", func() error { return n.erase(t.Context(), job, true) })
+	eventually.Succeeds(t, "the lock", func() error { return loop.Once(t.Context(), true) })
 	want(true, true)
 }
 

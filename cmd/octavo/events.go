@@ -56,17 +56,7 @@ func (n *node) startEvents(ctx context.Context) error {
 		return err
 	}
 	n.log.Warn("The insights store does not answer: until it does, events stay in the log and queries are refused.", "error", err)
-	waiting, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		n.awaitEvents(waiting)
-	}()
-	n.onStop("wait for the insights store", func(context.Context) error {
-		cancel()
-		<-done
-		return nil
-	})
+	n.background("wait for the insights store", n.awaitEvents)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -26,21 +25,12 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// startJobs runs background jobs on nodes with the role jobs. Nodes with the
-// role api, which ask for them, also watch how many there are.
+// startJobs runs background jobs on nodes with the role jobs. Nodes with the role api ask for jobs and create rows that
+// expire. These nodes count the jobs and sweep too.
 func (n *node) startJobs(ctx context.Context) error {
 	if n.settings.has("jobs") || n.settings.has("api") {
-		watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			n.metrics.Jobs.Watch(watching, n.store, n.log)
-		}()
-		n.onStop("watch over jobs", func(context.Context) error {
-			cancel()
-			<-done
-			return nil
-		})
+		n.background("watch over jobs", func(ctx context.Context) { n.metrics.Jobs.Watch(ctx, n.store, n.log) })
+		n.background("sweep", n.sweep().Run)
 	}
 	if !n.settings.has("jobs") {
 		return nil
@@ -67,7 +57,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	if err := os.MkdirAll(packs, 0o700); err != nil {
 		return err
 	}
-	if err := sweepPacks(packs, time.Now()); err != nil {
+	if err := n.sweep().Packs(ctx); err != nil {
 		return err
 	}
 	guard := outbound.New(outbound.Config{Policy: policy})
@@ -120,6 +110,14 @@ func (n *node) startJobs(ctx context.Context) error {
 	return nil
 }
 
+// sweep deletes what has expired.
+func (n *node) sweep() *jobs.Sweep {
+	return jobs.NewSweep(jobs.SweepConfig{
+		Store: n.store, Log: n.log, AuditRetention: n.settings.AuditRetention,
+		PacksDir: packsDir(n.settings), GitCacheDir: gitCacheDir(n.settings), GitCacheBytes: int64(n.settings.GitCache),
+	})
+}
+
 // packsDir is where jobs keep what they fetch from repositories while they
 // read it.
 func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
@@ -127,34 +125,6 @@ func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
 // gitCacheDir is where jobs keep what imports and exports with a repoCacheID
 // fetched.
 func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cache") }
-
-// packsKept is longer than any job runs. Nodes may share the directory, so
-// nothing younger is deleted.
-const packsKept = 2 * time.Hour
-
-// sweepPacks deletes what processes left behind that were killed.
-func sweepPacks(dir string, now time.Time) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && now.Sub(info.ModTime()) < packsKept {
-			continue
-		}
-		if err == nil {
-			err = os.RemoveAll(filepath.Join(dir, entry.Name()))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // renderer makes PDFs in processes of their own. A node without it says so in the reason of the job.
 func (s *Settings) renderer() *typst.Renderer {

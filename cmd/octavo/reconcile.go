@@ -63,7 +63,7 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 	if c.Repair {
 		// Two repairs at once could both insert the same missing rows. One beside an
 		// erasure could put back what it has just deleted.
-		lock, err = st.TryLock(ctx, repairLock)
+		lock, err = st.TryLock(ctx, eventstore.RepairLock)
 		if errors.Is(err, store.ErrLocked) {
 			return errors.New("cannot repair: another `octavo reconcile --repair` is running, or visitors are being erased: try again")
 		}
@@ -88,9 +88,6 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 		return r.Repair(ctx, from, lock.Holds, report)
 	}, os.Stdout)
 }
-
-// repairLock is held by who puts rows back, or deletes rows for good.
-const repairLock = "reconcile --repair"
 
 // erased reads which events have no rows on purpose.
 func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]schema.Expiry, error) {

@@ -97,6 +97,21 @@ func (n *node) onStop(part string, stop func(context.Context) error) {
 	n.stops = append(n.stops, stopper{part, stop})
 }
 
+// background runs a loop until the node stops.
+func (n *node) background(part string, run func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx)
+	}()
+	n.onStop(part, func(context.Context) error {
+		cancel()
+		<-done
+		return nil
+	})
+}
+
 func (n *node) start(ctx context.Context, example bool) error {
 	began := time.Now()
 	if err := n.open(ctx); err != nil {
@@ -122,7 +137,6 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startEvents(ctx); err != nil {
 		return err
 	}
-	n.startSweep()
 	if err := n.startJobs(ctx); err != nil {
 		return err
 	}

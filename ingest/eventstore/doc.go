@@ -2,7 +2,7 @@
 //
 //   - [Store] inserts rows once, and reads which ones are there
 //   - [FaultOf] tells errors of rows from errors of the server
-//   - [Visits] creates, checks and repairs the projection of visits
+//   - [Visits] creates, checks and repairs the projection of visits; [VisitsKeeper] does so in the background
 //
 // The table's columns and its statements are in schema/insights. Queries of
 // users go through package query, not through here.

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 func TestSweepFollowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	left := 1000
-	more, err := sweep(t.Context(), func(context.Context) (bool, error) {
+	more, err := repeat(t.Context(), func(context.Context) (bool, error) {
 		left--
 		return left > 0, nil
 	})
@@ -25,11 +25,13 @@ func TestSweepFollowsTheBacklog(t *testing.T) {
 		t.Errorf("%d steps are left, %v, %v", left, more, err)
 	}
 	broken := errors.New("the database is away")
-	if more, err := sweep(t.Context(), func(context.Context) (bool, error) { return false, broken }); more || !errors.Is(err, broken) {
+	more, err = repeat(t.Context(), func(context.Context) (bool, error) { return false, broken })
+	if more || !errors.Is(err, broken) {
 		t.Errorf("after an error: %v, %v", more, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if more, err := sweep(ctx, func(ctx context.Context) (bool, error) { cancel(); return true, ctx.Err() }); more || err == nil {
+	more, err = repeat(ctx, func(ctx context.Context) (bool, error) { cancel(); return true, ctx.Err() })
+	if more || err == nil {
 		t.Errorf("when the node stops: %v, %v", more, err)
 	}
 }
@@ -74,8 +76,10 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 		keep time.Duration
 		old  int
 	}{{0, old}, {11 * 24 * time.Hour, old}, {9 * 24 * time.Hour, 0}} {
-		n := &node{store: st, settings: &Settings{DataDir: t.TempDir(), AuditRetention: step.keep}}
-		if more, err := sweep(t.Context(), n.sweepStep); more || err != nil {
+		s := NewSweep(SweepConfig{
+			Store: st, AuditRetention: step.keep, PacksDir: t.TempDir(), GitCacheDir: t.TempDir(),
+		})
+		if more, err := s.Once(t.Context()); more || err != nil {
 			t.Fatal(more, err)
 		}
 		gotOld, gotFresh := entries()

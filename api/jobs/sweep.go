@@ -1,0 +1,168 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
+	"github.com/octavo-docs/octavo/store"
+)
+
+const (
+	sweepInterval = time.Minute
+	sweepTime     = 30 * time.Second // bounds one sweep
+	// packAge is longer than any job runs. Nodes may share the directory, so the sweep deletes nothing younger.
+	packAge = 2 * time.Hour
+)
+
+// SweepConfig says what a Sweep deletes.
+type SweepConfig struct {
+	Store *store.Store
+	Log   *slog.Logger
+	// AuditRetention is the age at which entries leave the audit log; 0 keeps all.
+	AuditRetention time.Duration
+	// PacksDir has the repositories that jobs fetch while they read them.
+	PacksDir string
+	// GitCacheDir has up to GitCacheBytes of repositories, for imports and exports with a repoCacheID.
+	GitCacheDir   string
+	GitCacheBytes int64
+}
+
+// Sweep deletes expired rows and files, in batches of bounded size. It runs about once a minute, and without a pause
+// while more is left. Readers ignore expired rows before the sweep deletes them. Each node may sweep, because each has
+// files of its own.
+type Sweep struct{ cfg SweepConfig }
+
+// NewSweep builds a sweep. It starts nothing.
+func NewSweep(cfg SweepConfig) *Sweep { return &Sweep{cfg} }
+
+// Run sweeps until ctx ends.
+func (s *Sweep) Run(ctx context.Context) {
+	more := false
+	for {
+		// Jitter keeps nodes that start together from sweeping together.
+		wait := sweepInterval/2 + rand.N(sweepInterval)
+		if more {
+			wait = 0
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		var err error
+		if more, err = s.Once(ctx); err != nil && ctx.Err() == nil {
+			s.cfg.Log.Warn("Cannot delete expired data; the next sweep tries again.", "error", err)
+		}
+	}
+}
+
+// Once sweeps until nothing is left or sweepTime is over. more reports whether something may be left.
+func (s *Sweep) Once(ctx context.Context) (more bool, err error) { return repeat(ctx, s.batch) }
+
+// Packs deletes the files that killed processes left behind.
+func (s *Sweep) Packs(context.Context) error { return sweepPacks(s.cfg.PacksDir, time.Now()) }
+
+// sweepStep deletes a batch of one kind. more reports whether another batch is left.
+type sweepStep struct {
+	what   string
+	delete func(context.Context) (more bool, err error)
+}
+
+// steps lists what a sweep deletes, in this order. Organizations come last: a large one may take all the time that is
+// left.
+func (s *Sweep) steps() []sweepStep {
+	st := s.cfg.Store
+	whole := func(delete func(context.Context) error) func(context.Context) (bool, error) {
+		return func(ctx context.Context) (bool, error) { return false, delete(ctx) }
+	}
+	return []sweepStep{
+		{"ended invites", whole(st.DeleteEndedInvites)},
+		{"ended sessions", whole(st.DeleteEndedSessions)},
+		{"lost Git operations", whole(st.FailLostGitOperations)},
+		{"lost translation runs", whole(st.FailLostTranslationRuns)},
+		{"Git credentials", whole(st.ForgetGitCredentials)},
+		{"Git packs", whole(s.Packs)},
+		{"the Git cache", whole(s.gitCache)},
+		{"event keys", st.DeleteOldEventKeys},
+		{"PDFs", st.DeleteOldPDFs},
+		{"changes for front ends", st.DeleteOldFrontEndChanges},
+		{"events of webhooks", st.DeleteOldWebhookEvents},
+		{"audit entries", s.auditEntries},
+		{"organizations", whole(st.PurgeOrganizations)},
+		{"content", whole(func(ctx context.Context) error { _, err := st.PurgeContent(ctx); return err })},
+	}
+}
+
+func (s *Sweep) gitCache(context.Context) error {
+	return gitsync.SweepCache(s.cfg.GitCacheDir, s.cfg.GitCacheBytes, time.Now())
+}
+
+func (s *Sweep) auditEntries(ctx context.Context) (more bool, err error) {
+	if s.cfg.AuditRetention == 0 {
+		return false, nil
+	}
+	return s.cfg.Store.DeleteOldAuditEntries(ctx, time.Now().Add(-s.cfg.AuditRetention))
+}
+
+// batch runs the steps up to the first with more to delete.
+func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
+	for _, step := range s.steps() {
+		more, err := step.delete(ctx)
+		if err != nil {
+			return more, fmt.Errorf("cannot delete %s: %w", step.what, err)
+		}
+		if more {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// repeat runs step until nothing is left or sweepTime is over. more reports whether something may be left.
+func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, sweepTime)
+	defer cancel()
+	for more = true; more; {
+		if more, err = step(bounded); err != nil {
+			// Running out of time is no error: the next sweep goes on.
+			late := bounded.Err() != nil && ctx.Err() == nil
+			if late {
+				err = nil
+			}
+			return late, err
+		}
+	}
+	return false, nil
+}
+
+// sweepPacks deletes entries of dir that are older than packAge.
+func sweepPacks(dir string, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now.Sub(info.ModTime()) < packAge {
+			continue
+		}
+		if err == nil {
+			err = os.RemoveAll(filepath.Join(dir, entry.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

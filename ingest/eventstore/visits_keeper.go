@@ -1,0 +1,94 @@
+package eventstore
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/ingest/retry"
+)
+
+// Locks of the events table. A node holds one while it changes the table.
+const (
+	VisitsLock = "projection of visits" // for changes of the projection of visits
+	RepairLock = "reconcile --repair"   // for putting rows back, and for deleting rows for good
+)
+
+const (
+	visitsEvery = time.Minute      // between two checks of the projection
+	visitsRetry = 10 * time.Second // after a failure, or while another node has the lock
+	visitsReady = time.Second      // while the table cannot be used
+)
+
+// VisitsKeeperConfig says what a VisitsKeeper works on. Conn, Lock, Busy and Ready are required.
+type VisitsKeeperConfig struct {
+	Conn    driver.Conn // the caller closes it
+	Cluster string
+	// Lock takes the lock of this name. holds returns an error once another node may hold it. release releases it.
+	Lock func(ctx context.Context, names ...string) (
+		holds func(context.Context) error, release func() error, err error)
+	Busy    func(error) bool // whether an error of Lock means that another node has the lock
+	Ready   func() bool      // whether the table can be used
+	Metrics *Metrics         // nil counts nothing
+	Logger  *slog.Logger     // nil logs nothing
+}
+
+// VisitsKeeper gives the events table its projection of visits, and then checks the projection again and again.
+type VisitsKeeper struct{ cfg VisitsKeeperConfig }
+
+// NewVisitsKeeper builds a keeper. It starts nothing.
+func NewVisitsKeeper(cfg VisitsKeeperConfig) *VisitsKeeper {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &VisitsKeeper{cfg: cfg}
+}
+
+// Run works until ctx ends. It tries again later while another node has the lock.
+func (k *VisitsKeeper) Run(ctx context.Context) {
+	never := func(*Visits, context.Context) (bool, error) { return false, nil }
+	idle, do := (*Visits).Kept, (*Visits).Keep
+	wait := visitsRetry // until the table has the projection
+	for ctx.Err() == nil {
+		if !k.cfg.Ready() {
+			retry.Sleep(ctx, visitsReady)
+			continue
+		}
+		err := k.with(ctx, idle, do)
+		if err == nil {
+			idle, do = never, (*Visits).Check
+			wait = visitsEvery
+		} else if ctx.Err() == nil && !k.cfg.Busy(err) {
+			k.cfg.Logger.Warn("The projection of visits could not be checked.", "error", err)
+		}
+		retry.Sleep(ctx, wait)
+	}
+}
+
+// with runs do under the lock, unless idle says that there is nothing to do.
+func (k *VisitsKeeper) with(ctx context.Context,
+	idle func(*Visits, context.Context) (bool, error), do func(*Visits, context.Context) error,
+) (err error) {
+	topology, err := TopologyOf(ctx, k.cfg.Conn, k.cfg.Cluster)
+	if err != nil {
+		return err
+	}
+	var holds func(context.Context) error
+	visits, err := NewVisits(VisitsConfig{
+		Conn: k.cfg.Conn, Topology: topology, Metrics: k.cfg.Metrics, Logger: k.cfg.Logger,
+		Holds: func(ctx context.Context) error { return holds(ctx) },
+	})
+	if err != nil {
+		return err
+	}
+	if nothing, err := idle(visits, ctx); nothing || err != nil {
+		return err
+	}
+	var release func() error
+	if holds, release, err = k.cfg.Lock(ctx, VisitsLock); err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, release()) }()
+	return do(visits, ctx)
+}
