@@ -14,7 +14,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
-	"github.com/octavo-docs/octavo/schema/content/diff"
 	"github.com/octavo-docs/octavo/schema/content/keys"
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/schema/content/merge"
@@ -57,7 +56,7 @@ func (r *repository) compare(ctx context.Context, name string, v [3]string) erro
 	if !conflicts {
 		clean = d[3]
 	}
-	if double := doubled(d[1], d[2], clean, merged); len(double) > 0 {
+	if double := doubled(d[0], d[1], d[2], clean, merged); len(double) > 0 {
 		note("double", double)
 	}
 	return nil
@@ -73,40 +72,6 @@ func read(text string, before *schema.Document) (schema.Document, error) {
 		keys.Assign(&d, before)
 	}
 	return d, err
-}
-
-// missing lists the words that are less often in the result and the conflicts
-// than both sides together want: what base has and no side deleted, and what a
-// side added. Both may have added the same.
-func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict) (lost []string) {
-	was := words(base)
-	least, added := map[string]int{}, [2]map[string]int{{}, {}}
-	for _, word := range was {
-		least[word]++
-	}
-	for i, side := range []schema.Document{ours, theirs} {
-		is := words(side)
-		for _, word := range is {
-			added[i][word]++
-		}
-		for at, to := range diff.Match(was, is) {
-			if to == diff.None {
-				least[was[at]]--
-			} else {
-				added[i][was[at]]--
-			}
-		}
-	}
-	for _, word := range words(merged) {
-		least[word]--
-	}
-	said := encoded(found)
-	for _, word := range slices.Sorted(maps.Keys(joined(added[0], added[1]))) {
-		if least[word]+max(added[0][word], added[1][word]) > 0 && !strings.Contains(said, word) {
-			lost = append(lost, word)
-		}
-	}
-	return lost
 }
 
 func words(d schema.Document) []string { return slices.Collect(wordsOf(content.Plain(d))) }
@@ -131,45 +96,14 @@ func joined(a, b map[string]int) map[string]int {
 	return all
 }
 
-// doubled lists the lines of the result that it has twice, or in two near-equal
-// forms, although each side has only one of them.
-func doubled(ours, theirs, clean, merged schema.Document) (double []string) {
-	mine, other, git := lines(ours), lines(theirs), lines(clean)
-	var added [2][]string
-	for line, n := range lines(merged) {
-		switch {
-		case n > max(mine[line], other[line], git[line], 1):
-			double = append(double, line)
-		case other[line] == 0:
-			added[0] = append(added[0], line)
-		case mine[line] == 0:
-			added[1] = append(added[1], line)
-		}
-	}
-	for _, a := range added[0] {
-		for _, b := range added[1] {
-			if similar(a, b) {
-				double = append(double, a+" | "+b)
-			}
-		}
-	}
-	return double
-}
-
-// lines counts the lines of at least four words.
-func lines(d schema.Document) map[string]int {
-	const least = 4
-	count := map[string]int{}
-	for line := range strings.SplitSeq(content.Plain(d), "\n") {
-		if len(slices.Collect(wordsOf(line))) >= least {
-			count[strings.TrimSpace(line)]++
-		}
-	}
-	return count
-}
-
 // similar reports whether most words of two lines are the same.
 func similar(a, b string) bool {
+	const most = 0.75
+	return shared(a, b) >= most
+}
+
+// shared is the share of the words of two lines that both have.
+func shared(a, b string) float64 {
 	x, y := map[string]int{}, map[string]int{}
 	for word := range wordsOf(a) {
 		x[word]++
@@ -181,7 +115,10 @@ func similar(a, b string) bool {
 	for word := range joined(x, y) {
 		common, all = common+min(x[word], y[word]), all+max(x[word], y[word])
 	}
-	return 4*common >= 3*all
+	if all == 0 {
+		return 0
+	}
+	return float64(common) / float64(all)
 }
 
 func encoded(found []merge.Conflict) string {

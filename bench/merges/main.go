@@ -6,7 +6,8 @@
 // same file are a pair too, if the later one applies without the other. A word
 // that a side wrote is lost if it is in neither the result nor a conflict; a
 // text is double if the result has a line more often than each side and git's
-// clean result, or two near-equal lines, one of each side.
+// clean result, or two near-equal lines, one of each side. Edits of two
+// different lines of base that look alike are two texts.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main

@@ -114,6 +114,9 @@ func (m *merger) shell(key, slot string) schema.Node {
 // own merges what a block on both sides says by itself.
 func (m *merger) own(key string) schema.Node {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
+	if was == nil {
+		return *mine.node // Both sides added it.
+	}
 	b, o, t := ownOf(was.node), ownOf(mine.node), ownOf(other.node)
 	if o.Type == typeRow {
 		o.Meta, t.Meta = mine.node.Meta, other.node.Meta
@@ -121,7 +124,9 @@ func (m *merger) own(key string) schema.Node {
 			o.Meta = other.node.Meta
 		}
 	}
+	repeated := mine.own != other.own && (m.repeats(m.theirs, m.ours, key) || m.repeats(m.ours, m.theirs, key))
 	switch {
+	case repeated: // Decided below.
 	case mine.own == other.own, was.own == other.own:
 		return o
 	case was.own == mine.own:
@@ -131,10 +136,7 @@ func (m *merger) own(key string) schema.Node {
 	block, path := blockOf(key, "")
 	n := o
 	switch {
-	case o.Type == t.Type, t.Type == b.Type:
-	case o.Type == b.Type:
-		n.Type, n.Object, n.IsVoid = t.Type, t.Object, t.IsVoid
-	default:
+	case repeated, o.Type != t.Type && t.Type != b.Type && o.Type != b.Type:
 		take, value := m.conflicts.decide(Conflict{
 			Kind: KindEdit, Block: block, Path: path, value: blockValue,
 			Base: m.base.textVersion(key), Ours: m.ours.textVersion(key), Theirs: m.theirs.textVersion(key),
@@ -146,6 +148,8 @@ func (m *merger) own(key string) schema.Node {
 			return ownOf(ptr(value.(schema.Node)))
 		}
 		return o
+	case o.Type == b.Type && t.Type != o.Type:
+		n.Type, n.Object, n.IsVoid = t.Type, t.Object, t.IsVoid
 	}
 	n.Data = m.members(key, "data", b.Data, o.Data, t.Data)
 	if n.Type != typeRow {

@@ -21,7 +21,7 @@ const (
 	KindEdit = "edit"
 	// KindDelete: one side deleted what the other changed, or added something to.
 	KindDelete = "delete"
-	// KindPlace: both sides moved the same thing to different places.
+	// KindPlace: both sides moved the same thing to different places, or added it there.
 	KindPlace = "place"
 	// KindCycle: after both sides' moves, pages would be below each other.
 	KindCycle = "cycle"

@@ -47,13 +47,16 @@ type merger struct {
 	// dead has the blocks that are not in the result, replaced what a choice puts in the place of others.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
-	// settled has the blocks that one side put others in the place of, and that stay.
-	settled map[string]bool
+	// settled has the blocks that one side put others in the place of, and that stay. Bare ones have nothing instead.
+	settled, bare map[string]bool
 	// lists has the blocks of the result by their place, in order.
 	lists map[spot][]string
 	// anchors has the anchors of ours by the block they lead to.
 	anchors map[string]string
 	emitted int // the blocks of the result that were made
+	// kept has the texts that stay although a side deleted them. compared counts the blocks looked for in such texts.
+	kept     map[*side]*passage
+	compared int
 }
 
 func newMerger(page string, choices Choices, base, ours, theirs schema.Document) *merger {
@@ -70,14 +73,16 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 		conflicts: conflicts{
 			page: page, choices: choices, listed: map[string]bool{},
 		}, dead: map[string]bool{}, replaced: map[string][]schema.Node{},
-		settled: map[string]bool{},
-		anchors: map[string]string{},
+		settled: map[string]bool{}, bare: map[string]bool{},
+		anchors: map[string]string{}, kept: map[*side]*passage{},
 	}
-	m.base, m.ours = newSide(expand(b.Nodes)), newSide(expand(o))
+	o = expand(o)
+	m.base, m.ours = newSide(expand(b.Nodes)), newSide(o)
 	m.estrange(t)
 	t = expand(t)
 	m.estrange(t)
 	m.theirs = newSide(t)
+	m.unite(o, t)
 	for key, block := range m.ours.blocks {
 		if anchor, ok := block.node.Meta["id"].(string); ok {
 			m.anchors[anchor] = key
@@ -185,6 +190,8 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 		m.replaced[key] = []schema.Node{n}
 	case take == whose:
 		m.kill(key, deleter, other)
+	default:
+		m.keep(deleter, other, key)
 	}
 }
 
@@ -248,7 +255,8 @@ func (m *merger) place() {
 			base: m.base.lists[at], ours: here(m.ours.lists[at]), theirs: here(m.theirs.lists[at]),
 			join: func(base, mine, others []string) []string { return m.join(at, base, mine, others) }, decide: m.moved,
 		}.merge()
-		m.lists[at] = append(merged, m.stranded(placed[at], merged)...)
+		merged = append(merged, m.stranded(placed[at], merged)...)
+		m.lists[at] = m.apart(at, merged)
 	}
 }
 
@@ -282,7 +290,7 @@ func (m *merger) spotOf(key string) spot {
 		list = []spot{mine.place}
 	case mine == nil:
 		list = []spot{other.place}
-	case mine.place == other.place, other.place == was.place:
+	case mine.place == other.place, was == nil, other.place == was.place:
 		list = []spot{mine.place, other.place}
 	case mine.place == was.place:
 		list = []spot{other.place, mine.place}
@@ -313,16 +321,19 @@ type Spot struct {
 
 func (s *side) spot(key string) any {
 	b := s.blocks[key]
+	if b == nil {
+		return nil
+	}
 	list := s.lists[b.place]
 	fragment, _, _ := strings.Cut(b.place.slot, "/")
-	shown := Spot{Parent: strings.TrimPrefix(b.place.parent, foreign), Fragment: fragment}
-	if at := slices.Index(list, key); at > 0 {
-		shown.After = strings.TrimPrefix(list[at-1], foreign)
+	shown := Spot{Parent: strings.TrimLeft(b.place.parent, foreign), Fragment: fragment}
+	if b.at > 0 {
+		shown.After = strings.TrimLeft(list[b.at-1], foreign)
 	}
 	return shown
 }
 
-// moved reports that both sides moved a block to different places, and whether theirs is chosen.
+// moved reports that both sides put a block at different places, and whether theirs is chosen.
 func (m *merger) moved(key string) bool {
 	block, path := blockOf(key, "")
 	take, _ := m.conflicts.decide(Conflict{

@@ -5,11 +5,10 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/diff"
-	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// join joins the blocks that both sides put at one place, in the place of these blocks of base. Equal blocks are there
-// once. Near-equal blocks are a conflict, as are all blocks in the place of a block that both deleted, and all lines of
+// join joins the blocks that both sides put at one place, in the place of these blocks of base. Twins are there once.
+// Near-equal blocks are a conflict, as are all blocks in the place of a block that both deleted, and all lines of
 // code: in which order they would run, nobody said. Every other block stays, ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
@@ -28,11 +27,11 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 		}
 		joined = append(joined, m.near(at, mine, others)...)
 	}
-	for i2, j := range m.equals(mine, others) {
+	others = uncrossed(mine, others)
+	for i2, j := range diff.Match(mine, others) {
 		if j == diff.None {
 			continue
 		}
-		m.drop(m.theirs, others[j:j+1])
 		both(mine[i:i2], others[next:j])
 		joined = append(joined, mine[i2])
 		i, next = i2+1, j+1
@@ -41,21 +40,15 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
 }
 
-// equals pairs the equal blocks that both sides added.
-func (m *merger) equals(mine, others []string) []int {
-	names := func(list []string, s *side) []string {
-		names := make([]string, len(list))
-		for i, key := range list {
-			names[i] = key // Names nothing on the other side.
-			if m.onlyOf(s, key) {
-				n := collapse(*s.blocks[key].node)
-				hash := keys.HashOf(&n)
-				names[i] = string(hash[:])
-			}
+// uncrossed leaves the twins that both lists have in one order, and what only the second one has.
+func uncrossed(mine, others []string) []string {
+	matched, all := map[string]bool{}, positions(mine)
+	for i, j := range diff.Match(mine, others) {
+		if j != diff.None {
+			matched[mine[i]] = true
 		}
-		return names
 	}
-	return diff.Match(names(mine, m.ours), names(others, m.theirs))
+	return slices.DeleteFunc(slices.Clone(others), func(key string) bool { return has(all, key) && !matched[key] })
 }
 
 // maxNear bounds the pairs of blocks that are compared by their words.
@@ -80,6 +73,28 @@ func (m *merger) near(at spot, mine, others []string) []string {
 	return append(append(joined, mine...), others...)
 }
 
+// apart contests the near-equal blocks that both sides added to a list at different places, and returns what is
+// left. In code, two lines that look alike are two lines.
+func (m *merger) apart(at spot, list []string) []string {
+	mine, others := m.added(m.ours, list), m.added(m.theirs, list)
+	if m.isCode(at) || len(mine) == 0 || len(others) == 0 || len(mine)*len(others) > maxNear {
+		return list
+	}
+	a, b := m.sayings(m.ours, mine), m.sayings(m.theirs, others)
+	for j := range b {
+		nearest, best := diff.None, 0.0
+		for i := range a {
+			if near := a[i].near(b[j]); near > best && !m.dead[mine[i]] && !a[i].short() && !b[j].short() {
+				nearest, best = i, near
+			}
+		}
+		if nearest != diff.None {
+			m.contest(at, nil, mine[nearest:nearest+1], others[j:j+1])
+		}
+	}
+	return slices.DeleteFunc(list, func(key string) bool { return m.dead[key] })
+}
+
 // contest reports that both sides put different blocks at one place. The blocks of the side that is not chosen go.
 func (m *merger) contest(at spot, base, mine, others []string) {
 	if len(mine) == 0 || len(others) == 0 {
@@ -95,54 +110,6 @@ func (m *merger) contest(at spot, base, mine, others []string) {
 	if take == TakeValue {
 		m.put(mine[0], at, value)
 	}
-}
-
-// replacement decides about a block, and those around it, that one side deleted and the other changed, if the deleter
-// put others there: both are texts of one place. It returns false if the deleter put nothing there.
-func (m *merger) replacement(key string, deleter, other *side, whose string) bool {
-	at := m.base.blocks[key].place
-	list, instead := m.base.lists[at], deleter.lists[at]
-	from := slices.Index(list, key)
-	to := from + 1
-	for ; from > 0 && deleter.blocks[list[from-1]] == nil; from-- {
-	}
-	for ; to < len(list) && deleter.blocks[list[to]] == nil; to++ {
-	}
-	if to < len(list) {
-		if end := slices.Index(instead, list[to]); end >= 0 {
-			instead = instead[:end]
-		}
-	}
-	if from > 0 {
-		instead = instead[slices.Index(instead, list[from-1])+1:]
-	}
-	instead = m.added(deleter, instead)
-	was := slices.DeleteFunc(slices.Clone(list[from:to]), func(key string) bool {
-		return other.blocks[key] == nil || other.blocks[key].place != at || m.dead[key]
-	})
-	if len(instead) == 0 || !slices.Contains(was, key) {
-		return false
-	}
-	mine, others := was, instead
-	if whose == TakeOurs {
-		mine, others = instead, was
-	}
-	take, value := m.decide(at, was, mine, others)
-	if take == whose || take == TakeValue {
-		for _, key := range was {
-			m.kill(key, deleter, other)
-		}
-	}
-	if take != whose {
-		m.drop(deleter, instead)
-	}
-	if take == TakeValue {
-		m.put(was[0], at, value)
-	}
-	for _, key := range was {
-		m.settled[key] = true
-	}
-	return true
 }
 
 // decide reports a conflict of blocks of one list.

@@ -13,8 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// TestLongPagesMerge merges edits of pages of the largest size: what each side wrote is there, and memory is bounded.
-// It does not run in parallel, because it reads the memory that the process has taken.
+// TestLongPagesMerge merges edits of pages of the largest size: what each side wrote is there, and memory is
+// bounded. It does not run in parallel, because it reads the memory that the process has taken. The short form
+// leaves out the page of many blocks, whose bound TestDocumentsAreBounded proves.
 func TestLongPagesMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string
@@ -27,6 +28,9 @@ func TestLongPagesMerge(t *testing.T) {
 		// Nothing tells where in such a text an edit is.
 		"letters": {strings.Repeat("a b ", schema.MaxPage/4), 1, 128},
 	} {
+		if testing.Short() && name == "page" {
+			continue
+		}
 		text := []rune(c.text)
 		read := func(at int, insert string) schema.Document {
 			d, err := markdown.Read(string(text[:at]) + insert + string(text[at+len([]rune(insert)):]))

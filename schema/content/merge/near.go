@@ -30,30 +30,42 @@ const (
 func (m *merger) sayings(s *side, list []string) []saying {
 	read := make([]saying, len(list))
 	for i, key := range list {
-		if !m.onlyOf(s, key) {
-			continue
+		if m.onlyOf(s, key) {
+			read[i] = sayingOf(s.blocks[key].node)
 		}
-		n := s.blocks[key].node
-		said, t := plain(n), saying{family: keys.Family(n)}
-		eachPart(said, func(part string, end int) bool {
-			if first := []rune(part)[0]; class(first) != between {
-				t.words = append(t.words, part)
-			}
-			if len(t.words) == maxNearWords {
-				said = said[:end]
-			}
-			return len(t.words) < maxNearWords
-		})
-		runes := []rune(strings.Join(strings.Fields(said), " "))
-		for at := range len(runes) - 1 {
-			t.pairs = append(t.pairs, [2]rune{runes[at], runes[at+1]})
-		}
-		slices.Sort(t.words)
-		slices.SortFunc(t.pairs, comparePairs)
-		read[i] = t
 	}
 	return read
 }
+
+func sayingOf(n *schema.Node) saying {
+	said, t := plain(n), saying{family: keys.Family(n)}
+	t.words, said = wordsOf(said, maxNearWords)
+	runes := []rune(strings.Join(strings.Fields(said), " "))
+	for at := range len(runes) - 1 {
+		t.pairs = append(t.pairs, [2]rune{runes[at], runes[at+1]})
+	}
+	slices.Sort(t.words)
+	slices.SortFunc(t.pairs, comparePairs)
+	return t
+}
+
+// wordsOf lists the words of a text, and returns the text up to the last one if there are more.
+func wordsOf(text string, most int) (words []string, read string) {
+	read = text
+	eachPart(text, func(part string, end int) bool {
+		if first := []rune(part)[0]; class(first) != between {
+			words = append(words, part)
+		}
+		if len(words) == most {
+			read = text[:end]
+		}
+		return len(words) < most
+	})
+	return words, read
+}
+
+// short reports whether a text says too little to be the same wherever it stands.
+func (t saying) short() bool { return len(t.words) < fewestWords }
 
 func comparePairs(a, b [2]rune) int { return slices.Compare(a[:], b[:]) }
 

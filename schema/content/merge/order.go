@@ -2,40 +2,33 @@ package merge
 
 import "github.com/octavo-docs/octavo/schema/content/diff"
 
-// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements that are in
-// the result.
+// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements
+// that are in the result. An element that both have and base has not is a twin: both sides added it.
 type sequence struct {
 	base, ours, theirs []string
-	// join joins what ours and theirs put at one place, in the place of these elements of base. Without a function, all
-	// of ours comes first.
+	// join joins what ours and theirs put at one place, in the place of these elements of base. Both lists have the
+	// twins of that place. Without a function, all of ours comes first.
 	join func(base, ours, theirs []string) []string
-	// decide is called for an element that both moved to different places. It reports whether theirs counts.
+	// decide is called for an element that both put at different places. It reports whether theirs counts.
 	decide func(element string) bool
 }
 
-// merge returns the elements in order. What stands between two elements that neither side moved is what ours put there, then
+// merge returns the elements in order. Between two elements that neither side moved stands what ours put there, then
 // what theirs put there.
 func (s sequence) merge() []string {
 	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
 	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
-	anchor := func(e string) bool {
-		return has(inOurs, e) && has(inTheirs, e) && has(inBase, e) && !movedOurs[e] && !movedTheirs[e]
-	}
+	anchor := s.anchor()
 	oursGaps, anchors := gaps(s.ours, anchor)
 	theirsGaps, _ := gaps(s.theirs, anchor)
 	baseGaps, _ := gaps(s.base, anchor)
-	gapOf := map[string]int{}
-	for at, gap := range theirsGaps {
-		for _, e := range gap {
-			gapOf[e] = at
-		}
-	}
+	oursGapOf, gapOf := gapsOf(oursGaps), gapsOf(theirsGaps)
 	byTheirs := map[string]bool{}
 	for at, gap := range oursGaps {
 		for _, e := range gap {
 			switch {
-			case !has(inTheirs, e) || !has(inBase, e):
-			case movedOurs[e] && movedTheirs[e]:
+			case !has(inTheirs, e):
+			case !has(inBase, e), movedOurs[e] && movedTheirs[e]:
 				byTheirs[e] = gapOf[e] != at && s.decide != nil && s.decide(e)
 			case movedTheirs[e]:
 				byTheirs[e] = true
@@ -51,7 +44,8 @@ func (s sequence) merge() []string {
 			}
 		}
 		for _, e := range theirsGaps[at] {
-			if !has(inOurs, e) || byTheirs[e] {
+			together := s.join != nil && !has(inBase, e) && oursGapOf[e] == at
+			if !has(inOurs, e) || byTheirs[e] || together {
 				others = append(others, e)
 			}
 		}
@@ -65,6 +59,15 @@ func (s sequence) merge() []string {
 		}
 	}
 	return merged
+}
+
+// anchor reports whether all three lists have an element and neither side moved it.
+func (s sequence) anchor() func(e string) bool {
+	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
+	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
+	return func(e string) bool {
+		return has(inOurs, e) && has(inTheirs, e) && has(inBase, e) && !movedOurs[e] && !movedTheirs[e]
+	}
 }
 
 func positions(list []string) map[string]int {
@@ -97,6 +100,17 @@ func moved(list []string, inBase map[string]int) map[string]bool {
 		delete(out, kept[i])
 	}
 	return out
+}
+
+// gapsOf tells the gap of each element.
+func gapsOf(gaps [][]string) map[string]int {
+	of := map[string]int{}
+	for at, gap := range gaps {
+		for _, e := range gap {
+			of[e] = at
+		}
+	}
+	return of
 }
 
 // gaps splits a list at its anchors.

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -13,10 +14,16 @@ type spot struct {
 	slot   string // the name of the fragment, "" for the children
 }
 
+func (at spot) compare(other spot) int {
+	return cmp.Or(cmp.Compare(at.parent, other.parent), cmp.Compare(at.slot, other.slot))
+}
+
 // block is a block of one side.
 type block struct {
 	node  *schema.Node
 	place spot
+	// at is the index of the block in the list of its place.
+	at int
 	// own is what the block says by itself, without the blocks below it and without its key.
 	own   string
 	slots []string
@@ -45,7 +52,10 @@ func (s *side) add(at spot, nodes []schema.Node) {
 			s.broken = true
 			continue
 		}
-		b := &block{node: n, place: at, own: string(canonicalJSON(ownOf(n))), shells: map[string]schema.Node{}}
+		b := &block{
+			node: n, place: at, at: len(s.lists[at]),
+			own: string(canonicalJSON(ownOf(n))), shells: map[string]schema.Node{},
+		}
 		s.blocks[n.Key] = b
 		s.lists[at] = append(s.lists[at], n.Key)
 		if !holdsText(n) {
@@ -115,7 +125,7 @@ func (s *side) textVersion(key string) any {
 		return nil
 	}
 	n := ownOf(b.node)
-	n.Key = strings.TrimPrefix(key, foreign)
+	n.Key = strings.TrimLeft(key, foreign)
 	if n.Nodes == nil {
 		n.Nodes = []schema.Node{}
 	}

@@ -77,7 +77,7 @@ func expandTable(n *schema.Node) {
 
 // collapse is the reverse of expand, for one block and all below it.
 func collapse(n schema.Node) schema.Node {
-	n.Key = strings.TrimPrefix(n.Key, foreign)
+	n.Key = strings.TrimLeft(n.Key, foreign)
 	if n.Type == typeTable {
 		n = collapseTable(n)
 	}
@@ -160,7 +160,7 @@ func (s *side) rowVersion(b *block) any {
 
 // blockOf returns the key and the path that name a block in a conflict.
 func blockOf(key, path string) (block, inside string) {
-	key = strings.TrimPrefix(key, foreign)
+	key = strings.TrimLeft(key, foreign)
 	table, row, isRow := strings.Cut(key, rowSeparator)
 	if !isRow {
 		return key, path

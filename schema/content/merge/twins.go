@@ -1,0 +1,282 @@
+package merge
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/diff"
+	"github.com/octavo-docs/octavo/schema/content/keys"
+)
+
+// fewestWords is the length of a text that counts as the same text wherever it stands. Shorter ones, such as a
+// bracket or a rule, are twins at one place only.
+const fewestWords = 4
+
+// unite makes twins of the equal blocks that both sides put into a list in one order: they get one key, of ours. An
+// equal block counts as added if it is an edit, and if it is a block of base that stands on the other side of such
+// twins, as a rule of dashes in a code block may. An edit that kept nothing of its block of base and is near-equal
+// to what the other side added is a block of its own.
+func (m *merger) unite(ours, theirs []schema.Node) {
+	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
+		changed := false
+		for _, at := range slices.SortedFunc(maps.Keys(m.ours.lists), spot.compare) {
+			if others := m.theirs.lists[at]; len(others) > 0 {
+				p := pairing{merger: m, at: at, ours: m.ours.lists[at], theirs: others}
+				changed = step(&p) || changed
+			}
+		}
+		if changed {
+			m.ours, m.theirs = newSide(ours), newSide(theirs)
+		}
+	}
+}
+
+// pairing pairs the twins of one list.
+type pairing struct {
+	*merger
+	at           spot
+	ours, theirs []string
+	// texts and others name the blocks: by what they say if they may be twins, and by their keys if not.
+	texts, others []string
+}
+
+func (p *pairing) unite() bool {
+	mine := p.written(p.merger.ours, p.ours)
+	if len(mine) == 0 {
+		return false
+	}
+	others := p.written(p.merger.theirs, p.theirs)
+	if len(others) == 0 {
+		return false
+	}
+	p.texts, p.others = p.names(p.ours, mine, others), p.names(p.theirs, others, mine)
+	pairs := diff.Match(p.texts, p.others)
+	if p.release(pairs) {
+		pairs = diff.Match(p.texts, p.others)
+	}
+	p.discard(pairs)
+	p.cross(pairs)
+	united := false
+	for i, j := range pairs {
+		if j == diff.None || p.ours[i] == p.theirs[j] {
+			continue
+		}
+		united = true
+		mine, other := p.merger.ours.blocks[p.ours[i]].node, p.merger.theirs.blocks[p.theirs[j]].node
+		if p.base.blocks[mine.Key] != nil {
+			p.rename(mine, foreign)
+		}
+		*other = keys.Clone([]schema.Node{*mine})[0]
+	}
+	return united
+}
+
+// part gives the rewritten blocks new keys that are near-equal to what the other side put into the list.
+func (p *pairing) part() bool {
+	mine := p.candidates(p.merger.ours, p.ours)
+	if len(mine) == 0 {
+		return false
+	}
+	others := p.candidates(p.merger.theirs, p.theirs)
+	if len(mine)*len(others) > maxNear {
+		return false
+	}
+	parted := map[*schema.Node]string{}
+	for _, a := range mine {
+		for _, b := range others {
+			if a.key == b.key || !a.rewritten && !b.rewritten || a.said.short() || a.said.near(b.said) == 0 {
+				continue
+			}
+			if a.rewritten {
+				parted[a.node] = foreign
+			}
+			if b.rewritten {
+				parted[b.node] = foreign + foreign
+			}
+		}
+	}
+	for n, prefix := range parted {
+		p.rename(n, prefix)
+	}
+	return len(parted) > 0
+}
+
+// candidate is a block that a side added or rewrote.
+type candidate struct {
+	key       string
+	node      *schema.Node
+	said      saying
+	rewritten bool
+}
+
+func (p *pairing) candidates(s *side, list []string) (found []candidate) {
+	for _, key := range list {
+		rewritten := p.rewritten(s, key)
+		if n := s.blocks[key].node; rewritten || p.onlyOf(s, key) {
+			found = append(found, candidate{key, n, sayingOf(n), rewritten})
+		}
+	}
+	return found
+}
+
+// written has what the blocks say that a side added, and the texts that are not short that it edited, by their keys.
+func (p *pairing) written(s *side, list []string) map[string]string {
+	texts := map[string]string{}
+	for _, key := range list {
+		if p.onlyOf(s, key) || p.edit(s, key) && !sayingOf(s.blocks[key].node).short() {
+			texts[key] = p.said(s, key)
+		}
+	}
+	return texts
+}
+
+// names names the blocks of a list. An edit has the name of its text if the other side wrote that elsewhere.
+func (p *pairing) names(list []string, written, other map[string]string) []string {
+	elsewhere := map[string]bool{}
+	for _, text := range other {
+		elsewhere[text] = true
+	}
+	names := make([]string, len(list))
+	for i, key := range list {
+		names[i] = key
+		text, is := written[key]
+		if is && (p.base.blocks[key] == nil || elsewhere[text] && other[key] != text) {
+			names[i] = text
+		}
+	}
+	return names
+}
+
+// said names what a block says. It is no key.
+func (p *pairing) said(s *side, key string) string {
+	n := *s.blocks[key].node
+	if table := p.merger.ours.blocks[p.at.parent]; n.Type == typeRow && table != nil {
+		row := n
+		n = *table.node
+		row.Meta, n.Nodes, n.Fragments = nil, []schema.Node{row}, nil
+	}
+	n = collapse(n)
+	hash := keys.HashOf(&n)
+	return rowSeparator + string(hash[:])
+}
+
+// edit reports whether a side changed a block of base into a text.
+func (p *pairing) edit(s *side, key string) bool {
+	was, is := p.base.blocks[key], s.blocks[key]
+	if was == nil {
+		return false
+	}
+	before, after := textOfBlock(was.node), textOfBlock(is.node)
+	return after != nil && (before == nil || !equal(before.Nodes, after.Nodes))
+}
+
+// rewritten reports whether a side changed a block of base into a text and left nothing of it.
+func (p *pairing) rewritten(s *side, key string) bool {
+	return p.edit(s, key) && sayingOf(p.base.blocks[key].node).near(sayingOf(s.blocks[key].node)) == 0
+}
+
+// textOfBlock is the block itself if it holds text, or the only block below it, as in an item of a list. It is nil
+// for other blocks.
+func textOfBlock(n *schema.Node) *schema.Node {
+	switch {
+	case holdsText(n):
+		return n
+	case len(n.Nodes) == 1 && len(n.Fragments) == 0 && holdsText(&n.Nodes[0]):
+		return &n.Nodes[0]
+	}
+	return nil
+}
+
+// rename gives a text of base, and the block around it, keys of their own.
+func (p *pairing) rename(n *schema.Node, prefix string) {
+	for _, block := range []*schema.Node{textOfBlock(n), n} {
+		if p.base.blocks[block.Key] != nil {
+			block.Key = prefix + block.Key
+		}
+	}
+}
+
+// release names the blocks of base that stand on different sides of twins, and that say on theirs what ours added,
+// by what they say. It reports whether there are any.
+func (p *pairing) release(pairs []int) (released bool) {
+	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i, key := range p.ours {
+		added[p.texts[i]] = p.texts[i] != key
+		kept[key] = true
+		if pairs[i] != diff.None {
+			matched[p.theirs[pairs[i]]] = true
+		}
+	}
+	for j, key := range p.theirs {
+		if p.others[j] != key || !kept[key] || matched[key] || textOfBlock(p.merger.theirs.blocks[key].node) == nil {
+			continue
+		}
+		if text := p.said(p.merger.theirs, key); added[text] {
+			p.others[j], released = text, true
+		}
+	}
+	return released
+}
+
+// cross pairs what is left of the equal texts that are not short: each side put them at another place.
+func (p *pairing) cross(pairs []int) {
+	taken := map[int]bool{}
+	for _, j := range pairs {
+		taken[j] = true
+	}
+	left := map[string][]int{}
+	for j, text := range p.others {
+		if text != p.theirs[j] && !taken[j] {
+			left[text] = append(left[text], j)
+		}
+	}
+	for i, text := range p.texts {
+		if found := left[text]; pairs[i] == diff.None && len(found) > 0 &&
+			!sayingOf(p.merger.ours.blocks[p.ours[i]].node).short() {
+			pairs[i], left[text] = found[0], found[1:]
+		}
+	}
+}
+
+// discard removes the pairs of short texts that do not stand at one place.
+func (p *pairing) discard(pairs []int) {
+	partners := map[int]bool{}
+	twins := func(i int) bool {
+		j := pairs[i]
+		return j != diff.None && p.texts[i] != p.ours[i] && p.ours[i] != p.theirs[j]
+	}
+	for i := range pairs {
+		if twins(i) {
+			partners[pairs[i]] = true
+		}
+	}
+	rest := func(list []string, twin func(int) bool) (others []string) {
+		for i, key := range list {
+			if !twin(i) {
+				others = append(others, key)
+			}
+		}
+		return others
+	}
+	anchor := sequence{
+		base: p.base.lists[p.at],
+		ours: rest(p.ours, twins), theirs: rest(p.theirs, func(j int) bool { return partners[j] }),
+	}.anchor()
+	before := func(list []string) []int { // The anchors before each block.
+		counts, n := make([]int, len(list)), 0
+		for i, key := range list {
+			counts[i] = n
+			if anchor(key) {
+				n++
+			}
+		}
+		return counts
+	}
+	mine, others := before(p.ours), before(p.theirs)
+	for i, j := range pairs {
+		if twins(i) && mine[i] != others[j] && sayingOf(p.merger.ours.blocks[p.ours[i]].node).short() {
+			pairs[i] = diff.None
+		}
+	}
+}
