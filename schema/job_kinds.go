@@ -31,7 +31,7 @@ var (
 	renderPDF = JobKind{
 		Name: "render_pdf", Doc: "Renders pages of a space or of a change request as a PDF.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
-		Attempts: 3, Timeout: 10 * time.Minute, Final: true,
+		Attempts: 3, Timeout: 30 * time.Minute, Final: true,
 	}
 	revalidateFrontEnds = JobKind{
 		Name: "revalidate_front_ends", Doc: "Notifies the front ends of sites about changes for readers.",

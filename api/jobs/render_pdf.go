@@ -6,17 +6,12 @@ import (
 	"io"
 	"time"
 
+	"github.com/octavo-docs/octavo/api/jobs/book"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
 )
-
-// Renderer makes a PDF of the files that input sends, and writes it to out. Nothing of either is held in this process. An error
-// with a method Public says in it what users may know, and one with a method Final whether it would be the same again.
-type Renderer interface {
-	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
-}
 
 func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	wanted, err := d.Store.PDF(ctx, args.Space, args.Key)
@@ -33,18 +28,8 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	if err != nil {
 		return err
 	}
-	input := func(send func(name string, content []byte) error) error {
-		for file, err := range pdf.Files(source) {
-			if err == nil {
-				err = send(file.Name, file.Content)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	err = d.Store.WritePDF(ctx, args.Space, args.Key, func(out io.Writer) error { return d.Renderer.Render(ctx, input, out) })
+	maker := book.Config{Renderer: d.Renderer, Memory: d.PDFMemory}
+	err = d.Store.WritePDF(ctx, args.Space, args.Key, func(out io.Writer) error { return maker.Write(ctx, source, out) })
 	var public interface{ Public() string }
 	if errors.As(err, &public) {
 		err = &schema.Error{Code: schema.CodeUnavailable, Message: public.Public(), Cause: err}

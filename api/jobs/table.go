@@ -6,6 +6,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/octavo-docs/octavo/api/jobs/book"
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/api/remote/translation"
 	"github.com/octavo-docs/octavo/api/view"
@@ -35,8 +36,9 @@ type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil if there is none.
-	Renderer Renderer
+	// Renderer makes PDFs; nil if there is none. PDFMemory is what it probably needs at most for a part of one.
+	Renderer  book.Renderer
+	PDFMemory int64
 	// FrontEnds hear of what has changed; nil if there are none.
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil if there is none.

@@ -79,7 +79,7 @@ func (n *node) startJobs(ctx context.Context) error {
 		return fmt.Errorf("OCTAVO_PUBLIC_URL: %w", err)
 	}
 	deps := jobs.Deps{
-		Store: work, Git: git, Renderer: n.settings.renderer(), Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
+		Store: work, Git: git, Renderer: n.settings.renderer(), PDFMemory: n.settings.partMemory(), Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
 		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits), SpecsInterval: n.settings.OpenAPIPoll,
 		Webhooks: webhooks.New(webhooks.Config{Guard: guard, Metrics: n.metrics.Webhooks}),
 	}
@@ -130,6 +130,9 @@ func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cach
 func (s *Settings) renderer() *typst.Renderer {
 	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(s.PDFMemory)})
 }
+
+// partMemory is what a part of a PDF probably needs. The estimate is coarse, and a part that fails is rendered again.
+func (s *Settings) partMemory() int64 { return int64(s.PDFMemory / 2) }
 
 // encoder opens the model by which conversations are compared; nil if there is none.
 func (s *Settings) encoder() func() (jobs.Encoder, error) {

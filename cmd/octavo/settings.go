@@ -25,7 +25,7 @@ type Settings struct {
 	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Directory of the embedded engines (make engines). Default: deploy/engines next to the program or in the working directory."`
 
 	GitCache  schema.ByteSize `name:"git-cache-bytes" env:"OCTAVO_GIT_CACHE_BYTES" default:"2GiB" help:"Disk for the repositories that imports and exports with a repoCacheID fetched, on each node with the role jobs. A repository that is unused for a week is deleted. 0: no cache."`
-	PDFMemory schema.ByteSize `name:"pdf-memory-bytes" env:"OCTAVO_PDF_MEMORY_BYTES" default:"2GiB" help:"Memory that the renderer of one PDF may use. A node renders up to two PDFs at a time. 1,000 sheets of text take 0.8 GiB; large tables take most, about 2 MiB for 60 cells. A document that needs more fails with that reason."`
+	PDFMemory schema.ByteSize `name:"pdf-memory-bytes" env:"OCTAVO_PDF_MEMORY_BYTES" default:"2GiB" help:"Memory that the renderer of one PDF may use. A node renders up to two PDFs at a time. A book that would need more than half of it is rendered in parts, which are joined: 1,000 sheets of text take 0.8 GiB, and large tables take most, about 2 MiB for 60 cells. A document fails with that reason if one of its blocks, or its contents, needs more."`
 
 	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`
 	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic. Used only to create it."`

@@ -13,5 +13,6 @@
 //	includes     reusable contents
 //	words        texts and queries as the words that search compares
 //	pdf          the renderer's input
+//	pdf/join     one PDF of the parts of a book
 //	contenttest  documents that tests share
 package content

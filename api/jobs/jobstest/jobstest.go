@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/api/jobs/book"
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/api/remote/openapi"
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
@@ -49,7 +50,7 @@ func (Paper) Render(_ context.Context, input func(send func(name string, content
 }
 
 // DrainWith is Drain with a renderer.
-func DrainWith(t testing.TB, st *store.Store, renderer jobs.Renderer) {
+func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
 	if open(t, st, git, mails) == 0 {
@@ -99,7 +100,7 @@ func (noInk) Error() string { return "secret cause" }
 func (noInk) Public() string { return "there is no ink" }
 
 // Fail runs jobs, without pauses, until one has failed for good.
-func Fail(t testing.TB, st *store.Store, renderer jobs.Renderer) {
+func Fail(t testing.TB, st *store.Store, renderer book.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
 	defer start(t, st, func(cfg *jobs.Config) {

@@ -98,6 +98,9 @@ func (e *Error) Public() string { return e.Message }
 // Final reports whether the same input will fail again.
 func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 
+// TooLarge reports whether a part of the input might be rendered.
+func (e *Error) TooLarge() bool { return e.kind == memory }
+
 // Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Neither the input nor the output
 // is held here. It ends soon after ctx.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {

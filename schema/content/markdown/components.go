@@ -159,7 +159,7 @@ func advanceOver(block text.Reader, segment text.Segment, length int, segments *
 	}
 }
 
-// componentBlock is a tag that has its lines to itself, or a comment that has.
+// componentBlock is a tag that has its lines to itself, a comment that has, or statements of a module.
 type componentBlock struct {
 	ast.BaseBlock
 	end int // in the source
@@ -174,7 +174,7 @@ func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, sour
 
 type componentBlockParser struct{}
 
-func (componentBlockParser) Trigger() []byte { return []byte{'<', '{'} }
+func (componentBlockParser) Trigger() []byte { return []byte{'<', '{', 'i', 'e'} }
 
 func (componentBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
@@ -187,6 +187,8 @@ func (componentBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.
 	switch {
 	case bytes.HasPrefix(source[start:], []byte(commentOpens)):
 		end = stateOf(pc).commentEnd(source, start)
+	case start == segment.Start && parent.Kind() == ast.KindDocument && isLetter(source[start]):
+		end = stateOf(pc).moduleEnd(source[start:])
 	case source[start] == '<':
 		end, _ = stateOf(pc).componentEnd(source[start:])
 		if end > 0 && blankLine.Match(source[start:start+end]) {

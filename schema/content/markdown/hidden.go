@@ -80,7 +80,7 @@ func rawText(n schema.Node) []schema.Node {
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
 		return nil
 	}
-	if isAttributes(source) || isComment(source) || isComponentTag(source) {
+	if isAttributes(source) || isComment(source) || isComponentTag(source) || isModule(source) {
 		return nil
 	}
 	if !strings.HasPrefix(source, "<") {

@@ -46,25 +46,24 @@ func (b *builder) image(ref any) string {
 	return name
 }
 
-// sendImages yields the images that pages have named; false if yield wants no more. The more there are, the smaller they are.
-func (b *builder) sendImages(read func(id string) ([]byte, error), yield func(File, error) bool) (bool, error) {
-	most := min(largePixels, allPixels/max(1, len(b.wanted)))
+// sendImages yields the images that pages have named. The more there are, the smaller they are.
+func (w *writer) sendImages() {
+	most := min(largePixels, allPixels/max(1, len(w.wanted)))
 	size := 0
-	for _, id := range b.wanted {
-		body, err := read(id)
-		if err != nil {
-			return false, err
+	for _, id := range w.wanted {
+		if w.ended {
+			return
 		}
-		body = drawable(body, most)
-		if body == nil || size+len(body) > maxImages {
-			continue
+		body, err := w.Image(id)
+		if err == nil {
+			body = drawable(body, most)
+			if body == nil || size+len(body) > maxImages {
+				continue
+			}
 		}
 		size += len(body)
-		if !yield(File{b.images[id], body}, nil) {
-			return false, nil
-		}
+		w.send(w.images[id], body, err)
 	}
-	return true, nil
 }
 
 // drawable returns a file as the renderer may decode it: of an image with more pixels than most a smaller copy, and nil for what

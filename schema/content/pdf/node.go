@@ -106,6 +106,13 @@ func (b *builder) begin(page int, d schema.Document) {
 	b.dir = directionOf(b.Pages[page].Title+sample, b.lang)
 }
 
+// forget forgets what pages need of the renderer beside their text.
+func (b *builder) forget() {
+	b.formulas, b.wanted = nil, nil
+	clear(b.places)
+	clear(b.images)
+}
+
 // defaultLanguage is that of spaces that name none.
 const defaultLanguage = "en"
 
@@ -243,3 +250,6 @@ func oneLine(text string) string {
 
 // labelOf names the place of an anchor of a page, as the layout does.
 func labelOf(page int, anchor string) string { return "a" + strconv.Itoa(page) + "-" + anchor }
+
+// placeOf names the place of a page, as the layout does.
+func placeOf(page int) string { return "p" + strconv.Itoa(page) }

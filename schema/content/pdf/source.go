@@ -48,12 +48,16 @@ type File struct {
 	Content []byte
 }
 
-// Files yields the renderer's input. It holds one page and one image at a time. The bytes belong to the caller.
+// Files yields the renderer's input for all pages. It holds one page and one image at a time. The bytes belong to the
+// caller.
 func Files(s Source) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		if err := write(s, yield); err != nil {
-			yield(File{}, err)
+		w := writer{builder: newBuilder(s), yield: yield}
+		anchors := make([][]string, len(s.Pages))
+		for i := range s.Pages {
+			anchors[i] = w.page(i, nil, false)
 		}
+		w.rest(anchors, nil)
 	}
 }
 
@@ -67,6 +71,7 @@ type info struct {
 	Dir      string     `json:"dir"`
 	Pages    int        `json:"pages"`
 	Anchors  [][]string `json:"anchors"` // of each page
+	Part     *partInfo  `json:"part,omitzero"`
 }
 
 // sheet is a page with its text.
@@ -78,51 +83,82 @@ type sheet struct {
 	Lang        string `json:"lang"`
 	Dir         string `json:"dir"`
 	Blocks      []node `json:"c"`
+	// Continued says that the title, and the blocks before these, are in the part before.
+	Continued bool `json:"continued,omitzero"`
 }
 
 // maxLevel is the deepest level of a page's title: what is below it is shown like it.
 const maxLevel = 6
 
-// write returns nil if yield wants no more.
-func write(s Source, yield func(File, error) bool) error {
-	send := func(name string, value any) (bool, error) {
-		text, err := json.Marshal(value, json.Deterministic(true))
-		return err == nil && yield(File{name, text}, nil), err
+func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }
+
+// writer yields the files of one input.
+type writer struct {
+	*builder
+	yield func(File, error) bool
+	ended bool // after an error, or if yield wants no more
+}
+
+func (w *writer) send(name string, content []byte, err error) {
+	switch {
+	case w.ended:
+	case err != nil:
+		w.ended = true
+		w.yield(File{}, err)
+	default:
+		w.ended = !w.yield(File{name, content}, nil)
 	}
-	b := newBuilder(s)
+}
+
+func (w *writer) sendJSON(name string, value any) {
+	if w.ended {
+		return
+	}
+	text, err := json.Marshal(value, json.Deterministic(true))
+	w.send(name, text, err)
+}
+
+// page yields a page, and returns its anchors. cut, unless it is nil, leaves some of the document's blocks.
+func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) []string {
+	if w.ended {
+		return nil
+	}
+	document, err := w.Document(i)
+	if err != nil {
+		w.send("", nil, err)
+		return nil
+	}
+	w.begin(i, document)
+	if cut != nil {
+		if err := cut(&document); err != nil {
+			w.send("", nil, err)
+			return nil
+		}
+	}
+	page := w.Pages[i]
+	made := sheet{
+		Title: w.plain(page.Title), Emoji: w.emoji(page.Emoji), Description: w.plain(page.Description),
+		Level: levelOf(page), Lang: w.lang, Dir: w.dir, Blocks: w.blocks(document.Nodes), Continued: continued,
+	}
+	w.sendJSON(fmt.Sprintf("pages/%d.json", i), made)
+	return w.anchors
+}
+
+// rest yields what follows the pages.
+func (w *writer) rest(anchors [][]string, part *partInfo) {
+	if w.ended {
+		return
+	}
 	about := info{
-		Title: b.plain(s.Title), Emoji: b.emoji(s.Emoji), Subtitle: b.plain(s.Subtitle), Date: b.plain(s.Date), Pages: len(s.Pages),
-		Anchors: make([][]string, len(s.Pages)),
+		Title: w.plain(w.Title), Emoji: w.emoji(w.Emoji), Subtitle: w.plain(w.Subtitle), Date: w.plain(w.Date),
+		Pages: len(w.Pages), Anchors: anchors, Part: part,
 	}
-	about.Lang = b.bookLanguage()
+	about.Lang = w.bookLanguage()
 	about.Dir = directionOf(about.Title, about.Lang)
-	for i, page := range s.Pages {
-		document, err := s.Document(i)
-		if err != nil {
-			return err
-		}
-		b.begin(i, document)
-		made := sheet{
-			Title: b.plain(page.Title), Emoji: b.emoji(page.Emoji), Description: b.plain(page.Description),
-			Level: max(0, min(page.Level, maxLevel)), Lang: b.lang, Dir: b.dir, Blocks: b.blocks(document.Nodes),
-		}
-		about.Anchors[i] = b.anchors
-		more, err := send(fmt.Sprintf("pages/%d.json", i), made)
-		if !more || err != nil {
-			return err
-		}
-	}
-	if more, err := b.sendImages(s.Image, yield); !more || err != nil {
-		return err
-	}
-	more, err := send("formulas.json", b.formulas)
-	if more && err == nil {
-		more, err = send("info.json", about)
-	}
-	if more && err == nil {
-		yield(File{Main, layout}, nil)
-	}
-	return err
+	w.sendImages()
+	w.sendJSON("formulas.json", w.formulas)
+	w.sendJSON("info.json", about)
+	w.send(Main, layout, nil)
 }
 
 // emoji is an emoji that is given by its characters or their code.

@@ -1,0 +1,155 @@
+package book_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/api/jobs/book"
+	"github.com/octavo-docs/octavo/schema/content/pdf"
+)
+
+var errLarge = large{}
+
+type large struct{}
+
+func (large) Error() string  { return "too large" }
+func (large) TooLarge() bool { return true }
+
+// weak refuses what has more text than it can hold.
+type weak struct {
+	counting
+	most int
+}
+
+func (w *weak) Render(
+	ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer,
+) error {
+	size := 0
+	err := input(func(name string, content []byte) error {
+		if strings.HasPrefix(name, "pages/") {
+			size += len(content)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if size > w.most {
+		return errLarge
+	}
+	return w.counting.Render(ctx, input, out)
+}
+
+// huge has a page that no part can hold.
+func huge() []page {
+	var text strings.Builder
+	for i := range 20 {
+		text.WriteString("## Section <a href=\"#s" + string(rune('a'+i)) + "\" id=\"s" + string(rune('a'+i)) + "\"></a>\n\n" +
+			strings.Repeat("Some words that fill a line. ", 60) + "\n\n[on](ref:anchor/s" + string(rune('a'+(i+7)%20)) +
+			"?page=p1) [start](ref:page/p0) A note[^1].\n\n[^1]: To [the end](ref:page/p2).\n\n")
+	}
+	return []page{{"Start", 0, "[Into](ref:anchor/sk?page=p1) it."}, {"Huge", 0, text.String()}, {"End", 1, "[Back](ref:page/p1)"}}
+}
+
+// below has pages of which one is of the first level.
+func below() []page {
+	pages := []page{{"Top", 0, "The top."}}
+	for range 12 {
+		pages = append(pages, page{"Below", 1 + len(pages)%3, strings.Repeat("Words of a page below. ", 40) + "[up](ref:page/p0)"})
+	}
+	return pages
+}
+
+// TestHalves: a part that the renderer cannot hold is halved, inside of a page if it must. The book has the same words,
+// bookmarks and links as one in one piece; only the new sheets at the seams differ.
+func TestHalves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pages []page
+		most  int
+	}{
+		"huge": {huge(), 30_000}, "below": {below(), 4_000}, "one page": {huge()[1:2], 30_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sourceOf(t, bookTitle, c.pages)
+			whole := factsOf(t, write(t, book.Config{Renderer: renderer}, s))
+			halving := &weak{counting: counting{Renderer: renderer}, most: c.most}
+			parts := factsOf(t, write(t, book.Config{Renderer: halving}, s))
+			if halving.parts < 2 || len(parts.texts) <= len(whole.texts) {
+				t.Errorf("%d parts were made, of %d sheets", halving.parts, len(parts.texts))
+			}
+			if want, got := plain(whole), plain(parts); !maps.Equal(want, got) {
+				t.Errorf("the words differ:\n%s", cmp.Diff(want, got))
+			}
+			if want, got := titles(whole), titles(parts); !slices.Equal(want, got) {
+				t.Errorf("the bookmarks differ:\n%s", cmp.Diff(want, got))
+			}
+			if len(whole.links) != len(parts.links) || len(parts.labels) != len(parts.texts) {
+				t.Errorf("%d links, want %d; %d labels, want %d", len(parts.links), len(whole.links), len(parts.labels),
+					len(parts.texts))
+			}
+		})
+	}
+}
+
+// bookTitle is at the foot of each sheet, with its number.
+const bookTitle = "Zeitung"
+
+var footer = regexp.MustCompile(`^([0-9]+|` + bookTitle + `)$`)
+
+// plain counts the words of a PDF, apart from numbers and the feet of sheets. The place of a note depends on where the
+// sheet ends.
+func plain(f facts) map[string]int {
+	words := map[string]int{}
+	for word := range strings.FieldsSeq(strings.ReplaceAll(strings.Join(f.texts, " "), "\u2060", " ")) {
+		if !footer.MatchString(word) {
+			words[word]++
+		}
+	}
+	return words
+}
+
+func titles(f facts) []string {
+	made := make([]string, len(f.outline))
+	for i, line := range f.outline {
+		made[i], _, _ = strings.Cut(line, ": ")
+	}
+	return made
+}
+
+// TestNoHalves: what cannot be divided fails with the renderer's reason, and so does what was begun.
+func TestNoHalves(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	one := sourceOf(t, "Title", []page{{"One", 0, strings.Repeat("word ", 100)}})
+	for name, s := range map[string]pdf.Source{"one block": one, "nothing": {Title: "Title"}} {
+		if err := (book.Config{Renderer: refusing{}}).Write(t.Context(), s, &out); !errors.Is(err, errLarge) || out.Len() > 0 {
+			t.Errorf("%s: %v, %d bytes", name, err, out.Len())
+		}
+	}
+	two := sourceOf(t, "Title", english())
+	begun := refusing{begins: true}
+	if err := (book.Config{Renderer: begun}).Write(t.Context(), two, &out); !errors.Is(err, errLarge) || out.Len() != 1 {
+		t.Errorf("%v, %d bytes", err, out.Len())
+	}
+}
+
+// refusing refuses everything, some after a byte.
+type refusing struct{ begins bool }
+
+func (r refusing) Render(_ context.Context, _ func(send func(name string, content []byte) error) error, out io.Writer) error {
+	if r.begins {
+		_, _ = out.Write([]byte("%"))
+	}
+	return errLarge
+}

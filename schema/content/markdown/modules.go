@@ -1,0 +1,147 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+)
+
+// MDX has statements of modules, as in import Tabs from '@theme/Tabs'. They begin a line at the left, and a block of
+// them ends at a blank line. Readers see none.
+
+var (
+	// moduleStart matches the beginning of a statement. Sentences begin with the same words, so that it asks for more.
+	moduleStart = regexp.MustCompile(`^(?:import[ \t]*(?:['"]|\{|\*[ \t]+as[ \t]|(?:type[ \t]+)?[\w$]+[ \t]*(?:,[ \t]*[{*]|from[ \t]*['"])` +
+		`|[ \t]type[ \t]+\{)|export[ \t]*(?:\{|\*[ \t]*(?:as[ \t]+[\w$]+[ \t]*)?from[ \t]*['"])` +
+		`|export[ \t]+(?:(?:const|let|var)[ \t]+(?:[\w$]+[ \t]*[:=]|[{\[])|(?:default[ \t]+)?(?:async[ \t]+)?function\b[ \t*]*[\w$]*[ \t]*[(<]` +
+		`|(?:default[ \t]+)?class[ \t]+[\w$]+[^\n]*\{|default[ \t]*(?:[{(\[<]|[\w$.]+(?:;|[ \t]*\(|[ \t]*=>|[ \t]*\n|[ \t]*$))` +
+		`|(?:type|interface|enum)[ \t]+[\w$]+[^\n]*[{=]))`)
+	// importSource matches what an import with names ends with.
+	importSource = regexp.MustCompile(`from[ \t]*(?:"[^"\n]*"|'[^'\n]*')[ \t]*;?[ \t]*(?://[^\n]*)?$`)
+	importWord   = []byte("import")
+	exportWord   = []byte("export")
+)
+
+// maxModule bounds the length of a block of statements.
+const maxModule = 64 << 10
+
+// isModule reports whether a source is a block of statements.
+func isModule(source string) bool {
+	end, _ := moduleEnd([]byte(source))
+	return end > 0 && end == len(source)
+}
+
+// moduleEnd returns the length of the block of statements that the source begins with, without the line's end; 0 if it
+// begins with none. seen is how much of the source it has looked at.
+func moduleEnd(source []byte) (length, seen int) {
+	if !bytes.HasPrefix(source, importWord) && !bytes.HasPrefix(source, exportWord) {
+		return 0, 0
+	}
+	source = source[:min(len(source), maxModule)]
+	for {
+		first, _, _ := bytes.Cut(source[length:], []byte("\n"))
+		if !moduleStart.Match(first) {
+			return 0, length + len(first)
+		}
+		end, ok := statementEnd(source, length)
+		if !ok {
+			return 0, end
+		}
+		if !isStatement(source[length:end]) {
+			return 0, end
+		}
+		next, _, _ := bytes.Cut(source[min(end+1, len(source)):], []byte("\n"))
+		if len(bytes.TrimSpace(next)) == 0 {
+			return end, end
+		}
+		length = end + 1
+	}
+}
+
+// isStatement tells imports from sentences that begin like them.
+func isStatement(source []byte) bool {
+	if !bytes.HasPrefix(source, importWord) {
+		return true
+	}
+	rest := bytes.TrimLeft(source[len(importWord):], " \t")
+	return rest[0] == '"' || rest[0] == '\'' || importSource.Match(source)
+}
+
+// statementEnd returns where a statement ends: at the end of the first line at which all its brackets are closed, and
+// after which no indented line follows.
+func statementEnd(source []byte, at int) (end int, ok bool) {
+	depth := 0
+	for ; at < len(source); at++ {
+		switch c := source[at]; c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return at, false
+			}
+		case '\n':
+			if after := at + 1; depth == 0 && (after >= len(source) || source[after] != ' ' && source[after] != '\t') {
+				return at, true
+			}
+		case '"', '\'', '`':
+			at += stringEnd(source[at:])
+		case '/':
+			rest := source[at:]
+			switch {
+			case bytes.HasPrefix(rest, []byte("//")) && (at == 0 || source[at-1] != ':'):
+				if line := bytes.IndexByte(rest, '\n'); line >= 0 {
+					at += line - 1
+				}
+			case bytes.HasPrefix(rest, []byte("/*")):
+				closed := bytes.Index(rest, []byte("*/"))
+				if closed < 0 {
+					return len(source), false
+				}
+				at += closed + 1
+			}
+		}
+	}
+	return at, depth == 0
+}
+
+// stringEnd returns how far the end of a string is; 0 if it has none. Only templates have several lines.
+func stringEnd(source []byte) int {
+	for at := 1; at < len(source); at++ {
+		switch source[at] {
+		case '\\':
+			at++
+		case source[0]:
+			return at
+		case '\n':
+			if source[0] != '`' {
+				return 0
+			}
+		}
+	}
+	return 0
+}
+
+// moduleEnd looks for the end of statements, unless too much text was searched without finding one.
+func (s *markdownState) moduleEnd(source []byte) int {
+	if s.failedSearch < 0 {
+		return 0
+	}
+	length, seen := moduleEnd(source)
+	s.steps += seen
+	if length == 0 {
+		s.failedSearch -= seen
+	}
+	return length
+}
+
+// beginsModule reports whether a paragraph that begins with a text could be read as a statement. What follows the text
+// may be a part of it.
+func beginsModule(text string) bool {
+	if len(text) < len(importWord) {
+		return false
+	}
+	word, rest := text[:len(importWord)], text[len(importWord):]
+	if word != string(importWord) && word != string(exportWord) {
+		return false
+	}
+	return len(bytes.TrimSpace([]byte(rest))) == 0 || moduleStart.MatchString(text)
+}

@@ -1,0 +1,278 @@
+package pdf
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Book is a source that has been measured, so that it can be made in parts. Package join joins them.
+type Book struct {
+	source Source
+	pages  []measured
+}
+
+// measured is what is known of a page without its text.
+type measured struct {
+	anchors []string
+	blocks  []extent
+}
+
+// extent is what a block of a page needs.
+type extent struct {
+	cost    int64
+	notes   int // at the foot of the sheets
+	anchors int // of the page, up to the end of the block
+}
+
+// Place is a place between two blocks: Block is the number of blocks of the page before it.
+type Place struct{ Page, Block int }
+
+// Part is what is between two places of a book.
+type Part struct{ From, To Place }
+
+// Measure reads all pages of a source once.
+func Measure(s Source) (*Book, error) {
+	made := &Book{source: s, pages: make([]measured, len(s.Pages))}
+	b := newBuilder(s)
+	for i := range s.Pages {
+		document, err := s.Document(i)
+		if err != nil {
+			return nil, err
+		}
+		b.begin(i, document)
+		page := measured{blocks: make([]extent, len(document.Nodes))}
+		for j := range document.Nodes {
+			shown := b.block(&document.Nodes[j])
+			page.blocks[j] = extent{cost: costOf(&shown), notes: notesOf(&shown), anchors: len(b.anchors)}
+		}
+		page.anchors = b.anchors
+		made.pages[i] = page
+		b.forget()
+	}
+	return made, nil
+}
+
+// Whole is the part that has all pages.
+func (b *Book) Whole() Part { return Part{To: Place{Page: len(b.pages)}} }
+
+// next is the place after a page.
+func next(page int) Place { return Place{Page: page + 1} }
+
+// each goes through the pages of a part, with their blocks in it.
+func (b *Book) each(p Part) iter.Seq2[int, []extent] {
+	return func(yield func(int, []extent) bool) {
+		for i := p.From.Page; i < len(b.pages) && (i < p.To.Page || i == p.To.Page && p.To.Block > 0); i++ {
+			blocks := b.pages[i].blocks
+			if i == p.To.Page {
+				blocks = blocks[:p.To.Block]
+			}
+			if i == p.From.Page {
+				blocks = blocks[p.From.Block:]
+			}
+			if !yield(i, blocks) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Book) cost(p Part) int64 {
+	cost := int64(0)
+	for _, blocks := range b.each(p) {
+		cost += costOfPage
+		for _, block := range blocks {
+			cost += block.cost
+		}
+	}
+	return cost
+}
+
+// Parts divides the book into parts of which each probably needs at most so many bytes of the renderer's memory. Parts
+// begin at pages of the first level, which begin on a sheet of their own. A part begins elsewhere, on a new sheet,
+// only where such a page and those below it need more.
+func (b *Book) Parts(memory int64) []Part {
+	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
+}
+
+// Halve divides a part that needs more memory than the renderer has. It returns one part if that has one block.
+func (b *Book) Halve(p Part) []Part {
+	return b.fill(nil, b.units(p), b.cost(p)/2)
+}
+
+// fill makes parts of units.
+func (b *Book) fill(made, units []Part, most int64) []Part {
+	open, sum := Part{}, int64(0)
+	flush := func() {
+		if sum > 0 {
+			made = append(made, open)
+		}
+		sum = 0
+	}
+	for _, unit := range units {
+		cost := b.cost(unit)
+		switch smaller := b.units(unit); {
+		case sum > 0 && sum+cost <= most:
+			open.To, sum = unit.To, sum+cost
+		case cost <= most || len(smaller) < 2:
+			flush()
+			open, sum = unit, cost
+		default:
+			flush()
+			made = b.fill(made, smaller, most)
+		}
+	}
+	flush()
+	return made
+}
+
+// units divides a part where its look stays the same if it can: before the pages of the first level, before all pages,
+// or between the blocks of a page.
+func (b *Book) units(p Part) []Part {
+	last := p.To.Page
+	if p.To.Block == 0 {
+		last--
+	}
+	for _, top := range []bool{true, false} {
+		made := []Part{{From: p.From}}
+		for i := p.From.Page + 1; i <= last; i++ {
+			if !top || b.source.Pages[i].Level == 0 {
+				made[len(made)-1].To = Place{Page: i}
+				made = append(made, Part{From: Place{Page: i}})
+			}
+		}
+		made[len(made)-1].To = p.To
+		if len(made) > 1 {
+			return made
+		}
+	}
+	if last < p.From.Page {
+		return []Part{p}
+	}
+	blocks := len(b.pages[last].blocks)
+	end := blocks
+	if p.To.Block > 0 {
+		end = p.To.Block
+	}
+	if end-p.From.Block < 2 {
+		return []Part{p}
+	}
+	made := make([]Part, 0, end-p.From.Block)
+	for i := p.From.Block; i < end; i++ {
+		made = append(made, Part{From: Place{last, i}, To: Place{last, i + 1}})
+	}
+	if end == blocks {
+		made[len(made)-1].To = next(last)
+	}
+	return made
+}
+
+// PlaceOf names the place of a page, to which bookmarks and links lead.
+func PlaceOf(page int) string { return placeOf(page) }
+
+// partInfo is what the layout knows of a part.
+type partInfo struct {
+	Front bool `json:"front"`
+	// Sheet and Notes are the number of the first sheet, and of the notes before it.
+	Sheet int `json:"sheet"`
+	Notes int `json:"notes"`
+	From  int `json:"from"`
+	To    int `json:"to"`
+	// Places are the names of the places in the part.
+	Places map[string]bool `json:"places"`
+	// Titles are those of all pages, in the front.
+	Titles []heading `json:"titles,omitempty"`
+}
+
+// heading is the title of a page in the contents and the bookmarks.
+type heading struct {
+	Title string `json:"title"`
+	Emoji string `json:"emoji"`
+	Level int    `json:"level"`
+	Sheet int    `json:"sheet"`
+}
+
+// Front yields the renderer's input for the cover, the contents and the bookmarks. sheets has the number of the sheet on
+// which each page begins, from 1.
+func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
+	about := partInfo{Front: true, Sheet: 1, Places: map[string]bool{}, Titles: make([]heading, len(b.pages))}
+	titles := newBuilder(b.source)
+	for i, page := range b.source.Pages {
+		about.Places[placeOf(i)] = true
+		about.Titles[i] = heading{titles.plain(page.Title), titles.emoji(page.Emoji), levelOf(page), sheets[i]}
+	}
+	return b.files(Part{}, &about)
+}
+
+// Files yields the renderer's input for a part whose first sheet has that number, from 1. It holds one page and one
+// image at a time.
+func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
+	about := partInfo{Sheet: sheet, From: p.From.Page, To: p.From.Page, Places: map[string]bool{}}
+	for _, blocks := range b.each(Part{To: p.From}) {
+		for _, block := range blocks {
+			about.Notes += block.notes
+		}
+	}
+	for i := range b.each(p) {
+		about.To = i + 1
+		from, to := b.bounds(p, i)
+		if from == 0 {
+			about.Places[placeOf(i)] = true
+		}
+		first, last := b.pages[i].anchorsOf(from, to)
+		for _, anchor := range b.pages[i].anchors[first:last] {
+			about.Places[labelOf(i, anchor)] = true
+		}
+	}
+	return b.files(p, &about)
+}
+
+// bounds are the numbers of the first block of a page in a part, and of the one after the last.
+func (b *Book) bounds(p Part, page int) (from, to int) {
+	to = len(b.pages[page].blocks)
+	if page == p.From.Page {
+		from = p.From.Block
+	}
+	if page == p.To.Page {
+		to = p.To.Block
+	}
+	return from, to
+}
+
+// anchorsOf is where the anchors of some blocks begin and end, among those of the page.
+func (m *measured) anchorsOf(from, to int) (first, last int) {
+	if from > 0 {
+		first = m.blocks[from-1].anchors
+	}
+	last = first
+	if to > from {
+		last = m.blocks[to-1].anchors
+	}
+	return first, last
+}
+
+func (b *Book) files(p Part, about *partInfo) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		w := writer{builder: newBuilder(b.source), yield: yield}
+		anchors := make([][]string, len(b.pages))
+		for i := range b.pages {
+			anchors[i] = b.pages[i].anchors
+		}
+		for i := range b.each(p) {
+			from, to := b.bounds(p, i)
+			w.page(i, func(document *schema.Document) error {
+				if len(document.Nodes) != len(b.pages[i].blocks) {
+					return errChanged
+				}
+				document.Nodes = document.Nodes[from:to]
+				first, _ := b.pages[i].anchorsOf(from, to)
+				w.anchors = append(w.anchors, b.pages[i].anchors[:first]...)
+				return nil
+			}, from > 0)
+		}
+		w.rest(anchors, about)
+	}
+}
+
+var errChanged = errors.New("pdf: a page has changed since it was measured")

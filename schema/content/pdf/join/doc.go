@@ -1,0 +1,13 @@
+// Package join makes one PDF of the parts of a book. It reads what typst writes: PDF 1.7 with a plain table of
+// references and tags. It is no general joiner: pdfcpu, which is one, loses the tags and rewrites the names of places.
+//
+// The first part is the front: its metadata, its bookmarks and its settings are the book's. The bookmarks name places
+// (named destinations) of the front, and lead to the places of the same names in the other parts. Links lead to places
+// by name. A link into another part has an address with Scheme, and becomes a link to a place.
+//
+// Each part ends with sheets that are left out: those from the place End on. Typst keeps the name of a place only if a
+// link leads there, so that these sheets hold links to all places of the part.
+//
+// One object of a part is in memory at a time, with a few bytes for each object of all parts. The package is pure and
+// imports nothing of this module.
+package join

@@ -1,0 +1,262 @@
+package join
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// Scheme is the scheme of the addresses of links into other parts. It is followed by the name of a bookmark's place,
+// whose title describes the link, and, after a #, by the name of the place if that is another one.
+const Scheme = "octavo:"
+
+// End is the name of the place from which on a part's sheets are left out.
+const End = "end"
+
+// Part is a PDF that the renderer has made of a part of a book.
+type Part struct {
+	from    io.ReaderAt
+	offsets []int64 // of the objects, by number; 0 for what is no object
+	ends    []int64 // of the objects, by number
+	order   []ref   // the objects, as they are in the file
+	trailer dict
+	catalog dict
+	sheets  []ref          // that are kept
+	dropped []ref          // the other ones
+	places  map[string]ref // by name
+	on      map[string]int // the sheet of each place, by name
+}
+
+// Open reads the tables of a part.
+func Open(from io.ReaderAt, size int64) (*Part, error) {
+	p := &Part{from: from, places: map[string]ref{}, on: map[string]int{}}
+	if err := p.table(size); err != nil {
+		return nil, err
+	}
+	root, _ := p.trailer.get("Root").(ref)
+	var err error
+	if p.catalog, err = p.dict(root); err != nil {
+		return nil, err
+	}
+	pages, _ := p.catalog.get("Pages").(ref)
+	if p.sheets, err = p.kids(pages); err != nil {
+		return nil, err
+	}
+	if err := p.names(); err != nil {
+		return nil, err
+	}
+	end, ok := p.on[End]
+	if !ok {
+		return nil, fmt.Errorf("%w: it has no end", errForm)
+	}
+	p.sheets, p.dropped = p.sheets[:end], p.sheets[end:]
+	return p, nil
+}
+
+// Sheets is the number of sheets that are kept.
+func (p *Part) Sheets() int { return len(p.sheets) }
+
+// Sheet finds the sheet on which a place is, counted from 0.
+func (p *Part) Sheet(place string) (int, bool) {
+	n, ok := p.on[place]
+	return n, ok && n < len(p.sheets)
+}
+
+// tailSize is more than what follows the trailer.
+const tailSize = 64
+
+// lineSize is the length of a line of the table of references.
+const lineSize = 20
+
+// table reads where the objects are.
+func (p *Part) table(size int64) error {
+	tail, err := p.read(max(0, size-tailSize), size)
+	if err != nil {
+		return err
+	}
+	at := bytes.LastIndex(tail, []byte("startxref"))
+	if at < 0 {
+		return fmt.Errorf("%w: it has no table of references", errForm)
+	}
+	word, _, _ := bytes.Cut(bytes.TrimSpace(tail[at+len("startxref"):]), []byte("\n"))
+	start, err := strconv.ParseInt(string(bytes.TrimSpace(word)), 10, 64)
+	if err != nil || start <= 0 || start >= size {
+		return errForm
+	}
+	all, err := p.read(start, size)
+	if err != nil {
+		return err
+	}
+	in := parser{from: all}
+	if !in.eat("xref") || !in.eat("0") {
+		return errForm
+	}
+	in.blanks()
+	count, ok := number(in.word())
+	in.blanks()
+	if !ok || count <= 0 || count > (len(all)-in.at)/lineSize {
+		return errForm
+	}
+	p.offsets, p.ends = make([]int64, count), make([]int64, count)
+	for i := range count {
+		line := all[in.at+i*lineSize : in.at+(i+1)*lineSize]
+		if line[17] != 'n' {
+			continue
+		}
+		offset, err := strconv.ParseInt(string(line[:10]), 10, 64)
+		if err != nil || offset <= 0 || offset >= start {
+			return errForm
+		}
+		p.offsets[i], p.order = offset, append(p.order, ref(i))
+	}
+	slices.SortFunc(p.order, func(a, b ref) int { return int(p.offsets[a] - p.offsets[b]) })
+	for i, n := range p.order {
+		p.ends[n] = start
+		if i+1 < len(p.order) {
+			p.ends[n] = p.offsets[p.order[i+1]]
+		}
+	}
+	if in.at += count * lineSize; !in.eat("trailer") {
+		return errForm
+	}
+	trailer, err := in.value(0)
+	p.trailer, ok = trailer.(dict)
+	if err != nil || !ok {
+		return errForm
+	}
+	return nil
+}
+
+func (p *Part) read(from, to int64) ([]byte, error) {
+	made := make([]byte, to-from)
+	n, err := p.from.ReadAt(made, from)
+	if n == len(made) {
+		return made, nil
+	}
+	return nil, err
+}
+
+// object reads an object; a stream follows its dict in rest.
+func (p *Part) object(n ref) (value, []byte, error) {
+	if n <= 0 || int(n) >= len(p.offsets) || p.offsets[n] == 0 {
+		return nil, nil, fmt.Errorf("%w: it has no object %d", errForm, n)
+	}
+	all, err := p.read(p.offsets[n], p.ends[n])
+	if err != nil {
+		return nil, nil, err
+	}
+	return parseObject(n, all)
+}
+
+func parseObject(n ref, all []byte) (value, []byte, error) {
+	in := parser{from: all}
+	in.blanks()
+	if id, ok := number(in.word()); !ok || ref(id) != n || !in.eat("0") || !in.eat("obj") {
+		return nil, nil, fmt.Errorf("%w: object %d is not where it should be", errForm, n)
+	}
+	v, err := in.value(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, ok := v.(dict)
+	if !ok || !in.eat("stream") {
+		return v, nil, nil
+	}
+	length, ok := number(d.get("Length"))
+	rest := bytes.TrimPrefix(bytes.TrimPrefix(all[in.at:], []byte("\r")), []byte("\n"))
+	if !ok || length < 0 || length > len(rest) {
+		return nil, nil, fmt.Errorf("%w: the stream of object %d has no length", errForm, n)
+	}
+	return d, rest[:length:length], nil
+}
+
+func (p *Part) dict(n ref) (dict, error) {
+	v, _, err := p.object(n)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.(dict)
+	if !ok {
+		return nil, fmt.Errorf("%w: object %d is no dictionary", errForm, n)
+	}
+	return d, nil
+}
+
+// inline is the dictionary or the array that a member has, or refers to.
+func (p *Part) inline(v value) (value, error) {
+	if n, ok := v.(ref); ok {
+		v, _, err := p.object(n)
+		return v, err
+	}
+	return v, nil
+}
+
+// kids lists the sheets below a node of the tree of pages. Typst writes a tree of one level.
+func (p *Part) kids(pages ref) ([]ref, error) {
+	node, err := p.dict(pages)
+	if err != nil {
+		return nil, err
+	}
+	list, _ := node.get("Kids").(array)
+	count, _ := number(node.get("Count"))
+	if len(list) != count || count == 0 {
+		return nil, fmt.Errorf("%w: its sheets are not in one list", errForm)
+	}
+	made := make([]ref, len(list))
+	for i, kid := range list {
+		made[i], _ = kid.(ref)
+	}
+	return made, nil
+}
+
+// names reads the places of the part.
+func (p *Part) names() error {
+	sheet := make(map[ref]int, len(p.sheets))
+	for i, n := range p.sheets {
+		sheet[n] = i
+	}
+	names, err := p.inline(p.catalog.get("Names"))
+	if err != nil {
+		return err
+	}
+	tree, _ := names.(dict)
+	places, err := p.inline(tree.get("Dests"))
+	if err != nil {
+		return err
+	}
+	found, _ := places.(dict)
+	return pairs(found, "Names", func(key, v value) error {
+		name, isText := key.(text)
+		place, isRef := v.(ref)
+		if !isText || !isRef {
+			return errForm
+		}
+		to, _, err := p.object(place)
+		if err != nil {
+			return err
+		}
+		target, _ := to.(array)
+		if len(target) == 0 {
+			return errForm
+		}
+		page, _ := target[0].(ref)
+		p.places[string(name.bytes())], p.on[string(name.bytes())] = place, sheet[page]
+		return nil
+	})
+}
+
+// pairs goes through a tree of names or of numbers, which typst writes as one list.
+func pairs(tree dict, member string, each func(key, v value) error) error {
+	if tree.get("Kids") != nil {
+		return fmt.Errorf("%w: a tree has branches", errForm)
+	}
+	list, _ := tree.get(member).(array)
+	for i := 0; i+1 < len(list); i += 2 {
+		if err := each(list[i], list[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
