@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -103,7 +104,7 @@ func TestNoSecretsAreAudited(t *testing.T) {
 // audited reads the log of an organization, the oldest first, in pages of three.
 func audited(t *testing.T, st *store.Store, organization string, f store.AuditFilter) (entries []schema.AuditEntry) {
 	t.Helper()
-	var after *store.Cursor[time.Time]
+	var after *postgres.Cursor[time.Time]
 	for {
 		page, err := st.ListAuditEntries(t.Context(), organization, f, after, 3)
 		if err != nil {
@@ -135,10 +136,10 @@ func TestAuditOfOneObject(t *testing.T) {
 	st := storetest.New(t)
 	tenant := storetest.NewTenant(t, st, "acme")
 	admin := tenant.Users[schema.RoleAdmin]
-	who := store.Actor{
+	who := postgres.Actor{
 		Type: schema.ActorUser, ID: admin.ID, TokenID: "token1", TokenKind: "user", Operation: "changeRedirect", RequestID: "req'1\\", Address: "192.0.2.7",
 	}
-	ctx := store.By(t.Context(), who)
+	ctx := postgres.By(t.Context(), who)
 	url := "https://example.com/"
 	made, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, store.NewSiteRedirect{
 		Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &url},
@@ -200,7 +201,7 @@ func TestAuditOfFailures(t *testing.T) {
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), connect(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: "u"})
+	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: "u"})
 	count := func() int { return len(audited(t, st, tenant.Organization.ID, store.AuditFilter{})) }
 	address := "https://example.com/"
 	redirect := store.NewSiteRedirect{Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &address}}
@@ -279,7 +280,7 @@ func TestAuditOfTransfers(t *testing.T) {
 	}
 	space := storetest.Spaces(t, st, ours.Organization.ID, &collection.ID, 1)[0]
 	admin := ours.Users[schema.RoleAdmin].ID
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: admin, Operation: "transferCollection"})
+	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: admin, Operation: "transferCollection"})
 	if _, err := st.TransferCollection(ctx, collection.ID, ours.Organization.ID, theirs.Organization.ID, admin); err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +319,7 @@ func TestAuditOfStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx := store.By(t.Context(), store.Actor{
+	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorUser, ID: ours.Users[schema.RoleAdmin].ID, TokenID: "token1", TokenKind: "user", Operation: "unpublishIntegration",
 		RequestID: "request1", Address: "192.0.2.7",
 	})
@@ -348,7 +349,7 @@ func TestAuditByManyWriters(t *testing.T) {
 	for w := range writers {
 		wait.Go(func() {
 			name := fmt.Sprint("writer", w)
-			ctx := store.By(t.Context(), store.Actor{Type: schema.ActorOperator, ID: name, Operation: name})
+			ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorOperator, ID: name, Operation: name})
 			for i := range each {
 				var err error
 				if i%2 == 0 {
@@ -418,7 +419,7 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	st, conn := storetest.Open(t, url), connect(t, url)
 	tenant, kept := storetest.NewTenant(t, st, "acme"), storetest.NewTenant(t, st, "kept")
 	before := len(audited(t, st, kept.Organization.ID, store.AuditFilter{}))
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
+	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
 	if err := st.DeleteOrganization(ctx, tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +446,9 @@ func TestAuditOfErasures(t *testing.T) {
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), connect(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor"})
+	ctx := postgres.By(t.Context(), postgres.Actor{
+		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
+	})
 	for range 2 { // The second asks for the same.
 		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)

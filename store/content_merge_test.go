@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -178,7 +179,7 @@ func TestContentCostsWhatItTouches(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	tenant := storetest.NewTenant(t, storetest.Open(t, url), "t")
-	st, err := store.New(store.Config{URL: url})
+	st, err := store.New(postgres.Config{URL: url}, store.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

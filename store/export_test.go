@@ -89,16 +89,7 @@ func read(files embed.FS, dir string) []string {
 }
 
 // Trace lets a test observe the statements of a Store. Call it before the Store is started.
-func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }
-
-// Room returns the positions that an order gives to n new things before the one at an index.
-func Room(order []int64, at, n int) (positions []int64, fits bool) {
-	s := make(siblings, len(order))
-	for i := range order {
-		s[i].position = order[i]
-	}
-	return s.room(at, n)
-}
+func Trace(s *Store, tracer pgx.QueryTracer) { s.db.Config.ConnConfig.Tracer = tracer }
 
 // KeptPages bounds what KeptTrees keeps.
 const KeptPages = keptPages

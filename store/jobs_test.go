@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -39,7 +39,7 @@ func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
 	t.Helper()
 	for _, a := range args {
 		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-			return store.Enqueue(t.Context(), db.New(tx), a)
+			return postgres.Enqueue(t.Context(), db.New(tx), a)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	url := storetest.URL(t)
 	conn := connect(t, url)
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		if err := store.Enqueue(t.Context(), db.New(tx), inOrder{Space: "a"}); err != nil {
+		if err := postgres.Enqueue(t.Context(), db.New(tx), inOrder{Space: "a"}); err != nil {
 			return err
 		}
 		return errRollback
@@ -165,7 +165,7 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Enqueue(t.Context(), db.New(tx), index); err != nil {
+	if err := postgres.Enqueue(t.Context(), db.New(tx), index); err != nil {
 		t.Fatal(err)
 	}
 	if free := collect(t, other, "select id::text from river_job where state = 'available' for update skip locked"); len(free) != 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -56,7 +57,7 @@ func TestMigrateRefusesAnotherBaseline(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := fingerprint(t, address.String())
-			st, err := store.New(store.Config{URL: address.String()})
+			st, err := store.New(postgres.Config{URL: address.String()}, store.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func TestMigrateAccepts(t *testing.T) {
 			if _, err := conn.Exec(t.Context(), there); err != nil {
 				t.Fatal(err)
 			}
-			st, err := store.New(store.Config{URL: address})
+			st, err := store.New(postgres.Config{URL: address}, store.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

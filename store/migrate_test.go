@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -27,7 +28,7 @@ func TestFunctionsAreCurrent(t *testing.T) {
 	}
 	migrate := func() {
 		t.Helper()
-		st, err := store.New(store.Config{URL: url})
+		st, err := store.New(postgres.Config{URL: url}, store.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -41,7 +42,9 @@ func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDa
 // counted returns a Store whose statements are counted.
 func counted(t *testing.T, url string) (*store.Store, *statements) {
 	t.Helper()
-	st, err := store.New(store.Config{URL: url, Quotas: store.Quotas{Organizations: 100, Sites: 1000, Spaces: 1000, Conversations: 10_000}})
+	st, err := store.New(postgres.Config{
+		URL: url, Quotas: postgres.Quotas{Organizations: 100, Sites: 1000, Spaces: 1000, Conversations: 10_000},
+	}, store.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // auditLog has the operations on who changed what in an organization. None of them changes the log.
@@ -48,10 +49,10 @@ func (h *auditLog) list(ctx context.Context, c *access.Caller, r *listAuditLogRe
 	name := fmt.Sprintf("audit log %s %q %q %q %q %q %q", organization, schema.Or(r.Actor, ""), schema.Or(r.Operation, ""),
 		schema.Or(r.ObjectType, ""), schema.Or(r.ObjectID, ""), schema.Or(r.From, ""), schema.Or(r.To, ""))
 	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
-		func(keys []string, size int) (store.Page[schema.AuditEntry], error) {
-			after, err := store.ParseCursor[time.Time](keys)
+		func(keys []string, size int) (postgres.Page[schema.AuditEntry], error) {
+			after, err := postgres.ParseCursor[time.Time](keys)
 			if err != nil {
-				return store.Page[schema.AuditEntry]{}, err
+				return postgres.Page[schema.AuditEntry]{}, err
 			}
 			return h.store.ListAuditEntries(ctx, organization, f, after, size)
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // AuditCmd groups the operator's commands for the audit log.
@@ -62,7 +63,7 @@ func (c *AuditListCmd) list(ctx context.Context, st *store.Store, out io.Writer)
 
 // eachEntry calls fn with each entry of the installation, the newest first.
 func eachEntry(ctx context.Context, st *store.Store, fn func(schema.AuditEntry) error) error {
-	for after := (*store.Cursor[time.Time])(nil); ; {
+	for after := (*postgres.Cursor[time.Time])(nil); ; {
 		page, err := st.ListInstallationAuditEntries(ctx, after, auditPage)
 		if err != nil {
 			return err

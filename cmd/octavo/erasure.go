@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // eraseEvery is the pause between two looks for erasures, retainEvery that between two for
@@ -71,7 +72,7 @@ func (n *node) startErasures() error {
 			switch {
 			case err == nil && retain:
 				retained = time.Now()
-			case err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked):
+			case err != nil && ctx.Err() == nil && !errors.Is(err, postgres.ErrLocked):
 				n.log.Warn("Visitors or old events cannot be erased now.", "error", err)
 				pause(ctx, eraseRetry)
 			case err != nil && retain:
@@ -128,7 +129,7 @@ func (n *node) erase(ctx context.Context, job *erasure.Job, retain bool) (err er
 
 // lockAll takes several locks, or none. holds is an error once one of them may be lost.
 func (n *node) lockAll(ctx context.Context, names ...string) (holds func(context.Context) error, release func() error, err error) {
-	var locks []*store.Lock
+	var locks []*postgres.Lock
 	release = func() (err error) {
 		for _, lock := range locks {
 			err = firstError(err, lock.Release(context.WithoutCancel(ctx)))

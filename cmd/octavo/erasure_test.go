@@ -29,6 +29,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -346,7 +347,7 @@ func TestOneNodeErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := &node{store: st}
-	if err := n.erase(t.Context(), job, true); !errors.Is(err, store.ErrLocked) {
+	if err := n.erase(t.Context(), job, true); !errors.Is(err, postgres.ErrLocked) {
 		t.Errorf("beside another node: %v", err)
 	}
 	want(false, false)

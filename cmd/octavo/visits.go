@@ -8,7 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 const (
@@ -29,7 +29,7 @@ func (n *node) withVisits(ctx context.Context, events driver.Conn,
 	if err != nil {
 		return err
 	}
-	var lock *store.Lock
+	var lock *postgres.Lock
 	visits, err := eventstore.NewVisits(eventstore.VisitsConfig{
 		Conn: events, Topology: topology, Metrics: n.metrics.Table, Logger: n.log,
 		Holds: func(ctx context.Context) error { return lock.Holds(ctx) },
@@ -64,7 +64,7 @@ func (n *node) keepVisits(ctx context.Context, events driver.Conn) {
 		if err == nil {
 			idle, do = never, (*eventstore.Visits).Check
 			wait = visitsEvery
-		} else if ctx.Err() == nil && !errors.Is(err, store.ErrLocked) {
+		} else if ctx.Err() == nil && !errors.Is(err, postgres.ErrLocked) {
 			n.log.Warn("The projection of visits could not be checked.", "error", err)
 		}
 		if !pause(ctx, wait) {

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // InviteLifetime is how long invites are good for in tests.
@@ -27,7 +28,7 @@ func URL(t testing.TB) string {
 }
 
 func migrate(url string) error {
-	st, err := store.New(store.Config{URL: url})
+	st, err := store.New(postgres.Config{URL: url}, store.Config{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,9 @@ func Open(t testing.TB, url string) *store.Store {
 
 func started(t testing.TB, url string) *store.Store {
 	t.Helper()
-	st, err := store.New(store.Config{URL: url, MaxConns: 8, InviteLifetime: InviteLifetime, InvitesByMail: true})
+	st, err := store.New(postgres.Config{URL: url, MaxConns: 8}, store.Config{
+		InviteLifetime: InviteLifetime, InvitesByMail: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
