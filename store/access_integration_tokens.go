@@ -30,9 +30,8 @@ func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation s
 	hash := schema.HashToken([]byte(token))
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		err := q.InsertIntegrationToken(ctx, db.InsertIntegrationTokenParams{
-			ID: schema.NewID(), Hash: hash[:], Integration: name, InstallationID: postgres.UnlessEmpty(
-				installation,
-			), ExpiresAt: expiresAt,
+			ID: schema.NewID(), Hash: hash[:], Integration: name, InstallationID: postgres.UnlessEmpty(installation),
+			ExpiresAt: expiresAt,
 		})
 		if err == nil {
 			err = q.DeleteOldIntegrationTokens(ctx, db.DeleteOldIntegrationTokensParams{
@@ -60,9 +59,8 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 	}
 	if row.InstallationID != nil {
 		p.TokenID, p.Kind, p.InstallationID = "installation/"+*row.InstallationID, schema.TokenInstallation, *row.InstallationID
-		p.OrganizationID, p.UserID, p.Scopes = postgres.Deref(
-			row.OrganizationID,
-		), postgres.Deref(row.UserID), row.Scopes
+		p.OrganizationID, p.UserID = postgres.Deref(row.OrganizationID), postgres.Deref(row.UserID)
+	p.Scopes = row.Scopes
 	}
 	return p, nil
 }

@@ -122,12 +122,10 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 		return Principal{}, refused
 	}
 	return Principal{
-		TokenID: row.ID, Kind: schema.TokenKind(row.Kind), UserID: postgres.Deref(
-			row.UserID,
-		), SiteID: postgres.Deref(row.SiteID),
-		OrganizationID: postgres.Deref(
-			row.SiteOrganizationID,
-		), ExpiresAt: postgres.Deref(row.ExpiresAt), LastUsedAt: postgres.Deref(row.LastUsedAt),
+		TokenID: row.ID, Kind: schema.TokenKind(row.Kind), UserID: postgres.Deref(row.UserID),
+		SiteID:         postgres.Deref(row.SiteID),
+		OrganizationID: postgres.Deref(row.SiteOrganizationID), ExpiresAt: postgres.Deref(row.ExpiresAt),
+		LastUsedAt: postgres.Deref(row.LastUsedAt),
 	}, nil
 }
 

@@ -78,7 +78,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 			if err := change.do(st, request, users); err != nil {
 				t.Fatal(err)
 			}
-			conn, late := connect(t, url), make(chan error, 1)
+			conn, late := storetest.Connect(t, url), make(chan error, 1)
 			_, err := st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
 				if !change.seen(facts, request) {
 					t.Errorf("the rules were evaluated on %+v", facts)

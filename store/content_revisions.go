@@ -82,9 +82,8 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	err := q.InsertRevision(ctx, db.InsertRevisionParams{
 		ID: id, SpaceID: r.SpaceID, Branch: r.Branch, Seq: r.Seq, Base: r.Base, BaseSeq: r.BaseSeq,
 		PageCount: int32(r.PageCount), // The tree bounds the number of pages.
-		Type:      r.Type, Parents: postgres.NotNil(
-			r.Parents,
-		), ChangeRequestID: r.ChangeRequestID, CreatedBy: r.CreatedBy,
+		Type:      r.Type, Parents: postgres.NotNil(r.Parents), ChangeRequestID: r.ChangeRequestID,
+		CreatedBy: r.CreatedBy,
 	})
 	return id, postgres.Interpret(err, "revision")
 }

@@ -106,9 +106,8 @@ func (s *Store) ListSpaces(
 		return postgres.Page[PlacedSpace]{}, postgres.Interpret(err, "spaces")
 	}
 	rows, err := s.db.Planned.ListSpaces(ctx, db.ListSpacesParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after, PageSize: postgres.PageSize(
-			size,
-		),
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after,
+		PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
 		return postgres.Page[PlacedSpace]{}, postgres.Interpret(err, "spaces")

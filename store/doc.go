@@ -8,5 +8,6 @@
 //	db          generated: the statements as Go functions
 //	access      the access rule in SQL
 //	postgres    the kernel: pool, transactions, errors, lists and all that the rooms share
+//	audit       the audit log: its tables, triggers and lists
 //	storetest   databases for tests
 package store

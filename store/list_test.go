@@ -53,7 +53,7 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 		}
 	}
 	storetest.Spaces(t, st, org, &collection.ID, 6)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	exec := func(sql string, args ...any) {
 		t.Helper()
 		if _, err := conn.Exec(ctx, sql, args...); err != nil {

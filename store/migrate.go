@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -139,7 +140,7 @@ func functionText() (string, error) {
 			text.Write(file)
 		}
 	}
-	return text.String() + auditText(), nil
+	return text.String() + audit.Triggers(), nil
 }
 
 // holdMigrationLock gives a session that holds the lock. It polls instead of waiting inside Postgres: a waiter would hold a

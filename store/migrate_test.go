@@ -17,7 +17,7 @@ import (
 func TestFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	query := func(sql string) string {
 		t.Helper()
 		var text string

@@ -106,9 +106,8 @@ func (s *Store) UpdateContentInstallation(
 			return err
 		}
 		row, err := q.UpdateContentInstallation(ctx, db.UpdateContentInstallationParams{
-			InstallationID: i.Row.ID, SpaceID: postgres.UnlessEmpty(
-				ref.Space,
-			), SiteID: postgres.UnlessEmpty(ref.Site), Configuration: written, ExternalIds: externalIDs,
+			InstallationID: i.Row.ID, SpaceID: postgres.UnlessEmpty(ref.Space), SiteID: postgres.UnlessEmpty(ref.Site),
+			Configuration: written, ExternalIds: externalIDs,
 		})
 		if err != nil {
 			return postgres.Interpret(err, "installation on the "+ref.kind().what)

@@ -113,10 +113,9 @@ func (s *Store) publishing(
 	m := &n.Manifest
 	params := db.PublishIntegrationParams{
 		Name: n.Name, OrganizationID: owner.Organization.ID, Visibility: *m.Visibility, Target: *m.Target, Script: n.Script,
-		Title: *m.Title, Scopes: postgres.NotNil(m.Scopes), Categories: postgres.NotNil(
-			m.Categories,
-		), BlockDomains: m.BlockDomains(),
-		HasBlocks: len(m.Blocks) > 0, HasContentSources: len(m.ContentSources) > 0, PreviewImages: []string{},
+		Title: *m.Title, Scopes: postgres.NotNil(m.Scopes), Categories: postgres.NotNil(m.Categories),
+		BlockDomains: m.BlockDomains(),
+		HasBlocks:    len(m.Blocks) > 0, HasContentSources: len(m.ContentSources) > 0, PreviewImages: []string{},
 	}
 	var err error
 	if params.Manifest, err = postgres.ToJSON(m); err != nil {

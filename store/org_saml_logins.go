@@ -50,9 +50,8 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 		if err != nil {
 			return postgres.Interpret(err, "SAML provider")
 		}
-		if postgres.Deref(now.EntityID) != postgres.Deref(
-			l.Provider.EntityID,
-		) || postgres.Deref(now.Certificate) != postgres.Deref(l.Provider.Certificate) {
+		if postgres.Deref(now.EntityID) != postgres.Deref(l.Provider.EntityID) ||
+			postgres.Deref(now.Certificate) != postgres.Deref(l.Provider.Certificate) {
 			return schema.Conflict("the SAML provider was changed meanwhile: start again")
 		}
 		n, err := q.InsertSAMLAnswerOnce(ctx, db.InsertSAMLAnswerOnceParams{

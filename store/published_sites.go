@@ -45,9 +45,8 @@ func (k *keptSite) size() int { return 1 + len(k.parts) }
 // PublishedSite reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that has changed.
 func (s *Store) PublishedSite(ctx context.Context, ref PublishedRef) (PublishedSite, error) {
 	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
-		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(
-			ref.Hostname,
-		), ShareLink: postgres.UnlessEmpty(ref.ShareLink), ShareKey: postgres.UnlessEmpty(ref.ShareKey),
+		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
+		ShareLink: postgres.UnlessEmpty(ref.ShareLink), ShareKey: postgres.UnlessEmpty(ref.ShareKey),
 	})
 	if err != nil {
 		return PublishedSite{}, postgres.Interpret(err, "site")

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -24,6 +25,7 @@ type Config struct {
 
 // Store is the handle on everything that Postgres keeps. It is safe for concurrent use between Start and Stop.
 type Store struct {
+	Audit  *audit.Log
 	db     *postgres.DB
 	config Config
 	// trees and refs belong to the revisions, and sites are the published sites, that were read last.
@@ -48,7 +50,8 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		db: db, config: cfg, trees: newKept[treeKey, *keptTree](keptPages), refs: newKept[treeKey, *keptRefs](
+		Audit: audit.New(db),
+		db:    db, config: cfg, trees: newKept[treeKey, *keptTree](keptPages), refs: newKept[treeKey, *keptRefs](
 			keptFileRefs,
 		),
 		sites: newKept[string, *keptSite](keptParts),

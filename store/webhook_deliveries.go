@@ -229,9 +229,8 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	params := db.RecordDeliveryParams{
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
 		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min bounds the duration.
-		Reason:     postgres.UnlessEmpty(r.Reason), Response: postgres.UnlessEmpty(
-			r.Response,
-		), NextAttemptAt: r.NextAttempt,
+		Reason:     postgres.UnlessEmpty(r.Reason), Response: postgres.UnlessEmpty(r.Response),
+		NextAttemptAt: r.NextAttempt,
 	}
 	if r.StatusCode != nil {
 		code := int32(*r.StatusCode) // A status code has three digits.

@@ -51,9 +51,8 @@ func (s *Store) CreateWebhook(ctx context.Context, n NewWebhook) (row Webhook, s
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err = q.InsertWebhook(ctx, db.InsertWebhookParams{
-			ID: id, OrganizationID: n.OrganizationID, Url: n.URL, Description: n.Description, Events: postgres.NotNil(
-				n.Events,
-			),
+			ID: id, OrganizationID: n.OrganizationID, Url: n.URL, Description: n.Description,
+			Events: postgres.NotNil(n.Events),
 			Active: n.Active, Secret: sealed,
 		})
 		if err != nil {

@@ -91,7 +91,7 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 		return more, err
 	}
 	if keep := n.settings.AuditRetention; keep > 0 {
-		if more, err := n.store.DeleteOldAuditEntries(ctx, time.Now().Add(-keep)); more || err != nil {
+		if more, err := n.store.Audit.DeleteOldAuditEntries(ctx, time.Now().Add(-keep)); more || err != nil {
 			return more, err
 		}
 	}

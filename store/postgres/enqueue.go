@@ -17,10 +17,13 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// inserter writes jobs into the transactions of others; it has no connections of its own. It notifies workers of every job: river
-// would leave out the notification of one that comes soon after another, whose transaction may have been rolled back.
+// inserter writes jobs into the transactions of others; it has no connections of its own. It notifies workers of every
+// job: river would leave out the notification of one that comes soon after another, whose transaction may have been
+// rolled back.
 var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(nil), &river.Config{Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin})
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{
+		Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin,
+	})
 })
 
 // JobAbout is the metadata of a job. Indexes and statements know the names of its members.

@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// DB is the connection to Postgres that all rooms of the store share. It is safe for concurrent use between Start and Stop.
+// DB is the connection to Postgres that all rooms of the store share. It is safe for concurrent use between Start and
+// Stop.
 type DB struct {
 	// Config is the configuration that Start opens the pool with.
 	Config *pgxpool.Config

@@ -1,4 +1,4 @@
-package store
+package audit
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 }
 
 // ListAuditEntries lists what changed in an organization, the newest first, after a cursor if there is one.
-func (s *Store) ListAuditEntries(
+func (s *Log) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {
 	from, fromID, err := auditPlaceOf(after)
@@ -39,9 +39,8 @@ func (s *Store) ListAuditEntries(
 	}
 	rows, err := s.db.Planned.ListAuditEntries(ctx, db.ListAuditEntriesParams{
 		OrganizationID: organizationID, Since: f.Since, Until: f.Until, Actor: f.Actor, Operation: f.Operation,
-		ObjectType: f.ObjectType, ObjectID: f.ObjectID, Before: from.Key, BeforeID: fromID, PageSize: postgres.PageSize(
-			size,
-		),
+		ObjectType: f.ObjectType, ObjectID: f.ObjectID, Before: from.Key, BeforeID: fromID,
+		PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
 		return postgres.Page[schema.AuditEntry]{}, postgres.Interpret(err, "audit log")
@@ -49,8 +48,9 @@ func (s *Store) ListAuditEntries(
 	return postgres.PageOf(auditEntries(rows), size, total), nil
 }
 
-// ListInstallationAuditEntries lists what changed in no organization, such as users, like ListAuditEntries, without their number.
-func (s *Store) ListInstallationAuditEntries(
+// ListInstallationAuditEntries lists what changed in no organization, such as users, like ListAuditEntries, without
+// their number.
+func (s *Log) ListInstallationAuditEntries(
 	ctx context.Context, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {
 	from, fromID, err := auditPlaceOf(after)
@@ -84,7 +84,7 @@ func auditEntries(rows []db.AuditLog) []schema.AuditEntry {
 }
 
 // AuditEntry reads one entry of an organization.
-func (s *Store) AuditEntry(ctx context.Context, organizationID, id string) (schema.AuditEntry, error) {
+func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema.AuditEntry, error) {
 	number, ok := postgres.JobID(id)
 	if !ok {
 		return schema.AuditEntry{}, schema.NotFound("audit entry")
@@ -96,8 +96,9 @@ func (s *Store) AuditEntry(ctx context.Context, organizationID, id string) (sche
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes a bounded number of entries that are older than a time; more says that there may be others.
-func (s *Store) DeleteOldAuditEntries(ctx context.Context, olderThan time.Time) (more bool, err error) {
+// DeleteOldAuditEntries deletes a bounded number of entries that are older than a time; more says that there may be
+// others.
+func (s *Log) DeleteOldAuditEntries(ctx context.Context, olderThan time.Time) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
 		OlderThan: olderThan, Most: postgres.PurgeRows,
 	})
@@ -106,19 +107,16 @@ func (s *Store) DeleteOldAuditEntries(ctx context.Context, olderThan time.Time) 
 
 func auditEntry(row db.AuditLog) schema.AuditEntry {
 	entry := schema.AuditEntry{
-		Object: "audit-entry", ID: postgres.JobText(
-			row.ID,
-		), At: row.At.UTC(), Action: row.Action, Operation: postgres.Deref(row.Operation),
+		Object: "audit-entry", ID: postgres.JobText(row.ID), At: row.At.UTC(), Action: row.Action,
+		Operation: postgres.Deref(row.Operation),
 		Actor: schema.AuditActor{
 			Type: row.ActorType, ID: postgres.Deref(row.ActorID), DisplayName: postgres.Deref(row.ActorName),
 		},
-		RequestID: postgres.Deref(
-			row.RequestID,
-		), Address: postgres.Deref(row.Address), Further: row.Further, Before: row.Before, After: row.After,
+		RequestID: postgres.Deref(row.RequestID), Address: postgres.Deref(row.Address), Further: row.Further,
+		Before: row.Before, After: row.After,
 		Target: schema.AuditTarget{
-			Type: row.ObjectType, ID: postgres.Deref(row.ObjectID), Organization: postgres.Deref(
-				row.OrganizationID,
-			), Site: postgres.Deref(row.SiteID), Space: postgres.Deref(row.SpaceID),
+			Type: row.ObjectType, ID: postgres.Deref(row.ObjectID), Organization: postgres.Deref(row.OrganizationID),
+			Site: postgres.Deref(row.SiteID), Space: postgres.Deref(row.SpaceID),
 		},
 	}
 	if row.TokenID != nil {
