@@ -107,6 +107,11 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rooms, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, rooms...)
 	call := regexp.MustCompile(`(\w+)\.(\w+)\(`)
 	queries := store.ListQueries()
 	planned := 0
@@ -117,10 +122,10 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 		}
 		for _, match := range call.FindAllStringSubmatch(string(source), -1) {
 			from, query := match[1], queries[match[2]]
-			if from == "queries" && query.Optional {
+			if from == "Queries" && query.Optional {
 				t.Errorf("%s: %s is not run through planned", file, match[2])
 			}
-			if from == "planned" && query.SQL != "" {
+			if from == "Planned" && query.SQL != "" {
 				planned++
 				if !query.Optional {
 					t.Errorf("%s: %s is run through planned, but has no optional filters or orders", file, match[2])

@@ -69,7 +69,7 @@ func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 		Kind: kind.Name, Organization: about.Organization, UserID: ActingUser(ctx), Workers: int32(kind.Workers),
 	})
 	if err != nil || there.Waiting {
-		// The one that waits starts after this transaction, so it sees what the transaction changes.
+		// The waiting job starts after this transaction, so it sees what the transaction changes.
 		return 0, Interpret(err, "jobs")
 	}
 	about.User = there.Maker
