@@ -60,7 +60,7 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 	if row.InstallationID != nil {
 		p.TokenID, p.Kind, p.InstallationID = "installation/"+*row.InstallationID, schema.TokenInstallation, *row.InstallationID
 		p.OrganizationID, p.UserID = postgres.Deref(row.OrganizationID), postgres.Deref(row.UserID)
-	p.Scopes = row.Scopes
+		p.Scopes = row.Scopes
 	}
 	return p, nil
 }
