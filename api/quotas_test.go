@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -19,13 +20,15 @@ import (
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	limits := store.Quotas{
+	limits := postgres.Quotas{
 		Organizations: 4, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, UserMails: 5, Collections: 2,
 		Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
 		Conversations: 2, Webhooks: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)
-	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: limits, InvitesByMail: true})
+	bounded, err := store.New(postgres.Config{
+		URL: h.URL, MaxConns: 4, Quotas: limits,
+	}, store.Config{InvitesByMail: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +94,7 @@ func TestQuotas(t *testing.T) {
 			post(draft+"/content", `{"changes":[{"operation":"insert_files","files":[{"name":"a.txt","base64":"`+strings.Repeat("YWFh", 13)+`YWE{i}"}]}]}`),
 		}},
 	}
-	fields := reflect.TypeFor[store.Quotas]()
+	fields := reflect.TypeFor[postgres.Quotas]()
 	for i := range fields.NumField() {
 		setting, limit := fields.Field(i).Tag.Get("env"), reflect.ValueOf(limits).Field(i).Int()
 		if setting == "ALL_MAILS" {

@@ -12,9 +12,12 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 const (
+	// integrationSigningKeyName may change: integrations get what is made of it with each event.
+	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is how long a token of an integration or of an installation is good.
 	integrationTokenLife = time.Hour
 	// integrationTokens bounds the tokens of one integration or installation that are good at a time: another one ends the oldest.
@@ -25,28 +28,29 @@ const (
 func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation string) (token string, expiresAt time.Time, err error) {
 	token, expiresAt = schema.NewIntegrationToken(), time.Now().Add(integrationTokenLife).UTC().Truncate(time.Second)
 	hash := schema.HashToken([]byte(token))
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		err := q.InsertIntegrationToken(ctx, db.InsertIntegrationTokenParams{
-			ID: schema.NewID(), Hash: hash[:], Integration: name, InstallationID: unlessEmpty(installation), ExpiresAt: expiresAt,
+			ID: schema.NewID(), Hash: hash[:], Integration: name, InstallationID: postgres.UnlessEmpty(installation),
+			ExpiresAt: expiresAt,
 		})
 		if err == nil {
 			err = q.DeleteOldIntegrationTokens(ctx, db.DeleteOldIntegrationTokensParams{
-				Integration: name, InstallationID: unlessEmpty(installation), Kept: integrationTokens,
+				Integration: name, InstallationID: postgres.UnlessEmpty(installation), Kept: integrationTokens,
 			})
 		}
-		return interpret(err, "token")
+		return postgres.Interpret(err, "token")
 	})
 	return token, expiresAt, err
 }
 
 // AuthenticateIntegration finds the principal of a token of an integration or an installation.
 func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHash) (Principal, error) {
-	row, err := s.queries.IntegrationTokenByHash(ctx, hash[:])
+	row, err := s.db.Queries.IntegrationTokenByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Principal{}, schema.Unauthorized("the token is not valid")
 	}
 	if err != nil {
-		return Principal{}, interpret(err, "token")
+		return Principal{}, postgres.Interpret(err, "token")
 	}
 	p := Principal{
 		// All tokens of one integration or installation count together.
@@ -55,7 +59,8 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 	}
 	if row.InstallationID != nil {
 		p.TokenID, p.Kind, p.InstallationID = "installation/"+*row.InstallationID, schema.TokenInstallation, *row.InstallationID
-		p.OrganizationID, p.UserID, p.Scopes = deref(row.OrganizationID), deref(row.UserID), row.Scopes
+		p.OrganizationID, p.UserID = postgres.Deref(row.OrganizationID), postgres.Deref(row.UserID)
+		p.Scopes = row.Scopes
 	}
 	return p, nil
 }
@@ -63,7 +68,7 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 // IntegrationSigningSecret gives the secret with which an integration can tell calls of ours from others. It is always the same for
 // one owner: who had the name before does not know it.
 func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string) (string, error) {
-	key, err := s.key(ctx, integrationSigningKeyName)
+	key, err := s.db.Key(ctx, integrationSigningKeyName)
 	if err != nil {
 		return "", err
 	}
@@ -74,22 +79,24 @@ func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string
 
 // SpaceOfInstallation reads a space that an installation is for.
 func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space string) (Space, error) {
-	row, err := s.queries.SpaceOfInstallation(ctx, db.SpaceOfInstallationParams{InstallationID: installation, SpaceID: space})
-	return row.Space, interpret(err, "space")
+	row, err := s.db.Queries.SpaceOfInstallation(ctx, db.SpaceOfInstallationParams{
+		InstallationID: installation, SpaceID: space,
+	})
+	return row.Space, postgres.Interpret(err, "space")
 }
 
 // SiteOfInstallation reads a site that an installation is for.
 func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (SiteRow, error) {
-	row, err := s.queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
+	row, err := s.db.Queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization, SiteID: site,
 	})
-	return SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, interpret(err, "site")
+	return SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, postgres.Interpret(err, "site")
 }
 
 // OrganizationOfInstallation reads the organization of an installation.
 func (s *Store) OrganizationOfInstallation(ctx context.Context, installation, organization string) (Organization, error) {
-	row, err := s.queries.OrganizationOfInstallation(ctx, db.OrganizationOfInstallationParams{
+	row, err := s.db.Queries.OrganizationOfInstallation(ctx, db.OrganizationOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization,
 	})
-	return row.Organization, interpret(err, "organization")
+	return row.Organization, postgres.Interpret(err, "organization")
 }

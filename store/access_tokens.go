@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Principal is the user or site that an accepted token belongs to.
@@ -61,7 +62,7 @@ func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string,
 		return "", Token{}, schema.BadRequest("a token is for one user, for one site or for front ends")
 	}
 	secret = schema.NewToken()
-	row, err = insertToken(ctx, s.queries, secret, params)
+	row, err = insertToken(ctx, s.db.Queries, secret, params)
 	return secret, row, err
 }
 
@@ -69,7 +70,7 @@ func insertToken(ctx context.Context, q *db.Queries, secret string, params db.In
 	hash := schema.HashToken([]byte(secret))
 	params.Hash = hash[:]
 	row, err := q.InsertToken(ctx, params)
-	return row, interpret(err, "token")
+	return row, postgres.Interpret(err, "token")
 }
 
 // TokenFilter narrows a list of tokens to one owner.
@@ -92,44 +93,48 @@ func (s *Store) ListTokens(ctx context.Context, filter TokenFilter) ([]Token, er
 	if filter.SiteID != "" {
 		params.SiteID = &filter.SiteID
 	}
-	rows, err := s.queries.ListTokens(ctx, params)
-	return rows, interpret(err, "tokens")
+	rows, err := s.db.Queries.ListTokens(ctx, params)
+	return rows, postgres.Interpret(err, "tokens")
 }
 
 // RevokeToken ends a token; revoking it again changes nothing. Nodes that have just seen the token may accept it for as long
 // as they remember it, see api.Config.AuthTTL.
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
-	changed, err := s.queries.RevokeToken(ctx, id)
+	changed, err := s.db.Queries.RevokeToken(ctx, id)
 	if err == nil && changed == 0 {
 		return schema.NotFound("token")
 	}
-	return interpret(err, "token")
+	return postgres.Interpret(err, "token")
 }
 
 // Authenticate finds the principal of a token. An unknown, expired or revoked token is refused with the same words, so that
 // nobody learns that a guessed token once existed.
 func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	refused := schema.Unauthorized("the token is not valid")
-	row, err := s.queries.TokenByHash(ctx, hash[:])
+	row, err := s.db.Queries.TokenByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.authenticateSession(ctx, hash)
 	}
 	if err != nil {
-		return Principal{}, interpret(err, "token")
+		return Principal{}, postgres.Interpret(err, "token")
 	}
 	if row.RevokedAt != nil || (row.ExpiresAt != nil && !row.ExpiresAt.After(time.Now())) {
 		return Principal{}, refused
 	}
 	return Principal{
-		TokenID: row.ID, Kind: schema.TokenKind(row.Kind), UserID: deref(row.UserID), SiteID: deref(row.SiteID),
-		OrganizationID: deref(row.SiteOrganizationID), ExpiresAt: deref(row.ExpiresAt), LastUsedAt: deref(row.LastUsedAt),
+		TokenID: row.ID, Kind: schema.TokenKind(row.Kind), UserID: postgres.Deref(row.UserID),
+		SiteID:         postgres.Deref(row.SiteID),
+		OrganizationID: postgres.Deref(row.SiteOrganizationID), ExpiresAt: postgres.Deref(row.ExpiresAt),
+		LastUsedAt: postgres.Deref(row.LastUsedAt),
 	}, nil
 }
 
 // TouchTokens records the use of tokens; a token whose last use on record is less than a minute old is left alone.
 func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
-	if err := s.queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}); err != nil {
-		return interpret(err, "tokens")
+	if err := s.db.Queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}); err != nil {
+		return postgres.Interpret(err, "tokens")
 	}
-	return interpret(s.queries.TouchSessions(ctx, db.TouchSessionsParams{UsedAt: &usedAt, Ids: ids}), "sessions")
+	return postgres.Interpret(s.db.Queries.TouchSessions(ctx, db.TouchSessionsParams{
+		UsedAt: &usedAt, Ids: ids,
+	}), "sessions")
 }

@@ -40,7 +40,7 @@ func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, er
 			"must be at least %d visible ASCII characters without spaces", schema.MinTokenLength))
 	}
 	var made Bootstrapped
-	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		// The lock ends with the transaction; a node that waited for it then sees the user.
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(bootstrapLock)); err != nil {
 			return err

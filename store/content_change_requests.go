@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ChangeRequest is a row of its table.
@@ -50,10 +51,10 @@ type NewChangeRequest struct {
 // CreateChangeRequest opens a draft on the space's current content.
 func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeRequest) (ChangeRequest, error) {
 	var row ChangeRequest
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		space, err := q.NumberChangeRequest(ctx, request.SpaceID)
 		if err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		if err := unmutedCluster(ctx, q, space.OrganizationID, request.ClusterID); err != nil {
 			return err
@@ -64,14 +65,14 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 			Description: request.Description, ClusterID: request.ClusterID,
 		})
 		if err != nil {
-			return interpret(err, "change request")
+			return postgres.Interpret(err, "change request")
 		}
 		if request.Content != nil {
 			if row, err = s.filled(ctx, q, row, *request.Content); err != nil {
 				return err
 			}
 		}
-		if err := s.within(ctx, q, quotaChangeRequests, request.SpaceID); err != nil {
+		if err := s.db.Within(ctx, q, postgres.QuotaChangeRequests, request.SpaceID); err != nil {
 			return err
 		}
 		return addContributor(ctx, q, row.ID, request.UserID)
@@ -88,7 +89,7 @@ func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, i
 		return nil
 	}
 	muted, err := q.ClusterForRequest(ctx, db.ClusterForRequestParams{ID: *id, OrganizationID: organizationID})
-	if err = interpret(err, "cluster"); schema.IsCode(err, schema.CodeNotFound) {
+	if err = postgres.Interpret(err, "cluster"); schema.IsCode(err, schema.CodeNotFound) {
 		return schema.Invalid(clusterField, "names no cluster of the space's organization")
 	}
 	if err == nil && muted {
@@ -111,12 +112,12 @@ func saveChangeRequest(ctx context.Context, q *db.Queries, row ChangeRequest) (C
 		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
 		RevisionMergedAncestor: row.RevisionMergedAncestor, RevisionMerged: row.RevisionMerged,
 	})
-	return saved, interpret(err, "change request")
+	return saved, postgres.Interpret(err, "change request")
 }
 
 func addContributor(ctx context.Context, q *db.Queries, requestID, userID string) error {
 	err := q.InsertContributor(ctx, db.InsertContributorParams{ChangeRequestID: requestID, UserID: userID})
-	return interpret(err, "contributor")
+	return postgres.Interpret(err, "contributor")
 }
 
 // ChangeRequest reads a change request of a space by its id or its number.
@@ -129,10 +130,10 @@ func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (
 	if err != nil {
 		number = 0
 	}
-	row, err := s.queries.ChangeRequest(ctx, db.ChangeRequestParams{
+	row, err := s.db.Queries.ChangeRequest(ctx, db.ChangeRequestParams{
 		SpaceID: spaceID, ID: idOrNumber, Number: int32(number),
 	})
-	return row, interpret(err, "change request")
+	return row, postgres.Interpret(err, "change request")
 }
 
 // ChangeRequestEdit is a change of a request's members; nil members stay as they are.
@@ -188,7 +189,7 @@ func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status st
 		Draft: counted(status, schema.ChangeRequestDraft) - counted(row.Status, schema.ChangeRequestDraft),
 	})
 	row.Status = status
-	return interpret(err, "space")
+	return postgres.Interpret(err, "space")
 }
 
 // errUnchanged is returned by a change that has nothing to do: the row stays as it is, including updated_at.
@@ -199,14 +200,14 @@ func (s *Store) changeRequest(
 	ctx context.Context, request ChangeRequest, change func(q *db.Queries, space Space, row *ChangeRequest) error,
 ) (ChangeRequestRow, error) {
 	var changed ChangeRequestRow
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		space, err := q.LockSpace(ctx, request.SpaceID)
 		if err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		row, err := q.LockChangeRequest(ctx, request.ID)
 		if err != nil {
-			return interpret(err, "change request")
+			return postgres.Interpret(err, "change request")
 		}
 		changed = ChangeRequestRow{ChangeRequest: row, Head: space.Revision}
 		if err := change(q, space, &row); err != nil {
@@ -234,63 +235,64 @@ type ChangeRequestFilter struct {
 }
 
 // Cursor is the place of a row in a list with this filter.
-func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) Cursor[time.Time] {
+func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) postgres.Cursor[time.Time] {
 	if f.ByCreation {
-		return Cursor[time.Time]{row.ChangeRequest.CreatedAt, row.ChangeRequest.ID}
+		return postgres.Cursor[time.Time]{Key: row.ChangeRequest.CreatedAt, ID: row.ChangeRequest.ID}
 	}
-	return Cursor[time.Time]{row.ChangeRequest.UpdatedAt, row.ChangeRequest.ID}
+	return postgres.Cursor[time.Time]{Key: row.ChangeRequest.UpdatedAt, ID: row.ChangeRequest.ID}
 }
 
 // ListChangeRequestsInSpace lists the requests of a space, after a cursor if there is one.
 func (s *Store) ListChangeRequestsInSpace(
-	ctx context.Context, spaceID string, f ChangeRequestFilter, after *Cursor[time.Time], size int,
-) (Page[ChangeRequestRow], error) {
-	total, err := s.planned.CountChangeRequestsInSpace(ctx, db.CountChangeRequestsInSpaceParams{
+	ctx context.Context, spaceID string, f ChangeRequestFilter, after *postgres.Cursor[time.Time], size int,
+) (postgres.Page[ChangeRequestRow], error) {
+	total, err := s.db.Planned.CountChangeRequestsInSpace(ctx, db.CountChangeRequestsInSpaceParams{
 		SpaceID: spaceID, Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
 	})
 	if err != nil {
-		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+		return postgres.Page[ChangeRequestRow]{}, postgres.Interpret(err, "change requests")
 	}
-	from := after.orFirst(endOfTime)
-	rows, err := s.planned.ListChangeRequestsInSpace(ctx, db.ListChangeRequestsInSpaceParams{
+	from := after.OrFirst(postgres.EndOfTime)
+	rows, err := s.db.Planned.ListChangeRequestsInSpace(ctx, db.ListChangeRequestsInSpaceParams{
 		SpaceID: spaceID, Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
-		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+		return postgres.Page[ChangeRequestRow]{}, postgres.Interpret(err, "change requests")
 	}
 	requests := make([]ChangeRequestRow, len(rows))
 	for i, row := range rows {
 		requests[i] = ChangeRequestRow(row)
 	}
-	return pageOf(requests, size, total), nil
+	return postgres.PageOf(requests, size, total), nil
 }
 
 // ListChangeRequestsInOrganization lists the requests of those of an organization's spaces that the viewer may see, after a
 // cursor if there is one.
 func (s *Store) ListChangeRequestsInOrganization(
-	ctx context.Context, viewer Viewer, organizationID string, f ChangeRequestFilter, after *Cursor[time.Time], size int,
-) (Page[ChangeRequestRow], error) {
+	ctx context.Context, viewer Viewer, organizationID string, f ChangeRequestFilter,
+	after *postgres.Cursor[time.Time], size int,
+) (postgres.Page[ChangeRequestRow], error) {
 	role := viewer.Role.Nullable()
-	total, err := s.planned.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
+	total, err := s.db.Planned.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
 		Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
 	})
 	if err != nil {
-		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+		return postgres.Page[ChangeRequestRow]{}, postgres.Interpret(err, "change requests")
 	}
-	from := after.orFirst(endOfTime)
-	rows, err := s.planned.ListChangeRequestsInOrganization(ctx, db.ListChangeRequestsInOrganizationParams{
+	from := after.OrFirst(postgres.EndOfTime)
+	rows, err := s.db.Planned.ListChangeRequestsInOrganization(ctx, db.ListChangeRequestsInOrganizationParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
 		Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
-		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+		return postgres.Page[ChangeRequestRow]{}, postgres.Interpret(err, "change requests")
 	}
 	requests := make([]ChangeRequestRow, len(rows))
 	for i, row := range rows {
 		requests[i] = ChangeRequestRow(row)
 	}
-	return pageOf(requests, size, total), nil
+	return postgres.PageOf(requests, size, total), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // changesBatch is the number of pages of which both states are in memory while two revisions are compared.
@@ -42,7 +43,7 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, 
 
 // RequestChanges lists what a change request has changed of the main content that it starts from, as RevisionChanges does.
 func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
-	found, err := revisions(ctx, s.queries, request.SpaceID, baseOf(request), request.Revision)
+	found, err := revisions(ctx, s.db.Queries, request.SpaceID, baseOf(request), request.Revision)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -113,9 +114,9 @@ func (c *comparison) pages() error {
 
 func (c *comparison) changed() ([]string, error) {
 	if c.from.ID != "" {
-		return changedPages(c.ctx, c.s.queries, c.from, c.to)
+		return changedPages(c.ctx, c.s.db.Queries, c.from, c.to)
 	}
-	nodes, err := pagesOf(c.ctx, c.s.queries, c.to.SpaceID, c.to.ID)
+	nodes, err := pagesOf(c.ctx, c.s.db.Queries, c.to.SpaceID, c.to.ID)
 	return tree.Differences(nil, nodes), err
 }
 
@@ -124,7 +125,10 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 	if r.ID == "" {
 		return nil, nil
 	}
-	side := mergeSide{from: pageSource{ctx: c.ctx, q: c.s.queries, spaceID: r.SpaceID, revisionID: r.ID}, pages: map[string]*tree.Node{}}
+	side := mergeSide{
+		from:  pageSource{ctx: c.ctx, q: c.s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID},
+		pages: map[string]*tree.Node{},
+	}
 	return side.pages, side.fill(ids)
 }
 
@@ -241,7 +245,7 @@ func (c *comparison) parents() error {
 		if len(ids[r.ID]) == 0 {
 			continue
 		}
-		nodes, err := c.read(r, distinct(ids[r.ID]))
+		nodes, err := c.read(r, postgres.Distinct(ids[r.ID]))
 		if err != nil {
 			return err
 		}
@@ -259,7 +263,7 @@ func (c *comparison) paths() error {
 	ids := map[string][]string{}
 	c.each(func(r Revision, p *tree.Placed, _ bool) { ids[r.ID] = append(ids[r.ID], p.ID) })
 	for _, r := range []Revision{c.from, c.to} {
-		paths, err := c.s.PathsOf(c.ctx, c.to.SpaceID, r.ID, distinct(ids[r.ID]))
+		paths, err := c.s.PathsOf(c.ctx, c.to.SpaceID, r.ID, postgres.Distinct(ids[r.ID]))
 		if err != nil {
 			return err
 		}

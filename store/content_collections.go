@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Collection is a row of its table.
@@ -35,7 +36,7 @@ type NewCollection struct {
 // CreateCollection adds a collection at the end of its parent, which must be in the same organization.
 func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) (Collection, error) {
 	var row Collection
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		position, err := takePlace(ctx, q, collection.OrganizationID, collection.ParentID, 1)
 		if err != nil {
 			return err
@@ -45,18 +46,20 @@ func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) 
 			Title: collection.Title, Position: position,
 		})
 		if err != nil {
-			return interpret(err, "collection")
+			return postgres.Interpret(err, "collection")
 		}
-		return s.within(ctx, q, quotaCollections, collection.OrganizationID)
+		return s.db.Within(ctx, q, postgres.QuotaCollections, collection.OrganizationID)
 	})
 	return row, err
 }
 
 // Collection reads a collection of an organization that the user is in; any other is not found.
 func (s *Store) Collection(ctx context.Context, userID, collectionID string) (CollectionAccess, error) {
-	row, err := s.queries.CollectionForUser(ctx, db.CollectionForUserParams{CollectionID: collectionID, UserID: userID})
+	row, err := s.db.Queries.CollectionForUser(ctx, db.CollectionForUserParams{
+		CollectionID: collectionID, UserID: userID,
+	})
 	if err != nil {
-		return CollectionAccess{}, interpret(err, "collection")
+		return CollectionAccess{}, postgres.Interpret(err, "collection")
 	}
 	return CollectionAccess{
 		Collection: row.Collection, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank),
@@ -66,7 +69,7 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 // CollectionCursor is where a list of collections goes on: by how deep they are nested, then by their position there.
 type CollectionCursor struct {
 	Depth int32
-	Cursor[int64]
+	postgres.Cursor[int64]
 }
 
 // Keys are the cursor as the sort keys of a page token.
@@ -83,7 +86,7 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	if err != nil {
 		return nil, schema.Invalid("page", "is not a page of this list")
 	}
-	place, err := ParseCursor[int64](keys[1:])
+	place, err := postgres.ParseCursor[int64](keys[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -94,30 +97,30 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 // is set, it lists only those at the top.
 func (s *Store) ListCollections(
 	ctx context.Context, viewer Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
-) (Page[CollectionAccess], error) {
+) (postgres.Page[CollectionAccess], error) {
 	role := viewer.Role.Nullable()
-	total, err := s.planned.CountCollections(ctx, db.CountCollectionsParams{
+	total, err := s.db.Planned.CountCollections(ctx, db.CountCollectionsParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
 	})
 	if err != nil {
-		return Page[CollectionAccess]{}, interpret(err, "collections")
+		return postgres.Page[CollectionAccess]{}, postgres.Interpret(err, "collections")
 	}
 	var from CollectionCursor
 	if after != nil {
 		from = *after
 	}
-	rows, err := s.planned.ListCollections(ctx, db.ListCollectionsParams{
+	rows, err := s.db.Planned.ListCollections(ctx, db.ListCollectionsParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
-		AfterDepth: from.Depth, AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
+		AfterDepth: from.Depth, AfterPosition: from.Key, After: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[CollectionAccess]{}, interpret(err, "collections")
+		return postgres.Page[CollectionAccess]{}, postgres.Interpret(err, "collections")
 	}
 	collections := make([]CollectionAccess, len(rows))
 	for i, row := range rows {
 		collections[i] = CollectionAccess{Collection: row.Collection, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
 	}
-	return pageOf(collections, size, total), nil
+	return postgres.PageOf(collections, size, total), nil
 }
 
 // CollectionChange says what to change; what is nil or not set stays.
@@ -129,17 +132,17 @@ type CollectionChange struct {
 
 // UpdateCollection changes a collection's own members.
 func (s *Store) UpdateCollection(ctx context.Context, id string, change CollectionChange) (Collection, error) {
-	row, err := s.queries.UpdateCollection(ctx, db.UpdateCollectionParams{
+	row, err := s.db.Queries.UpdateCollection(ctx, db.UpdateCollectionParams{
 		ID: id, Title: change.Title, Description: change.Description,
 		SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value,
 	})
-	return row, interpret(err, "collection")
+	return row, postgres.Interpret(err, "collection")
 }
 
 // DeleteCollection removes a collection but keeps its content, which takes its place in the parent with its level and its grants,
 // so that nobody's access changes. Deleting a collection that does not exist succeeds.
 func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockCollection(ctx, q, organizationID, id)
 		if schema.IsCode(err, schema.CodeNotFound) {
 			return nil
@@ -148,12 +151,12 @@ func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string)
 			return err
 		}
 		if err := q.LiftAccess(ctx, id); err != nil {
-			return interpret(err, "collection")
+			return postgres.Interpret(err, "collection")
 		}
 		if err := liftContent(ctx, q, row); err != nil {
 			return err
 		}
-		return interpret(q.DeleteCollection(ctx, id), "collection")
+		return postgres.Interpret(q.DeleteCollection(ctx, id), "collection")
 	})
 }
 
@@ -167,22 +170,22 @@ func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	if err != nil {
 		return err
 	}
-	at := others.index(schema.ItemPointer{Type: kindCollection, ID: row.ID})
-	positions, err := others.makeRoom(ctx, q, at, len(inside))
+	at := others.Index(schema.ItemPointer{Type: kindCollection, ID: row.ID})
+	positions, err := others.MakeRoom(ctx, q, at, len(inside))
 	if err != nil {
 		return err
 	}
 	if err := q.LiftContent(ctx, db.LiftContentParams{ID: row.ID, ParentID: row.ParentID}); err != nil {
-		return interpret(err, "collection")
+		return postgres.Interpret(err, "collection")
 	}
-	return inside.moveTo(ctx, q, positions)
+	return inside.MoveTo(ctx, q, positions)
 }
 
 // lockCollection locks the structure of the organization and reads a collection in it.
 func lockCollection(ctx context.Context, q *db.Queries, organizationID, id string) (Collection, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
-		return Collection{}, interpret(err, "organization")
+		return Collection{}, postgres.Interpret(err, "organization")
 	}
 	row, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
-	return row, interpret(err, "collection")
+	return row, postgres.Interpret(err, "collection")
 }

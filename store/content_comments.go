@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Comment is a row of its table: a comment, or as a row with a parent a reply to one.
@@ -30,11 +31,11 @@ func (p Place) thread() string {
 }
 
 // quota bounds the comments of the place.
-func (p Place) quota() quota {
+func (p Place) quota() postgres.Quota {
 	if p.ChangeRequestID != nil {
-		return quotaRequestComments
+		return postgres.QuotaRequestComments
 	}
-	return quotaSpaceComments
+	return postgres.QuotaSpaceComments
 }
 
 // CommentRef names a comment of a place or, with a parent, a reply to that comment.
@@ -72,7 +73,7 @@ type NewComment struct {
 // CreateComment posts a comment at the head of the content.
 func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentRow, error) {
 	var row Comment
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		row, err = s.insertComment(ctx, q, comment, nil)
 		return err
 	})
@@ -86,13 +87,13 @@ func (s *Store) insertComment(ctx context.Context, q *db.Queries, comment NewCom
 	row, err := q.InsertComment(ctx, db.InsertCommentParams{
 		ID: schema.NewID(), SpaceID: comment.SpaceID, ChangeRequestID: comment.ChangeRequestID, AuthorID: comment.UserID,
 		Body: comment.Body.Sent, NodeID: comment.NodeID, PageID: comment.PageID, TableRecord: comment.TableRecord,
-		TableDefinition: comment.TableDefinition, ReviewID: review, Bound: s.bound(comment.quota()),
+		TableDefinition: comment.TableDefinition, ReviewID: review, Bound: s.db.Bound(comment.quota()),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = s.full(ctx, q, comment.quota(), comment.thread())
+		err = s.db.Full(ctx, q, comment.quota(), comment.thread())
 	}
 	if err != nil {
-		return Comment{}, interpret(err, "place of the comment")
+		return Comment{}, postgres.Interpret(err, "place of the comment")
 	}
 	return row, keepMade(ctx, q, row.ID, comment.Body)
 }
@@ -102,7 +103,7 @@ func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) e
 		return nil
 	}
 	err := q.PutCommentDocument(ctx, db.PutCommentDocumentParams{ID: id, Body: body.Sent, Document: body.Made})
-	return interpret(err, "comment")
+	return postgres.Interpret(err, "comment")
 }
 
 // CommentDocument gives the document made from the Markdown of a comment. If it was not stored yet, as for comments of earlier
@@ -120,22 +121,22 @@ func (s *Store) CommentDocument(ctx context.Context, row CommentRow, make func(s
 	if err != nil {
 		return nil, err
 	}
-	return made, keepMade(ctx, s.queries, row.ID, CommentBody{Sent: row.Body, Made: made})
+	return made, keepMade(ctx, s.db.Queries, row.ID, CommentBody{Sent: row.Body, Made: made})
 }
 
 // CreateReply answers a comment.
 func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID string, body CommentBody) (CommentRow, error) {
 	var row Comment
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		row, err = q.InsertReply(ctx, db.InsertReplyParams{
 			ID: schema.NewID(), AuthorID: userID, Body: body.Sent, ParentID: commentID, SpaceID: place.SpaceID,
-			ChangeRequestID: place.ChangeRequestID, Bound: s.bound(quotaReplies),
+			ChangeRequestID: place.ChangeRequestID, Bound: s.db.Bound(postgres.QuotaReplies),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			err = s.full(ctx, q, quotaReplies, commentID)
+			err = s.db.Full(ctx, q, postgres.QuotaReplies, commentID)
 		}
 		if err != nil {
-			return interpret(err, "comment")
+			return postgres.Interpret(err, "comment")
 		}
 		return keepMade(ctx, q, row.ID, body)
 	})
@@ -147,11 +148,11 @@ func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID 
 
 // Comment reads a comment or a reply with everything that is shown of it.
 func (s *Store) Comment(ctx context.Context, ref CommentRef) (CommentRow, error) {
-	row, err := s.queries.Comment(ctx, db.CommentParams{
+	row, err := s.db.Queries.Comment(ctx, db.CommentParams{
 		ID: ref.ID, SpaceID: ref.SpaceID, ChangeRequestID: ref.ChangeRequestID, ParentID: ref.Parent,
 	})
 	if err != nil {
-		return CommentRow{}, interpret(err, ref.what())
+		return CommentRow{}, postgres.Interpret(err, ref.what())
 	}
 	return s.commentRow(ctx, row)
 }
@@ -165,24 +166,24 @@ type CommentFilter struct {
 
 // ListComments lists the comments of a place by the time they were posted, after a cursor if there is one.
 func (s *Store) ListComments(
-	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *Cursor[time.Time], size int,
-) (Page[CommentRow], error) {
+	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *postgres.Cursor[time.Time], size int,
+) (postgres.Page[CommentRow], error) {
 	total, err := s.countComments(ctx, place.thread(), filter)
 	if err != nil {
-		return Page[CommentRow]{}, err
+		return postgres.Page[CommentRow]{}, err
 	}
 	return s.listThread(ctx, place.thread(), filter, ascending, after, size, total)
 }
 
 // ListReplies lists the replies to a comment in the order they were posted.
 func (s *Store) ListReplies(
-	ctx context.Context, place Place, commentID string, after *Cursor[time.Time], size int,
-) (Page[CommentRow], error) {
-	parent, err := s.queries.Comment(ctx, db.CommentParams{
+	ctx context.Context, place Place, commentID string, after *postgres.Cursor[time.Time], size int,
+) (postgres.Page[CommentRow], error) {
+	parent, err := s.db.Queries.Comment(ctx, db.CommentParams{
 		ID: commentID, SpaceID: place.SpaceID, ChangeRequestID: place.ChangeRequestID,
 	})
 	if err != nil {
-		return Page[CommentRow]{}, interpret(err, "comment")
+		return postgres.Page[CommentRow]{}, postgres.Interpret(err, "comment")
 	}
 	return s.listThread(ctx, parent.ID, CommentFilter{}, true, after, size, parent.Replies)
 }
@@ -190,14 +191,14 @@ func (s *Store) ListReplies(
 // countComments uses the counters where it can: counting a long list takes as long as reading it.
 func (s *Store) countComments(ctx context.Context, thread string, filter CommentFilter) (int64, error) {
 	if filter.PageID != nil || filter.Authors != nil {
-		total, err := s.planned.CountComments(ctx, db.CountCommentsParams{
+		total, err := s.db.Planned.CountComments(ctx, db.CountCommentsParams{
 			ThreadID: thread, Status: filter.Status, PageID: filter.PageID, Authors: filter.Authors,
 		})
-		return total, interpret(err, "comments")
+		return total, postgres.Interpret(err, "comments")
 	}
-	counts, err := s.queries.ThreadCounts(ctx, thread)
+	counts, err := s.db.Queries.ThreadCounts(ctx, thread)
 	if err != nil {
-		return 0, interpret(err, "comments")
+		return 0, postgres.Interpret(err, "comments")
 	}
 	switch {
 	case filter.Status == nil:
@@ -209,25 +210,26 @@ func (s *Store) countComments(ctx context.Context, thread string, filter Comment
 }
 
 func (s *Store) listThread(
-	ctx context.Context, thread string, filter CommentFilter, ascending bool, after *Cursor[time.Time], size int, total int64,
-) (Page[CommentRow], error) {
+	ctx context.Context, thread string, filter CommentFilter, ascending bool, after *postgres.Cursor[time.Time],
+	size int, total int64,
+) (postgres.Page[CommentRow], error) {
 	params := db.ListCommentsParams{
 		ThreadID: thread, Ascending: ascending, Status: filter.Status, PageID: filter.PageID, Authors: filter.Authors,
-		PageSize: pageSize(size),
+		PageSize: postgres.PageSize(size),
 	}
 	if after != nil {
 		params.AfterAt, params.AfterID = &after.Key, after.ID
 	}
-	rows, err := s.planned.ListComments(ctx, params)
+	rows, err := s.db.Planned.ListComments(ctx, params)
 	if err != nil {
-		return Page[CommentRow]{}, interpret(err, "comments")
+		return postgres.Page[CommentRow]{}, postgres.Interpret(err, "comments")
 	}
-	page := pageOf(rows, size, total)
+	page := postgres.PageOf(rows, size, total)
 	shown, err := s.commentRows(ctx, page.Rows)
 	if err != nil {
-		return Page[CommentRow]{}, err
+		return postgres.Page[CommentRow]{}, err
 	}
-	return Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
+	return postgres.Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
 // CommentChange is a change of a comment; nil members stay as they are. Reactions are removed before others are added.
@@ -243,7 +245,7 @@ func (s *Store) UpdateComment(
 	ctx context.Context, ref CommentRef, userID string, change CommentChange, allow func(Comment) error,
 ) (CommentRow, error) {
 	var row Comment
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		before, err := lockComment(ctx, q, ref)
 		if err != nil {
 			return err
@@ -257,7 +259,7 @@ func (s *Store) UpdateComment(
 				ID: ref.ID, UserID: userID, Status: change.Status, Body: change.Body.Sent,
 			})
 			if err != nil {
-				return interpret(err, ref.what())
+				return postgres.Interpret(err, ref.what())
 			}
 			if err := keepMade(ctx, q, row.ID, change.Body); err != nil {
 				return err
@@ -277,7 +279,7 @@ func (s *Store) UpdateComment(
 // DeleteComment removes a comment with its replies, or a reply. If it does not exist, that is no error. allow sees the locked row
 // and may refuse.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockComment(ctx, q, ref)
 		if err != nil {
 			return err
@@ -286,7 +288,7 @@ func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Co
 			return err
 		}
 		if err := q.DeleteComment(ctx, row.ID); err != nil {
-			return interpret(err, ref.what())
+			return postgres.Interpret(err, ref.what())
 		}
 		return moveCounts(ctx, q, row.ThreadID, commentCounts{}.minus(openness(row)))
 	})
@@ -306,19 +308,19 @@ func lockComment(ctx context.Context, q *db.Queries, ref CommentRef) (Comment, e
 	row, err := q.LockComment(ctx, db.LockCommentParams{
 		ID: ref.ID, SpaceID: ref.SpaceID, ChangeRequestID: ref.ChangeRequestID, ParentID: ref.Parent,
 	})
-	return row, interpret(err, ref.what())
+	return row, postgres.Interpret(err, ref.what())
 }
 
 func react(ctx context.Context, q *db.Queries, commentID, userID string, change CommentChange) error {
 	if len(change.Removed) > 0 {
 		err := q.RemoveReactions(ctx, db.RemoveReactionsParams{CommentID: commentID, UserID: userID, Emoji: change.Removed})
 		if err != nil {
-			return interpret(err, "reaction")
+			return postgres.Interpret(err, "reaction")
 		}
 	}
 	if len(change.Added) > 0 {
 		err := q.AddReactions(ctx, db.AddReactionsParams{CommentID: commentID, UserID: userID, Emoji: change.Added})
-		return interpret(err, "reaction")
+		return postgres.Interpret(err, "reaction")
 	}
 	return nil
 }
@@ -342,5 +344,5 @@ func moveCounts(ctx context.Context, q *db.Queries, thread string, by commentCou
 		return nil
 	}
 	err := q.MoveThreadCounts(ctx, db.MoveThreadCountsParams{ThreadID: thread, Opened: by.open, Resolved: by.resolved})
-	return interpret(err, "comments")
+	return postgres.Interpret(err, "comments")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // CommentRow is a comment or a reply with everything that is shown of it.
@@ -61,14 +62,14 @@ func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, 
 			replied = append(replied, row.ID)
 		}
 	}
-	reactions, err := s.queries.ReactionsOfComments(ctx, ids)
+	reactions, err := s.db.Queries.ReactionsOfComments(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "reactions")
+		return nil, postgres.Interpret(err, "reactions")
 	}
 	var repliers []db.RepliersOfCommentsRow
 	if len(replied) > 0 {
-		if repliers, err = s.queries.RepliersOfComments(ctx, replied); err != nil {
-			return nil, interpret(err, "replies")
+		if repliers, err = s.db.Queries.RepliersOfComments(ctx, replied); err != nil {
+			return nil, postgres.Interpret(err, "replies")
 		}
 	}
 	users, err := s.UsersByID(ctx, usersOfComments(rows, reactions, repliers))
@@ -105,9 +106,9 @@ func (s *Store) ReadDocuments(ctx context.Context, rows []*CommentRow) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := s.queries.CommentDocuments(ctx, ids)
+	found, err := s.db.Queries.CommentDocuments(ctx, ids)
 	if err != nil {
-		return interpret(err, "comments")
+		return postgres.Interpret(err, "comments")
 	}
 	for _, row := range found {
 		at[row.CommentID].Made = row.Document

@@ -30,16 +30,6 @@ func discussion(t *testing.T, st *store.Store) (places []store.Place, users []st
 	return []store.Place{{SpaceID: tenant.Space.ID}, {SpaceID: tenant.Space.ID, ChangeRequestID: &request.ID}}, users
 }
 
-func connect(t *testing.T, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(t.Context()) })
-	return conn
-}
-
 // TestCountersUnderParallelWriters lets many writers post, reply, resolve, open, react and delete the same comments
 // concurrently, and compares every counter with the final rows.
 func TestCountersUnderParallelWriters(t *testing.T) {
@@ -100,7 +90,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	for what, query := range map[string]string{
 		"spaces": `select count(*) from spaces s where (s.open_comments, s.resolved_comments) <> (
 			select count(*) filter (where status = 'open'), count(*) filter (where status = 'resolved')
@@ -165,7 +155,7 @@ func TestCommentGoesOnce(t *testing.T) {
 // filters, rows are read through an index, in order, and none twice.
 func TestDiscussionPlans(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, storetest.URL(t))
+	conn := storetest.Connect(t, storetest.URL(t))
 	for _, statement := range []string{
 		`insert into users (id, display_name) select 'u' || g, 'User' from generate_series(1, 50) g`,
 		`insert into organizations (id, title) values ('o', 'Org')`,
@@ -272,7 +262,7 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	if _, err := st.CreateReview(t.Context(), store.NewReview{Place: places[1], UserID: users[0], Status: "approved", Comment: store.CommentBody{Sent: []byte(`{}`)}}); err != nil {
 		t.Fatal(err)
 	}
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	var left []int
 	for _, statement := range []string{"delete from change_requests", "delete from spaces"} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {

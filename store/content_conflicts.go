@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Conflicts are those of a change request with the main content. They are computed anew from both, so they are always current.
@@ -43,7 +44,7 @@ func (s *Store) Conflicts(ctx context.Context, request ChangeRequest, head strin
 	if request.Status == schema.ChangeRequestMerged || baseOf(request) == head {
 		return &Conflicts{}, nil
 	}
-	return conflicts(ctx, s.queries, request, head)
+	return conflicts(ctx, s.db.Queries, request, head)
 }
 
 func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head string) (*Conflicts, error) {
@@ -60,7 +61,7 @@ func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head s
 }
 
 // Page gives the conflicts after the one with these sort keys, or the first ones; a status leaves the others out.
-func (c *Conflicts) Page(status string, after []string, size int) (Page[ConflictRow], error) {
+func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page[ConflictRow], error) {
 	shown := slices.DeleteFunc(slices.Clone(c.list), func(one merge.Conflict) bool {
 		return status == schema.ConflictOpen && one.Choice != nil || status == schema.ConflictResolved && one.Choice == nil
 	})
@@ -68,15 +69,15 @@ func (c *Conflicts) Page(status string, after []string, size int) (Page[Conflict
 	if after != nil {
 		shown = shown[followers(shown, after):]
 	}
-	page := pageOf(shown, size, total)
+	page := postgres.PageOf(shown, size, total)
 	rows := make([]ConflictRow, len(page.Rows))
 	for i, one := range page.Rows {
 		var err error
 		if rows[i], err = c.row(one); err != nil {
-			return Page[ConflictRow]{}, err
+			return postgres.Page[ConflictRow]{}, err
 		}
 	}
-	return Page[ConflictRow]{Rows: rows, Total: page.Total, More: page.More}, nil
+	return postgres.Page[ConflictRow]{Rows: rows, Total: page.Total, More: page.More}, nil
 }
 
 // Keys are the sort keys of a conflict.
@@ -140,7 +141,7 @@ type conflictRows map[string]db.ConflictChoice
 func conflictChoices(ctx context.Context, q *db.Queries, requestID string) (conflictRows, error) {
 	list, err := q.ConflictChoices(ctx, requestID)
 	if err != nil {
-		return nil, interpret(err, "conflicts")
+		return nil, postgres.Interpret(err, "conflicts")
 	}
 	rows := conflictRows{}
 	for _, row := range list {
@@ -242,7 +243,7 @@ func (c *Conflicts) store(
 		set.Value = &text
 	}
 	if err := q.SetConflictChoice(ctx, set); err != nil {
-		return interpret(err, "conflict")
+		return postgres.Interpret(err, "conflict")
 	}
 	stale, err := c.stale(ctx, q, id, choice)
 	if err != nil {
@@ -251,11 +252,11 @@ func (c *Conflicts) store(
 	if len(stale) > 0 {
 		err := q.DeleteConflictChoices(ctx, db.DeleteConflictChoicesParams{ChangeRequestID: request.ID, ConflictIds: stale})
 		if err != nil {
-			return interpret(err, "conflicts")
+			return postgres.Interpret(err, "conflicts")
 		}
 	}
 	if err := q.SupersedeAllReviews(ctx, request.ID); err != nil {
-		return interpret(err, "reviews")
+		return postgres.Interpret(err, "reviews")
 	}
 	return addContributor(ctx, q, request.ID, userID)
 }

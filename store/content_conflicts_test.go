@@ -408,7 +408,9 @@ func TestResolvedConflictsMerge(t *testing.T) {
 		}
 	})
 	var left int
-	if err := connect(t, url).QueryRow(t.Context(), "select count(*) from conflict_choices").Scan(&left); err != nil || left > 0 {
+	if err := storetest.Connect(t, url).QueryRow(
+		t.Context(), "select count(*) from conflict_choices",
+	).Scan(&left); err != nil || left > 0 {
 		t.Errorf("%d choices are left, %v", left, err)
 	}
 	for _, kind := range []string{"edit", "delete", "slug"} {

@@ -2,14 +2,13 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Document is a rich document under the hash of its canonical JSON, which never changes.
@@ -29,17 +28,12 @@ type Text struct {
 
 // NewDocument makes the stored form of a document that is normalized and checked.
 func NewDocument(t Text) (Document, error) {
-	encoded, err := toJSON(t)
+	encoded, err := postgres.ToJSON(t)
 	if err != nil {
 		return Document{}, err
 	}
 	refs, err := fileRefsOf(encoded, t)
-	return Document{Hash: hashOf(encoded), Content: encoded, refs: refs}, err
-}
-
-func hashOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return Document{Hash: postgres.HashOf(encoded), Content: encoded, refs: refs}, err
 }
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
@@ -55,13 +49,13 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 		insert.Contents = append(insert.Contents, byHash[hash].Content)
 		insert.FileRefs = append(insert.FileRefs, string(byHash[hash].refs))
 	}
-	return interpret(q.InsertDocuments(ctx, insert), "document")
+	return postgres.Interpret(q.InsertDocuments(ctx, insert), "document")
 }
 
 // Documents reads documents of a space by their hashes. Each of them must be there: a revision that names a
 // document is stored after it.
 func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
-	return documents(ctx, s.queries, spaceID, hashes)
+	return documents(ctx, s.db.Queries, spaceID, hashes)
 }
 
 func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []string) (map[string]Text, error) {
@@ -70,11 +64,11 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	}
 	rows, err := q.DocumentsByHash(ctx, db.DocumentsByHashParams{SpaceID: spaceID, Hashes: hashes})
 	if err != nil {
-		return nil, interpret(err, "documents")
+		return nil, postgres.Interpret(err, "documents")
 	}
 	found := make(map[string]Text, len(rows))
 	for _, row := range rows {
-		if found[row.Hash], err = fromJSON[Text](row.Content); err != nil {
+		if found[row.Hash], err = postgres.FromJSON[Text](row.Content); err != nil {
 			return nil, err
 		}
 	}
@@ -91,19 +85,19 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {
-	return documentsWithin(ctx, s.queries, spaceID, hashes, bytes)
+	return documentsWithin(ctx, s.db.Queries, spaceID, hashes, bytes)
 }
 
 func documentsWithin(
 	ctx context.Context, q *db.Queries, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {
-	wanted := slices.DeleteFunc(distinct(hashes), func(hash string) bool { return hash == "" })
+	wanted := slices.DeleteFunc(postgres.Distinct(hashes), func(hash string) bool { return hash == "" })
 	if len(wanted) == 0 {
 		return nil, len(hashes), nil
 	}
 	rows, err := q.DocumentSizes(ctx, db.DocumentSizesParams{SpaceID: spaceID, Hashes: wanted})
 	if err != nil {
-		return nil, 0, interpret(err, "documents")
+		return nil, 0, postgres.Interpret(err, "documents")
 	}
 	sizes := make(map[string]int64, len(rows))
 	for _, row := range rows {
@@ -116,7 +110,7 @@ func documentsWithin(
 			break
 		}
 	}
-	wanted = slices.DeleteFunc(distinct(hashes), func(hash string) bool { return hash == "" })
+	wanted = slices.DeleteFunc(postgres.Distinct(hashes), func(hash string) bool { return hash == "" })
 	texts, err = documents(ctx, q, spaceID, wanted)
 	return texts, len(hashes), err
 }
@@ -126,8 +120,8 @@ type SpecDocuments = db.SpecDocumentsRow
 
 // SpecDocuments finds the documents of some spaces that name a specification. Spaces without any have no row.
 func (s *Store) SpecDocuments(ctx context.Context, slug string, spaces []string) ([]SpecDocuments, error) {
-	rows, err := s.queries.SpecDocuments(ctx, db.SpecDocumentsParams{Slug: slug, Spaces: spaces})
-	return rows, interpret(err, "documents")
+	rows, err := s.db.Queries.SpecDocuments(ctx, db.SpecDocumentsParams{Slug: slug, Spaces: spaces})
+	return rows, postgres.Interpret(err, "documents")
 }
 
 // ShownDocuments gives those of some documents that a revision shows a visitor, as the texts of pages. hashes are sorted.

@@ -13,7 +13,7 @@ import (
 func TestDocumentsNameSpecs(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	space := storetest.NewTenant(t, st, "acme").Space.ID
 	documents := map[string]string{
 		"two":     `{"nodes":[{"data":{"ref":{"spec":"pets","kind":"openapi"}}},{"nodes":[{"fragments":[{"data":{"ref":{"kind":"openapi","spec":"toys"}}}]}]}]}`,
@@ -56,7 +56,7 @@ func TestDocumentsNameSpecs(t *testing.T) {
 func TestDocumentsWithin(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	space := storetest.NewTenant(t, st, "acme").Space.ID
 	for hash, size := range map[string]int{"a": 100, "b": 100, "c": 500, "d": 100} {
 		insert := "insert into documents (space_id, hash, content) values ($1, $2, $3)"

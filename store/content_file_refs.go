@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/includes"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // The reader of a site gets the files that pages, as the reader sees them, name. Each document and each reusable
@@ -35,7 +36,7 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 	if filerefs.MayName(content) {
 		refs = filerefs.Of(t.Document)
 	}
-	return toJSON(refs)
+	return postgres.ToJSON(refs)
 }
 
 // keptRefs is what the pages of a revision name. All callers share it: nobody changes it.
@@ -86,11 +87,11 @@ func (s *Store) LinkedFiles(
 	}
 	linked := map[string]bool{}
 	for _, customization := range []schema.Customization{settings, overrides} {
-		encoded, err := toJSON(customization)
+		encoded, err := postgres.ToJSON(customization)
 		if err != nil {
 			return nil, err
 		}
-		members, err := fromJSON[any](encoded)
+		members, err := postgres.FromJSON[any](encoded)
 		if err != nil {
 			return nil, err
 		}
@@ -123,9 +124,9 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
-	rows, err := s.queries.SpacesNamingFilesElsewhere(ctx, spaces)
+	rows, err := s.db.Queries.SpacesNamingFilesElsewhere(ctx, spaces)
 	if err != nil {
-		return interpret(err, "spaces")
+		return postgres.Interpret(err, "spaces")
 	}
 	for _, row := range rows {
 		refs, err := s.fileRefs(ctx, row.ID, row.Revision)
@@ -311,9 +312,9 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 func (s *Store) documentFileRefs(
 	ctx context.Context, spaceID string, hashes []string,
 ) (map[string]filerefs.Refs, error) {
-	rows, err := s.queries.DocumentFileRefs(ctx, db.DocumentFileRefsParams{SpaceID: spaceID, Hashes: hashes})
+	rows, err := s.db.Queries.DocumentFileRefs(ctx, db.DocumentFileRefsParams{SpaceID: spaceID, Hashes: hashes})
 	if err != nil {
-		return nil, interpret(err, "documents")
+		return nil, postgres.Interpret(err, "documents")
 	}
 	found := make(map[string]filerefs.Refs, len(rows))
 	for _, row := range rows {
@@ -325,7 +326,7 @@ func (s *Store) documentFileRefs(
 			found[row.Hash] = filerefs.Of(texts[row.Hash].Document)
 			continue
 		}
-		if found[row.Hash], err = fromJSON[filerefs.Refs](row.FileRefs); err != nil {
+		if found[row.Hash], err = postgres.FromJSON[filerefs.Refs](row.FileRefs); err != nil {
 			return nil, err
 		}
 	}
@@ -334,11 +335,11 @@ func (s *Store) documentFileRefs(
 
 // includeFileRefs reads what reusable contents of a revision name, by their files, without contents that name nothing.
 func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
-	rows, err := s.queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
+	rows, err := s.db.Queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
 		SpaceID: in.space, Revision: in.revision, FileIds: ids,
 	})
 	if err != nil {
-		return nil, interpret(err, "files")
+		return nil, postgres.Interpret(err, "files")
 	}
 	found := make(map[string]filerefs.Refs, len(rows))
 	for _, row := range rows {
@@ -350,7 +351,7 @@ func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (
 			found[row.FileID] = filerefs.OfFile(files[row.FileID])
 			continue
 		}
-		if found[row.FileID], err = fromJSON[filerefs.Refs](row.FileRefs); err != nil {
+		if found[row.FileID], err = postgres.FromJSON[filerefs.Refs](row.FileRefs); err != nil {
 			return nil, err
 		}
 	}
@@ -367,7 +368,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFileRefsParams
 		for _, row := range rows {
-			text, _ := fromJSON[Text](row.Content) // A text that cannot be read is shown to nobody.
+			text, _ := postgres.FromJSON[Text](row.Content) // A text that cannot be read is shown to nobody.
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err
@@ -389,7 +390,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetFileFileRefsParams
 		for _, row := range rows {
-			refs, err := toJSON(filerefs.OfFile(row.Content))
+			refs, err := postgres.ToJSON(filerefs.OfFile(row.Content))
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	st := storetest.Open(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
 	ctx, admin := t.Context(), tenant.Users[schema.RoleAdmin].ID
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	exec := func(sql string) {
 		t.Helper()
 		if _, err := conn.Exec(ctx, sql); err != nil {
@@ -101,7 +101,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 
 	const columns = `select coalesce(string_agg(d.hash || ' ' || d.file_refs::text, E'\n' order by d.hash), '')
 		from (select hash, file_refs from documents union all select hash, file_refs from files) d`
-	stored := collect(t, conn, columns)[0]
+	stored := storetest.Collect(t, conn, columns)[0]
 	if n := strings.Count(stored, named["included"]); n != 1 || strings.Contains(stored, named["of a large file"]) {
 		t.Errorf("stored: %s", stored)
 	}
@@ -137,7 +137,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec("delete from documents where space_id = 's' and file_refs = '{}'")
-	if diff := cmp.Diff(stored, collect(t, conn, columns)[0]); diff != "" {
+	if diff := cmp.Diff(stored, storetest.Collect(t, conn, columns)[0]); diff != "" {
 		t.Errorf("after the next start: %s", diff)
 	}
 	look("after the next start")

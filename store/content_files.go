@@ -6,6 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/filerefs"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // File is a file of a revision.
@@ -42,42 +43,46 @@ func insertFile(ctx context.Context, q *db.Queries, r Revision, id string, file 
 	err = q.InsertFile(ctx, db.InsertFileParams{
 		Branch: r.Branch, Since: r.Seq, FileID: id, Name: file.Name, ContentType: file.ContentType, Size: int64(len(file.Content)), Hash: hash,
 	})
-	return interpret(err, "file")
+	return postgres.Interpret(err, "file")
 }
 
 // insertFileContent stores the bytes of a file of a space, and gives their hash.
 func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, content []byte) (hash string, err error) {
-	refs, err := toJSON(filerefs.OfFile(content))
+	refs, err := postgres.ToJSON(filerefs.OfFile(content))
 	if err != nil {
 		return "", err
 	}
-	hash = hashOf(content)
+	hash = postgres.HashOf(content)
 	err = q.InsertFileContent(ctx, db.InsertFileContentParams{
 		SpaceID: spaceID, Hash: hash, Content: content, FileRefs: refs,
 	})
-	return hash, interpret(err, "file")
+	return hash, postgres.Interpret(err, "file")
 }
 
 // mergeFiles makes the files that a change request added files of the main content, from a new revision on.
 func mergeFiles(ctx context.Context, q *db.Queries, branch Revision, since int32) error {
 	merge := db.MergeFilesParams{Main: branch.SpaceID, Branch: branch.Branch, Seq: branch.Seq, Since: since}
-	return interpret(q.MergeFiles(ctx, merge), "files")
+	return postgres.Interpret(q.MergeFiles(ctx, merge), "files")
 }
 
 // Files lists the files of a revision.
 func (s *Store) Files(ctx context.Context, spaceID, revisionID string) ([]File, error) {
-	rows, err := s.queries.FilesOfRevision(ctx, db.FilesOfRevisionParams{SpaceID: spaceID, Revision: revisionID})
+	rows, err := s.db.Queries.FilesOfRevision(ctx, db.FilesOfRevisionParams{SpaceID: spaceID, Revision: revisionID})
 	files := make([]File, len(rows))
 	for i, row := range rows {
 		files[i] = File{ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash}
 	}
-	return files, interpret(err, "files")
+	return files, postgres.Interpret(err, "files")
 }
 
 // File reads a file of a revision.
 func (s *Store) File(ctx context.Context, spaceID, revisionID, id string) (File, error) {
-	row, err := s.queries.FileOfRevision(ctx, db.FileOfRevisionParams{SpaceID: spaceID, Revision: revisionID, FileID: id})
-	return File{ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash}, interpret(err, "file")
+	row, err := s.db.Queries.FileOfRevision(ctx, db.FileOfRevisionParams{
+		SpaceID: spaceID, Revision: revisionID, FileID: id,
+	})
+	return File{
+		ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash,
+	}, postgres.Interpret(err, "file")
 }
 
 // Includes reads files of a revision of at most this size, by their ids. Others are left out.
@@ -85,9 +90,11 @@ func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.queries.IncludesOfRevision(ctx, db.IncludesOfRevisionParams{SpaceID: spaceID, Revision: revisionID, FileIds: ids, Most: int64(most)})
+	rows, err := s.db.Queries.IncludesOfRevision(ctx, db.IncludesOfRevisionParams{
+		SpaceID: spaceID, Revision: revisionID, FileIds: ids, Most: int64(most),
+	})
 	if err != nil {
-		return nil, interpret(err, "files")
+		return nil, postgres.Interpret(err, "files")
 	}
 	found := make(map[string][]byte, len(rows))
 	for _, row := range rows {
@@ -98,16 +105,16 @@ func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []
 
 // FileContent reads the bytes of a file of a space.
 func (s *Store) FileContent(ctx context.Context, spaceID, hash string) ([]byte, error) {
-	content, err := s.queries.FileByHash(ctx, db.FileByHashParams{SpaceID: spaceID, Hash: hash})
-	return content, interpret(err, "file")
+	content, err := s.db.Queries.FileByHash(ctx, db.FileByHashParams{SpaceID: spaceID, Hash: hash})
+	return content, postgres.Interpret(err, "file")
 }
 
 // ReadFile reads the bytes of a file of a space, piece by piece.
-func (s *Store) ReadFile(ctx context.Context, spaceID string, file File) *Pieces {
-	return &Pieces{ctx: ctx, left: file.Size, read: func(ctx context.Context, at int64, most int) ([]byte, error) {
-		piece, err := s.queries.FilePiece(ctx, db.FilePieceParams{
+func (s *Store) ReadFile(ctx context.Context, spaceID string, file File) *postgres.Pieces {
+	return postgres.NewPieces(ctx, file.Size, func(ctx context.Context, at int64, most int) ([]byte, error) {
+		piece, err := s.db.Queries.FilePiece(ctx, db.FilePieceParams{
 			SpaceID: spaceID, Hash: file.Hash, Position: int32(at) + 1, Most: int32(most),
 		})
-		return piece, interpret(err, "file")
-	}}
+		return piece, postgres.Interpret(err, "file")
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // GitOperation is a row of its table.
@@ -42,21 +43,23 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 		Url: schema.WithoutCredentials(n.URL), Ref: n.Ref, Provider: n.Provider, RepoUrl: n.RepoURL, Timestamp: n.Timestamp,
 		CreatedBy: &n.UserID,
 	}
-	if params.Parameters, err = toJSON(n.Parameters); err != nil {
+	if params.Parameters, err = postgres.ToJSON(n.Parameters); err != nil {
 		return GitOperation{}, err
 	}
 	if address.User != nil {
-		params.Credentials, err = s.seal(ctx, "git operation "+params.ID, []byte(address.User.String()))
+		params.Credentials, err = s.db.Seal(ctx, "git operation "+params.ID, []byte(address.User.String()))
 		if err != nil {
 			return GitOperation{}, err
 		}
 	}
 	var row GitOperation
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if row, err = q.InsertGitOperation(ctx, params); err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
-		return Enqueue(ctx, q, schema.SyncGit{Organization: n.OrganizationID, Space: n.SpaceID, Operation: row.ID})
+		return postgres.Enqueue(ctx, q, schema.SyncGit{
+			Organization: n.OrganizationID, Space: n.SpaceID, Operation: row.ID,
+		})
 	})
 	return row, err
 }
@@ -64,28 +67,28 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 // GitCredentials gives the user and the password from the URL of an operation's repository, for the job that runs it; empty if
 // the URL had none, or once the operation is done. No answer ever contains them.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
-	sealed, err := s.queries.GitCredentials(ctx, operationID)
+	sealed, err := s.db.Queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {
-		return "", interpret(err, "git operation")
+		return "", postgres.Interpret(err, "git operation")
 	}
-	credentials, err := s.unseal(ctx, "git operation "+operationID, sealed)
+	credentials, err := s.db.Unseal(ctx, "git operation "+operationID, sealed)
 	return string(credentials), err
 }
 
 // ListGitOperations lists the operations of a space from the last to the first in their order, after a cursor if there is one.
 func (s *Store) ListGitOperations(
-	ctx context.Context, spaceID string, after *Cursor[time.Time], size int,
-) (Page[GitOperation], error) {
-	total, err := s.queries.CountGitOperations(ctx, spaceID)
+	ctx context.Context, spaceID string, after *postgres.Cursor[time.Time], size int,
+) (postgres.Page[GitOperation], error) {
+	total, err := s.db.Queries.CountGitOperations(ctx, spaceID)
 	if err != nil {
-		return Page[GitOperation]{}, interpret(err, "git operations")
+		return postgres.Page[GitOperation]{}, postgres.Interpret(err, "git operations")
 	}
-	from := after.orFirst(endOfTime)
-	rows, err := s.queries.ListGitOperations(ctx, db.ListGitOperationsParams{
-		SpaceID: spaceID, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	from := after.OrFirst(postgres.EndOfTime)
+	rows, err := s.db.Queries.ListGitOperations(ctx, db.ListGitOperationsParams{
+		SpaceID: spaceID, Before: from.Key, BeforeID: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[GitOperation]{}, interpret(err, "git operations")
+		return postgres.Page[GitOperation]{}, postgres.Interpret(err, "git operations")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/gitlayout"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // GitBase is what an operation starts from: a synchronization of the space, and the pages that the space has now.
@@ -71,14 +72,14 @@ func (s *Store) gitBase(ctx context.Context, o GitOperation, proposes bool, sour
 	if b.remote, b.folder, err = gitRemote(o); err != nil {
 		return b, err
 	}
-	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		// All reads see the same snapshot.
 		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		space, err := q.SpaceByID(ctx, o.SpaceID)
 		if err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		b.Head, b.Organization = space.Revision, space.OrganizationID
 		if b.way, err = wayOfImport(ctx, q, space, o, b.remote, proposes); err != nil {
@@ -86,7 +87,7 @@ func (s *Store) gitBase(ctx context.Context, o GitOperation, proposes bool, sour
 		}
 		known, err := q.GitSyncs(ctx, o.SpaceID)
 		if err != nil {
-			return interpret(err, "git synchronizations")
+			return postgres.Interpret(err, "git synchronizations")
 		}
 		own := b.own(known)
 		if b.way.updates() {
@@ -220,7 +221,7 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 	for _, f := range rows {
 		files[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
 	}
-	return files, interpret(err, "git synchronization")
+	return files, postgres.Interpret(err, "git synchronization")
 }
 
 // mostKnown bounds the synchronizations whose files are looked at.
@@ -250,11 +251,11 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	}
 	rows, err := q.GitFilesOfSyncs(ctx, of)
 	if err != nil {
-		return interpret(err, "git synchronizations")
+		return postgres.Interpret(err, "git synchronizations")
 	}
 	files, err := q.FilesOfRevision(ctx, db.FilesOfRevisionParams{SpaceID: o.SpaceID, Revision: b.Head})
 	if err != nil {
-		return interpret(err, "files")
+		return postgres.Interpret(err, "files")
 	}
 	there := make(map[string]bool, len(files))
 	for _, f := range files {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // GitAsset is a file that joins a space with the id that documents name already.
@@ -35,7 +36,7 @@ func (i *gitImporter) load() error {
 		if err != nil {
 			return err
 		}
-		hash, err := insertFileContent(i.ctx, i.store.queries, i.in.Operation.SpaceID, content)
+		hash, err := insertFileContent(i.ctx, i.store.db.Queries, i.in.Operation.SpaceID, content)
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,9 @@ func (i *gitImporter) load() error {
 		})
 		if unchecked += len(content); unchecked >= quotaEvery {
 			unchecked = 0
-			if err := i.store.within(i.ctx, i.store.queries, quotaFileBytes, i.in.Base.Organization); err != nil {
+			if err := i.store.db.Within(
+				i.ctx, i.store.db.Queries, postgres.QuotaFileBytes, i.in.Base.Organization,
+			); err != nil {
 				return err
 			}
 		}
@@ -59,11 +62,11 @@ func (i *gitImporter) unload(ctx context.Context) error {
 	for _, row := range i.loaded {
 		drop.Hashes = append(drop.Hashes, row.Hash)
 	}
-	return i.store.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return i.store.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockSpace(ctx, drop.SpaceID); err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
-		return interpret(q.DropUnnamedFiles(ctx, drop), "files")
+		return postgres.Interpret(q.DropUnnamedFiles(ctx, drop), "files")
 	})
 }
 
@@ -77,7 +80,7 @@ func (i *gitImporter) files(r Revision, id string) error {
 		}
 		if len(unnamed) > 0 {
 			if err := i.q.EndFiles(i.ctx, db.EndFilesParams{Seq: r.Seq, Branch: r.Branch, Ids: unnamed}); err != nil {
-				return interpret(err, "files")
+				return postgres.Interpret(err, "files")
 			}
 		}
 	}
@@ -88,7 +91,7 @@ func (i *gitImporter) addFiles(r Revision) error {
 	for _, row := range i.loaded {
 		row.Branch, row.Since = r.Branch, r.Seq
 		if err := i.q.InsertFile(i.ctx, row); err != nil {
-			return interpret(err, "file")
+			return postgres.Interpret(err, "file")
 		}
 	}
 	return nil

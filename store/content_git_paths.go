@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pagelinks"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // GitPaths finds the files of pages in the repository that a space was synchronized with last, as of a revision.
@@ -27,12 +28,12 @@ type GitPaths struct {
 // import of its own.
 func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
 	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
-	sync, err := s.queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})
+	sync, err := s.db.Queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return g, nil
 	}
 	g.sync = sync
-	return g, interpret(err, "git synchronization")
+	return g, postgres.Interpret(err, "git synchronization")
 }
 
 // Synced reports whether there is a repository.
@@ -43,12 +44,12 @@ func (g GitPaths) OfPages(ids []string) (map[string]string, error) {
 	if !g.Synced() || len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := g.store.queries.GitPathsOfPages(g.ctx, db.GitPathsOfPagesParams{SyncID: g.sync, Pages: ids})
+	rows, err := g.store.db.Queries.GitPathsOfPages(g.ctx, db.GitPathsOfPagesParams{SyncID: g.sync, Pages: ids})
 	paths := make(map[string]string, len(rows))
 	for _, row := range rows {
 		paths[row.PageID] = row.Path
 	}
-	return paths, interpret(err, "git synchronization")
+	return paths, postgres.Interpret(err, "git synchronization")
 }
 
 // At gives what the revision has of what stands at paths.
@@ -56,14 +57,14 @@ func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 	if !g.Synced() || len(paths) == 0 {
 		return nil, nil
 	}
-	rows, err := g.store.queries.GitEntriesAt(g.ctx, db.GitEntriesAtParams{
+	rows, err := g.store.db.Queries.GitEntriesAt(g.ctx, db.GitEntriesAtParams{
 		SyncID: g.sync, Paths: paths, SpaceID: g.space, Revision: g.revisionID,
 	})
 	targets := make(map[string]pagelinks.Target, len(rows))
 	for _, row := range rows {
 		targets[row.Path] = pagelinks.Target{Page: row.PageID, File: row.FileID}
 	}
-	return targets, interpret(err, "git synchronization")
+	return targets, postgres.Interpret(err, "git synchronization")
 }
 
 // maxRootPages bounds the pages that Below looks at to find the folder of the content.

@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ErrGitMoved says that the import was prepared for another way than it has to take now: its base has to be read again.
@@ -51,7 +52,7 @@ func (w gitWay) same(as gitWay) bool {
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {
-	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
+	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	if err != nil || o.Kind != schema.GitImport || schema.Or(parameters.Standalone, false) {
 		return w, err
 	}
@@ -66,23 +67,23 @@ func wayOfImport(
 	if w.proposes = proposes; proposes {
 		return w, nil
 	}
-	own, err := fromJSON[schema.MergeRules](space.MergeRules)
+	own, err := postgres.FromJSON[schema.MergeRules](space.MergeRules)
 	if err != nil {
 		return w, err
 	}
 	stored, err := q.OrganizationMergeRules(ctx, space.OrganizationID)
 	if err != nil {
-		return w, interpret(err, "organization")
+		return w, postgres.Interpret(err, "organization")
 	}
-	organization, err := fromJSON[schema.MergeRules](stored)
+	organization, err := postgres.FromJSON[schema.MergeRules](stored)
 	if err != nil {
 		return w, err
 	}
-	trusted, err := fromJSON[[]schema.GitBranch](space.GitTrusted)
+	trusted, err := postgres.FromJSON[[]schema.GitBranch](space.GitTrusted)
 	if err != nil {
 		return w, err
 	}
-	rules, user, folder := own.Or(organization), deref(o.CreatedBy), parameters.RepoProjectDirectory
+	rules, user, folder := own.Or(organization), postgres.Deref(o.CreatedBy), parameters.RepoProjectDirectory
 	allowedBy := ""
 	switch {
 	case rules.Type != "rules" && space.EditMode != schema.EditModeLocked:
@@ -105,16 +106,16 @@ func proposedGit(ctx context.Context, q *db.Queries, spaceID, remote string) (*d
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	return &row, interpret(err, "git synchronization")
+	return &row, postgres.Interpret(err, "git synchronization")
 }
 
 // openGitRequest gives the change request of a proposed synchronization, or nil if it is archived.
 func openGitRequest(ctx context.Context, q *db.Queries, proposed db.GitSync) (*ChangeRequest, error) {
 	row, err := q.ChangeRequest(ctx, db.ChangeRequestParams{
-		SpaceID: proposed.SpaceID, ID: deref(proposed.ChangeRequestID),
+		SpaceID: proposed.SpaceID, ID: postgres.Deref(proposed.ChangeRequestID),
 	})
 	if err != nil {
-		return nil, interpret(err, "change request")
+		return nil, postgres.Interpret(err, "change request")
 	}
 	if stillOpen(row) == nil {
 		return &row, nil
@@ -154,7 +155,7 @@ func (i *gitImporter) open() error {
 	}
 	numbered, err := q.NumberChangeRequest(ctx, i.space.ID)
 	if err != nil {
-		return interpret(err, "space")
+		return postgres.Interpret(err, "space")
 	}
 	row, err := q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
 		ID: schema.NewID(), SpaceID: i.space.ID, OrganizationID: i.space.OrganizationID,
@@ -163,7 +164,7 @@ func (i *gitImporter) open() error {
 		GitImport: true,
 	})
 	if err != nil {
-		return interpret(err, "change request")
+		return postgres.Interpret(err, "change request")
 	}
 	if err := setStatus(ctx, q, &row, schema.ChangeRequestOpen); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 		return err
 	}
 	if err := i.q.EndBranch(i.ctx, db.EndBranchParams{Branch: row.ID, Seq: next.Seq}); err != nil {
-		return interpret(err, "pages")
+		return postgres.Interpret(err, "pages")
 	}
 	if row.Revision, err = i.write(next, before, false); err != nil {
 		return err
@@ -209,7 +210,7 @@ func (i *gitImporter) update() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
 	if err != nil {
-		return interpret(err, "change request")
+		return postgres.Interpret(err, "change request")
 	}
 	base, err := i.base()
 	if err != nil {
@@ -226,7 +227,7 @@ func (i *gitImporter) update() error {
 		}
 		row.RevisionMergedAncestor = &i.head.ID
 		if err := q.DeleteAllConflictChoices(ctx, row.ID); err != nil {
-			return interpret(err, "conflicts")
+			return postgres.Interpret(err, "conflicts")
 		}
 	default:
 		ours, err := revision(ctx, q, i.space.ID, was)
@@ -284,17 +285,17 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	}
 	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // An archived request has it.
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
-			return interpret(err, "git synchronization")
+			return postgres.Interpret(err, "git synchronization")
 		}
 	}
 	put := db.PutGitSyncParams{Revision: theirs.ID, ChangeRequestID: &row.ID}
-	if put.Redirects, err = toJSON(in.Redirects); err != nil {
+	if put.Redirects, err = postgres.ToJSON(in.Redirects); err != nil {
 		return err
 	}
 	if err := putGitSync(ctx, q, in.GitOutcome, in.Base, put, in.Files); err != nil {
 		return err
 	}
-	if err := i.store.within(ctx, q, quotaChangeRequests, i.space.ID); err != nil {
+	if err := i.store.db.Within(ctx, q, postgres.QuotaChangeRequests, i.space.ID); err != nil {
 		return err
 	}
 	i.in.Operation.ChangeRequestID = &row.ID
@@ -307,22 +308,22 @@ func (i *gitImporter) supersede() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: i.space.ID, Remote: in.Base.remote})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	if err == nil && known.ID != in.Base.id {
 		if err := q.DeleteGitSync(ctx, known.ID); err != nil {
-			return interpret(err, "git synchronization")
+			return postgres.Interpret(err, "git synchronization")
 		}
 	}
 	if i.way.proposed == nil {
 		return nil
 	}
 	if err := q.DeleteGitSync(ctx, i.way.proposed.ID); err != nil || i.way.request == nil {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
 	if err != nil {
-		return interpret(err, "change request")
+		return postgres.Interpret(err, "change request")
 	}
 	found, err := revisions(ctx, q, i.space.ID, i.way.proposed.Revision, row.Revision)
 	if err != nil {
@@ -379,7 +380,7 @@ func gitSubject(o GitOperation, commit string) string {
 	repo = repo[max(0, len(repo)-longestRepo):]
 	end := " at " + commit[:min(len(commit), shortHash)]
 	begin := []rune("Import " + string(repo) + ", " + strings.TrimPrefix(o.Ref, "refs/heads/"))
-	if parameters, err := fromJSON[schema.GitParameters](o.Parameters); err == nil {
+	if parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters); err == nil {
 		if folder := schema.GitFolder(parameters.RepoProjectDirectory); folder != "" {
 			begin = append(begin, []rune(" ("+folder+")")...)
 		}

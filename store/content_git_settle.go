@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // confirmGit makes what a merged change request has of a repository the last synchronization. head is the revision of
@@ -23,11 +24,11 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 		return nil
 	}
 	if err != nil {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: space.ID, Remote: proposed.Remote})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	if err == nil {
 		if err := replaceGitSync(ctx, q, known.ID, proposed.ID, head); err != nil {
@@ -35,9 +36,9 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 		}
 	}
 	if err := q.ConfirmGitSync(ctx, proposed.ID); err != nil {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
-	redirects, err := fromJSON[map[string]string](proposed.Redirects)
+	redirects, err := postgres.FromJSON[map[string]string](proposed.Redirects)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	}
 	last, err := q.LastGitImportOf(ctx, &row.ID)
 	if err != nil {
-		return interpret(err, "git operation")
+		return postgres.Interpret(err, "git operation")
 	}
 	if err := showGit(ctx, q, space, GitOutcome{Operation: last, Now: time.Now()}); err != nil {
 		return err
@@ -59,18 +60,18 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
 	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
 	if err != nil {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	if len(ids) > 0 {
 		unnamed, err := q.UnnamedFiles(ctx, db.UnnamedFilesParams{Ids: ids, SpaceID: head.SpaceID, Revision: head.ID})
 		if err != nil {
-			return interpret(err, "files")
+			return postgres.Interpret(err, "files")
 		}
 		if err := q.EndFiles(ctx, db.EndFilesParams{Seq: head.Seq, Branch: head.Branch, Ids: unnamed}); err != nil {
-			return interpret(err, "files")
+			return postgres.Interpret(err, "files")
 		}
 	}
-	return interpret(q.DeleteGitSync(ctx, old), "git synchronization")
+	return postgres.Interpret(q.DeleteGitSync(ctx, old), "git synchronization")
 }
 
 // settleGit lets exports run for which an archived request is no longer in the way. A request whose import another one
@@ -85,7 +86,7 @@ func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeReques
 		return nil
 	}
 	if _, err := q.GitSyncOfRequest(ctx, &row.ID); !errors.Is(err, pgx.ErrNoRows) {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	return schema.Conflict("the branch that the change request imported was imported or exported again since: " +
 		"its status cannot change. Import the branch to have a change request with its current content")
@@ -95,11 +96,11 @@ func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeReques
 func wakeGitExports(ctx context.Context, q *db.Queries, space Space, requestID string) error {
 	ids, err := q.WakeGitExports(ctx, &requestID)
 	if err != nil {
-		return interpret(err, "git operations")
+		return postgres.Interpret(err, "git operations")
 	}
 	for _, id := range ids {
 		job := schema.SyncGit{Organization: space.OrganizationID, Space: space.ID, Operation: id}
-		if err := Enqueue(ctx, q, job); err != nil {
+		if err := postgres.Enqueue(ctx, q, job); err != nil {
 			return err
 		}
 	}
@@ -113,9 +114,9 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 	if err != nil {
 		return false, err
 	}
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request ends meanwhile.
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		proposed, err := proposedGit(ctx, q, o.SpaceID, remote)
 		if err != nil || proposed == nil {
@@ -140,9 +141,9 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 
 // GitOperationAtWork gives the operation of a space that the others wait for, or nil.
 func (s *Store) GitOperationAtWork(ctx context.Context, spaceID string) (*GitOperation, error) {
-	row, err := s.queries.GitOperationAtWork(ctx, spaceID)
+	row, err := s.db.Queries.GitOperationAtWork(ctx, spaceID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	return &row, interpret(err, "git operations")
+	return &row, postgres.Interpret(err, "git operations")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/gitlayout"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // gitOutdated is the reason of an operation that is skipped.
@@ -27,14 +28,14 @@ const gitCancelled = "it was cancelled"
 // StartGitOperation begins an operation. It is false for one that is over, and for one that is skipped because a later one was
 // done: imports that stand alone neither skip others nor are skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
-			return interpret(err, "git operation")
+			return postgres.Interpret(err, "git operation")
 		}
 		if schema.GitOver(o.State) && o.State != schema.GitFailed { // Somebody may retry one that failed.
 			return nil
 		}
-		parameters, err := fromJSON[schema.GitParameters](o.Parameters)
+		parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 		if err != nil {
 			return err
 		}
@@ -43,7 +44,7 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 				SpaceID: o.SpaceID, After: o.Timestamp, ID: o.ID, Kind: o.Kind, Url: o.Url, Ref: o.Ref,
 			})
 			if err != nil {
-				return interpret(err, "git operations")
+				return postgres.Interpret(err, "git operations")
 			}
 			if newer {
 				set := db.SetGitOperationParams{ID: id, State: schema.GitSkipped, Reason: gitOutdated}
@@ -65,12 +66,12 @@ func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again b
 	if again {
 		set.State = schema.GitRetrying
 	}
-	return setGitOperation(ctx, s.queries, set)
+	return setGitOperation(ctx, s.db.Queries, set)
 }
 
 // RequeueGitOperation notes that an operation runs again soon: its node stops, or others have their turn.
 func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
-	return setGitOperation(ctx, s.queries, db.SetGitOperationParams{ID: id, State: schema.GitQueued})
+	return setGitOperation(ctx, s.db.Queries, db.SetGitOperationParams{ID: id, State: schema.GitQueued})
 }
 
 // ErrGitCancelled ends the run of an operation that somebody cancelled.
@@ -81,23 +82,23 @@ func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema
 	p := db.GitProgressParams{ID: id}
 	if progress != nil {
 		var err error
-		if p.Progress, err = toJSON(progress); err != nil {
+		if p.Progress, err = postgres.ToJSON(progress); err != nil {
 			return err
 		}
 	}
-	state, err := s.queries.GitProgress(ctx, p)
+	state, err := s.db.Queries.GitProgress(ctx, p)
 	if err == nil && state == schema.GitCancelled {
 		return ErrGitCancelled
 	}
-	return interpret(err, "git operation")
+	return postgres.Interpret(err, "git operation")
 }
 
 // CancelGitOperation ends an operation that is not over. A run ends soon after; what it has not stored by now it never
 // stores. An export that has pushed already is done all the same.
 func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o GitOperation, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
-			return interpret(err, "git operation")
+			return postgres.Interpret(err, "git operation")
 		}
 		if o.SpaceID != spaceID {
 			return schema.NotFound("git operation")
@@ -115,45 +116,47 @@ func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o G
 		if err := q.EndGitJobs(ctx, db.EndGitJobsParams{
 			SpaceID: spaceID, Operation: id, Attempted: o.State == schema.GitRetrying,
 		}); err != nil {
-			return interpret(err, "jobs")
+			return postgres.Interpret(err, "jobs")
 		}
 		o, err = q.GitOperation(ctx, id)
-		return interpret(err, "git operation")
+		return postgres.Interpret(err, "git operation")
 	})
 	return o, err
 }
 
 // GitRetries gives the times of the next attempts of a space's operations.
 func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time.Time, error) {
-	rows, err := s.queries.GitRetries(ctx, spaceID)
+	rows, err := s.db.Queries.GitRetries(ctx, spaceID)
 	at := make(map[string]time.Time, len(rows))
 	for _, row := range rows {
 		at[row.Operation] = row.ScheduledAt
 	}
-	return at, interpret(err, "jobs")
+	return at, postgres.Interpret(err, "jobs")
 }
 
 // FailLostGitOperations fails the operations whose jobs ended without a word of it, such as jobs that river itself
 // gave up.
 func (s *Store) FailLostGitOperations(ctx context.Context) error {
-	return interpret(s.queries.FailLostGitOperations(ctx, jobLost), "git operations")
+	return postgres.Interpret(s.db.Queries.FailLostGitOperations(ctx, postgres.JobLost), "git operations")
 }
 
 func setGitOperation(ctx context.Context, q *db.Queries, set db.SetGitOperationParams) error {
-	return interpret(q.SetGitOperation(ctx, set), "git operation")
+	return postgres.Interpret(q.SetGitOperation(ctx, set), "git operation")
 }
 
 // ForgetGitCredentials removes the credentials of operations whose failed jobs are deleted by now, so that nobody can
 // retry them.
 func (s *Store) ForgetGitCredentials(ctx context.Context) error {
-	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
+	return postgres.Interpret(
+		s.db.Queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations",
+	)
 }
 
 // gitRemote names what a space is synchronized with: the same repository, branch and folder, whatever the login.
 func gitRemote(o GitOperation) (remote, folder string, err error) {
-	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
+	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	folder = schema.GitFolder(parameters.RepoProjectDirectory)
-	return hashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, folder))), folder, err
+	return postgres.HashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, folder))), folder, err
 }
 
 // GitOutcome is how an operation ended.
@@ -173,7 +176,7 @@ func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision stri
 		ChangeRequestID: out.Operation.ChangeRequestID, AllowedBy: out.Operation.AllowedBy,
 	}
 	if len(out.Notes) > 0 {
-		notes, err := toJSON(out.Notes)
+		notes, err := postgres.ToJSON(out.Notes)
 		if err != nil {
 			return err
 		}
@@ -190,7 +193,7 @@ func putGitSync(
 	put.ID, put.SpaceID, put.Remote, put.CommitHash = b.id, out.Operation.SpaceID, b.remote, out.Commit
 	put.Url, put.Folder, put.Imported = out.Operation.Url, b.folder, out.Operation.Kind == schema.GitImport
 	if err := q.PutGitSync(ctx, put); err != nil {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
 	gone := db.DeleteGitSyncFilesParams{SyncID: b.id}
 	for name := range b.stored {
@@ -207,9 +210,9 @@ func putGitSync(
 		}
 	}
 	if err := q.DeleteGitSyncFiles(ctx, gone); err != nil {
-		return interpret(err, "git synchronization")
+		return postgres.Interpret(err, "git synchronization")
 	}
-	return interpret(q.PutGitSyncFiles(ctx, rows), "git synchronization")
+	return postgres.Interpret(q.PutGitSyncFiles(ctx, rows), "git synchronization")
 }
 
 // putGitRedirects makes redirects those of the space.
@@ -222,12 +225,12 @@ func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirec
 		put.Sources = []string{} // null would delete nothing
 	}
 	if err := q.DeleteGitRedirects(ctx, db.DeleteGitRedirectsParams{SpaceID: spaceID, Sources: put.Sources}); err != nil {
-		return interpret(err, "redirects")
+		return postgres.Interpret(err, "redirects")
 	}
 	if len(redirects) == 0 {
 		return nil
 	}
-	return interpret(q.PutGitRedirects(ctx, put), "redirects")
+	return postgres.Interpret(q.PutGitRedirects(ctx, put), "redirects")
 }
 
 // showGit sets what a space shows of its repository. An operation without a description leaves it, but for the time.
@@ -236,7 +239,7 @@ func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) er
 	var state schema.GitSyncState
 	if space.GitSync != nil {
 		var err error
-		if state, err = fromJSON[schema.GitSyncState](space.GitSync); err != nil {
+		if state, err = postgres.FromJSON[schema.GitSyncState](space.GitSync); err != nil {
 			return err
 		}
 	} else if o.Provider == nil && o.RepoUrl == nil {
@@ -255,5 +258,5 @@ func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) er
 	if err != nil {
 		return err
 	}
-	return interpret(q.SetGitInfo(ctx, db.SetGitInfoParams{ID: space.ID, GitSync: encoded}), "space")
+	return postgres.Interpret(q.SetGitInfo(ctx, db.SetGitInfoParams{ID: space.ID, GitSync: encoded}), "space")
 }

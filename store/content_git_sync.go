@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // GitImport is what an import found in a repository.
@@ -37,7 +38,7 @@ type GitImport struct {
 
 // KeepDocuments stores documents before the revision that names them.
 func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []Document) error {
-	return insertDocuments(ctx, s.queries, spaceID, documents)
+	return insertDocuments(ctx, s.db.Queries, spaceID, documents)
 }
 
 // ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
@@ -51,7 +52,7 @@ func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	i := gitImporter{store: s, ctx: ctx, in: in}
 	err := i.load()
 	if err == nil {
-		err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return i.run(q) })
+		err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return i.run(q) })
 	}
 	if err == nil || len(i.loaded) == 0 {
 		return err
@@ -66,7 +67,7 @@ func (i *gitImporter) run(q *db.Queries) error {
 	s, ctx, in := i.store, i.ctx, i.in
 	space, err := q.LockSpace(ctx, in.Operation.SpaceID)
 	if err != nil {
-		return interpret(err, "space")
+		return postgres.Interpret(err, "space")
 	}
 	head, err := revision(ctx, q, space.ID, space.Revision)
 	if err != nil {
@@ -74,7 +75,7 @@ func (i *gitImporter) run(q *db.Queries) error {
 	}
 	i.q, i.space, i.head = q, space, head
 	if o, err := q.LockGitOperation(ctx, in.Operation.ID); err != nil || o.State == schema.GitCancelled {
-		return errors.Join(interpret(err, "git operation"), ErrGitCancelled)
+		return errors.Join(postgres.Interpret(err, "git operation"), ErrGitCancelled)
 	}
 	if i.way, err = wayOfImport(ctx, q, space, in.Operation, in.Base.remote, in.Conflicts != ""); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (i *gitImporter) run(q *db.Queries) error {
 	if err != nil {
 		return err
 	}
-	return s.within(ctx, q, quotaFileBytes, space.OrganizationID)
+	return s.db.Within(ctx, q, postgres.QuotaFileBytes, space.OrganizationID)
 }
 
 type gitImporter struct {
@@ -197,7 +198,7 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	}
 	if before.Branch != branch { // The branch is about an older base.
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
-			return Revision{}, interpret(err, "pages")
+			return Revision{}, postgres.Interpret(err, "pages")
 		}
 	}
 	id, err := i.write(next, before, false)
@@ -250,7 +251,7 @@ func (i *gitImporter) unnamed(revision string) ([]string, error) {
 		return nil, nil
 	}
 	ids, err := i.q.UnnamedFiles(i.ctx, db.UnnamedFilesParams{Ids: i.in.Removed, SpaceID: i.space.ID, Revision: revision})
-	return ids, interpret(err, "files")
+	return ids, postgres.Interpret(err, "files")
 }
 
 // pagesOf gives the pages of a revision, which are known unless the space has changed since the import began.
@@ -329,10 +330,10 @@ type GitExport struct {
 
 // ExportedGit notes that a repository has the pages of the revision that an export started from.
 func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		space, err := q.LockSpace(ctx, out.Operation.SpaceID)
 		if err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		// An archived request has its import no longer: what it starts from is not what was synchronized last.
 		proposed, err := proposedGit(ctx, q, space.ID, out.Base.remote)
@@ -341,7 +342,7 @@ func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
 		}
 		if proposed != nil {
 			if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
-				return interpret(err, "git synchronization")
+				return postgres.Interpret(err, "git synchronization")
 			}
 		}
 		put := db.PutGitSyncParams{Revision: out.Base.Head}

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -96,7 +97,9 @@ func TestImportGitLocksLate(t *testing.T) {
 	if n := files(); n != 2 {
 		t.Errorf("%d contents are stored", n)
 	}
-	small, err := store.New(store.Config{URL: url, MaxConns: 4, Quotas: store.Quotas{FileBytes: 6}})
+	small, err := store.New(postgres.Config{
+		URL: url, MaxConns: 4, Quotas: postgres.Quotas{FileBytes: 6},
+	}, store.Config{})
 	if err == nil {
 		err = small.Start(t.Context())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // GlossaryEntry is a row of its table.
@@ -23,7 +24,7 @@ type GlossaryOperation struct {
 // UpdateGlossary applies operations in their order, all or nothing. It gives the ids of what was inserted.
 func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, operations []GlossaryOperation) ([]string, error) {
 	var inserted []string
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.LockGlossary(ctx, organizationID); err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func glossaryChange(organizationID string, known []string, operations []Glossary
 		there[id] = true
 	}
 	for i, o := range operations {
-		translations, err := toJSON(o.Translations)
+		translations, err := postgres.ToJSON(o.Translations)
 		if err != nil {
 			return w, err
 		}
@@ -89,24 +90,24 @@ func glossaryChange(organizationID string, known []string, operations []Glossary
 func (w glossaryWrites) apply(ctx context.Context, q *db.Queries) error {
 	if len(w.insert.Ids) > 0 {
 		if err := q.InsertGlossaryEntries(ctx, w.insert); err != nil {
-			return interpret(err, "glossary entry")
+			return postgres.Interpret(err, "glossary entry")
 		}
 	}
 	if len(w.update.Ids) > 0 {
 		if err := q.UpdateGlossaryEntries(ctx, w.update); err != nil {
-			return interpret(err, "glossary entry")
+			return postgres.Interpret(err, "glossary entry")
 		}
 	}
 	if len(w.remove.Ids) > 0 {
-		return interpret(q.DeleteGlossaryEntries(ctx, w.remove), "glossary entry")
+		return postgres.Interpret(q.DeleteGlossaryEntries(ctx, w.remove), "glossary entry")
 	}
 	return nil
 }
 
 // GlossaryEntry reads an entry of an organization's glossary.
 func (s *Store) GlossaryEntry(ctx context.Context, organizationID, id string) (GlossaryEntry, error) {
-	row, err := s.queries.GlossaryEntryByID(ctx, db.GlossaryEntryByIDParams{ID: id, OrganizationID: organizationID})
-	return row, interpret(err, "glossary entry")
+	row, err := s.db.Queries.GlossaryEntryByID(ctx, db.GlossaryEntryByIDParams{ID: id, OrganizationID: organizationID})
+	return row, postgres.Interpret(err, "glossary entry")
 }
 
 // GlossaryRow is an entry with its place in a list that is ordered by the terms of a language.
@@ -119,36 +120,37 @@ type GlossaryRow struct {
 // without a term last. after has the term and the id of the last entry of the page before; nil for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
-) (Page[GlossaryRow], error) {
+) (postgres.Page[GlossaryRow], error) {
 	term, id := "", ""
 	if after != nil {
 		term, id = after[0], after[1]
 	}
-	total, err := s.queries.CountGlossaryEntries(ctx, organizationID)
+	total, err := s.db.Queries.CountGlossaryEntries(ctx, organizationID)
 	if err != nil {
-		return Page[GlossaryRow]{}, interpret(err, "glossary")
+		return postgres.Page[GlossaryRow]{}, postgres.Interpret(err, "glossary")
 	}
 	var entries []GlossaryRow
 	if language != nil {
-		rows, err := s.queries.ListGlossaryEntriesByTerm(ctx, db.ListGlossaryEntriesByTermParams{
-			OrganizationID: organizationID, Language: *language, AfterTerm: term, After: id, PageSize: pageSize(size),
+		rows, err := s.db.Queries.ListGlossaryEntriesByTerm(ctx, db.ListGlossaryEntriesByTermParams{
+			OrganizationID: organizationID, Language: *language, AfterTerm: term, After: id,
+			PageSize: postgres.PageSize(size),
 		})
 		if err != nil {
-			return Page[GlossaryRow]{}, interpret(err, "glossary")
+			return postgres.Page[GlossaryRow]{}, postgres.Interpret(err, "glossary")
 		}
 		for _, row := range rows {
 			entries = append(entries, GlossaryRow{Entry: row.GlossaryEntry, Term: row.Term})
 		}
-		return pageOf(entries, size, total), nil
+		return postgres.PageOf(entries, size, total), nil
 	}
-	rows, err := s.queries.ListGlossaryEntries(ctx, db.ListGlossaryEntriesParams{
-		OrganizationID: organizationID, After: id, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListGlossaryEntries(ctx, db.ListGlossaryEntriesParams{
+		OrganizationID: organizationID, After: id, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[GlossaryRow]{}, interpret(err, "glossary")
+		return postgres.Page[GlossaryRow]{}, postgres.Interpret(err, "glossary")
 	}
 	for _, row := range rows {
 		entries = append(entries, GlossaryRow{Entry: row})
 	}
-	return pageOf(entries, size, total), nil
+	return postgres.PageOf(entries, size, total), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // A transaction writes indexBatch pages at most, and as many as have indexBytes of documents, so that neither a large space's
@@ -34,7 +35,7 @@ const (
 func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	work := indexing{spaceID: spaceID}
 	for done := false; !done; {
-		err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 			done, err = work.step(ctx, q)
 			return err
 		})
@@ -50,11 +51,11 @@ func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := db.New(conn).SpacesToIndexAgain(ctx)
 	if err != nil {
-		return interpret(err, "spaces")
+		return postgres.Interpret(err, "spaces")
 	}
 	for _, row := range rows {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			return Enqueue(ctx, db.New(tx), schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
+			return postgres.Enqueue(ctx, db.New(tx), schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 		})
 		if err != nil {
 			return err
@@ -78,7 +79,7 @@ func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err erro
 	// The space comes before its index, as when a space is deleted.
 	kept, err := q.KeepSpace(ctx, x.spaceID)
 	if err != nil || len(kept) == 0 {
-		return err == nil, interpret(err, "space")
+		return err == nil, postgres.Interpret(err, "space")
 	}
 	state, err := lockIndexed(ctx, q, x.spaceID)
 	if err != nil {
@@ -88,9 +89,9 @@ func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err erro
 		// What is read from here on is as the holder of the lock before has left it.
 		space, err := q.SpaceByID(ctx, x.spaceID)
 		if err != nil {
-			return false, interpret(err, "space")
+			return false, postgres.Interpret(err, "space")
 		}
-		dictionary := searchDictionary(deref(space.Language))
+		dictionary := searchDictionary(postgres.Deref(space.Language))
 		if state.Dictionary != dictionary {
 			state.Revision, state.Dictionary = "", dictionary
 		}
@@ -112,7 +113,7 @@ func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err erro
 	} else if state.Reached, err = x.write(ctx, q, state, batch); err != nil {
 		return false, err
 	}
-	return false, interpret(q.SetIndexedSpace(ctx, db.SetIndexedSpaceParams{
+	return false, postgres.Interpret(q.SetIndexedSpace(ctx, db.SetIndexedSpaceParams{
 		SpaceID: state.SpaceID, Revision: state.Revision, Dictionary: state.Dictionary, Target: state.Target, Reached: state.Reached,
 	}), "search")
 }
@@ -121,13 +122,13 @@ func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchS
 	for {
 		rows, err := q.LockIndexedSpace(ctx, spaceID)
 		if err != nil {
-			return db.SearchSpace{}, interpret(err, "search")
+			return db.SearchSpace{}, postgres.Interpret(err, "search")
 		}
 		if len(rows) > 0 {
 			return rows[0], nil
 		}
 		if err := q.InsertIndexedSpace(ctx, spaceID); err != nil {
-			return db.SearchSpace{}, interpret(err, "search")
+			return db.SearchSpace{}, postgres.Interpret(err, "search")
 		}
 	}
 }
@@ -155,18 +156,18 @@ func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpac
 	}
 	slices.Sort(ids)
 	x.from, x.target, x.ids = state.Revision, target, ids
-	return interpret(err, "pages")
+	return postgres.Interpret(err, "pages")
 }
 
 // write brings pages up to date, and gives the last of those that it got to.
 func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpace, ids []string) (reached string, err error) {
 	placed, err := q.PlacedPages(ctx, db.PlacedPagesParams{SpaceID: x.spaceID, Seq: x.target.Seq, Ids: ids})
 	if err != nil {
-		return "", interpret(err, "pages")
+		return "", postgres.Interpret(err, "pages")
 	}
 	rows, err := q.IndexedPages(ctx, db.IndexedPagesParams{SpaceID: x.spaceID, PageIds: ids})
 	if err != nil {
-		return "", interpret(err, "pages")
+		return "", postgres.Interpret(err, "pages")
 	}
 	there := make(map[string]db.PlacedPagesRow, len(rows))
 	for _, row := range rows {
@@ -210,7 +211,7 @@ func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpac
 	}
 	if len(place.Ids) > 0 {
 		if err := q.PlaceSearchPages(ctx, place); err != nil {
-			return "", interpret(err, "pages")
+			return "", postgres.Interpret(err, "pages")
 		}
 	}
 	return reached, x.rewrite(ctx, q, state, changed, texts, slices.Concat(rewritten, gone), gone)
@@ -258,7 +259,7 @@ func (x *indexing) rewrite(
 	scope, vocabulary := words.Scope(state.Number), map[string]int32{}
 	older, err := q.LexemesOfPages(ctx, db.LexemesOfPagesParams{SpaceID: x.spaceID, PageIds: before})
 	if err != nil {
-		return interpret(err, "pages")
+		return postgres.Interpret(err, "pages")
 	}
 	counted := map[string]map[string]bool{}
 	count := func(page string, lexemes []string, change int32) {
@@ -328,21 +329,21 @@ func (x *indexing) rewrite(
 	}
 	if len(gone) > 0 {
 		if err := q.DeleteSearchPages(ctx, db.DeleteSearchPagesParams{SpaceID: x.spaceID, PageIds: gone}); err != nil {
-			return interpret(err, "pages")
+			return postgres.Interpret(err, "pages")
 		}
 	}
 	if len(pages) > 0 {
 		if err := q.UpsertSearchPages(ctx, rows); err != nil {
-			return interpret(err, "pages")
+			return postgres.Interpret(err, "pages")
 		}
 		if err := q.DeleteSearchParts(ctx, db.DeleteSearchPartsParams{SpaceID: x.spaceID,
 			PageIds: rows.Ids}); err != nil {
-			return interpret(err, "pages")
+			return postgres.Interpret(err, "pages")
 		}
 	}
 	for _, part := range long {
 		if err := q.InsertSearchPart(ctx, part); err != nil {
-			return interpret(err, "pages")
+			return postgres.Interpret(err, "pages")
 		}
 	}
 	return countWords(ctx, q, state.Number, vocabulary)
@@ -379,7 +380,9 @@ func countSome(ctx context.Context, q *db.Queries, number int64, list []string, 
 		return nil
 	}
 	if err := q.AddSearchWords(ctx, count); err != nil || len(fewer) == 0 {
-		return interpret(err, "words")
+		return postgres.Interpret(err, "words")
 	}
-	return interpret(q.DeleteSearchWords(ctx, db.DeleteSearchWordsParams{Number: number, Words: fewer}), "words")
+	return postgres.Interpret(q.DeleteSearchWords(ctx, db.DeleteSearchWordsParams{
+		Number: number, Words: fewer,
+	}), "words")
 }

@@ -23,7 +23,7 @@ import (
 func TestIndexOfChangesIsThatOfEverything(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant := storetest.NewTenant(t, st, "t")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSearched(t, st, tenant)
@@ -55,7 +55,8 @@ func TestIndexOfChangesIsThatOfEverything(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		rows := collect(t, conn, fmt.Sprintf("select title || ' @ ' || path from search_pages where space_id = '%s'", s.space))
+		rows := storetest.Collect(t, conn,
+			fmt.Sprintf("select title || ' @ ' || path from search_pages where space_id = '%s'", s.space))
 		slices.Sort(rows)
 		if d := diff.Diff(toBeFound(pages, ""), rows); d != "" {
 			rt.Fatal(d)
@@ -81,7 +82,7 @@ func toBeFound(pages []tree.Page, prefix string) []string {
 
 func indexRows(t *testing.T, conn *pgx.Conn, space string) []string {
 	t.Helper()
-	return collect(t, conn, fmt.Sprintf(`
+	return storetest.Collect(t, conn, fmt.Sprintf(`
 		select concat_ws(' | ', page_id, title, path, description, document, top, words) from search_pages where space_id = '%[1]s'
 		union all
 		select concat_ws(' | ', page_id, part, words) from search_parts where space_id = '%[1]s'
@@ -173,7 +174,7 @@ func TestIndexTouchesWhatChanged(t *testing.T) {
 	url := storetest.URL(t)
 	tenant := storetest.NewTenant(t, storetest.Open(t, url), "t")
 	st, sent := counted(t, url)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	s := newSearched(t, st, tenant)
 	s.many(1000)
 	s.do("page Parent", "")
@@ -182,7 +183,8 @@ func TestIndexTouchesWhatChanged(t *testing.T) {
 	s.merge()
 	s.index()
 	versions := func() []string {
-		return collect(t, conn, fmt.Sprintf("select title || ' ' || xmin || ' ' || path from search_pages where space_id = '%s'", s.space))
+		return storetest.Collect(t, conn,
+			fmt.Sprintf("select title || ' ' || xmin || ' ' || path from search_pages where space_id = '%s'", s.space))
 	}
 	touched := func(before []string) (titles []string) {
 		for _, row := range versions() {
@@ -225,14 +227,14 @@ func TestIndexTouchesWhatChanged(t *testing.T) {
 func TestIndexFollowsTheHead(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	s := newSearched(t, st, storetest.NewTenant(t, st, "t"))
 	s.many(250)
 	// The job waits before its second batch ends.
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	step := func() string {
-		return strings.Join(collect(t, conn, "select reached from search_spaces"), " ")
+		return strings.Join(storetest.Collect(t, conn, "select reached from search_spaces"), " ")
 	}
 	if _, err := conn.Exec(t.Context(), "insert into search_spaces (space_id, dictionary) values ($1, '')", s.space); err != nil {
 		t.Fatal(err)
@@ -245,7 +247,8 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	}
 	go func() { done <- st.IndexSpace(ctx, s.space) }()
 	eventually.True(t, "the job to wait for the lock", func() bool {
-		return len(collect(t, conn, "select pid::text from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")) > 0
+		return len(storetest.Collect(t, conn,
+			"select pid::text from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")) > 0
 	})
 	// A merge and a comment pass while the index waits.
 	if _, err := conn.Exec(t.Context(), "select from spaces where id = $1 for no key update nowait", s.space); err != nil {
@@ -285,7 +288,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	if _, err := st.PurgeContent(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := collect(t, conn,
+	if left := storetest.Collect(t, conn,
 		"select space_id from search_spaces union all select page_id from search_pages union all select page_id "+
 			"from search_parts union all select word from search_words"); len(left) > 0 {
 		t.Errorf("left: %q", left)

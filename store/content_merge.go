@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ContentChange is what a user changes in the content of a change request, all or nothing.
@@ -64,7 +65,7 @@ func (s *Store) changeContent(ctx context.Context, q *db.Queries, row *ChangeReq
 		if err := insertFiles(ctx, q, after, change.Files); err != nil {
 			return err
 		}
-		if err := s.within(ctx, q, quotaFileBytes, row.OrganizationID); err != nil {
+		if err := s.db.Within(ctx, q, postgres.QuotaFileBytes, row.OrganizationID); err != nil {
 			return err
 		}
 	}
@@ -211,7 +212,7 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	facts := MergeFacts{ChangeRequestRow: ChangeRequestRow{ChangeRequest: row, Head: space.Revision}, SpaceRules: space.MergeRules}
 	var err error
 	if facts.OrganizationRules, err = q.OrganizationMergeRules(ctx, space.OrganizationID); err != nil {
-		return MergeFacts{}, interpret(err, "organization")
+		return MergeFacts{}, postgres.Interpret(err, "organization")
 	}
 	if facts.Reviews, err = reviewStates(ctx, q, row); err != nil {
 		return MergeFacts{}, err
@@ -240,20 +241,20 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 	for _, review := range f.Reviews {
 		ids = append(ids, review.User)
 	}
-	if ids = distinct(ids); len(ids) == 0 {
+	if ids = postgres.Distinct(ids); len(ids) == 0 {
 		return nil, nil
 	}
 	people := make(map[string]MergePerson, len(ids))
 	users, err := q.UsersByID(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "users")
+		return nil, postgres.Interpret(err, "users")
 	}
 	for _, user := range users {
 		people[user.ID] = MergePerson{Name: user.DisplayName}
 	}
 	members, err := q.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: f.ChangeRequest.SpaceID, Users: ids})
 	if err != nil {
-		return nil, interpret(err, "space")
+		return nil, postgres.Interpret(err, "space")
 	}
 	for _, row := range members {
 		people[row.UserID] = MergePerson{
@@ -267,9 +268,11 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
 	following, err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision})
 	if err != nil {
-		return interpret(err, "space")
+		return postgres.Interpret(err, "space")
 	}
-	if err := Enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID}); err != nil {
+	if err := postgres.Enqueue(ctx, q, schema.IndexSpace{
+		Organization: space.OrganizationID, Space: space.ID,
+	}); err != nil {
 		return err
 	}
 	return followSpace(ctx, q, space, following)
@@ -314,11 +317,11 @@ func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, use
 	after.Type, after.Parents, after.CreatedBy = RevisionUpdate, []string{m.branch.ID, m.head.ID}, &userID
 	after.Base, after.BaseSeq = &m.head.Branch, m.head.Seq
 	if err := q.EndBranch(ctx, db.EndBranchParams{Branch: row.ID, Seq: after.Seq}); err != nil {
-		return "", interpret(err, "pages")
+		return "", postgres.Interpret(err, "pages")
 	}
 	files, err := q.BranchHasFiles(ctx, row.ID)
 	if err != nil {
-		return "", interpret(err, "files")
+		return "", postgres.Interpret(err, "files")
 	}
 	if m.changed.None() && !files {
 		return m.head.ID, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -77,7 +78,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 			if err := change.do(st, request, users); err != nil {
 				t.Fatal(err)
 			}
-			conn, late := connect(t, url), make(chan error, 1)
+			conn, late := storetest.Connect(t, url), make(chan error, 1)
 			_, err := st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts, _ bool) error {
 				if !change.seen(facts, request) {
 					t.Errorf("the rules were evaluated on %+v", facts)
@@ -178,7 +179,7 @@ func TestContentCostsWhatItTouches(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	tenant := storetest.NewTenant(t, storetest.Open(t, url), "t")
-	st, err := store.New(store.Config{URL: url})
+	st, err := store.New(postgres.Config{URL: url}, store.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Neighbor is a space or a collection that something is placed next to. Field is its name in the request.
@@ -34,13 +35,17 @@ type Move struct {
 }
 
 // contentIn reads the direct content of a collection, or of the top for nil, in its order. most limits it to the last items.
-func contentIn(ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32) (siblings, error) {
+func contentIn(
+	ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32,
+) (postgres.Siblings, error) {
 	rows, err := q.ContentSiblings(ctx, db.ContentSiblingsParams{OrganizationID: organizationID, ParentID: parentID, Most: most})
-	content := make(siblings, len(rows))
+	content := make(postgres.Siblings, len(rows))
 	for i, row := range rows {
-		content[len(rows)-1-i] = sibling{schema.ItemPointer{Type: row.Type, ID: row.ID}, row.Position}
+		content[len(rows)-1-i] = postgres.Sibling{
+			ItemPointer: schema.ItemPointer{Type: row.Type, ID: row.ID}, Position: row.Position,
+		}
 	}
-	return content, interpret(err, "collection")
+	return content, postgres.Interpret(err, "collection")
 }
 
 // behindContent gives a position after everything in the parent. It reads only the last item unless there is no room after it.
@@ -50,20 +55,20 @@ func behindContent(ctx context.Context, q *db.Queries, organizationID string, pa
 	if err != nil {
 		return 0, err
 	}
-	if positions, fits := content.room(len(content), 1); fits {
+	if positions, fits := content.Room(len(content), 1); fits {
 		return positions[0], nil
 	}
 	if content, err = contentIn(ctx, q, organizationID, parentID, nil); err != nil {
 		return 0, err
 	}
-	return content.makePlace(ctx, q, len(content))
+	return content.MakePlace(ctx, q, len(content))
 }
 
 // takePlace locks the organization's structure and gives a position at the end of the parent, for something that adds this many
 // levels of collections below it.
 func takePlace(ctx context.Context, q *db.Queries, organizationID string, parentID *string, levels int) (int64, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
-		return 0, interpret(err, "organization")
+		return 0, postgres.Interpret(err, "organization")
 	}
 	if parentID != nil {
 		path, err := collectionPath(ctx, q, organizationID, *parentID)
@@ -81,10 +86,10 @@ func takePlace(ctx context.Context, q *db.Queries, organizationID string, parent
 func collectionPath(ctx context.Context, q *db.Queries, organizationID, id string) ([]string, error) {
 	_, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
 	if err != nil {
-		return nil, interpret(err, "collection")
+		return nil, postgres.Interpret(err, "collection")
 	}
 	path, err := q.ContentPath(ctx, id)
-	return path, interpret(err, "collection")
+	return path, postgres.Interpret(err, "collection")
 }
 
 func checkNesting(depth int) error {
@@ -97,7 +102,7 @@ func checkNesting(depth int) error {
 // MoveCollection moves a collection with everything in it to another place in its organization.
 func (s *Store) MoveCollection(ctx context.Context, organizationID, id string, move Move) (Collection, error) {
 	var row Collection
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		was, err := lockCollection(ctx, q, organizationID, id)
 		if err != nil {
 			return err
@@ -137,7 +142,7 @@ func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentI
 func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string, height int, err error) {
 	rows, err := q.CollectionTree(ctx, id)
 	if err != nil {
-		return nil, 0, interpret(err, "collection")
+		return nil, 0, postgres.Interpret(err, "collection")
 	}
 	for _, row := range rows {
 		ids = append(ids, row.ID)
@@ -153,8 +158,8 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 		return Collection{}, err
 	}
 	own := schema.ItemPointer{Type: kindCollection, ID: was.ID}
-	from := others.index(own)
-	others = others.without(own)
+	from := others.Index(own)
+	others = others.Without(own)
 	to, err := move.among(others)
 	if err != nil {
 		return Collection{}, err
@@ -162,22 +167,22 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 	if to == from {
 		return Collection{}, schema.Conflict("the collection is already there")
 	}
-	position, err := others.makePlace(ctx, q, to)
+	position, err := others.MakePlace(ctx, q, to)
 	if err != nil {
 		return Collection{}, err
 	}
 	row, err := q.PlaceCollection(ctx, db.PlaceCollectionParams{ID: was.ID, ParentID: parent, Position: position})
-	return row, interpret(err, "collection")
+	return row, postgres.Interpret(err, "collection")
 }
 
 // among gives the index that the moved collection gets among the others.
-func (m Move) among(others siblings) (int, error) {
+func (m Move) among(others postgres.Siblings) (int, error) {
 	for _, beside := range []*Neighbor{m.After, m.Before} {
-		if beside != nil && others.index(*beside.pointer()) < 0 {
+		if beside != nil && others.Index(*beside.pointer()) < 0 {
 			return 0, schema.Invalid(beside.Field, "names nothing next to that place")
 		}
 	}
-	to := others.between(m.After.pointer(), m.Before.pointer())
+	to := others.Between(m.After.pointer(), m.Before.pointer())
 	if to < 0 {
 		return 0, schema.Invalid(m.Before.Field, "does not follow the item that position.after names")
 	}
@@ -192,14 +197,14 @@ func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID str
 	if from == to {
 		return row, schema.Conflict("the collection is already in this organization")
 	}
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// Both at once, in the order of their ids, so that two transfers do not deadlock.
 		if _, err := q.LockOrganizations(ctx, []string{from, to}); err != nil {
-			return interpret(err, "organization")
+			return postgres.Interpret(err, "organization")
 		}
 		was, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: from})
 		if err != nil {
-			return interpret(err, "collection")
+			return postgres.Interpret(err, "collection")
 		}
 		if was.ParentID != nil {
 			return schema.PreconditionFailed("the collection is inside another one: move it to the top first")
@@ -217,11 +222,11 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	}
 	spaces, err := q.LockSpacesIn(ctx, collections)
 	if err != nil {
-		return Collection{}, interpret(err, "space")
+		return Collection{}, postgres.Interpret(err, "space")
 	}
 	published, err := q.SpacesArePublished(ctx, spaces)
 	if err != nil {
-		return Collection{}, interpret(err, "space")
+		return Collection{}, postgres.Interpret(err, "space")
 	}
 	if published {
 		return Collection{}, schema.PreconditionFailed("a space in the collection is part of a site of this organization")
@@ -229,7 +234,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := q.DropForeignGrants(ctx, db.DropForeignGrantsParams{
 		Collections: collections, Spaces: spaces, OrganizationID: to,
 	}); err != nil {
-		return Collection{}, interpret(err, "grant")
+		return Collection{}, postgres.Interpret(err, "grant")
 	}
 	position, err := behindContent(ctx, q, to, nil)
 	if err != nil {
@@ -237,37 +242,37 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	}
 	row, err := q.TransferCollection(ctx, db.TransferCollectionParams{ID: id, OrganizationID: to, Position: position})
 	if err != nil {
-		return Collection{}, interpret(err, "collection")
+		return Collection{}, postgres.Interpret(err, "collection")
 	}
 	if err := transferContent(ctx, q, spaces, from, to); err != nil {
 		return Collection{}, err
 	}
 	if err := q.RememberAuthors(ctx, db.RememberAuthorsParams{OrganizationID: to, Spaces: spaces}); err != nil {
-		return Collection{}, interpret(err, "users")
+		return Collection{}, postgres.Interpret(err, "users")
 	}
 	// The old organization invited people by these links; the new one did not.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
-		return Collection{}, interpret(err, "invite")
+		return Collection{}, postgres.Interpret(err, "invite")
 	}
 	if err := q.TransferGrants(ctx, db.TransferGrantsParams{
 		OrganizationID: to, Collections: collections, Spaces: spaces,
 	}); err != nil {
-		return Collection{}, interpret(err, "grant")
+		return Collection{}, postgres.Interpret(err, "grant")
 	}
 	_, err = q.InsertGrants(ctx, db.InsertGrantsParams{
 		OrganizationID: to, CollectionID: &id, Users: []string{userID}, Teams: []string{}, Role: string(schema.RoleAdmin),
 	})
-	return row, interpret(err, "grant")
+	return row, postgres.Interpret(err, "grant")
 }
 
 // transferContent moves what locked spaces keep by organization.
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
-		return interpret(err, "change request")
+		return postgres.Interpret(err, "change request")
 	}
 	if err := q.TransferTranslations(ctx, db.TransferTranslationsParams{OrganizationID: to, Spaces: spaces}); err != nil {
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	}
 	err := q.TransferJobs(ctx, db.TransferJobsParams{OrganizationID: to, FromID: from, Spaces: spaces})
-	return interpret(err, "jobs")
+	return postgres.Interpret(err, "jobs")
 }

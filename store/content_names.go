@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Sight is what somebody who reads a space may read besides it. The zero value is for whoever may read the space.
@@ -76,8 +77,8 @@ func (s *Store) Names(
 
 // SeenBy returns a value for what a user sees of an organization: users with the same value see the same.
 func (s *Store) SeenBy(ctx context.Context, organizationID, userID string) (string, error) {
-	seen, err := s.queries.SeenBy(ctx, db.SeenByParams{OrganizationID: organizationID, UserID: userID})
-	return seen, interpret(err, "spaces")
+	seen, err := s.db.Queries.SeenBy(ctx, db.SeenByParams{OrganizationID: organizationID, UserID: userID})
+	return seen, postgres.Interpret(err, "spaces")
 }
 
 // target is what a reference leads to. The space is "" for users and collections.
@@ -139,15 +140,15 @@ func (n *naming) find(ctx context.Context, refs []map[string]any) error {
 			wanted[t.space] = append(wanted[t.space], t)
 		}
 	}
-	if err := n.findTitles(ctx, distinct(spaces), distinct(collections)); err != nil {
+	if err := n.findTitles(ctx, postgres.Distinct(spaces), postgres.Distinct(collections)); err != nil {
 		return err
 	}
 	if len(users) > 0 {
-		people, err := n.store.queries.NamesOfPeople(ctx, db.NamesOfPeopleParams{
-			Ids: distinct(users), OrganizationID: n.space.OrganizationID, Former: n.by.Shows == nil,
+		people, err := n.store.db.Queries.NamesOfPeople(ctx, db.NamesOfPeopleParams{
+			Ids: postgres.Distinct(users), OrganizationID: n.space.OrganizationID, Former: n.by.Shows == nil,
 		})
 		if err != nil {
-			return interpret(err, "users")
+			return postgres.Interpret(err, "users")
 		}
 		for _, user := range people {
 			n.names[target{kind: "user", id: user.ID}] = user.DisplayName
@@ -183,11 +184,11 @@ func (n *naming) findTitles(ctx context.Context, spaces, collections []string) e
 			n.spaces[id] = space
 		}
 	case n.by.UserID != "" && len(others)+len(collections) > 0:
-		rows, err := n.store.queries.TitlesSeen(ctx, db.TitlesSeenParams{
+		rows, err := n.store.db.Queries.TitlesSeen(ctx, db.TitlesSeenParams{
 			UserID: n.by.UserID, Ids: append(others, collections...), OrganizationID: n.space.OrganizationID,
 		})
 		if err != nil {
-			return interpret(err, "spaces")
+			return postgres.Interpret(err, "spaces")
 		}
 		for _, row := range rows {
 			if row.Revision != "" {
@@ -214,11 +215,11 @@ func (n *naming) findWithin(ctx context.Context, space Space, wanted []target) e
 		pages = pages || t.kind == "page" && t.id != ""
 	}
 	if len(files) > 0 {
-		rows, err := n.store.queries.NamesOfFiles(ctx, db.NamesOfFilesParams{
-			SpaceID: space.ID, Revision: space.Revision, FileIds: distinct(files),
+		rows, err := n.store.db.Queries.NamesOfFiles(ctx, db.NamesOfFilesParams{
+			SpaceID: space.ID, Revision: space.Revision, FileIds: postgres.Distinct(files),
 		})
 		if err != nil {
-			return interpret(err, "files")
+			return postgres.Interpret(err, "files")
 		}
 		for _, row := range rows {
 			n.names[target{kind: "file", space: space.ID, id: row.FileID}] = row.Name

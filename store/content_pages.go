@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Pages reads all pages of a revision, as their tree. It is shared: nobody changes it.
@@ -21,7 +22,7 @@ func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.P
 
 // Page reads a page of a revision with the pages below it.
 func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.Placed, error) {
-	node, found, err := pageSource{ctx: ctx, q: s.queries, spaceID: spaceID, revisionID: revisionID}.Page(id)
+	node, found, err := pageSource{ctx: ctx, q: s.db.Queries, spaceID: spaceID, revisionID: revisionID}.Page(id)
 	if err != nil {
 		return tree.Placed{}, err
 	}
@@ -33,15 +34,17 @@ func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.
 
 // PageText reads a page of a revision alone, with its text; a page without one has an empty document.
 func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (tree.Node, Text, error) {
-	row, err := s.queries.PageAndDocument(ctx, db.PageAndDocumentParams{SpaceID: spaceID, Revision: revisionID, PageID: id})
+	row, err := s.db.Queries.PageAndDocument(ctx, db.PageAndDocumentParams{
+		SpaceID: spaceID, Revision: revisionID, PageID: id,
+	})
 	if err != nil {
-		return tree.Node{}, Text{}, interpret(err, "page")
+		return tree.Node{}, Text{}, postgres.Interpret(err, "page")
 	}
 	node, err := readNode(db.PageOfRevisionRow{PageID: row.PageID, ParentID: row.ParentID, Position: row.Position, Slug: row.Slug, Page: row.Page})
 	if err != nil || row.Content == nil {
 		return node, Text{Document: schema.NewDocument()}, err
 	}
-	text, err := fromJSON[Text](row.Content)
+	text, err := postgres.FromJSON[Text](row.Content)
 	return node, text, err
 }
 
@@ -67,9 +70,11 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.idsAt(paths), nil
 	}
-	rows, err := s.queries.PagesAtPaths(ctx, db.PagesAtPathsParams{SpaceID: spaceID, Revision: revisionID, Paths: paths})
+	rows, err := s.db.Queries.PagesAtPaths(ctx, db.PagesAtPathsParams{
+		SpaceID: spaceID, Revision: revisionID, Paths: paths,
+	})
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	ids := make(map[string]string, len(rows))
 	for _, row := range rows {
@@ -84,9 +89,11 @@ func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, pat
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	rows, err := s.queries.FormerPages(ctx, db.FormerPagesParams{SpaceID: spaceID, Revision: revisionID, Paths: paths})
+	rows, err := s.db.Queries.FormerPages(ctx, db.FormerPagesParams{
+		SpaceID: spaceID, Revision: revisionID, Paths: paths,
+	})
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	ids := make(map[string]string, len(rows))
 	for _, row := range rows {
@@ -103,9 +110,11 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.pathsOf(ids), nil
 	}
-	rows, err := s.queries.SlugsUpOfPages(ctx, db.SlugsUpOfPagesParams{SpaceID: spaceID, Revision: revisionID, Ids: ids})
+	rows, err := s.db.Queries.SlugsUpOfPages(ctx, db.SlugsUpOfPagesParams{
+		SpaceID: spaceID, Revision: revisionID, Ids: ids,
+	})
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	slugs := make(map[string][]string, len(ids))
 	for _, row := range rows {
@@ -134,9 +143,11 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 			return page, nil
 		}
 	}
-	row, err := s.queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
+	row, err := s.db.Queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
 	if errors.Is(err, pgx.ErrNoRows) {
-		id, err := s.queries.GitRedirect(ctx, db.GitRedirectParams{SpaceID: spaceID, Source: strings.Join(slugs, "/")})
+		id, err := s.db.Queries.GitRedirect(ctx, db.GitRedirectParams{
+			SpaceID: spaceID, Source: strings.Join(slugs, "/"),
+		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			path := strings.Join(slugs, "/")
 			former, formerErr := s.PagesOnceAt(ctx, spaceID, revisionID, []string{path})
@@ -148,12 +159,12 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 			}
 		}
 		if err != nil {
-			return tree.Placed{}, interpret(err, "page")
+			return tree.Placed{}, postgres.Interpret(err, "page")
 		}
 		return s.Page(ctx, spaceID, revisionID, id)
 	}
 	if err != nil {
-		return tree.Placed{}, interpret(err, "page")
+		return tree.Placed{}, postgres.Interpret(err, "page")
 	}
 	node, err := readNode(db.PageOfRevisionRow(row))
 	if err != nil {
@@ -165,7 +176,7 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, node tree.Node, path string) (tree.Placed, error) {
 	page := node.Page
 	if page.Kind != tree.KindLink {
-		below, err := pageSource{ctx: ctx, q: s.queries, spaceID: spaceID, revisionID: revisionID}.Below(page.ID)
+		below, err := pageSource{ctx: ctx, q: s.db.Queries, spaceID: spaceID, revisionID: revisionID}.Below(page.ID)
 		if err != nil {
 			return tree.Placed{}, err
 		}
@@ -182,16 +193,18 @@ func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tre
 	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t.byID[node.ID].Path, nil
 	}
-	slugs, err := s.queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: spaceID, Revision: revisionID, PageID: node.ID})
+	slugs, err := s.db.Queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: spaceID, Revision: revisionID, PageID: node.ID})
 	slices.Reverse(slugs)
-	return strings.Join(slugs, "/"), interpret(err, "page")
+	return strings.Join(slugs, "/"), postgres.Interpret(err, "page")
 }
 
 // PagePath gives the path of a page in the newest revision of a space: the slugs from the root down to the page.
 func (s *Store) PagePath(ctx context.Context, space Space, pageID string) ([]string, error) {
-	slugs, err := s.queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: space.ID, Revision: space.Revision, PageID: pageID})
+	slugs, err := s.db.Queries.SlugsUp(ctx, db.SlugsUpParams{
+		SpaceID: space.ID, Revision: space.Revision, PageID: pageID,
+	})
 	if err != nil {
-		return nil, interpret(err, "page")
+		return nil, postgres.Interpret(err, "page")
 	}
 	if len(slugs) == 0 || slugs[0] == "" {
 		return nil, schema.NotFound("page")
@@ -203,7 +216,7 @@ func (s *Store) PagePath(ctx context.Context, space Space, pageID string) ([]str
 func pagesOf(ctx context.Context, q *db.Queries, spaceID, revisionID string) ([]tree.Node, error) {
 	rows, err := q.PagesOfRevision(ctx, db.PagesOfRevisionParams{SpaceID: spaceID, Revision: revisionID})
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	return readNodes(rows, func(row db.PagesOfRevisionRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
 }
@@ -220,7 +233,7 @@ func readNodes[T any](rows []T, page func(T) db.PageOfRevisionRow) ([]tree.Node,
 }
 
 func readNode(row db.PageOfRevisionRow) (tree.Node, error) {
-	page, err := fromJSON[tree.Page](row.Page)
+	page, err := postgres.FromJSON[tree.Page](row.Page)
 	page.ID, page.Slug = row.PageID, row.Slug
 	return tree.Node{Page: page, Parent: row.ParentID, Position: row.Position}, err
 }
@@ -235,7 +248,7 @@ type pageSource struct {
 
 func (s pageSource) Page(id string) (tree.Node, bool, error) {
 	row, err := s.q.PageOfRevision(s.ctx, db.PageOfRevisionParams{SpaceID: s.spaceID, Revision: s.revisionID, PageID: id})
-	if err = interpret(err, "page"); schema.IsCode(err, schema.CodeNotFound) {
+	if err = postgres.Interpret(err, "page"); schema.IsCode(err, schema.CodeNotFound) {
 		return tree.Node{}, false, nil
 	}
 	if err != nil {
@@ -248,7 +261,7 @@ func (s pageSource) Page(id string) (tree.Node, bool, error) {
 func (s pageSource) Children(parent string) ([]tree.Node, error) {
 	rows, err := s.q.ChildrenOfPage(s.ctx, db.ChildrenOfPageParams{SpaceID: s.spaceID, Revision: s.revisionID, ParentID: parent})
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	nodes, err := readNodes(rows, func(row db.ChildrenOfPageRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
 	slices.SortFunc(nodes, tree.InOrder)
@@ -258,7 +271,7 @@ func (s pageSource) Children(parent string) ([]tree.Node, error) {
 func (s pageSource) Below(id string) ([]tree.Node, error) {
 	rows, err := s.q.PagesBelow(s.ctx, db.PagesBelowParams{SpaceID: s.spaceID, Revision: s.revisionID, PageID: id})
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	return readNodes(rows, func(row db.PagesBelowRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
 }
@@ -267,7 +280,7 @@ func (s pageSource) Size() int { return s.size }
 
 // PagesIn reads the pages of a revision one by one, as changes that restore some of them need.
 func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
-	return pageSource{ctx: ctx, q: s.queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
+	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
 // pagesAtOnce is how many pages one statement writes. All of an import would be in memory three times, and take one statement too long.
@@ -281,7 +294,7 @@ func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Cha
 		end.PageIds = append(end.PageIds, n.ID)
 	}
 	if err := q.EndPages(ctx, end); err != nil {
-		return interpret(err, "pages")
+		return postgres.Interpret(err, "pages")
 	}
 	for put := range slices.Chunk(changed.Put, pagesAtOnce) {
 		if err := insertPages(ctx, q, r, put, nil); err != nil {
@@ -303,7 +316,7 @@ func insertPages(ctx context.Context, q *db.Queries, r Revision, put []tree.Node
 		insert.Parents, insert.Positions = append(insert.Parents, n.Parent), append(insert.Positions, n.Position)
 		insert.Slugs = append(insert.Slugs, n.Slug)
 		n.ID, n.Slug = "", "" // They have columns of their own.
-		page, err := toJSON(n.Page)
+		page, err := postgres.ToJSON(n.Page)
 		insert.Pages = append(insert.Pages, string(page))
 		return err
 	}
@@ -320,5 +333,5 @@ func insertPages(ctx context.Context, q *db.Queries, r Revision, put []tree.Node
 			}
 		}
 	}
-	return interpret(q.InsertPages(ctx, insert), "pages")
+	return postgres.Interpret(q.InsertPages(ctx, insert), "pages")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Allows says whether a visitor meets a condition of the content; nil is for users, who see all content that they may read.
@@ -55,9 +56,9 @@ func (s *Store) hiddenPages(ctx context.Context, spaces []string, allows Allows)
 	if allows == nil || len(spaces) == 0 {
 		return nil, nil
 	}
-	rows, err := s.queries.SpacesWithConditions(ctx, spaces)
+	rows, err := s.db.Queries.SpacesWithConditions(ctx, spaces)
 	if err != nil {
-		return nil, interpret(err, "spaces")
+		return nil, postgres.Interpret(err, "spaces")
 	}
 	allows = once(allows)
 	hidden := make(map[string][]string, len(rows))
@@ -80,7 +81,7 @@ func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree
 	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
 		return t, nil
 	}
-	nodes, err := pagesOf(ctx, s.queries, spaceID, revisionID)
+	nodes, err := pagesOf(ctx, s.db.Queries, spaceID, revisionID)
 	if err != nil {
 		return &keptTree{}, err
 	}

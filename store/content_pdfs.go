@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // PDF is a selection of a revision's pages as a PDF, which a job makes and whose bytes are then kept for a while.
@@ -44,11 +45,11 @@ const (
 // once the PDF is there.
 func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key string) (PDF, string, error) {
 	id := ""
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		ask := db.AskPDFParams{SpaceID: p.SpaceID, Key: key, Revision: p.Revision, Page: p.Page, Alone: p.Only}
 		row, err := q.AskPDF(ctx, ask)
 		if err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		if row.Content != nil {
 			p.Content, p.Size = *row.Content, *row.Size
@@ -56,36 +57,38 @@ func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key st
 		}
 		if row.JobID != nil {
 			if _, err := q.JobByID(ctx, *row.JobID); err == nil {
-				id = jobText(*row.JobID)
+				id = postgres.JobText(*row.JobID)
 				return nil
-			} else if err = interpret(err, "job"); !schema.IsCode(err, schema.CodeNotFound) {
+			} else if err = postgres.Interpret(err, "job"); !schema.IsCode(err, schema.CodeNotFound) {
 				return err
 			} // Jobs are deleted some time after their end.
 		}
 		open, err := q.OpenPDFs(ctx, p.SpaceID)
 		if err != nil {
-			return interpret(err, "PDF")
+			return postgres.Interpret(err, "PDF")
 		}
 		if open > maxOpenPDFs {
 			return schema.Unavailable(errors.New("too many PDFs of the space wait to be made"), pdfsWait)
 		}
-		number, err := enqueueNew(ctx, q, schema.RenderPDF{
+		number, err := postgres.EnqueueNew(ctx, q, schema.RenderPDF{
 			Organization: organizationID, Space: p.SpaceID, Key: key, User: p.User,
 		})
 		if err != nil {
 			return err
 		}
-		id = jobText(number)
-		return interpret(q.SetPDFJob(ctx, db.SetPDFJobParams{JobID: number, SpaceID: p.SpaceID, Key: key}), "PDF")
+		id = postgres.JobText(number)
+		return postgres.Interpret(q.SetPDFJob(ctx, db.SetPDFJobParams{
+			JobID: number, SpaceID: p.SpaceID, Key: key,
+		}), "PDF")
 	})
 	return p, id, err
 }
 
 // PDF reads what is known of a PDF that was asked for.
 func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
-	row, err := s.queries.PDFByKey(ctx, db.PDFByKeyParams{SpaceID: spaceID, Key: key})
+	row, err := s.db.Queries.PDFByKey(ctx, db.PDFByKeyParams{SpaceID: spaceID, Key: key})
 	if err != nil {
-		return PDF{}, interpret(err, "PDF")
+		return PDF{}, postgres.Interpret(err, "PDF")
 	}
 	p := PDF{SpaceID: row.SpaceID, Revision: row.Revision, Page: row.Page, Only: row.Alone}
 	if row.Content != nil {
@@ -96,9 +99,9 @@ func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 
 // WritePDF keeps what make writes, chunk by chunk. If another attempt was faster, its bytes are kept: they are the same.
 func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
-	w := &pdfWriter{ctx: ctx, queries: s.queries, content: schema.NewID()}
-	if err := s.queries.BeginPDFContent(ctx, w.content); err != nil {
-		return interpret(err, "PDF")
+	w := &pdfWriter{ctx: ctx, queries: s.db.Queries, content: schema.NewID()}
+	if err := s.db.Queries.BeginPDFContent(ctx, w.content); err != nil {
+		return postgres.Interpret(err, "PDF")
 	}
 	finished := int64(0)
 	err := make(w)
@@ -107,12 +110,12 @@ func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.
 	}
 	if err == nil {
 		finish := db.FinishPDFParams{Content: w.content, Size: w.size, SpaceID: spaceID, Key: key}
-		finished, err = s.queries.FinishPDF(ctx, finish)
-		err = interpret(err, "PDF")
+		finished, err = s.db.Queries.FinishPDF(ctx, finish)
+		err = postgres.Interpret(err, "PDF")
 	}
 	if finished == 0 {
 		// The sweep deletes it if this does not.
-		_ = s.queries.DropPDFContent(context.WithoutCancel(ctx), w.content)
+		_ = s.db.Queries.DropPDFContent(context.WithoutCancel(ctx), w.content)
 	}
 	return err
 }
@@ -149,27 +152,31 @@ func (w *pdfWriter) flush() error {
 	}
 	err := w.queries.AddPDFChunk(w.ctx, db.AddPDFChunkParams{Content: w.content, Number: w.number, Bytes: w.pending})
 	w.number, w.pending = w.number+1, w.pending[:0]
-	return interpret(err, "PDF")
+	return postgres.Interpret(err, "PDF")
 }
 
 // ReadPDF reads the bytes, piece by piece.
-func (s *Store) ReadPDF(ctx context.Context, p PDF) *Pieces {
-	return &Pieces{ctx: ctx, left: p.Size, read: func(ctx context.Context, at int64, most int) ([]byte, error) {
-		piece, err := s.queries.PDFPiece(ctx, db.PDFPieceParams{
+func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
+	return postgres.NewPieces(ctx, p.Size, func(ctx context.Context, at int64, most int) ([]byte, error) {
+		piece, err := s.db.Queries.PDFPiece(ctx, db.PDFPieceParams{
 			Content: p.Content, Number: int32(at / pdfChunk), Position: int32(at%pdfChunk) + 1, Most: int32(most),
 		})
-		return piece, interpret(err, "PDF")
-	}}
+		return piece, postgres.Interpret(err, "PDF")
+	})
 }
 
 // DeleteOldPDFs deletes PDFs that nobody has used for a while, and what attempts left behind, a bounded number at a time. more
 // reports whether something may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
 	now := time.Now()
-	pdfs, err := s.queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{Before: now.Add(-pdfKept), Size: purgeLarge})
+	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{
+		Before: now.Add(-pdfKept), Size: postgres.PurgeLarge,
+	})
 	if err != nil {
-		return false, interpret(err, "PDFs")
+		return false, postgres.Interpret(err, "PDFs")
 	}
-	contents, err := s.queries.DeleteOldPDFContents(ctx, db.DeleteOldPDFContentsParams{Before: now.Add(-pdfBegun), Size: purgeLarge})
-	return pdfs == purgeLarge || contents == purgeLarge, interpret(err, "PDFs")
+	contents, err := s.db.Queries.DeleteOldPDFContents(ctx, db.DeleteOldPDFContentsParams{
+		Before: now.Add(-pdfBegun), Size: postgres.PurgeLarge,
+	})
+	return pdfs == postgres.PurgeLarge || contents == postgres.PurgeLarge, postgres.Interpret(err, "PDFs")
 }

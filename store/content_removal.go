@@ -5,14 +5,15 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // PurgeContent deletes the pages, texts and files of deleted spaces, a bounded number of rows per statement, until nothing is left or
 // ctx ends. It gives the number of spaces of which nothing is left.
 func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	for {
-		id, err := s.queries.DeletedSpace(ctx)
-		if err := interpret(err, "space"); schema.IsCode(err, schema.CodeNotFound) {
+		id, err := s.db.Queries.DeletedSpace(ctx)
+		if err := postgres.Interpret(err, "space"); schema.IsCode(err, schema.CodeNotFound) {
 			return spaces, nil
 		} else if err != nil {
 			return spaces, err
@@ -22,16 +23,16 @@ func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 			return spaces, nil //nolint:nilerr // The error only says that the time is over.
 		}
 		if err != nil {
-			return spaces, interpret(err, "space")
+			return spaces, postgres.Interpret(err, "space")
 		}
 		spaces++
 	}
 }
 
 func (s *Store) purgeSpace(ctx context.Context, id string) error {
-	q := s.queries
+	q := s.db.Queries
 	for {
-		branches, err := q.SomeBranches(ctx, db.SomeBranchesParams{SpaceID: id, Size: purgeRows})
+		branches, err := q.SomeBranches(ctx, db.SomeBranchesParams{SpaceID: id, Size: postgres.PurgeRows})
 		if err != nil {
 			return err
 		}
@@ -39,15 +40,15 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 			break
 		}
 		// Revisions come last: without them nobody knows the branches.
-		err = purgeAll([]func() (int64, error){
+		err = postgres.PurgeAll([]func() (int64, error){
 			func() (int64, error) {
-				return q.PurgePages(ctx, db.PurgePagesParams{Branches: branches, Size: purgeRows})
+				return q.PurgePages(ctx, db.PurgePagesParams{Branches: branches, Size: postgres.PurgeRows})
 			},
 			func() (int64, error) {
-				return q.PurgeChanges(ctx, db.PurgeChangesParams{Branches: branches, Size: purgeRows})
+				return q.PurgeChanges(ctx, db.PurgeChangesParams{Branches: branches, Size: postgres.PurgeRows})
 			},
 			func() (int64, error) {
-				return q.PurgeBranchFiles(ctx, db.PurgeBranchFilesParams{Branches: branches, Size: purgeRows})
+				return q.PurgeBranchFiles(ctx, db.PurgeBranchFilesParams{Branches: branches, Size: postgres.PurgeRows})
 			},
 			func() (int64, error) {
 				return q.PurgeRevisions(ctx, db.PurgeRevisionsParams{SpaceID: id, Branches: branches})
@@ -57,17 +58,19 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	err := purgeAll([]func() (int64, error){
+	err := postgres.PurgeAll([]func() (int64, error){
 		func() (int64, error) {
-			return q.PurgeDocuments(ctx, db.PurgeDocumentsParams{SpaceID: id, Size: purgeRows})
+			return q.PurgeDocuments(ctx, db.PurgeDocumentsParams{SpaceID: id, Size: postgres.PurgeRows})
 		},
-		func() (int64, error) { return q.PurgeFiles(ctx, db.PurgeFilesParams{SpaceID: id, Size: purgeLarge}) },
 		func() (int64, error) {
-			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{SpaceID: id, Size: purgeRows})
+			return q.PurgeFiles(ctx, db.PurgeFilesParams{SpaceID: id, Size: postgres.PurgeLarge})
+		},
+		func() (int64, error) {
+			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{SpaceID: id, Size: postgres.PurgeRows})
 		},
 		// Their space's row comes last: without it nobody knows the words.
 		func() (int64, error) {
-			return q.PurgeSearchWords(ctx, db.PurgeSearchWordsParams{SpaceID: id, Size: purgeRows})
+			return q.PurgeSearchWords(ctx, db.PurgeSearchWordsParams{SpaceID: id, Size: postgres.PurgeRows})
 		},
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Review is a row of its table.
@@ -45,7 +46,7 @@ type ReviewRequest struct {
 // asked again, and their answer no longer counts. The status of the change request stays: only its own operation changes it.
 func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
 	var rows []db.ChangeRequestReviewer
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		head, err := lockForReview(ctx, q, request.ChangeRequestID)
 		if err != nil {
 			return err
@@ -56,20 +57,20 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 			RequestedBy: request.RequestedBy,
 		})
 		if err != nil {
-			return interpret(err, "reviewer")
+			return postgres.Interpret(err, "reviewer")
 		}
 		err = q.SupersedeReviews(ctx, db.SupersedeReviewsParams{ChangeRequestID: head.ID, UserIds: request.UserIDs})
 		if err != nil {
-			return interpret(err, "review")
+			return postgres.Interpret(err, "review")
 		}
 		err = q.DescribeChangeRequest(ctx, db.DescribeChangeRequestParams{
 			ID: head.ID, Subject: request.Subject, Description: request.Description,
 		})
 		if err != nil {
-			return interpret(err, "change request")
+			return postgres.Interpret(err, "change request")
 		}
 		rows, err = q.RequestedReviewers(ctx, db.RequestedReviewersParams{ChangeRequestID: head.ID, UserIds: request.UserIDs})
-		return interpret(err, "reviewers")
+		return postgres.Interpret(err, "reviewers")
 	})
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest, error) {
 	request, err := q.LockReviewedRequest(ctx, id)
 	if err != nil {
-		return ChangeRequest{}, interpret(err, "change request")
+		return ChangeRequest{}, postgres.Interpret(err, "change request")
 	}
 	if request.Status != "draft" && request.Status != "open" {
 		return ChangeRequest{}, schema.Conflict("the change request is " + request.Status + ": only drafts and open requests can be reviewed")
@@ -95,23 +96,23 @@ func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest
 // ListRequestedReviewers lists the users who are asked to review, after the user `after`.
 func (s *Store) ListRequestedReviewers(
 	ctx context.Context, changeRequestID, after string, size int,
-) (Page[ReviewerRow], error) {
-	total, err := s.queries.CountRequestedReviewers(ctx, changeRequestID)
+) (postgres.Page[ReviewerRow], error) {
+	total, err := s.db.Queries.CountRequestedReviewers(ctx, changeRequestID)
 	if err != nil {
-		return Page[ReviewerRow]{}, interpret(err, "reviewers")
+		return postgres.Page[ReviewerRow]{}, postgres.Interpret(err, "reviewers")
 	}
-	rows, err := s.queries.ListRequestedReviewers(ctx, db.ListRequestedReviewersParams{
-		ChangeRequestID: changeRequestID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListRequestedReviewers(ctx, db.ListRequestedReviewersParams{
+		ChangeRequestID: changeRequestID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[ReviewerRow]{}, interpret(err, "reviewers")
+		return postgres.Page[ReviewerRow]{}, postgres.Interpret(err, "reviewers")
 	}
-	page := pageOf(rows, size, total)
+	page := postgres.PageOf(rows, size, total)
 	shown, err := s.reviewerRows(ctx, page.Rows)
 	if err != nil {
-		return Page[ReviewerRow]{}, err
+		return postgres.Page[ReviewerRow]{}, err
 	}
-	return Page[ReviewerRow]{Rows: shown, Total: page.Total, More: page.More}, nil
+	return postgres.Page[ReviewerRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
 func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewer) ([]ReviewerRow, error) {
@@ -132,8 +133,10 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 
 // RemoveRequestedReviewer takes back a request for a review. It succeeds if there is no such request; a given review stays.
 func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
-	err := s.queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{ChangeRequestID: changeRequestID, UserID: userID})
-	return interpret(err, "reviewer")
+	err := s.db.Queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{
+		ChangeRequestID: changeRequestID, UserID: userID,
+	})
+	return postgres.Interpret(err, "reviewer")
 }
 
 // NewReview is what a review is made of. Comment is a body in JSON, or nil.
@@ -150,7 +153,7 @@ type NewReview struct {
 func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, error) {
 	var row Review
 	var head ChangeRequest
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		if head, err = lockForReview(ctx, q, *review.ChangeRequestID); err != nil {
 			return err
 		}
@@ -159,16 +162,16 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 		}
 		err = q.SupersedeReviews(ctx, db.SupersedeReviewsParams{ChangeRequestID: head.ID, UserIds: []string{review.UserID}})
 		if err != nil {
-			return interpret(err, "review")
+			return postgres.Interpret(err, "review")
 		}
 		row, err = q.InsertReview(ctx, db.InsertReviewParams{
 			ID: schema.NewID(), ChangeRequestID: head.ID, UserID: review.UserID, Revision: head.Revision, Status: review.Status,
 		})
 		if err != nil {
-			return interpret(err, "review")
+			return postgres.Interpret(err, "review")
 		}
 		if err = q.DescribeChangeRequest(ctx, db.DescribeChangeRequestParams{ID: head.ID}); err != nil {
-			return interpret(err, "change request")
+			return postgres.Interpret(err, "change request")
 		}
 		if review.Comment.Sent != nil {
 			comment := NewComment{Place: review.Place, UserID: review.UserID, Body: review.Comment}
@@ -193,9 +196,9 @@ func StillAt(request ChangeRequest, seen *string) error {
 
 // Review reads a review of a change request whose current revision is given.
 func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string) (ReviewRow, error) {
-	row, err := s.queries.Review(ctx, db.ReviewParams{ID: id, ChangeRequestID: changeRequestID})
+	row, err := s.db.Queries.Review(ctx, db.ReviewParams{ID: id, ChangeRequestID: changeRequestID})
 	if err != nil {
-		return ReviewRow{}, interpret(err, "review")
+		return ReviewRow{}, postgres.Interpret(err, "review")
 	}
 	return s.reviewRow(ctx, row, revision)
 }
@@ -204,25 +207,26 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 // not nil, says which of them.
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
-) (Page[ReviewRow], error) {
-	total, err := s.planned.CountReviews(ctx, db.CountReviewsParams{
+) (postgres.Page[ReviewRow], error) {
+	total, err := s.db.Planned.CountReviews(ctx, db.CountReviewsParams{
 		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision,
 	})
 	if err != nil {
-		return Page[ReviewRow]{}, interpret(err, "reviews")
+		return postgres.Page[ReviewRow]{}, postgres.Interpret(err, "reviews")
 	}
-	rows, err := s.planned.ListReviews(ctx, db.ListReviewsParams{
-		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Planned.ListReviews(ctx, db.ListReviewsParams{
+		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision, After: after,
+		PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[ReviewRow]{}, interpret(err, "reviews")
+		return postgres.Page[ReviewRow]{}, postgres.Interpret(err, "reviews")
 	}
-	page := pageOf(rows, size, total)
+	page := postgres.PageOf(rows, size, total)
 	shown, err := s.reviewRows(ctx, page.Rows, revision)
 	if err != nil {
-		return Page[ReviewRow]{}, err
+		return postgres.Page[ReviewRow]{}, err
 	}
-	return Page[ReviewRow]{Rows: shown, Total: page.Total, More: page.More}, nil
+	return postgres.Page[ReviewRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
 func (s *Store) reviewRow(ctx context.Context, row Review, revision string) (ReviewRow, error) {
@@ -249,9 +253,9 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.queries.CommentsOfReviews(ctx, ids)
+	written, err := s.db.Queries.CommentsOfReviews(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "comments")
+		return nil, postgres.Interpret(err, "comments")
 	}
 	comments, err := s.commentRows(ctx, written)
 	if err != nil {
@@ -277,7 +281,7 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {
-		return nil, interpret(err, "reviews")
+		return nil, postgres.Interpret(err, "reviews")
 	}
 	states := make([]schema.ReviewState, len(rows))
 	for i, row := range rows {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // The types of revisions.
@@ -38,13 +39,13 @@ type Revision struct {
 
 // Revision reads a revision of a space.
 func (s *Store) Revision(ctx context.Context, spaceID, id string) (Revision, error) {
-	return revision(ctx, s.queries, spaceID, id)
+	return revision(ctx, s.db.Queries, spaceID, id)
 }
 
 func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision, error) {
 	row, err := q.RevisionByID(ctx, db.RevisionByIDParams{SpaceID: spaceID, ID: id})
 	if err != nil {
-		return Revision{}, interpret(err, "revision")
+		return Revision{}, postgres.Interpret(err, "revision")
 	}
 	return readRevision(row), nil
 }
@@ -53,7 +54,7 @@ func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision,
 func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string) (map[string]Revision, error) {
 	rows, err := q.RevisionsByID(ctx, db.RevisionsByIDParams{SpaceID: spaceID, Ids: ids})
 	if err != nil {
-		return nil, interpret(err, "revisions")
+		return nil, postgres.Interpret(err, "revisions")
 	}
 	found := make(map[string]Revision, len(rows))
 	for _, row := range rows {
@@ -81,9 +82,10 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	err := q.InsertRevision(ctx, db.InsertRevisionParams{
 		ID: id, SpaceID: r.SpaceID, Branch: r.Branch, Seq: r.Seq, Base: r.Base, BaseSeq: r.BaseSeq,
 		PageCount: int32(r.PageCount), // The tree bounds the number of pages.
-		Type:      r.Type, Parents: notNil(r.Parents), ChangeRequestID: r.ChangeRequestID, CreatedBy: r.CreatedBy,
+		Type:      r.Type, Parents: postgres.NotNil(r.Parents), ChangeRequestID: r.ChangeRequestID,
+		CreatedBy: r.CreatedBy,
 	})
-	return id, interpret(err, "revision")
+	return id, postgres.Interpret(err, "revision")
 }
 
 // nextOf is the revision of a change request that follows another one, with the same base. A request that has nothing of its own
@@ -96,5 +98,5 @@ func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Rev
 	next.Base, next.BaseSeq = &r.Branch, r.Seq
 	last, err := q.LastOfBranch(ctx, request)
 	next.Seq = last + 1
-	return next, interpret(err, "revision")
+	return next, postgres.Interpret(err, "revision")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // FoundPage is a page that a search found. Rank is higher the better it matches. Number is its place among the pages of all spaces,
@@ -39,33 +40,35 @@ type FoundSpace struct {
 // SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown
 // to the reader.
 func (s *Store) SearchSpace(
-	ctx context.Context, by Sight, spaceID, query string, after *Cursor[float32], size int,
-) (Page[FoundPage], error) {
-	rows, err := s.queries.SearchedSpace(ctx, spaceID)
+	ctx context.Context, by Sight, spaceID, query string, after *postgres.Cursor[float32], size int,
+) (postgres.Page[FoundPage], error) {
+	rows, err := s.db.Queries.SearchedSpace(ctx, spaceID)
 	if err != nil {
-		return Page[FoundPage]{}, interpret(err, "spaces")
+		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "spaces")
 	}
 	search, err := s.search(ctx, query, spacesOf(rows))
 	if err != nil || len(search.spaces) == 0 {
-		return Page[FoundPage]{}, err
+		return postgres.Page[FoundPage]{}, err
 	}
 	hidden, err := s.passedOver(ctx, search, by.Allows)
 	if err != nil {
-		return Page[FoundPage]{}, err
+		return postgres.Page[FoundPage]{}, err
 	}
-	from := after.orFirst(maxRank)
-	found, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
+	from := after.OrFirst(postgres.MaxRank)
+	found, err := s.db.Queries.SearchSpace(ctx, db.SearchSpaceParams{
 		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title,
 		Terms: search.terms[0],
-		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: append([]string{}, hidden[spaceID]...),
+		After: -from.Key, AfterID: from.ID, PageSize: postgres.PageSize(size), Hidden: append(
+			[]string{}, hidden[spaceID]...,
+		),
 	})
 	if err != nil {
-		return Page[FoundPage]{}, interpret(err, "pages")
+		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "pages")
 	}
 	if len(found) == 0 && after != nil {
 		// Only rows say how many there are.
 		first, err := s.SearchSpace(ctx, by, spaceID, query, nil, 1)
-		return Page[FoundPage]{Total: first.Total}, err
+		return postgres.Page[FoundPage]{Total: first.Total}, err
 	}
 	var total int64
 	pages := make([]FoundPage, len(found))
@@ -74,21 +77,21 @@ func (s *Store) SearchSpace(
 		pages[i] = FoundPage{PageID: row.PageID, Title: row.Title, Description: row.Description, Path: row.Path, Rank: row.Rank, document: row.Document}
 	}
 	if err := s.describeFound(ctx, []FoundSpace{{SpaceID: spaceID, Pages: pages}}, search, by); err != nil {
-		return Page[FoundPage]{}, err
+		return postgres.Page[FoundPage]{}, err
 	}
-	return pageOf(pages, size, total), nil
+	return postgres.PageOf(pages, size, total), nil
 }
 
 // SearchOrganization finds those of the spaces that the viewer may see whose current content has the words, the best match
 // first.
 func (s *Store) SearchOrganization(
-	ctx context.Context, viewer Viewer, organizationID, query string, after *Cursor[float32], size int,
-) (Page[FoundSpace], error) {
-	rows, err := s.planned.SearchedSpacesOfOrganization(ctx, db.SearchedSpacesOfOrganizationParams{
+	ctx context.Context, viewer Viewer, organizationID, query string, after *postgres.Cursor[float32], size int,
+) (postgres.Page[FoundSpace], error) {
+	rows, err := s.db.Planned.SearchedSpacesOfOrganization(ctx, db.SearchedSpacesOfOrganizationParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: viewer.Role.Nullable(),
 	})
 	if err != nil {
-		return Page[FoundSpace]{}, interpret(err, "spaces")
+		return postgres.Page[FoundSpace]{}, postgres.Interpret(err, "spaces")
 	}
 	return s.searchSpaces(ctx, Sight{UserID: viewer.UserID}, query, spacesOf(rows), after, size)
 }
@@ -110,31 +113,32 @@ type SiteSearch struct {
 
 // SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
 func (s *Store) SearchSite(
-	ctx context.Context, viewer Viewer, in SiteSearch, query string, after *Cursor[float32], size int,
-) (Page[FoundSpace], error) {
+	ctx context.Context, viewer Viewer, in SiteSearch, query string, after *postgres.Cursor[float32], size int,
+) (postgres.Page[FoundSpace], error) {
 	if in.Shown != nil {
 		viewer.Role = schema.RoleAdmin // What is shown decides alone.
 	}
-	rows, err := s.planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
+	rows, err := s.db.Planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
 		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
 		Defaults: in.Defaults, Current: in.Current, Without: in.Without, Shown: in.Shown,
 	})
 	if err != nil {
-		return Page[FoundSpace]{}, interpret(err, "spaces")
+		return postgres.Page[FoundSpace]{}, postgres.Interpret(err, "spaces")
 	}
 	return s.searchSpaces(ctx, in.By, query, spacesOf(rows), after, size)
 }
 
 func (s *Store) searchSpaces(
-	ctx context.Context, by Sight, query string, spaces []db.SearchedSpaceRow, after *Cursor[float32], size int,
-) (Page[FoundSpace], error) {
+	ctx context.Context, by Sight, query string, spaces []db.SearchedSpaceRow, after *postgres.Cursor[float32],
+	size int,
+) (postgres.Page[FoundSpace], error) {
 	search, err := s.search(ctx, query, spaces)
 	if err != nil || len(search.spaces) == 0 {
-		return Page[FoundSpace]{}, err
+		return postgres.Page[FoundSpace]{}, err
 	}
 	hidden, err := s.passedOver(ctx, search, by.Allows)
 	if err != nil {
-		return Page[FoundSpace]{}, err
+		return postgres.Page[FoundSpace]{}, err
 	}
 	without := []string{}
 	for space, pages := range hidden {
@@ -142,10 +146,10 @@ func (s *Store) searchSpaces(
 			without = append(without, space+"/"+page)
 		}
 	}
-	from := after.orFirst(maxRank)
+	from := after.OrFirst(postgres.MaxRank)
 	wanted := db.SearchSpacesParams{
 		Spaces: search.spaces, Queries: search.queries, Exacts: search.exacts, Title: search.title,
-		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size), Hidden: without,
+		After: -from.Key, AfterID: from.ID, PageSize: postgres.PageSize(size), Hidden: without,
 	}
 	for i, terms := range search.terms {
 		for _, term := range terms {
@@ -153,13 +157,13 @@ func (s *Store) searchSpaces(
 			wanted.TermCounts = append(wanted.TermCounts, int32(len(terms)))
 		}
 	}
-	rows, err := s.queries.SearchSpaces(ctx, wanted)
+	rows, err := s.db.Queries.SearchSpaces(ctx, wanted)
 	if err != nil {
-		return Page[FoundSpace]{}, interpret(err, "spaces")
+		return postgres.Page[FoundSpace]{}, postgres.Interpret(err, "spaces")
 	}
 	if len(rows) == 0 && after != nil {
 		first, err := s.searchSpaces(ctx, by, query, spaces, nil, 1)
-		return Page[FoundSpace]{Total: first.Total}, err
+		return postgres.Page[FoundSpace]{Total: first.Total}, err
 	}
 	titles := make(map[string]string, len(spaces))
 	for _, space := range spaces {
@@ -179,9 +183,9 @@ func (s *Store) searchSpaces(
 		total = row.Total
 	}
 	if err := s.describeFound(ctx, found, search, by); err != nil {
-		return Page[FoundSpace]{}, err
+		return postgres.Page[FoundSpace]{}, err
 	}
-	return pageOf(found, size, total), nil
+	return postgres.PageOf(found, size, total), nil
 }
 
 // spacesOf makes one type of the rows of queries that have the same columns.
@@ -220,7 +224,7 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 			indexes = append(indexes, space.Dictionary)
 		}
 	}
-	stems, err := stemsOf(ctx, s.queries, look, indexes...)
+	stems, err := stemsOf(ctx, s.db.Queries, look, indexes...)
 	if err != nil {
 		return searchPlan{}, err
 	}
@@ -258,9 +262,9 @@ func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.Search
 		}
 		unknown.Words, unknown.Ends = append(unknown.Words, d.Word), append(unknown.Ends, end)
 	}
-	misspelled, err := s.queries.UnknownWords(ctx, unknown)
+	misspelled, err := s.db.Queries.UnknownWords(ctx, unknown)
 	if err != nil {
-		return nil, interpret(err, "words")
+		return nil, postgres.Interpret(err, "words")
 	}
 	meant := make(map[string][]string, len(misspelled))
 	for _, word := range misspelled {
@@ -268,9 +272,9 @@ func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.Search
 		for _, number := range unknown.Numbers {
 			keys = append(keys, words.Keys(words.Scope(number), word)...)
 		}
-		rows, err := s.queries.NearWords(ctx, keys)
+		rows, err := s.db.Queries.NearWords(ctx, keys)
 		if err != nil {
-			return nil, interpret(err, "words")
+			return nil, postgres.Interpret(err, "words")
 		}
 		candidates := make([]words.Candidate, len(rows))
 		for i, row := range rows {

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Sections are shown of the best pages of an answer, and of documents up to a size, so that what a search costs does not depend on
@@ -68,9 +69,9 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 	for _, page := range best {
 		read.Spaces, read.Hashes = append(read.Spaces, page.in), append(read.Hashes, page.document)
 	}
-	rows, err := s.queries.FoundDocuments(ctx, read)
+	rows, err := s.db.Queries.FoundDocuments(ctx, read)
 	if err != nil {
-		return interpret(err, "documents")
+		return postgres.Interpret(err, "documents")
 	}
 	contents := make(map[pageRef][]byte, len(rows))
 	for _, row := range rows {
@@ -81,7 +82,7 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 		if !small {
 			continue
 		}
-		text, err := fromJSON[Text](stored)
+		text, err := postgres.FromJSON[Text](stored)
 		if err != nil {
 			return err
 		}
@@ -160,9 +161,9 @@ func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
 	if len(above.Pages) == 0 {
 		return nil
 	}
-	rows, err := s.queries.TitlesAbove(ctx, above)
+	rows, err := s.db.Queries.TitlesAbove(ctx, above)
 	if err != nil {
-		return interpret(err, "pages")
+		return postgres.Interpret(err, "pages")
 	}
 	titles := make(map[pageRef][]string, len(above.Pages))
 	for _, row := range rows {

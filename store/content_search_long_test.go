@@ -17,7 +17,7 @@ import (
 func TestSearchFindsLongPages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant := storetest.NewTenant(t, st, "t")
 	s := newSearched(t, st, tenant)
 	texts := map[string]string{
@@ -76,7 +76,7 @@ func TestSearchFindsLongPages(t *testing.T) {
 		t.Errorf("in the organization: %+v %v", page, err)
 	}
 	parts := func() int {
-		return len(collect(t, conn, "select page_id from search_parts"))
+		return len(storetest.Collect(t, conn, "select page_id from search_parts"))
 	}
 	before := parts()
 	s.do("text Words", "Now a short one.")

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -100,7 +101,7 @@ func (s *searched) id(title string) string {
 func (s *searched) found(query string) (titles []string) {
 	s.t.Helper()
 	var rows []store.FoundPage
-	var after *store.Cursor[float32]
+	var after *postgres.Cursor[float32]
 	for {
 		page, err := s.st.SearchSpace(s.t.Context(), store.Sight{}, s.space, query, after, 2)
 		if err != nil {
@@ -108,7 +109,7 @@ func (s *searched) found(query string) (titles []string) {
 		}
 		for _, row := range page.Rows {
 			rows = append(rows, row)
-			after = &store.Cursor[float32]{Key: row.Rank, ID: row.PageID}
+			after = &postgres.Cursor[float32]{Key: row.Rank, ID: row.PageID}
 		}
 		if page.More {
 			continue
@@ -239,7 +240,7 @@ func TestSearchListsAllOfMany(t *testing.T) {
 	}
 	s.merge()
 	s.index()
-	var after *store.Cursor[float32]
+	var after *postgres.Cursor[float32]
 	seen := map[string]bool{}
 	for {
 		page, err := st.SearchSpace(t.Context(), store.Sight{}, s.space, "wombat", after, 70)
@@ -259,7 +260,7 @@ func TestSearchListsAllOfMany(t *testing.T) {
 			if seen[row.PageID] {
 				t.Fatalf("%s is there twice", row.Title)
 			}
-			seen[row.PageID], after = true, &store.Cursor[float32]{Key: row.Rank, ID: row.PageID}
+			seen[row.PageID], after = true, &postgres.Cursor[float32]{Key: row.Rank, ID: row.PageID}
 		}
 		if !page.More {
 			break

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // searchVersion is the version of what an index has of a text. Another one makes each space's next job write everything anew.
@@ -40,9 +41,9 @@ func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows
 	if err != nil || len(search.without) == 0 {
 		return pages, err
 	}
-	rows, err := s.queries.PartsWith(ctx, search.without)
+	rows, err := s.db.Queries.PartsWith(ctx, search.without)
 	if err != nil {
-		return nil, interpret(err, "pages")
+		return nil, postgres.Interpret(err, "pages")
 	}
 	if pages == nil {
 		pages = map[string][]string{}
@@ -66,7 +67,7 @@ func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes .
 	for list := range slices.Chunk(slices.Collect(maps.Keys(look)), wordsAtOnce) {
 		rows, err := q.Stems(ctx, db.StemsParams{Words: list, Dictionaries: names})
 		if err != nil {
-			return nil, interpret(err, "words")
+			return nil, postgres.Interpret(err, "words")
 		}
 		for _, row := range rows {
 			if row.Known {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SpaceAccess is a space as a member of its organization sees it.
@@ -29,7 +30,7 @@ type NewSpace struct {
 // CreateSpace adds a space with an empty first revision at the end of its parent.
 func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) {
 	var row Space
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		position, err := takePlace(ctx, q, space.OrganizationID, space.ParentID, 0)
 		if err != nil {
 			return err
@@ -39,15 +40,15 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 			Title: space.Title, Emoji: space.Emoji, EditMode: space.EditMode, Language: space.Language, Revision: schema.NewID(),
 		})
 		if err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		err = q.InsertRevision(ctx, db.InsertRevisionParams{
 			ID: row.Revision, SpaceID: row.ID, Branch: row.ID, Seq: 1, Type: RevisionEdits, Parents: []string{},
 		})
 		if err != nil {
-			return interpret(err, "revision")
+			return postgres.Interpret(err, "revision")
 		}
-		return s.within(ctx, q, quotaSpaces, space.OrganizationID)
+		return s.db.Within(ctx, q, postgres.QuotaSpaces, space.OrganizationID)
 	})
 	return row, err
 }
@@ -68,9 +69,9 @@ func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess,
 // SpacesByID reads spaces by their ids. Spaces of organizations that the user is not in have no entry. Whether the user may see
 // the others, and do what with them, is up to api.RightsOf.
 func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
-	rows, err := s.queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
+	rows, err := s.db.Queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {
-		return nil, interpret(err, "spaces")
+		return nil, postgres.Interpret(err, "spaces")
 	}
 	spaces := make(map[string]SpaceAccess, len(rows))
 	for _, row := range rows {
@@ -82,9 +83,9 @@ func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (ma
 // AccessToSpace tells what decides about each of these users' access to a space. Users who are not in its organization have no
 // entry.
 func (s *Store) AccessToSpace(ctx context.Context, spaceID string, users []string) (map[string]ContentAccess, error) {
-	rows, err := s.queries.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: spaceID, Users: users})
+	rows, err := s.db.Queries.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: spaceID, Users: users})
 	if err != nil {
-		return nil, interpret(err, "space")
+		return nil, postgres.Interpret(err, "space")
 	}
 	access := make(map[string]ContentAccess, len(rows))
 	for _, row := range rows {
@@ -96,53 +97,54 @@ func (s *Store) AccessToSpace(ctx context.Context, spaceID string, users []strin
 // ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
 func (s *Store) ListSpaces(
 	ctx context.Context, viewer Viewer, organizationID, after string, size int,
-) (Page[PlacedSpace], error) {
+) (postgres.Page[PlacedSpace], error) {
 	role := viewer.Role.Nullable()
-	total, err := s.planned.CountSpaces(ctx, db.CountSpacesParams{
+	total, err := s.db.Planned.CountSpaces(ctx, db.CountSpacesParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
 	})
 	if err != nil {
-		return Page[PlacedSpace]{}, interpret(err, "spaces")
+		return postgres.Page[PlacedSpace]{}, postgres.Interpret(err, "spaces")
 	}
-	rows, err := s.planned.ListSpaces(ctx, db.ListSpacesParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Planned.ListSpaces(ctx, db.ListSpacesParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after,
+		PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[PlacedSpace]{}, interpret(err, "spaces")
+		return postgres.Page[PlacedSpace]{}, postgres.Interpret(err, "spaces")
 	}
 	spaces := make([]SpaceAccess, len(rows))
 	for i, row := range rows {
 		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
 	}
 	placed, err := s.place(ctx, spaces)
-	return pageOf(placed, size, total), err
+	return postgres.PageOf(placed, size, total), err
 }
 
 // ListSpacesInCollection lists the spaces directly in a collection that its reader may see, in their order there.
 func (s *Store) ListSpacesInCollection(
-	ctx context.Context, userID string, in CollectionAccess, after *Cursor[int64], size int,
-) (Page[PlacedSpace], error) {
+	ctx context.Context, userID string, in CollectionAccess, after *postgres.Cursor[int64], size int,
+) (postgres.Page[PlacedSpace], error) {
 	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) // A rank is at most 6.
-	organization, from := in.Collection.OrganizationID, after.orFirst(0)
-	total, err := s.queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
+	organization, from := in.Collection.OrganizationID, after.OrFirst(0)
+	total, err := s.db.Queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
 	})
 	if err != nil {
-		return Page[PlacedSpace]{}, interpret(err, "spaces")
+		return postgres.Page[PlacedSpace]{}, postgres.Interpret(err, "spaces")
 	}
-	rows, err := s.queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
+	rows, err := s.db.Queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
-		AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
+		AfterPosition: from.Key, After: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[PlacedSpace]{}, interpret(err, "spaces")
+		return postgres.Page[PlacedSpace]{}, postgres.Interpret(err, "spaces")
 	}
 	spaces := make([]SpaceAccess, len(rows))
 	for i, row := range rows {
 		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
 	}
 	placed, err := s.place(ctx, spaces)
-	return pageOf(placed, size, total), err
+	return postgres.PageOf(placed, size, total), err
 }
 
 // SpaceChange says what to change; what is nil or not set stays.
@@ -167,18 +169,18 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 			SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value,
 			MergeRules: change.MergeRules, GitTrusted: change.GitTrusted,
 		})
-		return row, interpret(err, "space")
+		return row, postgres.Interpret(err, "space")
 	}
 	if change.Language == nil {
-		return update(s.queries)
+		return update(s.db.Queries)
 	}
 	var row Space
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		if row, err = update(q); err != nil {
 			return err
 		}
 		// Words are indexed by their stems, which every language has of its own.
-		return Enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
+		return postgres.Enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 	})
 	return row, err
 }
@@ -190,20 +192,20 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 // rows, and so does this: the other order would deadlock. If another site attaches the space in between, it starts again.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	for gone := false; !gone; {
-		err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 			sites, err := q.LockSitesOfSpace(ctx, id)
 			if err != nil {
-				return interpret(err, "site")
+				return postgres.Interpret(err, "site")
 			}
 			if _, err := q.LockSpaceToDelete(ctx, id); err != nil {
-				return interpret(err, "space")
+				return postgres.Interpret(err, "space")
 			}
 			more, err := q.InOtherSites(ctx, db.InOtherSitesParams{SpaceID: id, Sites: sites})
 			if err != nil || more {
-				return interpret(err, "site spaces")
+				return postgres.Interpret(err, "site spaces")
 			}
 			gone = true
-			return interpret(q.DeleteSpace(ctx, id), "space")
+			return postgres.Interpret(q.DeleteSpace(ctx, id), "space")
 		})
 		if err != nil {
 			return err
@@ -214,6 +216,6 @@ func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 
 // SpaceByID reads a space for a caller whose right to it is already known, such as the holder of a signed address.
 func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
-	row, err := s.queries.SpaceByID(ctx, spaceID)
-	return row, interpret(err, "space")
+	row, err := s.db.Queries.SpaceByID(ctx, spaceID)
+	return row, postgres.Interpret(err, "space")
 }

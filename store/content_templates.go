@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // RequestTemplate is a template of change requests as a row of its table.
@@ -43,18 +44,18 @@ func (s *Store) CreateRequestTemplate(ctx context.Context, template NewRequestTe
 	if template.Pages == nil {
 		template.Pages = TemplatePages{}
 	}
-	pages, err := toJSON(template.Pages)
+	pages, err := postgres.ToJSON(template.Pages)
 	if err != nil {
 		return RequestTemplate{}, err
 	}
 	var row RequestTemplate
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockSpace(ctx, template.SpaceID); err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		total, err := q.CountRequestTemplates(ctx, template.SpaceID)
 		if err != nil {
-			return interpret(err, "templates")
+			return postgres.Interpret(err, "templates")
 		}
 		if total >= maxRequestTemplates {
 			return schema.Forbidden(fmt.Sprintf("a space has at most %d templates", maxRequestTemplates))
@@ -62,7 +63,7 @@ func (s *Store) CreateRequestTemplate(ctx context.Context, template NewRequestTe
 		row, err = q.InsertRequestTemplate(ctx, db.InsertRequestTemplateParams{
 			ID: schema.NewID(), SpaceID: template.SpaceID, Title: template.Title, Description: template.Description, Pages: string(pages),
 		})
-		return interpret(err, "template")
+		return postgres.Interpret(err, "template")
 	})
 	return row, err
 }
@@ -97,29 +98,35 @@ func (t TemplatePages) Content(userID string) (*ContentChange, error) {
 
 // PagesOf reads the pages of a template.
 func PagesOf(template RequestTemplate) (TemplatePages, error) {
-	return fromJSON[TemplatePages]([]byte(template.Pages))
+	return postgres.FromJSON[TemplatePages]([]byte(template.Pages))
 }
 
 // RequestTemplate reads a template of a space.
 func (s *Store) RequestTemplate(ctx context.Context, spaceID, id string) (RequestTemplate, error) {
-	row, err := s.queries.RequestTemplate(ctx, db.RequestTemplateParams{SpaceID: spaceID, ID: id})
-	return row, interpret(err, "template")
+	row, err := s.db.Queries.RequestTemplate(ctx, db.RequestTemplateParams{SpaceID: spaceID, ID: id})
+	return row, postgres.Interpret(err, "template")
 }
 
 // ListRequestTemplates lists the templates of a space, after the id `after`.
-func (s *Store) ListRequestTemplates(ctx context.Context, spaceID, after string, size int) (Page[RequestTemplate], error) {
-	total, err := s.queries.CountRequestTemplates(ctx, spaceID)
+func (s *Store) ListRequestTemplates(
+	ctx context.Context, spaceID, after string, size int,
+) (postgres.Page[RequestTemplate], error) {
+	total, err := s.db.Queries.CountRequestTemplates(ctx, spaceID)
 	if err != nil {
-		return Page[RequestTemplate]{}, interpret(err, "templates")
+		return postgres.Page[RequestTemplate]{}, postgres.Interpret(err, "templates")
 	}
-	rows, err := s.queries.ListRequestTemplates(ctx, db.ListRequestTemplatesParams{SpaceID: spaceID, After: after, PageSize: pageSize(size)})
+	rows, err := s.db.Queries.ListRequestTemplates(ctx, db.ListRequestTemplatesParams{
+		SpaceID: spaceID, After: after, PageSize: postgres.PageSize(size),
+	})
 	if err != nil {
-		return Page[RequestTemplate]{}, interpret(err, "templates")
+		return postgres.Page[RequestTemplate]{}, postgres.Interpret(err, "templates")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // DeleteRequestTemplate deletes a template. It succeeds if there is none; change requests made of it stay.
 func (s *Store) DeleteRequestTemplate(ctx context.Context, spaceID, id string) error {
-	return interpret(s.queries.DeleteRequestTemplate(ctx, db.DeleteRequestTemplateParams{SpaceID: spaceID, ID: id}), "template")
+	return postgres.Interpret(s.db.Queries.DeleteRequestTemplate(ctx, db.DeleteRequestTemplateParams{
+		SpaceID: spaceID, ID: id,
+	}), "template")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // merged is the result of merging the main content and a request.
@@ -51,7 +52,7 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 	if !m.chosen {
 		return nil
 	}
-	return interpret(q.DeleteAllConflictChoices(ctx, requestID), "conflicts")
+	return postgres.Interpret(q.DeleteAllConflictChoices(ctx, requestID), "conflicts")
 }
 
 // threeWay is the merge of a base's two successors.
@@ -136,7 +137,7 @@ func (s *mergeSide) fill(ids []string) error {
 	}
 	rows, err := s.from.q.PagesByID(s.from.ctx, db.PagesByIDParams{SpaceID: s.from.spaceID, Revision: s.from.revisionID, Ids: ids})
 	if err != nil {
-		return interpret(err, "pages")
+		return postgres.Interpret(err, "pages")
 	}
 	nodes, err := readNodes(rows, func(row db.PagesByIDRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
 	for _, n := range nodes {
@@ -177,11 +178,11 @@ func (s *mergeSide) keep(err error) {
 
 // ChangedPages gives the pages that are not the same in two revisions of a space's main content, and maybe some that are.
 func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]string, error) {
-	found, err := revisions(ctx, s.queries, spaceID, from, to)
+	found, err := revisions(ctx, s.db.Queries, spaceID, from, to)
 	if err != nil {
 		return nil, err
 	}
-	return changedPages(ctx, s.queries, found[from], found[to])
+	return changedPages(ctx, s.db.Queries, found[from], found[to])
 }
 
 // changedPages returns all pages that differ between two revisions, and perhaps some equal pages. It reads only changes
@@ -192,10 +193,10 @@ func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]stri
 		return nil, nil
 	case from.Branch == to.Branch && from.Base == nil:
 		ids, err := q.ChangedInBranch(ctx, db.ChangedInBranchParams{Branch: to.Branch, After: from.Seq, Seq: to.Seq})
-		return ids, interpret(err, "pages")
+		return ids, postgres.Interpret(err, "pages")
 	case to.Base != nil && *to.Base == from.Branch && to.BaseSeq == from.Seq:
 		ids, err := q.PagesOfBranch(ctx, db.PagesOfBranchParams{Branch: to.Branch, Seq: to.Seq})
-		return ids, interpret(err, "pages")
+		return ids, postgres.Interpret(err, "pages")
 	}
 	was, err := pagesOf(ctx, q, from.SpaceID, from.ID)
 	if err != nil {

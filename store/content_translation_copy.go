@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TranslatedSpace is what a run has made of a space.
@@ -65,7 +66,7 @@ func (s *Store) FinishTranslationRun(
 			return err
 		}
 	}
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		c.q = q
 		if !b.Copied {
 			// Documents need no space yet, and whoever changes the source or the structure of the organization need not wait for them.
@@ -123,37 +124,37 @@ func (c *copier) create() error {
 		Title: c.made.Title, Emoji: source.Emoji, EditMode: source.EditMode, Language: &language, Revision: schema.NewID(),
 	})
 	if err != nil {
-		return interpret(err, "space")
+		return postgres.Interpret(err, "space")
 	}
 	err = c.q.InsertRevision(c.ctx, db.InsertRevisionParams{
 		ID: row.Revision, SpaceID: row.ID, Branch: row.ID, Seq: 1, Type: RevisionEdits, Parents: []string{},
 	})
 	if err != nil {
-		return interpret(err, "revision")
+		return postgres.Interpret(err, "revision")
 	}
 	if err := c.q.CopySpaceSettings(c.ctx, db.CopySpaceSettingsParams{Source: source.ID, Copied: row.ID}); err != nil {
-		return interpret(err, "space")
+		return postgres.Interpret(err, "space")
 	}
 	if err := c.q.CopySpaceGrants(c.ctx, db.CopySpaceGrantsParams{Source: source.ID, Copied: row.ID}); err != nil {
-		return interpret(err, "grant")
+		return postgres.Interpret(err, "grant")
 	}
-	return c.store.within(c.ctx, c.q, quotaSpaces, source.OrganizationID)
+	return c.store.db.Within(c.ctx, c.q, postgres.QuotaSpaces, source.OrganizationID)
 }
 
 // lock locks the copy, the translation and the run, in the order in which deleting a space does.
 func (c *copier) lock(run string) (err error) {
 	if c.base.Copied {
 		if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
-			return interpret(err, "translated space")
+			return postgres.Interpret(err, "translated space")
 		}
 	}
 	t, err := c.q.LockTranslation(c.ctx, c.base.Translation.ID)
 	if err != nil {
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	}
 	row, err := c.q.LockTranslationRun(c.ctx, run)
 	if err != nil {
-		return interpret(err, "translation run")
+		return postgres.Interpret(err, "translation run")
 	}
 	if row.State == schema.RunDone {
 		return errRunDone
@@ -167,7 +168,7 @@ func (c *copier) lock(run string) (err error) {
 
 func (c *copier) write() (err error) {
 	if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
-		return interpret(err, "translated space")
+		return postgres.Interpret(err, "translated space")
 	}
 	if c.space.OrganizationID != c.base.Translation.OrganizationID {
 		return schema.Conflict("the translated space belongs to another organization now: delete the translation, and create one anew")
@@ -213,7 +214,7 @@ func (c *copier) put(after Revision, changed tree.Changed) (string, error) {
 func (c *copier) files(after Revision) error {
 	there, err := c.q.FilesOfRevision(c.ctx, db.FilesOfRevisionParams{SpaceID: c.space.ID, Revision: c.head.ID})
 	if err != nil {
-		return interpret(err, "files")
+		return postgres.Interpret(err, "files")
 	}
 	has := map[string]bool{}
 	for _, file := range there {
@@ -233,9 +234,9 @@ func (c *copier) files(after Revision) error {
 		Source: c.base.Space.ID, Revision: c.base.Space.Revision, Copied: c.space.ID, Since: after.Seq, Ids: wanted,
 	})
 	if err != nil {
-		return interpret(err, "files")
+		return postgres.Interpret(err, "files")
 	}
-	return c.store.within(c.ctx, c.q, quotaFileBytes, c.space.OrganizationID)
+	return c.store.db.Within(c.ctx, c.q, postgres.QuotaFileBytes, c.space.OrganizationID)
 }
 
 // content makes a translated reusable content a file of the copy.
@@ -244,7 +245,7 @@ func (c *copier) content(after Revision, made TranslatedContent) error {
 	if err != nil {
 		return err
 	}
-	return interpret(c.q.CopyFileAs(c.ctx, db.CopyFileAsParams{
+	return postgres.Interpret(c.q.CopyFileAs(c.ctx, db.CopyFileAsParams{
 		Source: c.base.Space.ID, Revision: c.base.Space.Revision, FileID: made.Source,
 		Copied: c.space.ID, Since: after.Seq, ID: made.ID, Size: int64(len(made.Content)), Hash: hash,
 	}), "file")
@@ -264,7 +265,7 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	}
 	if base.Branch != branch { // What the branch has is about an older base.
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
-			return interpret(err, "pages")
+			return postgres.Interpret(err, "pages")
 		}
 	}
 	next.Type = RevisionEdits
@@ -337,7 +338,7 @@ func (c *copier) report(conflicts []merge.Conflict) {
 // finish notes the end of a run.
 func (c *copier) finish(run string) error {
 	ctx, q, t := c.ctx, c.q, c.base.Translation
-	reports, err := toJSON(notNil(c.made.reports))
+	reports, err := postgres.ToJSON(postgres.NotNil(c.made.reports))
 	if err != nil {
 		return err
 	}
@@ -345,24 +346,24 @@ func (c *copier) finish(run string) error {
 		ID: run, Pages: int64(c.pages), Revision: &c.after, Reports: reports, ReportCount: int64(c.made.reported),
 	})
 	if err != nil {
-		return interpret(err, "translation run")
+		return postgres.Interpret(err, "translation run")
 	}
 	err = q.FinishTranslation(ctx, db.FinishTranslationParams{
 		ID: t.ID, ResultSpaceID: &c.space.ID, ResultRevision: &c.after, MadeRevision: &c.state, SourceRevision: &c.base.Space.Revision,
 		Words: done.Words, Pages: int64(c.pages), Milliseconds: done.Milliseconds,
 	})
 	if err != nil {
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	}
 	if err := q.DropOldTranslationRuns(ctx, db.DropOldTranslationRunsParams{TranslationID: t.ID, Kept: translationRuns}); err != nil {
-		return interpret(err, "translation runs")
+		return postgres.Interpret(err, "translation runs")
 	}
 	unused := db.DropUnusedSegmentsParams{TranslationID: t.ID, Before: time.Now().UTC().Truncate(time.Millisecond).Add(-unusedSegmentsKept)}
 	if err := q.DropUnusedSegments(ctx, unused); err != nil {
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	}
 	if err := q.DropCorrections(ctx, t.ID); err != nil {
-		return interpret(err, "corrections")
+		return postgres.Interpret(err, "corrections")
 	}
 	insert := db.InsertCorrectionsParams{TranslationID: t.ID}
 	for _, correction := range c.made.Corrections {
@@ -372,5 +373,5 @@ func (c *copier) finish(run string) error {
 	if len(insert.Pages) == 0 {
 		return nil
 	}
-	return interpret(q.InsertCorrections(ctx, insert), "corrections")
+	return postgres.Interpret(q.InsertCorrections(ctx, insert), "corrections")
 }

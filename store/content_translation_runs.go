@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TranslationRun is a row of its table.
@@ -17,10 +18,10 @@ type TranslationRun = db.TranslationRun
 
 // RequestTranslationRun asks for a run, unless one waits that does for it.
 func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
 		if err != nil {
-			return interpret(err, "translation")
+			return postgres.Interpret(err, "translation")
 		}
 		return queueTranslationRun(ctx, q, t.OrganizationID, t.SourceSpaceID, id)
 	})
@@ -29,14 +30,14 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
 	// A run that is just being started reads what this transaction changes, or is no longer one that waits.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	}
 	run := schema.NewID()
 	queued, err := q.QueueTranslationRun(ctx, db.QueueTranslationRunParams{ID: run, TranslationID: translationID})
 	if err != nil || queued == 0 {
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	}
-	return Enqueue(ctx, q, schema.TranslateSpace{
+	return postgres.Enqueue(ctx, q, schema.TranslateSpace{
 		Organization: organizationID, Space: spaceID, Translation: translationID, Run: run,
 	})
 }
@@ -54,34 +55,34 @@ func followSpace(ctx context.Context, q *db.Queries, space Space, following []st
 // StartTranslationRun begins a run, or begins it again, and gives the organization that has the translation now. It is false for one
 // that is done.
 func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (organizationID string, run bool, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.LockTranslation(ctx, translationID)
 		if err != nil {
-			return interpret(err, "translation")
+			return postgres.Interpret(err, "translation")
 		}
 		organizationID = t.OrganizationID
 		row, err := q.LockTranslationRun(ctx, id)
 		if err != nil {
-			return interpret(err, "translation run")
+			return postgres.Interpret(err, "translation run")
 		}
 		run = row.State != schema.RunDone
 		if !run {
 			return nil
 		}
-		return interpret(q.StartTranslationRun(ctx, id), "translation run")
+		return postgres.Interpret(q.StartTranslationRun(ctx, id), "translation run")
 	})
 	return organizationID, run, err
 }
 
 // FailTranslationRun notes why a run failed. Its job may try again. It is false for a run that is over, or gone with its translation.
 func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) (noted bool, err error) {
-	n, err := s.queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
-	return n > 0, interpret(err, "translation run")
+	n, err := s.db.Queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
+	return n > 0, postgres.Interpret(err, "translation run")
 }
 
 // FailLostTranslationRuns fails the runs whose jobs ended without a word of it.
 func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
-	return interpret(s.queries.FailLostTranslationRuns(ctx, jobLost), "translation runs")
+	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
 // Correction is a segment of a copy that somebody has corrected: hashes of what the copy has there, and of the source as it was then.
@@ -110,16 +111,16 @@ type TranslationBase struct {
 
 // TranslationBase reads what a run of a translation starts from.
 func (s *Store) TranslationBase(ctx context.Context, organizationID, id string) (b TranslationBase, err error) {
-	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		// One snapshot for all that is read.
 		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
-			return interpret(err, "translation")
+			return postgres.Interpret(err, "translation")
 		}
 		if b.Translation, err = q.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID}); err != nil {
-			return interpret(err, "translation")
+			return postgres.Interpret(err, "translation")
 		}
 		if b.Space, err = q.SpaceByID(ctx, b.Translation.SourceSpaceID); err != nil {
-			return interpret(err, "space")
+			return postgres.Interpret(err, "space")
 		}
 		if b.Pages, err = pagesOf(ctx, q, b.Space.ID, b.Space.Revision); err != nil {
 			return err
@@ -142,7 +143,7 @@ func (b *TranslationBase) readGlossary(ctx context.Context, q *db.Queries) error
 			OrganizationID: b.Translation.OrganizationID, After: after, PageSize: glossaryBatch,
 		})
 		if err != nil {
-			return interpret(err, "glossary")
+			return postgres.Interpret(err, "glossary")
 		}
 		if b.Glossary = append(b.Glossary, rows...); len(rows) < glossaryBatch {
 			return nil
@@ -156,7 +157,7 @@ func (b *TranslationBase) readCopy(ctx context.Context, q *db.Queries) error {
 	b.CopyID, b.Copied = *b.Translation.ResultSpaceID, true
 	space, err := q.SpaceByID(ctx, b.CopyID)
 	if err != nil {
-		return interpret(err, "space")
+		return postgres.Interpret(err, "space")
 	}
 	b.head = space.Revision
 	if b.Edited, err = pagesOf(ctx, q, b.CopyID, b.head); err != nil {
@@ -172,7 +173,7 @@ func (b *TranslationBase) readCopy(ctx context.Context, q *db.Queries) error {
 	for _, row := range rows {
 		b.Corrections = append(b.Corrections, Correction{Page: row.PageID, Segment: row.Segment, Target: row.Target, Source: row.Source})
 	}
-	return interpret(err, "corrections")
+	return postgres.Interpret(err, "corrections")
 }
 
 // Translated is a segment in the other language, by its key. Problem is what people should look at; it may be "".
@@ -182,12 +183,14 @@ type Translated struct {
 
 // TranslatedSegments gives those of some segments that were translated before, by key.
 func (s *Store) TranslatedSegments(ctx context.Context, translationID string, keys []string) (map[string]Translated, error) {
-	rows, err := s.queries.TranslatedSegments(ctx, db.TranslatedSegmentsParams{TranslationID: translationID, Keys: keys})
+	rows, err := s.db.Queries.TranslatedSegments(ctx, db.TranslatedSegmentsParams{
+		TranslationID: translationID, Keys: keys,
+	})
 	known := make(map[string]Translated, len(rows))
 	for _, row := range rows {
 		known[row.Key] = Translated(row)
 	}
-	return known, interpret(err, "translation")
+	return known, postgres.Interpret(err, "translation")
 }
 
 // KeepTranslated stores segments that a run has translated, each key once, with the number of words that were sent for them.
@@ -196,20 +199,22 @@ func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, s
 	for _, t := range segments {
 		keep.Keys, keep.Targets, keep.Problems = append(keep.Keys, t.Key), append(keep.Targets, t.Target), append(keep.Problems, t.Problem)
 	}
-	return interpret(s.queries.KeepTranslatedSegments(ctx, keep), "translation")
+	return postgres.Interpret(s.db.Queries.KeepTranslatedSegments(ctx, keep), "translation")
 }
 
 // ListTranslationRuns lists the runs of a translation without their reports, the newest first, after the id `after`.
-func (s *Store) ListTranslationRuns(ctx context.Context, translationID, after string, size int) (Page[TranslationRun], error) {
-	total, err := s.queries.CountTranslationRuns(ctx, translationID)
+func (s *Store) ListTranslationRuns(
+	ctx context.Context, translationID, after string, size int,
+) (postgres.Page[TranslationRun], error) {
+	total, err := s.db.Queries.CountTranslationRuns(ctx, translationID)
 	if err != nil {
-		return Page[TranslationRun]{}, interpret(err, "translation runs")
+		return postgres.Page[TranslationRun]{}, postgres.Interpret(err, "translation runs")
 	}
-	rows, err := s.queries.ListTranslationRuns(ctx, db.ListTranslationRunsParams{
-		TranslationID: translationID, Before: cmp.Or(after, lastID), PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListTranslationRuns(ctx, db.ListTranslationRunsParams{
+		TranslationID: translationID, Before: cmp.Or(after, postgres.LastID), PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[TranslationRun]{}, interpret(err, "translation runs")
+		return postgres.Page[TranslationRun]{}, postgres.Interpret(err, "translation runs")
 	}
 	runs := make([]TranslationRun, len(rows))
 	for i, r := range rows {
@@ -218,13 +223,13 @@ func (s *Store) ListTranslationRuns(ctx context.Context, translationID, after st
 			FinishedAt: r.FinishedAt, Segments: r.Segments, Words: r.Words, Pages: r.Pages, Revision: r.Revision, ReportCount: r.ReportCount,
 		}
 	}
-	return pageOf(runs, size, total), nil
+	return postgres.PageOf(runs, size, total), nil
 }
 
 // TranslationRunByID reads a run of a translation with its reports.
 func (s *Store) TranslationRunByID(ctx context.Context, translationID, id string) (TranslationRun, error) {
-	row, err := s.queries.TranslationRunByID(ctx, db.TranslationRunByIDParams{TranslationID: translationID, ID: id})
-	return row, interpret(err, "translation run")
+	row, err := s.db.Queries.TranslationRunByID(ctx, db.TranslationRunByIDParams{TranslationID: translationID, ID: id})
+	return row, postgres.Interpret(err, "translation run")
 }
 
 // LatestRun is the last run of a translation, and whether any is running.
@@ -232,12 +237,12 @@ type LatestRun = db.LatestTranslationRunsRow
 
 // latestTranslationRuns gives the last run of each of some translations, by their ids.
 func (s *Store) latestTranslationRuns(ctx context.Context, translations []string) (map[string]LatestRun, error) {
-	rows, err := s.queries.LatestTranslationRuns(ctx, translations)
+	rows, err := s.db.Queries.LatestTranslationRuns(ctx, translations)
 	latest := make(map[string]LatestRun, len(rows))
 	for _, row := range rows {
 		latest[row.TranslationID] = row
 	}
-	return latest, interpret(err, "translation runs")
+	return latest, postgres.Interpret(err, "translation runs")
 }
 
 // unusedSegmentsKept is how long translations are kept of which the source is gone: it may come back.

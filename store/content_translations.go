@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Translation is a row of its table.
@@ -40,7 +41,7 @@ func (s *Store) withRuns(ctx context.Context, rows []Translation) ([]ShownTransl
 // withRun is withRuns of what a statement gave.
 func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownTranslation, error) {
 	if err != nil {
-		return ShownTranslation{}, interpret(err, "translation")
+		return ShownTranslation{}, postgres.Interpret(err, "translation")
 	}
 	shown, err := s.withRuns(ctx, []Translation{row})
 	if err != nil {
@@ -62,9 +63,9 @@ type NewTranslation struct {
 // into a language.
 func (s *Store) CreateTranslation(ctx context.Context, t NewTranslation) (Translation, error) {
 	var row Translation
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		_, err := q.LockSpaceToTranslate(ctx, db.LockSpaceToTranslateParams{ID: t.SourceSpaceID, OrganizationID: t.OrganizationID})
-		if err = interpret(err, "source space"); schema.IsCode(err, schema.CodeNotFound) {
+		if err = postgres.Interpret(err, "source space"); schema.IsCode(err, schema.CodeNotFound) {
 			return schema.Invalid("source.space", "names no space of this organization")
 		}
 		if err != nil {
@@ -75,26 +76,26 @@ func (s *Store) CreateTranslation(ctx context.Context, t NewTranslation) (Transl
 			return schema.Conflict("the space has a translation into this language already: " + known)
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
-			return interpret(err, "translation")
+			return postgres.Interpret(err, "translation")
 		}
 		row, err = q.InsertTranslation(ctx, db.InsertTranslationParams{
 			ID: schema.NewID(), OrganizationID: t.OrganizationID, SourceSpaceID: t.SourceSpaceID, SourceLanguage: t.SourceLanguage,
 			Language: t.Language, Instructions: t.Instructions,
 		})
-		return interpret(err, "translation")
+		return postgres.Interpret(err, "translation")
 	})
 	return row, err
 }
 
 // Translation reads a translation of an organization.
 func (s *Store) Translation(ctx context.Context, organizationID, id string) (ShownTranslation, error) {
-	row, err := s.queries.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
+	row, err := s.db.Queries.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
 	return s.withRun(ctx, row, err)
 }
 
 // UpdateTranslation replaces the instructions, which are JSON.
 func (s *Store) UpdateTranslation(ctx context.Context, organizationID, id string, instructions []byte) (ShownTranslation, error) {
-	row, err := s.queries.UpdateTranslation(ctx, db.UpdateTranslationParams{
+	row, err := s.db.Queries.UpdateTranslation(ctx, db.UpdateTranslationParams{
 		ID: id, OrganizationID: organizationID, Instructions: instructions,
 	})
 	return s.withRun(ctx, row, err)
@@ -102,22 +103,24 @@ func (s *Store) UpdateTranslation(ctx context.Context, organizationID, id string
 
 // DeleteTranslation deletes a translation if it is there. What it has written stays.
 func (s *Store) DeleteTranslation(ctx context.Context, organizationID, id string) error {
-	err := s.queries.DeleteTranslation(ctx, db.DeleteTranslationParams{ID: id, OrganizationID: organizationID})
-	return interpret(err, "translation")
+	err := s.db.Queries.DeleteTranslation(ctx, db.DeleteTranslationParams{ID: id, OrganizationID: organizationID})
+	return postgres.Interpret(err, "translation")
 }
 
 // ListTranslations lists an organization's translations in the order they were made, after the id `after`.
-func (s *Store) ListTranslations(ctx context.Context, organizationID, after string, size int) (Page[ShownTranslation], error) {
-	total, err := s.queries.CountTranslations(ctx, organizationID)
+func (s *Store) ListTranslations(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[ShownTranslation], error) {
+	total, err := s.db.Queries.CountTranslations(ctx, organizationID)
 	if err != nil {
-		return Page[ShownTranslation]{}, interpret(err, "translations")
+		return postgres.Page[ShownTranslation]{}, postgres.Interpret(err, "translations")
 	}
-	rows, err := s.queries.ListTranslations(ctx, db.ListTranslationsParams{
-		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListTranslations(ctx, db.ListTranslationsParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[ShownTranslation]{}, interpret(err, "translations")
+		return postgres.Page[ShownTranslation]{}, postgres.Interpret(err, "translations")
 	}
 	shown, err := s.withRuns(ctx, rows)
-	return pageOf(shown, size, total), err
+	return postgres.PageOf(shown, size, total), err
 }

@@ -7,5 +7,7 @@
 //	queries     the statements, one file a resource; sqlc writes db from them
 //	db          generated: the statements as Go functions
 //	access      the access rule in SQL
+//	postgres    the kernel: pool, transactions, errors, lists and all that the rooms share
+//	audit       the audit log: its tables, triggers and lists
 //	storetest   databases for tests
 package store

@@ -89,16 +89,7 @@ func read(files embed.FS, dir string) []string {
 }
 
 // Trace lets a test observe the statements of a Store. Call it before the Store is started.
-func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }
-
-// Room returns the positions that an order gives to n new things before the one at an index.
-func Room(order []int64, at, n int) (positions []int64, fits bool) {
-	s := make(siblings, len(order))
-	for i := range order {
-		s[i].position = order[i]
-	}
-	return s.room(at, n)
-}
+func Trace(s *Store, tracer pgx.QueryTracer) { s.db.Config.ConnConfig.Tracer = tracer }
 
 // KeptPages bounds what KeptTrees keeps.
 const KeptPages = keptPages
@@ -121,34 +112,4 @@ func (k KeptTrees) Keep(revision string, n int) int {
 func (k KeptTrees) Has(revision string) bool {
 	_, ok := k.get(treeKey{"", revision})
 	return ok
-}
-
-// Unchanged is how triggers of the audit log find that nothing changed.
-const Unchanged = unchanged
-
-// AuditedTable is a row of the table of tables.
-type AuditedTable struct{ Name, Object, Exempt string }
-
-// AuditedTables returns the rows.
-func AuditedTables() (rows []AuditedTable) {
-	for _, t := range auditedTables() {
-		rows = append(rows, AuditedTable{t.name, t.object, t.exempt})
-	}
-	return rows
-}
-
-// AuditedColumn is a column that the audit log shows, as table.column.
-type AuditedColumn struct {
-	Name           string
-	Secret, Hashed bool
-}
-
-// AuditedColumns returns all of them.
-func AuditedColumns() (columns []AuditedColumn) {
-	for _, t := range auditedTables() {
-		for _, c := range t.shown() {
-			columns = append(columns, AuditedColumn{t.name + "." + c.column, c.secret, c.hashed})
-		}
-	}
-	return columns
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 const (
@@ -21,13 +22,13 @@ const (
 
 // AskForRevalidation asks for a job for each organization that has changed, before a time, something that its sites show.
 func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{Before: before, Size: frontEndBatch})
 		if err != nil {
-			return interpret(err, "changes")
+			return postgres.Interpret(err, "changes")
 		}
 		for _, id := range organizations {
-			if err := Enqueue(ctx, q, schema.RevalidateFrontEnds{Organization: id}); err != nil {
+			if err := postgres.Enqueue(ctx, q, schema.RevalidateFrontEnds{Organization: id}); err != nil {
 				return err
 			}
 		}
@@ -45,9 +46,11 @@ type FrontEndChanges struct {
 // FrontEndChanges reads a batch of an organization's changes. A space that changed has changed the sites that show it, which
 // name its newest revision.
 func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (FrontEndChanges, error) {
-	rows, err := s.queries.FrontEndChanges(ctx, db.FrontEndChangesParams{OrganizationID: organizationID, Limit: frontEndBatch})
+	rows, err := s.db.Queries.FrontEndChanges(ctx, db.FrontEndChangesParams{
+		OrganizationID: organizationID, Limit: frontEndBatch,
+	})
 	if err != nil {
-		return FrontEndChanges{}, interpret(err, "changes")
+		return FrontEndChanges{}, postgres.Interpret(err, "changes")
 	}
 	var changes FrontEndChanges
 	var spaces []string
@@ -58,9 +61,9 @@ func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (Fro
 		}
 	}
 	if len(spaces) > 0 {
-		sites, err := s.queries.SitesOfSpaces(ctx, spaces)
+		sites, err := s.db.Queries.SitesOfSpaces(ctx, spaces)
 		if err != nil {
-			return FrontEndChanges{}, interpret(err, "sites")
+			return FrontEndChanges{}, postgres.Interpret(err, "sites")
 		}
 		for _, site := range sites {
 			changes.Tags = append(changes.Tags, schema.SiteTag(site))
@@ -73,14 +76,14 @@ func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (Fro
 
 // ForgetFrontEndChanges ends the wait of changes that all front ends know.
 func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChanges) error {
-	return interpret(s.queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
+	return postgres.Interpret(s.db.Queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
 }
 
 // DeleteOldFrontEndChanges deletes changes that nobody was told for a week, a bounded number at a time. more reports whether
 // something may be left.
 func (s *Store) DeleteOldFrontEndChanges(ctx context.Context) (more bool, err error) {
-	n, err := s.queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{
+	n, err := s.db.Queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{
 		Before: time.Now().Add(-frontEndChangeKept), Size: frontEndBatch,
 	})
-	return n == frontEndBatch, interpret(err, "changes")
+	return n == frontEndBatch, postgres.Interpret(err, "changes")
 }

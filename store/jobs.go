@@ -1,98 +1,18 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
-
-// inserter writes jobs into the transactions of others; it has no connections of its own. It notifies workers of every job: river
-// would leave out the notification of one that comes soon after another, whose transaction may have been rolled back.
-var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(nil), &river.Config{Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin})
-})
-
-// jobAbout is the metadata of a job. Indexes and statements know the names of its members.
-type jobAbout struct {
-	Organization string `json:"organization"`
-	User         string `json:"user"`
-	Space        string `json:"space,omitempty"`
-	Sequence     string `json:"sequence"`
-	Yields       bool   `json:"yields,omitzero"`
-}
-
-// jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is
-// the priority of a job that starts because nobody else waits.
-const (
-	jobAlone   = 1
-	jobBesides = 4
-)
-
-// Enqueue inserts a job in a transaction. The job runs after the commit, and never runs after a rollback. Until the
-// transaction ends, Enqueue blocks other transactions with the same kind and subject. So a transaction with several
-// jobs must enqueue them in a fixed order.
-func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
-	_, err := enqueueNew(ctx, q, args)
-	return err
-}
-
-// enqueueNew returns the id of the job, or 0 if one that waits does for it.
-func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64, error) {
-	tx, ok := q.Tx()
-	if !ok {
-		return 0, schema.Internal(errors.New("a job is asked for outside of a transaction"))
-	}
-	kind, subject := args.JobKind(), args.Subject()
-	about := jobAbout{
-		Organization: subject.Organization, Space: subject.Space,
-		Sequence: kind.Name + " " + cmp.Or(subject.Part, subject.Space, subject.Organization), Yields: kind.Yields,
-	}
-	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
-		return 0, interpret(err, "jobs")
-	}
-	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{
-		Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence,
-		Kind: kind.Name, Organization: about.Organization, UserID: actingUser(ctx), Workers: int32(kind.Workers),
-	})
-	if err != nil || there.Waiting {
-		// The one that waits starts after this transaction, so it sees what the transaction changes.
-		return 0, interpret(err, "jobs")
-	}
-	about.User = there.Maker
-	priority := jobAlone
-	if !there.Alone {
-		priority = jobBesides
-	}
-	metadata, err := json.Marshal(about)
-	if err != nil {
-		return 0, schema.Internal(err)
-	}
-	client, err := inserter()
-	if err != nil {
-		return 0, schema.Internal(err)
-	}
-	made, err := client.InsertTx(ctx, tx, args, &river.InsertOpts{
-		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Priority: priority,
-		Pending: there.Open || there.Crowded,
-	})
-	if err != nil {
-		return 0, interpret(err, "jobs")
-	}
-	return made.Job.ID, nil
-}
 
 // GiveJobTurns lets jobs start whose turn has come. Nodes do so one at a time: it does nothing while another does.
 func (s *Store) GiveJobTurns(ctx context.Context, kinds []schema.JobKind) error {
@@ -100,7 +20,7 @@ func (s *Store) GiveJobTurns(ctx context.Context, kinds []schema.JobKind) error 
 	for _, kind := range kinds {
 		p.Kinds, p.Workers = append(p.Kinds, kind.Name), append(p.Workers, int32(kind.Workers))
 	}
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		mine, err := q.LockJobPromotion(ctx)
 		if err != nil || !mine {
 			return err
@@ -112,23 +32,23 @@ func (s *Store) GiveJobTurns(ctx context.Context, kinds []schema.JobKind) error 
 
 // JobIsSlow notes that a job that runs is slow: all slow jobs of a kind are one party from then on.
 func (s *Store) JobIsSlow(ctx context.Context, id int64) error {
-	return interpret(s.queries.JobIsSlow(ctx, id), "job")
+	return postgres.Interpret(s.db.Queries.JobIsSlow(ctx, id), "job")
 }
 
 // JobsWithoutWorker gives, by kind, the oldest job whose turn has come and that no node has taken.
 func (s *Store) JobsWithoutWorker(ctx context.Context, kinds []string) (map[string]int64, error) {
-	rows, err := s.queries.JobsWithoutWorker(ctx, kinds)
+	rows, err := s.db.Queries.JobsWithoutWorker(ctx, kinds)
 	oldest := map[string]int64{}
 	for _, row := range rows {
 		oldest[row.Queue] = row.ID
 	}
-	return oldest, interpret(err, "jobs")
+	return oldest, postgres.Interpret(err, "jobs")
 }
 
 // JobsToGiveWay gives the jobs of a node that others may ask to give way, at most one of each kind.
 func (s *Store) JobsToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
-	ids, err := s.queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
-	return ids, interpret(err, "jobs")
+	ids, err := s.db.Queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
+	return ids, postgres.Interpret(err, "jobs")
 }
 
 // JobNodeLock is the name of the lock (see TryLock) that a node holds as long as it runs jobs. Without it, others take its jobs
@@ -137,25 +57,22 @@ func JobNodeLock(node string) string { return "jobs node " + node }
 
 // LostJobNodes gives the nodes that have jobs running and do not hold their lock.
 func (s *Store) LostJobNodes(ctx context.Context) ([]string, error) {
-	nodes, err := s.queries.LostJobNodes(ctx)
-	return nodes, interpret(err, "jobs")
+	nodes, err := s.db.Queries.LostJobNodes(ctx)
+	return nodes, postgres.Interpret(err, "jobs")
 }
-
-// jobLost is the reason of a job whose process ended.
-const jobLost = "the process that ran it ended"
 
 // RescueJobs lets the jobs of lost nodes run again, and returns how many there were. What has a state besides its job's fails with
 // those that were at their last attempt.
 func (s *Store) RescueJobs(ctx context.Context, nodes []string) (n int, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: jobLost, Nodes: nodes})
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: postgres.JobLost, Nodes: nodes})
 		if n = len(ids); n == 0 {
-			return interpret(err, "jobs")
+			return postgres.Interpret(err, "jobs")
 		}
-		if err := q.FailLostGitOperations(ctx, jobLost); err != nil {
-			return interpret(err, "git operations")
+		if err := q.FailLostGitOperations(ctx, postgres.JobLost); err != nil {
+			return postgres.Interpret(err, "git operations")
 		}
-		return interpret(q.FailLostTranslationRuns(ctx, jobLost), "translation runs")
+		return postgres.Interpret(q.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 	})
 	return n, err
 }
@@ -171,79 +88,81 @@ type JobFilter struct {
 type JobRow = db.JobByIDRow
 
 // ListJobs lists the jobs of an organization, the newest first; after is the id of the last one that is known, or "".
-func (s *Store) ListJobs(ctx context.Context, organizationID string, f JobFilter, after string, size int) (Page[schema.Job], error) {
+func (s *Store) ListJobs(
+	ctx context.Context, organizationID string, f JobFilter, after string, size int,
+) (postgres.Page[schema.Job], error) {
 	before, err := beforeJob(after)
 	if err != nil {
-		return Page[schema.Job]{}, err
+		return postgres.Page[schema.Job]{}, err
 	}
-	total, err := s.planned.CountJobs(ctx, db.CountJobsParams{Organization: organizationID, Kind: f.Kind, Space: f.Space, State: f.State})
-	if err != nil {
-		return Page[schema.Job]{}, interpret(err, "jobs")
-	}
-	rows, err := s.planned.ListJobs(ctx, db.ListJobsParams{
-		Organization: organizationID, Before: before, Kind: f.Kind, Space: f.Space, State: f.State, PageSize: pageSize(size),
+	total, err := s.db.Planned.CountJobs(ctx, db.CountJobsParams{
+		Organization: organizationID, Kind: f.Kind, Space: f.Space, State: f.State,
 	})
 	if err != nil {
-		return Page[schema.Job]{}, interpret(err, "jobs")
+		return postgres.Page[schema.Job]{}, postgres.Interpret(err, "jobs")
+	}
+	rows, err := s.db.Planned.ListJobs(ctx, db.ListJobsParams{
+		Organization: organizationID, Before: before, Kind: f.Kind, Space: f.Space, State: f.State,
+		PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[schema.Job]{}, postgres.Interpret(err, "jobs")
 	}
 	jobs := make([]schema.Job, len(rows))
 	for i, row := range rows {
 		if jobs[i], err = readJob(JobRow(row)); err != nil {
-			return Page[schema.Job]{}, err
+			return postgres.Page[schema.Job]{}, err
 		}
 	}
-	return pageOf(jobs, size, total), nil
+	return postgres.PageOf(jobs, size, total), nil
 }
 
 // ListAllJobs lists the jobs of all organizations like ListJobs, without their number.
-func (s *Store) ListAllJobs(ctx context.Context, state, kind *string, after string, size int) (Page[schema.Job], error) {
+func (s *Store) ListAllJobs(
+	ctx context.Context, state, kind *string, after string, size int,
+) (postgres.Page[schema.Job], error) {
 	before, err := beforeJob(after)
 	if err != nil {
-		return Page[schema.Job]{}, err
+		return postgres.Page[schema.Job]{}, err
 	}
-	rows, err := s.planned.ListAllJobs(ctx, db.ListAllJobsParams{Before: before, Kind: kind, State: state, PageSize: pageSize(size)})
+	rows, err := s.db.Planned.ListAllJobs(ctx, db.ListAllJobsParams{
+		Before: before, Kind: kind, State: state, PageSize: postgres.PageSize(size),
+	})
 	if err != nil {
-		return Page[schema.Job]{}, interpret(err, "jobs")
+		return postgres.Page[schema.Job]{}, postgres.Interpret(err, "jobs")
 	}
 	jobs := make([]schema.Job, len(rows))
 	for i, row := range rows {
 		if jobs[i], err = readJob(JobRow(row)); err != nil {
-			return Page[schema.Job]{}, err
+			return postgres.Page[schema.Job]{}, err
 		}
 	}
-	return pageOf(jobs, size, 0), nil
+	return postgres.PageOf(jobs, size, 0), nil
 }
 
 func beforeJob(after string) (int64, error) {
 	if after == "" {
 		return 1<<63 - 1, nil
 	}
-	id, ok := jobID(after)
+	id, ok := postgres.JobID(after)
 	if !ok {
 		return 0, schema.BadPage()
 	}
 	return id, nil
 }
 
-func jobText(id int64) string { return strconv.FormatInt(id, 10) }
-
-func jobID(text string) (int64, bool) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == text
-}
-
 // RetryJob lets a job that failed, or waits for its next attempt, run again from the first attempt on. A job that waits for its
 // first one stays as it is. An empty organizationID is that of an operator, who may retry any.
 func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema.Job, error) {
-	number, ok := jobID(id)
+	number, ok := postgres.JobID(id)
 	if !ok {
 		return schema.Job{}, schema.NotFound("job")
 	}
 	var job schema.Job
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		seen, err := q.JobByID(ctx, number)
 		if err != nil {
-			return interpret(err, "job")
+			return postgres.Interpret(err, "job")
 		}
 		about, err := aboutJob(seen)
 		if err != nil {
@@ -254,11 +173,11 @@ func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema
 		}
 		// In the order of enqueue: first the sequence, then its rows.
 		if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
-			return interpret(err, "jobs")
+			return postgres.Interpret(err, "jobs")
 		}
 		locked, err := q.LockJob(ctx, number)
 		if err != nil {
-			return interpret(err, "job")
+			return postgres.Interpret(err, "job")
 		}
 		switch state := schema.JobState(locked.ShownState); state {
 		case schema.JobRunning, schema.JobDone:
@@ -266,7 +185,7 @@ func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema
 		case schema.JobFailed, schema.JobRetrying:
 			again, err := q.RetryJob(ctx, number)
 			if err != nil {
-				return interpret(err, "job")
+				return postgres.Interpret(err, "job")
 			}
 			job, err = readJob(JobRow(again))
 			return err
@@ -280,27 +199,27 @@ func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema
 
 // Job reads a job.
 func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
-	number, ok := jobID(id)
+	number, ok := postgres.JobID(id)
 	if !ok {
 		return schema.Job{}, schema.NotFound("job")
 	}
-	row, err := s.queries.JobByID(ctx, number)
+	row, err := s.db.Queries.JobByID(ctx, number)
 	if err != nil {
-		return schema.Job{}, interpret(err, "job")
+		return schema.Job{}, postgres.Interpret(err, "job")
 	}
 	return readJob(row)
 }
 
 // FailedJobs gives the ids of jobs that failed for good, after one of them or "", the oldest first.
 func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]string, error) {
-	from, _ := jobID(after)
-	ids, err := s.queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: pageSize(size)})
+	from, _ := postgres.JobID(after)
+	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})
 	if err != nil {
-		return nil, interpret(err, "jobs")
+		return nil, postgres.Interpret(err, "jobs")
 	}
 	texts := make([]string, len(ids))
 	for i, id := range ids {
-		texts[i] = jobText(id)
+		texts[i] = postgres.JobText(id)
 	}
 	return texts, nil
 }
@@ -315,14 +234,14 @@ type JobTotals struct {
 
 // JobTotals gives the numbers of every kind that has jobs which are not done.
 func (s *Store) JobTotals(ctx context.Context) ([]JobTotals, error) {
-	rows, err := s.queries.JobTotals(ctx)
+	rows, err := s.db.Queries.JobTotals(ctx)
 	if err != nil {
-		return nil, interpret(err, "jobs")
+		return nil, postgres.Interpret(err, "jobs")
 	}
 	// Jobs deliver to webhooks, and nodes that run jobs ask for them: without such a node no job would wait.
-	unasked, err := s.queries.UnaskedDeliveries(ctx)
+	unasked, err := s.db.Queries.UnaskedDeliveries(ctx)
 	if err != nil {
-		return nil, interpret(err, "deliveries")
+		return nil, postgres.Interpret(err, "deliveries")
 	}
 	deliveries := JobTotals{Kind: schema.DeliverWebhooks{}.Kind(), OldestWaiting: waited(unasked)}
 	var totals []JobTotals
@@ -341,8 +260,8 @@ func waited(seconds float64) time.Duration {
 	return max(0, time.Duration(seconds*float64(time.Second)))
 }
 
-func aboutJob(row JobRow) (jobAbout, error) {
-	var about jobAbout
+func aboutJob(row JobRow) (postgres.JobAbout, error) {
+	var about postgres.JobAbout
 	if err := json.Unmarshal(row.RiverJob.Metadata, &about); err != nil {
 		return about, schema.Internal(fmt.Errorf("the metadata of job %d: %w", row.RiverJob.ID, err))
 	}

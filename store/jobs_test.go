@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -39,7 +39,7 @@ func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
 	t.Helper()
 	for _, a := range args {
 		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-			return store.Enqueue(t.Context(), db.New(tx), a)
+			return postgres.Enqueue(t.Context(), db.New(tx), a)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,8 @@ func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
 // states gives the jobs in the order of their ids.
 func states(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
-	return collect(t, conn, "select kind || coalesce(' ' || (args ->> 'n'), '') || ' ' || state from river_job order by id")
+	return storetest.Collect(t, conn,
+		"select kind || coalesce(' ' || (args ->> 'n'), '') || ' ' || state from river_job order by id")
 }
 
 // TestRiverJobIsAsDescribed compares the table that rivermigrate made with the one that sqlc knows.
@@ -60,7 +61,7 @@ func TestRiverJobIsAsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := connect(t, storetest.URL(t))
+	conn := storetest.Connect(t, storetest.URL(t))
 	var described []string
 	for _, match := range regexp.MustCompile(`(?m)^    (\w+) (bigserial|\S+) ?(not null|primary key)?`).FindAllStringSubmatch(
 		regexp.MustCompile(`(?s)create table.*`).FindString(string(text)), -1) {
@@ -74,7 +75,8 @@ func TestRiverJobIsAsDescribed(t *testing.T) {
 		}
 		described = append(described, fmt.Sprintf("%s %s %v", name, kind, match[3] != ""))
 	}
-	there := collect(t, conn, `select format('%s %s %s', attname, format_type(atttypid, atttypmod), case when attnotnull then 'true' else 'false' end)
+	there := storetest.Collect(t, conn,
+		`select format('%s %s %s', attname, format_type(atttypid, atttypmod), case when attnotnull then 'true' else 'false' end)
 		from pg_attribute where attrelid = 'river_job'::regclass and attnum > 0 and not attisdropped`)
 	slices.Sort(described)
 	slices.Sort(there)
@@ -86,9 +88,9 @@ func TestRiverJobIsAsDescribed(t *testing.T) {
 func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		if err := store.Enqueue(t.Context(), db.New(tx), inOrder{Space: "a"}); err != nil {
+		if err := postgres.Enqueue(t.Context(), db.New(tx), inOrder{Space: "a"}); err != nil {
 			return err
 		}
 		return errRollback
@@ -133,7 +135,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	}
 	// A retried job waits for the one that is at work, and is next.
 	enqueue(t, conn, inOrder{Space: "a", N: 4})
-	ids := collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
+	ids := storetest.Collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
 	if job, err := st.RetryJob(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
 		job.Attempt != 0 {
 		t.Fatalf("%+v %v", job, err)
@@ -154,7 +156,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	conn, other := connect(t, url), connect(t, url)
+	conn, other := storetest.Connect(t, url), storetest.Connect(t, url)
 	index := schema.IndexSpace{Organization: "o", Space: "s"}
 	enqueue(t, conn, index, index)
 	if got := states(t, conn); !slices.Equal(got, []string{"index_space available"}) {
@@ -165,10 +167,11 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Enqueue(t.Context(), db.New(tx), index); err != nil {
+	if err := postgres.Enqueue(t.Context(), db.New(tx), index); err != nil {
 		t.Fatal(err)
 	}
-	if free := collect(t, other, "select id::text from river_job where state = 'available' for update skip locked"); len(free) != 0 {
+	if free := storetest.Collect(t, other,
+		"select id::text from river_job where state = 'available' for update skip locked"); len(free) != 0 {
 		t.Errorf("a worker may take %q", free)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
@@ -187,13 +190,14 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 // attempt does not count, or a busy site would use them all up while its front end is away.
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, storetest.URL(t))
+	conn := storetest.Connect(t, storetest.URL(t))
 	enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, schema.IndexSpace{Organization: "o", Space: "other"}, inOrder{Space: "s", N: 1})
 	if _, err := conn.Exec(t.Context(), "update river_job set state = 'retryable', attempt = 3, scheduled_at = now() + interval '1 hour'"); err != nil {
 		t.Fatal(err)
 	}
 	enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, inOrder{Space: "s", N: 2})
-	got := collect(t, conn, `select kind || ' ' || coalesce(args ->> 'n', args ->> 'space') || ' ' || state || ' ' || attempt || ' ' || (scheduled_at > now())
+	got := storetest.Collect(t, conn,
+		`select kind || ' ' || coalesce(args ->> 'n', args ->> 'space') || ' ' || state || ' ' || attempt || ' ' || (scheduled_at > now())
 		from river_job order by id`)
 	want := []string{"index_space s retryable 2 false", "index_space other retryable 3 true", "in_order 1 retryable 3 true", "in_order 2 pending 0 false"}
 	if !slices.Equal(got, want) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -18,7 +19,7 @@ type walked struct {
 	more bool
 }
 
-func walk[Row any](page store.Page[Row], err error, id func(Row) string, keys func(Row) []string) (walked, error) {
+func walk[Row any](page postgres.Page[Row], err error, id func(Row) string, keys func(Row) []string) (walked, error) {
 	w := walked{more: page.More}
 	for _, row := range page.Rows {
 		w.ids, w.keys = append(w.ids, id(row)), append(w.keys, keys(row))
@@ -52,7 +53,7 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 		}
 	}
 	storetest.Spaces(t, st, org, &collection.ID, 6)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	exec := func(sql string, args ...any) {
 		t.Helper()
 		if _, err := conn.Exec(ctx, sql, args...); err != nil {
@@ -88,7 +89,7 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 		for _, seen := range []bool{false, true} {
 			filter := store.MemberFilter{BySeen: seen, Ascending: ascending}
 			lists[fmt.Sprintf("memberships %+v", filter)] = func(keys []string, size int) (walked, error) {
-				after, err := store.ParseCursor[time.Time](keys)
+				after, err := postgres.ParseCursor[time.Time](keys)
 				if err != nil {
 					return walked{}, err
 				}
@@ -104,20 +105,25 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 			}
 		}
 		lists[fmt.Sprintf("comments %t", ascending)] = func(keys []string, size int) (walked, error) {
-			after, err := store.ParseCursor[time.Time](keys)
+			after, err := postgres.ParseCursor[time.Time](keys)
 			if err != nil {
 				return walked{}, err
 			}
 			page, err := st.ListComments(ctx, store.Place{SpaceID: tenant.Space.ID}, store.CommentFilter{}, ascending, after, size)
 			return walk(page, err, func(r store.CommentRow) string { return r.ID },
-				func(r store.CommentRow) []string { return store.Cursor[time.Time]{Key: r.PostedAt, ID: r.ID}.Keys() })
+				func(r store.CommentRow) []string {
+					return postgres.Cursor[time.Time]{
+						Key: r.PostedAt, ID: r.ID,
+					}.Keys()
+				})
 		}
 	}
 	for _, byCreation := range []bool{false, true} {
 		filter := store.ChangeRequestFilter{ByCreation: byCreation}
-		read := func(list func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error)) list {
+		type rows = func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error)
+		read := func(list rows) list {
 			return func(keys []string, size int) (walked, error) {
-				after, err := store.ParseCursor[time.Time](keys)
+				after, err := postgres.ParseCursor[time.Time](keys)
 				if err != nil {
 					return walked{}, err
 				}
@@ -127,25 +133,27 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 			}
 		}
 		lists[fmt.Sprintf("change_requests in a space %t", byCreation)] = read(
-			func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error) {
+			func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error) {
 				return st.ListChangeRequestsInSpace(ctx, tenant.Space.ID, filter, after, size)
 			})
 		lists[fmt.Sprintf("change_requests in an organization %t", byCreation)] = read(
-			func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error) {
+			func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error) {
 				return st.ListChangeRequestsInOrganization(ctx, viewer, org, filter, after, size)
 			})
 	}
 	lists["git_operations"] = func(keys []string, size int) (walked, error) {
-		after, err := store.ParseCursor[time.Time](keys)
+		after, err := postgres.ParseCursor[time.Time](keys)
 		if err != nil {
 			return walked{}, err
 		}
 		page, err := st.ListGitOperations(ctx, tenant.Space.ID, after, size)
 		return walk(page, err, func(r store.GitOperation) string { return r.ID },
-			func(r store.GitOperation) []string { return store.Cursor[time.Time]{Key: r.Timestamp, ID: r.ID}.Keys() })
+			func(r store.GitOperation) []string {
+				return postgres.Cursor[time.Time]{Key: r.Timestamp, ID: r.ID}.Keys()
+			})
 	}
 	lists["spaces in a collection"] = func(keys []string, size int) (walked, error) {
-		after, err := store.ParseCursor[int64](keys)
+		after, err := postgres.ParseCursor[int64](keys)
 		if err != nil {
 			return walked{}, err
 		}
@@ -156,7 +164,7 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 		page, err := st.ListSpacesInCollection(ctx, admin, in, after, size)
 		return walk(page, err, func(r store.PlacedSpace) string { return r.Space.ID },
 			func(r store.PlacedSpace) []string {
-				return store.Cursor[int64]{Key: r.Space.Position, ID: r.Space.ID}.Keys()
+				return postgres.Cursor[int64]{Key: r.Space.Position, ID: r.Space.ID}.Keys()
 			})
 	}
 	lists["collections"] = func(keys []string, size int) (walked, error) {
@@ -166,7 +174,10 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 		}
 		page, err := st.ListCollections(ctx, viewer, org, true, after, size)
 		return walk(page, err, func(r store.CollectionAccess) string { return r.Collection.ID }, func(r store.CollectionAccess) []string {
-			return store.CollectionCursor{Depth: r.Collection.Depth, Cursor: store.Cursor[int64]{Key: r.Collection.Position, ID: r.Collection.ID}}.Keys()
+			return store.CollectionCursor{
+				Depth:  r.Collection.Depth,
+				Cursor: postgres.Cursor[int64]{Key: r.Collection.Position, ID: r.Collection.ID},
+			}.Keys()
 		})
 	}
 	for name, list := range lists {

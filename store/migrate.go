@@ -14,7 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 //go:embed migrations/*.sql
@@ -32,7 +34,7 @@ const migrationLock = 0x6f637461766f // "octavo"
 // migrates, and the others wait and then change nothing. It returns the number of applied migrations. It fails and
 // changes nothing if the database has another baseline.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
-	conn := s.config.ConnConfig.Copy()
+	conn := s.db.Config.ConnConfig.Copy()
 	// A migration may rightly take longer than any request.
 	conn.RuntimeParams["statement_timeout"] = "0"
 	locked, err := holdMigrationLock(ctx, conn)
@@ -85,7 +87,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 // newer binary has migrated the database: an older node that restarts during an upgrade must not undo the newer text.
 // Removing a function from the text needs a migration that drops the function.
 func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
-	mark := hashOf([]byte(text))
+	mark := postgres.HashOf([]byte(text))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		var version int64
 		var applied string
@@ -108,7 +110,7 @@ var createTrigger = regexp.MustCompile(`(?m)^create or replace trigger (\w+)\s[^
 // the statement's hash.
 func ifTriggerChanged(statement string) string {
 	names := createTrigger.FindStringSubmatch(statement)
-	trigger, table, mark := names[1], names[2], hashOf([]byte(statement))
+	trigger, table, mark := names[1], names[2], postgres.HashOf([]byte(statement))
 	return fmt.Sprintf(`do $if$ begin
     if not exists (
         select from pg_trigger
@@ -138,7 +140,7 @@ func functionText() (string, error) {
 			text.Write(file)
 		}
 	}
-	return text.String() + auditText(), nil
+	return text.String() + audit.Triggers(), nil
 }
 
 // holdMigrationLock gives a session that holds the lock. It polls instead of waiting inside Postgres: a waiter would hold a

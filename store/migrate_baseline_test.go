@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -51,12 +52,12 @@ func TestMigrateRefusesAnotherBaseline(t *testing.T) {
 				address.User = url.UserPassword(address.User.Username(), "opensesame")
 			}
 			password, _ := address.User.Password()
-			conn := connect(t, address.String())
+			conn := storetest.Connect(t, address.String())
 			if _, err := conn.Exec(t.Context(), c.change); err != nil {
 				t.Fatal(err)
 			}
 			before := fingerprint(t, address.String())
-			st, err := store.New(store.Config{URL: address.String()})
+			st, err := store.New(postgres.Config{URL: address.String()}, store.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +90,7 @@ func TestMigrateRefusesAnotherBaseline(t *testing.T) {
 // It includes the values of sequences.
 func fingerprint(t *testing.T, address string) map[string]string {
 	t.Helper()
-	conn := connect(t, address)
+	conn := storetest.Connect(t, address)
 	found := map[string]string{}
 	read := func(name, sql string) {
 		t.Helper()
@@ -106,7 +107,7 @@ func fingerprint(t *testing.T, address string) map[string]string {
 		read("pg_"+catalog,
 			"select coalesce(string_agg(ctid::text || xmin::text, ' ' order by ctid), '') from pg_"+catalog)
 	}
-	for _, table := range collect(t, conn, `
+	for _, table := range storetest.Collect(t, conn, `
 		select oid::regclass::text from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`) {
 		read(table,
 			"select coalesce(string_agg(ctid::text || xmin::text || r::text, ' ' order by ctid), '') from "+table+" r")
@@ -131,11 +132,11 @@ func TestMigrateAccepts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := enginetest.Postgres(t)
-			conn := connect(t, address)
+			conn := storetest.Connect(t, address)
 			if _, err := conn.Exec(t.Context(), there); err != nil {
 				t.Fatal(err)
 			}
-			st, err := store.New(store.Config{URL: address})
+			st, err := store.New(postgres.Config{URL: address}, store.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

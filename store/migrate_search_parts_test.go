@@ -17,7 +17,7 @@ import (
 func TestLongPagesAreIndexedAgain(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant := storetest.NewTenant(t, st, "t")
 	long, short := newSearched(t, st, tenant), newSearched(t, st, tenant)
 	text := contenttest.LongWords()
@@ -46,7 +46,7 @@ func TestLongPagesAreIndexedAgain(t *testing.T) {
 	if d := diff.Diff([]string{"Long @ long"}, long.found(words[3])); d != "" {
 		t.Errorf("after the migration: %s", d)
 	}
-	if d := diff.Diff([]string{long.space}, collect(t, conn,
+	if d := diff.Diff([]string{long.space}, storetest.Collect(t, conn,
 		"select args ->> 'space' from river_job where kind like '%index%'")); d != "" {
 		t.Errorf("jobs: %s", d)
 	}

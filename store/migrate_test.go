@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	query := func(sql string) string {
 		t.Helper()
 		var text string
@@ -27,7 +28,7 @@ func TestFunctionsAreCurrent(t *testing.T) {
 	}
 	migrate := func() {
 		t.Helper()
-		st, err := store.New(store.Config{URL: url})
+		st, err := store.New(postgres.Config{URL: url}, store.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

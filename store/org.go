@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Membership is an organization as one of its members sees it.
@@ -24,11 +25,11 @@ type NewOrganization struct {
 // CreateOrganization adds an organization whose creator is its first admin.
 func (s *Store) CreateOrganization(ctx context.Context, userID string, org NewOrganization) (Membership, error) {
 	var m Membership
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		if m, err = insertOrganization(ctx, q, userID, org); err != nil {
 			return err
 		}
-		return s.within(ctx, q, quotaOrganizations, userID)
+		return s.db.Within(ctx, q, postgres.QuotaOrganizations, userID)
 	})
 	return m, err
 }
@@ -42,45 +43,47 @@ func insertOrganization(ctx context.Context, q *db.Queries, userID string, org N
 		ID: schema.NewID(), Title: org.Title, EmailDomains: domains,
 	})
 	if err != nil {
-		return Membership{}, interpret(err, "organization")
+		return Membership{}, postgres.Interpret(err, "organization")
 	}
 	err = q.UpsertMembership(ctx, db.UpsertMembershipParams{
 		UserID: userID, OrganizationID: row.ID, Role: schema.RoleAdmin.Nullable(),
 	})
 	if err != nil {
-		return Membership{}, interpret(err, "membership")
+		return Membership{}, postgres.Interpret(err, "membership")
 	}
 	return Membership{Organization: row, Role: schema.RoleAdmin}, nil
 }
 
 // Organization reads an organization that the user is in; any other is not found.
 func (s *Store) Organization(ctx context.Context, userID, organizationID string) (Membership, error) {
-	row, err := s.queries.OrganizationForUser(ctx, db.OrganizationForUserParams{
+	row, err := s.db.Queries.OrganizationForUser(ctx, db.OrganizationForUserParams{
 		UserID: userID, OrganizationID: organizationID,
 	})
 	if err != nil {
-		return Membership{}, interpret(err, "organization")
+		return Membership{}, postgres.Interpret(err, "organization")
 	}
 	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
 // ListOrganizations lists the organizations a user is in, in the order they were made, after the id `after`.
-func (s *Store) ListOrganizations(ctx context.Context, userID, after string, size int) (Page[Membership], error) {
-	total, err := s.queries.CountOrganizationsForUser(ctx, userID)
+func (s *Store) ListOrganizations(
+	ctx context.Context, userID, after string, size int,
+) (postgres.Page[Membership], error) {
+	total, err := s.db.Queries.CountOrganizationsForUser(ctx, userID)
 	if err != nil {
-		return Page[Membership]{}, interpret(err, "organizations")
+		return postgres.Page[Membership]{}, postgres.Interpret(err, "organizations")
 	}
-	rows, err := s.queries.ListOrganizationsForUser(ctx, db.ListOrganizationsForUserParams{
-		UserID: userID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListOrganizationsForUser(ctx, db.ListOrganizationsForUserParams{
+		UserID: userID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[Membership]{}, interpret(err, "organizations")
+		return postgres.Page[Membership]{}, postgres.Interpret(err, "organizations")
 	}
 	memberships := make([]Membership, len(rows))
 	for i, row := range rows {
 		memberships[i] = Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}
 	}
-	return pageOf(memberships, size, total), nil
+	return postgres.PageOf(memberships, size, total), nil
 }
 
 // OrganizationChange says what to change; what is nil or not set stays.
@@ -102,11 +105,11 @@ type OrganizationChange struct {
 // UpdateOrganization changes an organization's settings. A hostname belongs to one organization.
 func (s *Store) UpdateOrganization(ctx context.Context, id string, change OrganizationChange) (Organization, error) {
 	var row Organization
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if site := change.DefaultSite.Value; site != nil {
 			known, err := q.SiteInOrganization(ctx, db.SiteInOrganizationParams{ID: *site, OrganizationID: id})
 			if err != nil {
-				return interpret(err, "site")
+				return postgres.Interpret(err, "site")
 			}
 			if !known {
 				return schema.Invalid("defaultContent.site", "names no site of this organization")
@@ -115,7 +118,7 @@ func (s *Store) UpdateOrganization(ctx context.Context, id string, change Organi
 		if change.EmailDomains != nil {
 			err := q.DropDomainProofs(ctx, db.DropDomainProofsParams{OrganizationID: id, Domains: change.EmailDomains})
 			if err != nil {
-				return interpret(err, "email domains")
+				return postgres.Interpret(err, "email domains")
 			}
 		}
 		var err error
@@ -126,24 +129,21 @@ func (s *Store) UpdateOrganization(ctx context.Context, id string, change Organi
 			SetLogo: change.Logo.Set, Logo: change.Logo.Value, MergeRules: change.MergeRules,
 			Sso: change.SSO, Ai: change.AI, InviteLinks: change.InviteLinks,
 		})
-		return interpret(err, "organization with this hostname")
+		return postgres.Interpret(err, "organization with this hostname")
 	})
 	return row, err
 }
 
 // OrganizationBySubdomain gives the id of the organization whose hostname this is.
 func (s *Store) OrganizationBySubdomain(ctx context.Context, hostname string) (string, error) {
-	id, err := s.queries.OrganizationBySubdomain(ctx, hostname)
-	return id, interpret(err, "subdomain")
+	id, err := s.db.Queries.OrganizationBySubdomain(ctx, hostname)
+	return id, postgres.Interpret(err, "subdomain")
 }
 
 // SetMember puts a user into an organization or changes the role there.
 func (s *Store) SetMember(ctx context.Context, organizationID, userID string, role schema.Role) error {
-	err := s.queries.UpsertMembership(ctx, db.UpsertMembershipParams{
+	err := s.db.Queries.UpsertMembership(ctx, db.UpsertMembershipParams{
 		UserID: userID, OrganizationID: organizationID, Role: role.Nullable(),
 	})
-	return interpret(err, "membership")
+	return postgres.Interpret(err, "membership")
 }
-
-// pageSize asks for one row more than the page, see pageOf.
-func pageSize(size int) int32 { return int32(min(size, schema.MaxLimit)) + 1 } // min bounds the size.

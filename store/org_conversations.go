@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // The rows of conversations.
@@ -67,7 +68,7 @@ func (s *Store) IngestConversations(
 			last = append(last, c)
 		}
 	}
-	return s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		if err := shareAnalysis(ctx, tx, organizationID); err != nil {
 			return err
 		}
@@ -76,14 +77,14 @@ func (s *Store) IngestConversations(
 			return err
 		}
 		if slices.ContainsFunc(rows, func(row Conversation) bool { return row.Version == 1 }) {
-			if err := s.within(ctx, q, quotaConversations, organizationID); err != nil {
+			if err := s.db.Within(ctx, q, postgres.QuotaConversations, organizationID); err != nil {
 				return err
 			}
 		}
 		if len(rows) == 0 {
 			return nil
 		}
-		return Enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
+		return postgres.Enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
 	})
 }
 
@@ -99,9 +100,9 @@ func upsertConversations(
 		}
 	}
 	rows := make([]Conversation, len(conversations))
-	err := batch(q.UpsertConversations(ctx, heads).QueryRow, func(i int, row Conversation) { rows[i] = row })
+	err := postgres.Batch(q.UpsertConversations(ctx, heads).QueryRow, func(i int, row Conversation) { rows[i] = row })
 	if err != nil {
-		return nil, interpret(err, "conversation")
+		return nil, postgres.Interpret(err, "conversation")
 	}
 	contents := make([]db.UpsertConversationContentsParams, len(rows))
 	ends := make([]db.DeleteConversationIssuesFromParams, len(rows))
@@ -125,18 +126,18 @@ func upsertConversations(
 			})
 		}
 	}
-	err = batchExec(q.UpsertConversationContents(ctx, contents).Exec)
+	err = postgres.BatchExec(q.UpsertConversationContents(ctx, contents).Exec)
 	if err == nil && len(leave.Replaced) > 0 {
 		err = q.LeaveClusters(ctx, leave)
 	}
 	if err == nil && len(issues) > 0 {
-		err = batchExec(q.UpsertConversationIssues(ctx, issues).Exec)
+		err = postgres.BatchExec(q.UpsertConversationIssues(ctx, issues).Exec)
 	}
 	if err == nil {
-		err = batchExec(q.DeleteConversationIssuesFrom(ctx, ends).Exec)
+		err = postgres.BatchExec(q.DeleteConversationIssuesFrom(ctx, ends).Exec)
 	}
 	if err != nil {
-		return nil, interpret(err, "conversation")
+		return nil, postgres.Interpret(err, "conversation")
 	}
 	return rows, nil
 }
@@ -145,24 +146,26 @@ func upsertConversations(
 // source lets those of every source through.
 func (s *Store) ListConversations(
 	ctx context.Context, organizationID string, source *string, after string, size int,
-) (Page[Conversation], error) {
-	total, err := s.planned.CountConversations(ctx, db.CountConversationsParams{OrganizationID: organizationID, Source: source})
-	if err != nil {
-		return Page[Conversation]{}, interpret(err, "conversations")
-	}
-	rows, err := s.planned.ListConversations(ctx, db.ListConversationsParams{
-		OrganizationID: organizationID, Source: source, After: after, PageSize: pageSize(size),
+) (postgres.Page[Conversation], error) {
+	total, err := s.db.Planned.CountConversations(ctx, db.CountConversationsParams{
+		OrganizationID: organizationID, Source: source,
 	})
 	if err != nil {
-		return Page[Conversation]{}, interpret(err, "conversations")
+		return postgres.Page[Conversation]{}, postgres.Interpret(err, "conversations")
 	}
-	return pageOf(rows, size, total), nil
+	rows, err := s.db.Planned.ListConversations(ctx, db.ListConversationsParams{
+		OrganizationID: organizationID, Source: source, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Conversation]{}, postgres.Interpret(err, "conversations")
+	}
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // Conversation reads a conversation of an organization, by our id or the one of its source, with its content.
 func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
-	row, err := s.queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
-	return row.Conversation, row.ConversationContent, interpret(err, "conversation")
+	row, err := s.db.Queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
+	return row.Conversation, row.ConversationContent, postgres.Interpret(err, "conversation")
 }
 
 // IssueRow is an issue with the conversation that it is from.
@@ -180,32 +183,34 @@ type IssueFilter struct {
 // ListConversationIssues lists an organization's issues in the order they were found, after the id `after`.
 func (s *Store) ListConversationIssues(
 	ctx context.Context, organizationID string, filter IssueFilter, after string, size int,
-) (Page[IssueRow], error) {
-	total, err := s.planned.CountConversationIssues(ctx, db.CountConversationIssuesParams{
+) (postgres.Page[IssueRow], error) {
+	total, err := s.db.Planned.CountConversationIssues(ctx, db.CountConversationIssuesParams{
 		OrganizationID: organizationID, Cluster: filter.Cluster, Conversation: filter.Conversation,
 	})
 	if err != nil {
-		return Page[IssueRow]{}, interpret(err, "issues")
+		return postgres.Page[IssueRow]{}, postgres.Interpret(err, "issues")
 	}
-	rows, err := s.planned.ListConversationIssues(ctx, db.ListConversationIssuesParams{
+	rows, err := s.db.Planned.ListConversationIssues(ctx, db.ListConversationIssuesParams{
 		OrganizationID: organizationID, Cluster: filter.Cluster, Conversation: filter.Conversation,
-		After: after, PageSize: pageSize(size),
+		After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[IssueRow]{}, interpret(err, "issues")
+		return postgres.Page[IssueRow]{}, postgres.Interpret(err, "issues")
 	}
 	issues := make([]IssueRow, len(rows))
 	for i, row := range rows {
 		issues[i] = IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}
 	}
-	return pageOf(issues, size, total), nil
+	return postgres.PageOf(issues, size, total), nil
 }
 
 // ConversationIssue reads an issue of an organization.
 func (s *Store) ConversationIssue(ctx context.Context, organizationID, id string) (IssueRow, error) {
-	row, err := s.queries.ConversationIssueByID(ctx, db.ConversationIssueByIDParams{ID: id, OrganizationID: organizationID})
+	row, err := s.db.Queries.ConversationIssueByID(ctx, db.ConversationIssueByIDParams{
+		ID: id, OrganizationID: organizationID,
+	})
 	if err != nil {
-		return IssueRow{}, interpret(err, "issue")
+		return IssueRow{}, postgres.Interpret(err, "issue")
 	}
 	return IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}, nil
 }

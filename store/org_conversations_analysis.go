@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Analysis finds the clusters of issues. Its methods are functions of what they are given and were given before: they run while a
@@ -99,7 +100,7 @@ const (
 func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, analysis func() Analysis) error {
 	for {
 		var more bool
-		err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		err := s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 			var err error
 			more, err = analyzeRound(ctx, tx, q, organizationID, analysis())
 			return err
@@ -352,10 +353,10 @@ func (w *clusterWriter) merge(ctx context.Context) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	if err := batchExec(w.q.InsertClusterEvents(ctx, events).Exec); err != nil {
+	if err := postgres.BatchExec(w.q.InsertClusterEvents(ctx, events).Exec); err != nil {
 		return err
 	}
-	merged, err := toJSON(into)
+	merged, err := postgres.ToJSON(into)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // describe counts and describes clusters anew. One without issues goes away.
@@ -29,7 +30,7 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 	}
 	counts := map[string]db.CountedClustersRow{}
 	for _, row := range counted {
-		counts[deref(row.ClusterID)] = row
+		counts[postgres.Deref(row.ClusterID)] = row
 	}
 	bySource, err := w.q.SourcesOfClusters(ctx, ids)
 	if err != nil {
@@ -37,7 +38,7 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 	}
 	sources := map[string]map[string]int64{}
 	for _, row := range bySource {
-		id := deref(row.ClusterID)
+		id := postgres.Deref(row.ClusterID)
 		if sources[id] == nil {
 			sources[id] = map[string]int64{}
 		}
@@ -49,7 +50,7 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 	}
 	samples := map[string][]AnalyzedIssue{}
 	for _, row := range sampled {
-		id := deref(row.ClusterID)
+		id := postgres.Deref(row.ClusterID)
 		samples[id] = append(samples[id], AnalyzedIssue{Key: row.Fingerprint, Title: row.Title, Words: row.Words, Language: row.Language, Meaning: row.Meaning})
 	}
 	var gone []string
@@ -74,10 +75,10 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 		}
 	}
 	if len(updates) > 0 {
-		err = batchExec(w.q.DescribeClusters(ctx, updates).Exec)
+		err = postgres.BatchExec(w.q.DescribeClusters(ctx, updates).Exec)
 	}
 	if err == nil && len(events) > 0 {
-		err = batchExec(w.q.InsertClusterEvents(ctx, events).Exec)
+		err = postgres.BatchExec(w.q.InsertClusterEvents(ctx, events).Exec)
 	}
 	if err == nil && len(gone) > 0 {
 		err = w.q.DeleteClusters(ctx, gone)
@@ -99,7 +100,7 @@ func (w *clusterWriter) description(
 	if err != nil {
 		return update, false, err
 	}
-	encoded, err := toJSON(sources)
+	encoded, err := postgres.ToJSON(sources)
 	if err != nil {
 		return update, false, err
 	}

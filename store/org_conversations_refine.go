@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // A language model names a cluster once, when its own title has settled, and sums it up again when it has grown to a multiple.
@@ -35,12 +36,12 @@ type Refinement struct{ Title, Overview string }
 
 // AskForRefining asks for the job that refines the clusters of an organization, if there are any to refine.
 func (s *Store) AskForRefining(ctx context.Context, organizationID string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		rows, err := q.ClustersToRefine(ctx, refinable(organizationID, "", 1))
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		return Enqueue(ctx, q, schema.RefineClusters{Organization: organizationID})
+		return postgres.Enqueue(ctx, q, schema.RefineClusters{Organization: organizationID})
 	})
 }
 
@@ -52,7 +53,7 @@ func refinable(organizationID, after string, most int32) db.ClustersToRefinePara
 
 // UnrefinedClusters lists the clusters after an id that are to be refined, in the order of their ids: none at the end.
 func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after string) ([]UnrefinedCluster, error) {
-	q := s.queries
+	q := s.db.Queries
 	rows, err := q.ClustersToRefine(ctx, refinable(organizationID, after, refineBatch))
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]st
 	rows, err := q.ClusterIssuesSample(ctx, db.ClusterIssuesSampleParams{Clusters: ids, Most: refineSample})
 	titles := map[string][]string{}
 	for _, row := range rows {
-		titles[deref(row.ClusterID)] = append(titles[deref(row.ClusterID)], row.Title)
+		titles[postgres.Deref(row.ClusterID)] = append(titles[postgres.Deref(row.ClusterID)], row.Title)
 	}
 	return titles, err
 }
@@ -81,7 +82,7 @@ func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]st
 // RefineCluster keeps what a language model wrote, and asks for the job that shows it in the summary. The title changes once. A cluster
 // that is gone, or whose issues are no longer those that the model was told, stays as it is.
 func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluster UnrefinedCluster, r Refinement) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.ClusterToRefine(ctx, db.ClusterToRefineParams{ID: cluster.ID, OrganizationID: organizationID})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -108,7 +109,7 @@ func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluste
 			return nil
 		}
 		if update.Label != row.Label {
-			err := batchExec(q.InsertClusterEvents(ctx, []db.InsertClusterEventsParams{{
+			err := postgres.BatchExec(q.InsertClusterEvents(ctx, []db.InsertClusterEventsParams{{
 				ID: schema.NewID(), OrganizationID: organizationID, ClusterID: row.ID, Kind: schema.ClusterRenamed, Title: row.Label,
 				Reason: reasonRefined, CreatedAt: time.Now(),
 			}}).Exec)
@@ -116,6 +117,6 @@ func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluste
 				return err
 			}
 		}
-		return Enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
+		return postgres.Enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // domainKeyName may change: domains that are not proved yet get another record then.
@@ -34,13 +35,13 @@ type EmailDomain struct {
 
 // EmailDomains gives the domains that an organization names, each once.
 func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]EmailDomain, error) {
-	key, err := s.key(ctx, domainKeyName)
+	key, err := s.db.Key(ctx, domainKeyName)
 	if err != nil {
 		return nil, err
 	}
-	proofs, err := s.queries.DomainProofs(ctx, organization.ID)
+	proofs, err := s.db.Queries.DomainProofs(ctx, organization.ID)
 	if err != nil {
-		return nil, interpret(err, "email domains")
+		return nil, postgres.Interpret(err, "email domains")
 	}
 	proved := map[string]db.DomainProof{}
 	for _, proof := range proofs {
@@ -50,7 +51,7 @@ func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]
 	for _, domain := range organization.EmailDomains {
 		names = append(names, strings.ToLower(domain))
 	}
-	names = distinct(names)
+	names = postgres.Distinct(names)
 	domains := make([]EmailDomain, len(names))
 	for i, name := range names {
 		domains[i] = EmailDomain{Domain: name, Token: domainToken(key, organization.ID, name)}
@@ -70,11 +71,11 @@ func domainToken(key []byte, organizationID, domain string) string {
 
 // ProveDomain opens an organization to the people of a domain that it names.
 func (s *Store) ProveDomain(ctx context.Context, organizationID, domain, provedBy string) error {
-	n, err := s.queries.ProveDomain(ctx, db.ProveDomainParams{
+	n, err := s.db.Queries.ProveDomain(ctx, db.ProveDomainParams{
 		OrganizationID: organizationID, Domain: domain, ProvedBy: provedBy,
 	})
 	if err == nil && n == 0 {
 		return schema.NotFound("email domain")
 	}
-	return interpret(err, "email domain")
+	return postgres.Interpret(err, "email domain")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // PersonToInvite is one person to invite by e-mail. A nil role is a guest's.
@@ -47,16 +48,16 @@ func (s *Store) InviteByEmail(
 		return invited, err
 	}
 	invites.OrganizationID, invites.CreatedBy, invites.Sso, invites.ExpiresAt = organizationID, invitedBy, sso, s.inviteEnd()
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.InsertUsersOnce(ctx, accounts); err != nil {
-			return interpret(err, "user")
+			return postgres.Interpret(err, "user")
 		}
 		users, err := q.InviteUsers(ctx, invites)
 		if err != nil {
-			return interpret(err, "invite")
+			return postgres.Interpret(err, "invite")
 		}
 		invited.Users = append(invited.Users, users...)
-		if err := s.within(ctx, q, quotaMembers, organizationID); err != nil {
+		if err := s.db.Within(ctx, q, postgres.QuotaMembers, organizationID); err != nil {
 			return err
 		}
 		return s.askForMails(ctx, q, organizationID, len(users))
@@ -82,7 +83,9 @@ func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invi
 		}
 		name, _, _ := strings.Cut(person.Email, "@")
 		accounts.Ids, accounts.Names = append(accounts.Ids, schema.NewID()), append(accounts.Names, name)
-		invites.Emails, invites.Roles = append(invites.Emails, person.Email), append(invites.Roles, deref(person.Role))
+		invites.Emails, invites.Roles = append(invites.Emails, person.Email), append(
+			invites.Roles, postgres.Deref(person.Role),
+		)
 	}
 	accounts.Emails = invites.Emails
 	return accounts, invites
@@ -90,9 +93,9 @@ func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invi
 
 // acceptEmailInvite makes the invited user a member. Accepting again changes nothing.
 func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: organizationID, UserID: userID})
-		if err := interpret(err, "invite"); schema.IsCode(err, schema.CodeNotFound) {
+		if err := postgres.Interpret(err, "invite"); schema.IsCode(err, schema.CodeNotFound) {
 			if _, member := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID}); member == nil {
 				return nil
 			}
@@ -110,47 +113,53 @@ func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID st
 
 // EndEmailInvite ends an invite that was not accepted, if it is there.
 func (s *Store) EndEmailInvite(ctx context.Context, organizationID, userID string) error {
-	err := s.queries.DeleteEmailInvite(ctx, db.DeleteEmailInviteParams{OrganizationID: organizationID, UserID: userID})
-	return interpret(err, "invite")
+	err := s.db.Queries.DeleteEmailInvite(ctx, db.DeleteEmailInviteParams{
+		OrganizationID: organizationID, UserID: userID,
+	})
+	return postgres.Interpret(err, "invite")
 }
 
 // ListEmailInvites lists those who are invited to an organization and have not accepted, after the id `after`.
-func (s *Store) ListEmailInvites(ctx context.Context, organizationID, after string, size int) (Page[EmailInvite], error) {
-	total, err := s.queries.CountEmailInvites(ctx, organizationID)
+func (s *Store) ListEmailInvites(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[EmailInvite], error) {
+	total, err := s.db.Queries.CountEmailInvites(ctx, organizationID)
 	if err != nil {
-		return Page[EmailInvite]{}, interpret(err, "invites")
+		return postgres.Page[EmailInvite]{}, postgres.Interpret(err, "invites")
 	}
-	rows, err := s.queries.ListEmailInvites(ctx, db.ListEmailInvitesParams{
-		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListEmailInvites(ctx, db.ListEmailInvitesParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[EmailInvite]{}, interpret(err, "invites")
+		return postgres.Page[EmailInvite]{}, postgres.Interpret(err, "invites")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // InviteOfUser is an invite as the one whom it is for sees it.
 type InviteOfUser = db.ListInvitesOfUserRow
 
 // ListInvitesOfUser lists a user's invites by e-mail by their organizations, after the organization's id `after`.
-func (s *Store) ListInvitesOfUser(ctx context.Context, userID, after string, size int) (Page[InviteOfUser], error) {
-	total, err := s.queries.CountInvitesOfUser(ctx, userID)
+func (s *Store) ListInvitesOfUser(
+	ctx context.Context, userID, after string, size int,
+) (postgres.Page[InviteOfUser], error) {
+	total, err := s.db.Queries.CountInvitesOfUser(ctx, userID)
 	if err != nil {
-		return Page[InviteOfUser]{}, interpret(err, "invites")
+		return postgres.Page[InviteOfUser]{}, postgres.Interpret(err, "invites")
 	}
-	rows, err := s.queries.ListInvitesOfUser(ctx, db.ListInvitesOfUserParams{
-		UserID: userID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListInvitesOfUser(ctx, db.ListInvitesOfUserParams{
+		UserID: userID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[InviteOfUser]{}, interpret(err, "invites")
+		return postgres.Page[InviteOfUser]{}, postgres.Interpret(err, "invites")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // DeleteEndedInvites deletes the invites by e-mail that nobody accepted in time, and how many were sent on days that are over.
 func (s *Store) DeleteEndedInvites(ctx context.Context) error {
-	if err := s.queries.DeleteEndedEmailInvites(ctx); err != nil {
-		return interpret(err, "invites")
+	if err := s.db.Queries.DeleteEndedEmailInvites(ctx); err != nil {
+		return postgres.Interpret(err, "invites")
 	}
-	return interpret(s.queries.DeleteOldMailCounts(ctx), "mails")
+	return postgres.Interpret(s.db.Queries.DeleteOldMailCounts(ctx), "mails")
 }

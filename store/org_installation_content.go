@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ContentInstallation is an installation on a space or a site.
@@ -34,7 +35,7 @@ func (r ContentRef) Level() string { return r.kind().level }
 
 // Status is the state of the installation on the space or site.
 func (c ContentInstallation) Status() string {
-	ref := ContentRef{Space: deref(c.Row.SpaceID), Site: deref(c.Row.SiteID)}
+	ref := ContentRef{Space: postgres.Deref(c.Row.SpaceID), Site: postgres.Deref(c.Row.SiteID)}
 	switch {
 	case c.Installation.Row.Paused:
 		return schema.InstallationPaused
@@ -45,19 +46,19 @@ func (c ContentInstallation) Status() string {
 }
 
 func contentInstallationOf(i Installation, row db.IntegrationContentInstallation) (ContentInstallation, error) {
-	configuration, err := fromJSON[map[string]any](row.Configuration)
+	configuration, err := postgres.FromJSON[map[string]any](row.Configuration)
 	return ContentInstallation{Row: row, Installation: i, Configuration: configuration}, err
 }
 
 // InstallOn puts an installation on a space or site of its organization, once.
 func (s *Store) InstallOn(ctx context.Context, i Installation, ref ContentRef) (made ContentInstallation, err error) {
 	kind := ref.kind()
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.InsertContentInstallation(ctx, db.InsertContentInstallationParams{
-			InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site),
+			InstallationID: i.Row.ID, SpaceID: postgres.UnlessEmpty(ref.Space), SiteID: postgres.UnlessEmpty(ref.Site),
 		})
 		if err != nil {
-			err = interpret(err, "installation on the "+kind.what)
+			err = postgres.Interpret(err, "installation on the "+kind.what)
 			if schema.IsCode(err, schema.CodeNotFound) {
 				err = schema.NotFound(kind.what)
 			}
@@ -75,15 +76,15 @@ func (s *Store) InstallOn(ctx context.Context, i Installation, ref ContentRef) (
 
 // ContentInstallation reads the installation on a space or site.
 func (s *Store) ContentInstallation(ctx context.Context, i Installation, ref ContentRef) (ContentInstallation, error) {
-	return lookUpContentInstallation(ctx, s.queries, i, ref)
+	return lookUpContentInstallation(ctx, s.db.Queries, i, ref)
 }
 
 func lookUpContentInstallation(ctx context.Context, q *db.Queries, i Installation, ref ContentRef) (ContentInstallation, error) {
 	row, err := q.ContentInstallation(ctx, db.ContentInstallationParams{
-		InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site),
+		InstallationID: i.Row.ID, SpaceID: postgres.UnlessEmpty(ref.Space), SiteID: postgres.UnlessEmpty(ref.Site),
 	})
 	if err != nil {
-		return ContentInstallation{}, interpret(err, "installation on the "+ref.kind().what)
+		return ContentInstallation{}, postgres.Interpret(err, "installation on the "+ref.kind().what)
 	}
 	return contentInstallationOf(i, row)
 }
@@ -92,9 +93,9 @@ func lookUpContentInstallation(ctx context.Context, q *db.Queries, i Installatio
 func (s *Store) UpdateContentInstallation(
 	ctx context.Context, i Installation, ref ContentRef, configuration map[string]any, externalIDs []string,
 ) (changed ContentInstallation, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, i.Row.ID); err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		before, err := lookUpContentInstallation(ctx, q, i, ref)
 		if err != nil {
@@ -105,10 +106,11 @@ func (s *Store) UpdateContentInstallation(
 			return err
 		}
 		row, err := q.UpdateContentInstallation(ctx, db.UpdateContentInstallationParams{
-			InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site), Configuration: written, ExternalIds: externalIDs,
+			InstallationID: i.Row.ID, SpaceID: postgres.UnlessEmpty(ref.Space), SiteID: postgres.UnlessEmpty(ref.Site),
+			Configuration: written, ExternalIds: externalIDs,
 		})
 		if err != nil {
-			return interpret(err, "installation on the "+ref.kind().what)
+			return postgres.Interpret(err, "installation on the "+ref.kind().what)
 		}
 		if changed, err = contentInstallationOf(i, row); err != nil {
 			return err
@@ -123,9 +125,9 @@ func (s *Store) UpdateContentInstallation(
 
 // UninstallFrom takes an installation from a space or site. If it is not there, it is gone already.
 func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRef) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, i.Row.ID); err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		before, err := lookUpContentInstallation(ctx, q, i, ref)
 		if schema.IsCode(err, schema.CodeNotFound) {
@@ -135,10 +137,10 @@ func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRe
 			return err
 		}
 		err = q.DeleteContentInstallation(ctx, db.DeleteContentInstallationParams{
-			InstallationID: i.Row.ID, SpaceID: unlessEmpty(ref.Space), SiteID: unlessEmpty(ref.Site),
+			InstallationID: i.Row.ID, SpaceID: postgres.UnlessEmpty(ref.Space), SiteID: postgres.UnlessEmpty(ref.Site),
 		})
 		if err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		return recordEvent(ctx, q, i, schema.IntegrationEventPayload{
 			Type: ref.kind().deleted, SpaceID: ref.Space, SiteID: ref.Site,
@@ -150,25 +152,29 @@ func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRe
 // ListContentInstallations lists the spaces, or else the sites, that an installation was put on, after the id `after`.
 func (s *Store) ListContentInstallations(
 	ctx context.Context, i Installation, spaces bool, after string, size int,
-) (Page[ContentInstallation], error) {
+) (postgres.Page[ContentInstallation], error) {
 	var total int64
 	var rows []db.IntegrationContentInstallation
 	var err error
 	if spaces {
-		if total, err = s.queries.CountInstallationSpaces(ctx, i.Row.ID); err == nil {
-			rows, err = s.queries.ListInstallationSpaces(ctx, db.ListInstallationSpacesParams{InstallationID: i.Row.ID, After: after, PageSize: pageSize(size)})
+		if total, err = s.db.Queries.CountInstallationSpaces(ctx, i.Row.ID); err == nil {
+			rows, err = s.db.Queries.ListInstallationSpaces(ctx, db.ListInstallationSpacesParams{
+				InstallationID: i.Row.ID, After: after, PageSize: postgres.PageSize(size),
+			})
 		}
-	} else if total, err = s.queries.CountInstallationSites(ctx, i.Row.ID); err == nil {
-		rows, err = s.queries.ListInstallationSites(ctx, db.ListInstallationSitesParams{InstallationID: i.Row.ID, After: after, PageSize: pageSize(size)})
+	} else if total, err = s.db.Queries.CountInstallationSites(ctx, i.Row.ID); err == nil {
+		rows, err = s.db.Queries.ListInstallationSites(ctx, db.ListInstallationSitesParams{
+			InstallationID: i.Row.ID, After: after, PageSize: postgres.PageSize(size),
+		})
 	}
 	if err != nil {
-		return Page[ContentInstallation]{}, interpret(err, "installations")
+		return postgres.Page[ContentInstallation]{}, postgres.Interpret(err, "installations")
 	}
 	all := make([]ContentInstallation, len(rows))
 	for n, row := range rows {
 		if all[n], err = contentInstallationOf(i, row); err != nil {
-			return Page[ContentInstallation]{}, err
+			return postgres.Page[ContentInstallation]{}, err
 		}
 	}
-	return pageOf(all, size, total), nil
+	return postgres.PageOf(all, size, total), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Installation is an integration in an organization. Role is that of the user who asks, if one does.
@@ -37,12 +38,12 @@ func (i Installation) state() *schema.InstallationState {
 }
 
 func installationOf(row db.IntegrationInstallation, manifest schema.IntegrationManifest) (Installation, error) {
-	configuration, err := fromJSON[map[string]any](row.Configuration)
+	configuration, err := postgres.FromJSON[map[string]any](row.Configuration)
 	return Installation{Row: row, Manifest: manifest, Configuration: configuration}, err
 }
 
 func readInstallation(row db.IntegrationInstallation, manifest []byte) (Installation, error) {
-	read, err := fromJSON[schema.IntegrationManifest](manifest)
+	read, err := postgres.FromJSON[schema.IntegrationManifest](manifest)
 	if err != nil {
 		return Installation{}, err
 	}
@@ -60,7 +61,7 @@ func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ..
 	}
 	rows, err := q.CountInstalledSpaces(ctx, ids)
 	if err != nil {
-		return interpret(err, "installation")
+		return postgres.Interpret(err, "installation")
 	}
 	counts := make(map[string]int64, len(rows))
 	for _, row := range rows {
@@ -75,17 +76,17 @@ func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ..
 // InstallIntegration puts an integration into an organization, once. The organization allows the scopes that the integration asks for
 // now; what a later version asks for beyond them, its tokens do not get.
 func (s *Store) InstallIntegration(ctx context.Context, integration Integration, target Membership) (made Installation, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		author, err := insertUser(ctx, q, NewUser{DisplayName: *integration.Manifest.Title})
 		if err != nil {
 			return err
 		}
 		row, err := q.InsertInstallation(ctx, db.InsertInstallationParams{
 			ID: schema.NewID(), Integration: integration.Name, OrganizationID: target.Organization.ID,
-			Scopes: notNil(integration.Manifest.Scopes), UserID: author.ID,
+			Scopes: postgres.NotNil(integration.Manifest.Scopes), UserID: author.ID,
 		})
 		if err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		made = Installation{
 			Row: row, Manifest: integration.Manifest, Role: target.Role, Configuration: map[string]any{},
@@ -100,31 +101,33 @@ func (s *Store) InstallIntegration(ctx context.Context, integration Integration,
 
 // Installation reads an installation in an organization that the user is in; any other is not found.
 func (s *Store) Installation(ctx context.Context, userID, name, id string) (Installation, error) {
-	row, err := s.queries.InstallationForUser(ctx, db.InstallationForUserParams{UserID: userID, ID: id, Integration: name})
+	row, err := s.db.Queries.InstallationForUser(ctx, db.InstallationForUserParams{
+		UserID: userID, ID: id, Integration: name,
+	})
 	if err != nil {
-		return Installation{}, interpret(err, "installation")
+		return Installation{}, postgres.Interpret(err, "installation")
 	}
 	i, err := readInstallation(row.IntegrationInstallation, row.Manifest)
 	if err != nil {
 		return i, err
 	}
 	i.Role = schema.RoleFromNullable(row.Role)
-	return i, s.countSpaces(ctx, s.queries, &i)
+	return i, s.countSpaces(ctx, s.db.Queries, &i)
 }
 
 // InstallationOf reads an installation of an integration, for those who may see all of them.
 func (s *Store) InstallationOf(ctx context.Context, name, id string) (Installation, error) {
-	i, err := lookUpInstallation(ctx, s.queries, name, id)
+	i, err := lookUpInstallation(ctx, s.db.Queries, name, id)
 	if err != nil {
 		return i, err
 	}
-	return i, s.countSpaces(ctx, s.queries, &i)
+	return i, s.countSpaces(ctx, s.db.Queries, &i)
 }
 
 func lookUpInstallation(ctx context.Context, q *db.Queries, name, id string) (Installation, error) {
 	row, err := q.InstallationByID(ctx, db.InstallationByIDParams{ID: id, Integration: name})
 	if err != nil {
-		return Installation{}, interpret(err, "installation")
+		return Installation{}, postgres.Interpret(err, "installation")
 	}
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
@@ -139,9 +142,9 @@ type InstallationChange struct {
 
 // UpdateInstallation changes an installation.
 func (s *Store) UpdateInstallation(ctx context.Context, name, id string, change InstallationChange) (changed Installation, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, id); err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		before, err := lookUpInstallation(ctx, q, name, id)
 		if err != nil {
@@ -156,7 +159,7 @@ func (s *Store) UpdateInstallation(ctx context.Context, name, id string, change 
 			SpaceSelection: change.SpaceSelection, SiteSelection: change.SiteSelection,
 		})
 		if err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		changed = before
 		changed.Row = row
@@ -178,14 +181,14 @@ func stored(configuration map[string]any) ([]byte, error) {
 	if configuration == nil {
 		return nil, nil
 	}
-	return toJSON(configuration)
+	return postgres.ToJSON(configuration)
 }
 
 // Uninstall takes an integration from an organization and so ends its tokens there. One that is not there is gone already.
 func (s *Store) Uninstall(ctx context.Context, name, id string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, id); err != nil {
-			if err = interpret(err, "installation"); schema.IsCode(err, schema.CodeNotFound) {
+			if err = postgres.Interpret(err, "installation"); schema.IsCode(err, schema.CodeNotFound) {
 				return nil
 			}
 			return err
@@ -195,7 +198,7 @@ func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 			return err
 		}
 		if err := q.DeleteInstallation(ctx, id); err != nil {
-			return interpret(err, "installation")
+			return postgres.Interpret(err, "installation")
 		}
 		return recordEvent(ctx, q, before, schema.IntegrationEventPayload{
 			Type: schema.EventInstallationDeleted, Previous: &schema.InstallationState{Configuration: before.Configuration},
@@ -206,27 +209,29 @@ func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 // ListInstallations lists the installations of an integration, after the id `after`. A nil externalID lets all through.
 func (s *Store) ListInstallations(
 	ctx context.Context, integration Integration, externalID *string, after string, size int,
-) (Page[Installation], error) {
+) (postgres.Page[Installation], error) {
 	name := integration.Name
-	total, err := s.planned.CountInstallationsOfIntegration(ctx, db.CountInstallationsOfIntegrationParams{Integration: name, ExternalID: externalID})
-	if err != nil {
-		return Page[Installation]{}, interpret(err, "installations")
-	}
-	rows, err := s.planned.ListInstallationsOfIntegration(ctx, db.ListInstallationsOfIntegrationParams{
-		Integration: name, ExternalID: externalID, After: after, PageSize: pageSize(size),
+	total, err := s.db.Planned.CountInstallationsOfIntegration(ctx, db.CountInstallationsOfIntegrationParams{
+		Integration: name, ExternalID: externalID,
 	})
 	if err != nil {
-		return Page[Installation]{}, interpret(err, "installations")
+		return postgres.Page[Installation]{}, postgres.Interpret(err, "installations")
+	}
+	rows, err := s.db.Planned.ListInstallationsOfIntegration(ctx, db.ListInstallationsOfIntegrationParams{
+		Integration: name, ExternalID: externalID, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Installation]{}, postgres.Interpret(err, "installations")
 	}
 	all := make([]Installation, len(rows))
 	each := make([]*Installation, len(rows))
 	for i, row := range rows {
 		if all[i], err = installationOf(row, integration.Manifest); err != nil {
-			return Page[Installation]{}, err
+			return postgres.Page[Installation]{}, err
 		}
 		each[i] = &all[i]
 	}
-	return pageOf(all, size, total), s.countSpaces(ctx, s.queries, each...)
+	return postgres.PageOf(all, size, total), s.countSpaces(ctx, s.db.Queries, each...)
 }
 
 // Installed is an installation with its integration.
@@ -237,17 +242,21 @@ type Installed struct {
 
 // ListInstalled lists what is installed in an organization that the viewer is in, after the installation `after`. A nil search lets all
 // through.
-func (s *Store) ListInstalled(ctx context.Context, target Membership, userID string, search *string, after string, size int) (Page[Installed], error) {
+func (s *Store) ListInstalled(
+	ctx context.Context, target Membership, userID string, search *string, after string, size int,
+) (postgres.Page[Installed], error) {
 	organization := target.Organization.ID
-	total, err := s.planned.CountInstallationsInOrganization(ctx, db.CountInstallationsInOrganizationParams{OrganizationID: organization, Search: search})
-	if err != nil {
-		return Page[Installed]{}, interpret(err, "installations")
-	}
-	rows, err := s.planned.ListInstallationsInOrganization(ctx, db.ListInstallationsInOrganizationParams{
-		OrganizationID: organization, UserID: userID, Search: search, After: after, PageSize: pageSize(size),
+	total, err := s.db.Planned.CountInstallationsInOrganization(ctx, db.CountInstallationsInOrganizationParams{
+		OrganizationID: organization, Search: search,
 	})
 	if err != nil {
-		return Page[Installed]{}, interpret(err, "installations")
+		return postgres.Page[Installed]{}, postgres.Interpret(err, "installations")
+	}
+	rows, err := s.db.Planned.ListInstallationsInOrganization(ctx, db.ListInstallationsInOrganizationParams{
+		OrganizationID: organization, UserID: userID, Search: search, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Installed]{}, postgres.Interpret(err, "installations")
 	}
 	all := make([]Installed, len(rows))
 	each := make([]*Installation, len(rows))
@@ -257,24 +266,26 @@ func (s *Store) ListInstalled(ctx context.Context, target Membership, userID str
 			Organization: row.Organization, IsMember: row.IsMember, Role: row.Role,
 		})
 		if err != nil {
-			return Page[Installed]{}, err
+			return postgres.Page[Installed]{}, err
 		}
 		installation, err := installationOf(row.IntegrationInstallation, integration.Manifest)
 		if err != nil {
-			return Page[Installed]{}, err
+			return postgres.Page[Installed]{}, err
 		}
 		installation.Role = target.Role
 		all[i] = Installed{Installation: installation, Integration: integration}
 		each[i] = &all[i].Installation
 	}
-	return pageOf(all, size, total), s.countSpaces(ctx, s.queries, each...)
+	return postgres.PageOf(all, size, total), s.countSpaces(ctx, s.db.Queries, each...)
 }
 
 // InstalledIn reads the installation of an integration in an organization.
 func (s *Store) InstalledIn(ctx context.Context, organizationID, name string) (Installation, error) {
-	row, err := s.queries.InstallationInOrganization(ctx, db.InstallationInOrganizationParams{OrganizationID: organizationID, Integration: name})
+	row, err := s.db.Queries.InstallationInOrganization(ctx, db.InstallationInOrganizationParams{
+		OrganizationID: organizationID, Integration: name,
+	})
 	if err != nil {
-		return Installation{}, interpret(err, "installation")
+		return Installation{}, postgres.Interpret(err, "installation")
 	}
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }

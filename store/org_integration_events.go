@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // keptEvents bounds the events of one integration: older ones are deleted.
@@ -20,7 +21,7 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 	payload.EventID, payload.InstallationID = schema.NewID(), i.Row.ID
 	to, err := q.IntegrationTunnel(ctx, i.Row.Integration)
 	if err != nil {
-		return interpret(err, "integration")
+		return postgres.Interpret(err, "integration")
 	}
 	event := db.InsertIntegrationEventParams{ID: payload.EventID, Integration: i.Row.Integration, InstallationID: i.Row.ID}
 	var logs []schema.IntegrationEventLog
@@ -32,41 +33,45 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 			Message: "Recorded. Scripts of integrations do not run on this server: in development mode, events are sent to the tunnel.", Timestamp: time.Now().UTC(), Level: "info",
 		})
 	}
-	if event.Payload, err = toJSON(payload); err != nil {
+	if event.Payload, err = postgres.ToJSON(payload); err != nil {
 		return err
 	}
-	if event.Logs, err = toJSON(notNil(logs)); err != nil {
+	if event.Logs, err = postgres.ToJSON(postgres.NotNil(logs)); err != nil {
 		return err
 	}
 	if err := q.InsertIntegrationEvent(ctx, event); err != nil {
-		return interpret(err, "event")
+		return postgres.Interpret(err, "event")
 	}
 	err = q.DeleteOldIntegrationEvents(ctx, db.DeleteOldIntegrationEventsParams{Integration: i.Row.Integration, Kept: keptEvents})
 	if err != nil || !sent {
-		return interpret(err, "event")
+		return postgres.Interpret(err, "event")
 	}
-	return Enqueue(ctx, q, schema.SendIntegrationEvent{
+	return postgres.Enqueue(ctx, q, schema.SendIntegrationEvent{
 		Organization: to.OrganizationID, Integration: i.Row.Integration, Event: event.ID,
 	})
 }
 
 // ListIntegrationEvents lists the events of an integration, the newest first; before is the id of the last one that is known, or "".
-func (s *Store) ListIntegrationEvents(ctx context.Context, name, before string, size int) (Page[IntegrationEvent], error) {
-	total, err := s.queries.CountIntegrationEvents(ctx, name)
+func (s *Store) ListIntegrationEvents(
+	ctx context.Context, name, before string, size int,
+) (postgres.Page[IntegrationEvent], error) {
+	total, err := s.db.Queries.CountIntegrationEvents(ctx, name)
 	if err != nil {
-		return Page[IntegrationEvent]{}, interpret(err, "events")
+		return postgres.Page[IntegrationEvent]{}, postgres.Interpret(err, "events")
 	}
-	rows, err := s.queries.ListIntegrationEvents(ctx, db.ListIntegrationEventsParams{Integration: name, Before: before, PageSize: pageSize(size)})
-	return pageOf(rows, size, total), interpret(err, "events")
+	rows, err := s.db.Queries.ListIntegrationEvents(ctx, db.ListIntegrationEventsParams{
+		Integration: name, Before: before, PageSize: postgres.PageSize(size),
+	})
+	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "events")
 }
 
 // IntegrationEvent reads an event that is listed.
 func (s *Store) IntegrationEvent(ctx context.Context, name, id string) (IntegrationEvent, error) {
-	row, err := s.queries.IntegrationEvent(ctx, db.IntegrationEventParams{Integration: name, ID: id})
+	row, err := s.db.Queries.IntegrationEvent(ctx, db.IntegrationEventParams{Integration: name, ID: id})
 	if err == nil && row.Status == nil {
 		return row, schema.NotFound("event")
 	}
-	return row, interpret(err, "event")
+	return row, postgres.Interpret(err, "event")
 }
 
 // Dispatch is an event that goes to a tunnel.
@@ -81,15 +86,15 @@ type Dispatch struct {
 
 // DispatchOf reads what is sent of an event. One whose integration is gone is not found.
 func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
-	event, err := s.queries.IntegrationEventByID(ctx, id)
+	event, err := s.db.Queries.IntegrationEventByID(ctx, id)
 	if err != nil {
-		return Dispatch{}, interpret(err, "event")
+		return Dispatch{}, postgres.Interpret(err, "event")
 	}
-	to, err := s.queries.IntegrationTunnel(ctx, event.Integration)
+	to, err := s.db.Queries.IntegrationTunnel(ctx, event.Integration)
 	if err != nil {
-		return Dispatch{}, interpret(err, "integration")
+		return Dispatch{}, postgres.Interpret(err, "integration")
 	}
-	d := Dispatch{Event: event, Tunnel: deref(to.DevTunnel)}
+	d := Dispatch{Event: event, Tunnel: postgres.Deref(to.DevTunnel)}
 	if d.Integration, err = s.IntegrationByName(ctx, event.Integration); err != nil {
 		return d, err
 	}
@@ -104,9 +109,11 @@ func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
 
 // FinishIntegrationEvent notes what became of an event that was sent.
 func (s *Store) FinishIntegrationEvent(ctx context.Context, id, status string, logs ...schema.IntegrationEventLog) error {
-	encoded, err := toJSON(notNil(logs))
+	encoded, err := postgres.ToJSON(postgres.NotNil(logs))
 	if err != nil {
 		return err
 	}
-	return interpret(s.queries.FinishIntegrationEvent(ctx, db.FinishIntegrationEventParams{ID: id, Status: &status, Logs: encoded}), "event")
+	return postgres.Interpret(s.db.Queries.FinishIntegrationEvent(ctx, db.FinishIntegrationEventParams{
+		ID: id, Status: &status, Logs: encoded,
+	}), "event")
 }

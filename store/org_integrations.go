@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Integration is an integration as a user sees it. Owner's role means something only if the user IsMember.
@@ -45,9 +46,11 @@ type NewIntegration struct {
 
 // OrganizationByName reads an organization that the user is in by its id or its hostname; any other is not found.
 func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname string) (Membership, error) {
-	row, err := s.queries.OrganizationByIDOrHostname(ctx, db.OrganizationByIDOrHostnameParams{UserID: userID, Name: idOrHostname})
+	row, err := s.db.Queries.OrganizationByIDOrHostname(ctx, db.OrganizationByIDOrHostnameParams{
+		UserID: userID, Name: idOrHostname,
+	})
 	if err != nil {
-		return Membership{}, interpret(err, "organization")
+		return Membership{}, postgres.Interpret(err, "organization")
 	}
 	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
@@ -62,22 +65,22 @@ func (s *Store) PublishIntegration(
 		return Integration{}, err
 	}
 	var published db.Integration
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		published, err = q.PublishIntegration(ctx, params)
 		if errors.Is(err, pgx.ErrNoRows) {
 			if _, err := q.IntegrationForUser(ctx, db.IntegrationForUserParams{UserID: userID, Name: n.Name}); err != nil {
-				return interpret(err, "integration")
+				return postgres.Interpret(err, "integration")
 			}
 			return schema.Forbidden("the integration belongs to another organization")
 		}
 		if err != nil {
-			return interpret(err, "integration")
+			return postgres.Interpret(err, "integration")
 		}
 		if err := keepVersion(ctx, q, userID, n, published.Version); err != nil {
 			return err
 		}
 		if published.Version == 1 {
-			if err := s.within(ctx, q, quotaIntegrations, owner.Organization.ID); err != nil {
+			if err := s.db.Within(ctx, q, postgres.QuotaIntegrations, owner.Organization.ID); err != nil {
 				return err
 			}
 		}
@@ -88,11 +91,11 @@ func (s *Store) PublishIntegration(
 				Integration: n.Name, ID: asset.ID, ContentType: asset.ContentType, Content: asset.Content,
 			})
 			if err != nil {
-				return interpret(err, "integration")
+				return postgres.Interpret(err, "integration")
 			}
 		}
 		err := q.DeleteOtherIntegrationAssets(ctx, db.DeleteOtherIntegrationAssetsParams{Integration: n.Name, Keep: keep})
-		return interpret(err, "integration")
+		return postgres.Interpret(err, "integration")
 	})
 	if err != nil {
 		return Integration{}, err
@@ -110,11 +113,12 @@ func (s *Store) publishing(
 	m := &n.Manifest
 	params := db.PublishIntegrationParams{
 		Name: n.Name, OrganizationID: owner.Organization.ID, Visibility: *m.Visibility, Target: *m.Target, Script: n.Script,
-		Title: *m.Title, Scopes: notNil(m.Scopes), Categories: notNil(m.Categories), BlockDomains: m.BlockDomains(),
-		HasBlocks: len(m.Blocks) > 0, HasContentSources: len(m.ContentSources) > 0, PreviewImages: []string{},
+		Title: *m.Title, Scopes: postgres.NotNil(m.Scopes), Categories: postgres.NotNil(m.Categories),
+		BlockDomains: m.BlockDomains(),
+		HasBlocks:    len(m.Blocks) > 0, HasContentSources: len(m.ContentSources) > 0, PreviewImages: []string{},
 	}
 	var err error
-	if params.Manifest, err = toJSON(m); err != nil {
+	if params.Manifest, err = postgres.ToJSON(m); err != nil {
 		return params, nil, err
 	}
 	assets := n.PreviewImages
@@ -126,11 +130,11 @@ func (s *Store) publishing(
 		assets = append(assets, *n.Icon)
 	}
 	if len(n.Secrets) > 0 {
-		secrets, err := toJSON(n.Secrets)
+		secrets, err := postgres.ToJSON(n.Secrets)
 		if err != nil {
 			return params, nil, err
 		}
-		if params.Secrets, err = s.seal(ctx, "integration "+n.Name, secrets); err != nil {
+		if params.Secrets, err = s.db.Seal(ctx, "integration "+n.Name, secrets); err != nil {
 			return params, nil, err
 		}
 	}
@@ -147,7 +151,8 @@ const (
 func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegration, version int32) error {
 	hash := sha256.Sum256([]byte(n.Script))
 	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
-		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime, Scopes: notNil(n.Manifest.Scopes),
+		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime,
+		Scopes:     postgres.NotNil(n.Manifest.Scopes),
 		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, // A body's size fits.
 	})
 	if err == nil {
@@ -156,29 +161,31 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	if err == nil {
 		err = q.DeleteOldIntegrationScripts(ctx, db.DeleteOldIntegrationScriptsParams{Integration: n.Name, Newest: version, Kept: keptScripts})
 	}
-	return interpret(err, "integration")
+	return postgres.Interpret(err, "integration")
 }
 
 // IntegrationVersion is a row of what was published.
 type IntegrationVersion = db.IntegrationVersion
 
 // ListIntegrationVersions lists the versions of an integration, the newest first; before is the last one that is known, or "".
-func (s *Store) ListIntegrationVersions(ctx context.Context, name, before string, size int) (Page[IntegrationVersion], error) {
+func (s *Store) ListIntegrationVersions(
+	ctx context.Context, name, before string, size int,
+) (postgres.Page[IntegrationVersion], error) {
 	last := int64(math.MaxInt32)
 	if before != "" {
 		var err error
 		if last, err = strconv.ParseInt(before, 10, 32); err != nil || last < 1 {
-			return Page[IntegrationVersion]{}, schema.BadPage()
+			return postgres.Page[IntegrationVersion]{}, schema.BadPage()
 		}
 	}
-	total, err := s.queries.CountIntegrationVersions(ctx, name)
+	total, err := s.db.Queries.CountIntegrationVersions(ctx, name)
 	if err != nil {
-		return Page[IntegrationVersion]{}, interpret(err, "versions")
+		return postgres.Page[IntegrationVersion]{}, postgres.Interpret(err, "versions")
 	}
-	rows, err := s.queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
-		Integration: name, Before: int32(last), PageSize: pageSize(size), // last has 32 bits.
+	rows, err := s.db.Queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
+		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size), // last has 32 bits.
 	})
-	return pageOf(rows, size, total), interpret(err, "versions")
+	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "versions")
 }
 
 // ScriptVersion is a version with its script; "" if that is no longer kept.
@@ -191,53 +198,55 @@ type ScriptVersion struct {
 func (s *Store) IntegrationVersion(ctx context.Context, name, number string) (ScriptVersion, error) {
 	version, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
-		return ScriptVersion{}, interpret(pgx.ErrNoRows, "version")
+		return ScriptVersion{}, postgres.Interpret(pgx.ErrNoRows, "version")
 	}
-	row, err := s.queries.IntegrationVersion(ctx, db.IntegrationVersionParams{Integration: name, Version: int32(version)})
-	return ScriptVersion{row.IntegrationVersion, row.Script}, interpret(err, "version")
+	row, err := s.db.Queries.IntegrationVersion(ctx, db.IntegrationVersionParams{
+		Integration: name, Version: int32(version),
+	})
+	return ScriptVersion{row.IntegrationVersion, row.Script}, postgres.Interpret(err, "version")
 }
 
 // UnpublishIntegration deletes an integration with its installations, and so ends their tokens.
 func (s *Store) UnpublishIntegration(ctx context.Context, name string) error {
-	_, err := s.queries.DeleteIntegration(ctx, name)
-	return interpret(err, "integration")
+	_, err := s.db.Queries.DeleteIntegration(ctx, name)
+	return postgres.Interpret(err, "integration")
 }
 
 // SetIntegrationTunnel sends the events of an integration to an address, those of all organizations if everybody is set, and else
 // those of its owner's own. An empty address ends that.
 func (s *Store) SetIntegrationTunnel(ctx context.Context, name, address string, everybody bool) error {
-	return interpret(s.queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
-		Name: name, Tunnel: unlessEmpty(address), Everybody: everybody && address != "",
+	return postgres.Interpret(s.db.Queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
+		Name: name, Tunnel: postgres.UnlessEmpty(address), Everybody: everybody && address != "",
 	}), "integration")
 }
 
 // IntegrationSecrets reads the secrets of an integration for its script. No answer ever contains them.
 func (s *Store) IntegrationSecrets(ctx context.Context, name string) (map[string]string, error) {
-	sealed, err := s.queries.IntegrationSecrets(ctx, name)
+	sealed, err := s.db.Queries.IntegrationSecrets(ctx, name)
 	if err != nil || sealed == nil {
-		return nil, interpret(err, "integration")
+		return nil, postgres.Interpret(err, "integration")
 	}
-	secrets, err := s.unseal(ctx, "integration "+name, sealed)
+	secrets, err := s.db.Unseal(ctx, "integration "+name, sealed)
 	if err != nil {
 		return nil, err
 	}
-	return fromJSON[map[string]string](secrets)
+	return postgres.FromJSON[map[string]string](secrets)
 }
 
 // Integration reads an integration that the user may see; any other is not found.
 func (s *Store) Integration(ctx context.Context, userID, name string) (Integration, error) {
-	row, err := s.queries.IntegrationForUser(ctx, db.IntegrationForUserParams{UserID: userID, Name: name})
+	row, err := s.db.Queries.IntegrationForUser(ctx, db.IntegrationForUserParams{UserID: userID, Name: name})
 	if err != nil {
-		return Integration{}, interpret(err, "integration")
+		return Integration{}, postgres.Interpret(err, "integration")
 	}
 	return integrationOf(db.ListIntegrationsRow(row))
 }
 
 // IntegrationByName reads an integration for a caller whose right to it is already known.
 func (s *Store) IntegrationByName(ctx context.Context, name string) (Integration, error) {
-	row, err := s.queries.IntegrationByName(ctx, name)
+	row, err := s.db.Queries.IntegrationByName(ctx, name)
 	if err != nil {
-		return Integration{}, interpret(err, "integration")
+		return Integration{}, postgres.Interpret(err, "integration")
 	}
 	return integrationOf(db.ListIntegrationsRow{
 		Name: row.Name, Version: row.Version, Verified: row.Verified, Manifest: row.Manifest, Icon: row.Icon, PreviewImages: row.PreviewImages,
@@ -246,7 +255,7 @@ func (s *Store) IntegrationByName(ctx context.Context, name string) (Integration
 }
 
 func integrationOf(row db.ListIntegrationsRow) (Integration, error) {
-	manifest, err := fromJSON[schema.IntegrationManifest](row.Manifest)
+	manifest, err := postgres.FromJSON[schema.IntegrationManifest](row.Manifest)
 	if err != nil {
 		return Integration{}, err
 	}
@@ -267,49 +276,49 @@ type IntegrationFilter struct {
 // that the user is a member of, the list has all integrations of that organization.
 func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
-) (Page[Integration], error) {
+) (postgres.Page[Integration], error) {
 	if f.Owner != nil {
 		_, err := s.Organization(ctx, userID, *f.Owner)
 		switch {
 		case err == nil:
 			return s.listOwnIntegrations(ctx, userID, f, after, size)
 		case !schema.IsCode(err, schema.CodeNotFound):
-			return Page[Integration]{}, err
+			return postgres.Page[Integration]{}, err
 		}
 	}
-	total, err := s.planned.CountIntegrations(ctx, db.CountIntegrationsParams{
+	total, err := s.db.Planned.CountIntegrations(ctx, db.CountIntegrationsParams{
 		Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: f.Owner, Blocks: f.Blocks,
 		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain,
 	})
 	if err != nil {
-		return Page[Integration]{}, interpret(err, "integrations")
+		return postgres.Page[Integration]{}, postgres.Interpret(err, "integrations")
 	}
-	rows, err := s.planned.ListIntegrations(ctx, db.ListIntegrationsParams{
+	rows, err := s.db.Planned.ListIntegrations(ctx, db.ListIntegrationsParams{
 		UserID: userID, Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: f.Owner, Blocks: f.Blocks,
-		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain, After: after, PageSize: pageSize(size),
+		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[Integration]{}, interpret(err, "integrations")
+		return postgres.Page[Integration]{}, postgres.Interpret(err, "integrations")
 	}
 	return integrationsOf(rows, size, total)
 }
 
 func (s *Store) listOwnIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
-) (Page[Integration], error) {
-	total, err := s.planned.CountOwnIntegrations(ctx, db.CountOwnIntegrationsParams{
+) (postgres.Page[Integration], error) {
+	total, err := s.db.Planned.CountOwnIntegrations(ctx, db.CountOwnIntegrationsParams{
 		Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: *f.Owner, Blocks: f.Blocks,
 		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain,
 	})
 	if err != nil {
-		return Page[Integration]{}, interpret(err, "integrations")
+		return postgres.Page[Integration]{}, postgres.Interpret(err, "integrations")
 	}
-	rows, err := s.planned.ListOwnIntegrations(ctx, db.ListOwnIntegrationsParams{
+	rows, err := s.db.Planned.ListOwnIntegrations(ctx, db.ListOwnIntegrationsParams{
 		UserID: userID, Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: *f.Owner, Blocks: f.Blocks,
-		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain, After: after, PageSize: pageSize(size),
+		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[Integration]{}, interpret(err, "integrations")
+		return postgres.Page[Integration]{}, postgres.Interpret(err, "integrations")
 	}
 	same := make([]db.ListIntegrationsRow, len(rows))
 	for i, row := range rows {
@@ -318,32 +327,32 @@ func (s *Store) listOwnIntegrations(
 	return integrationsOf(same, size, total)
 }
 
-func integrationsOf(rows []db.ListIntegrationsRow, size int, total int64) (Page[Integration], error) {
+func integrationsOf(rows []db.ListIntegrationsRow, size int, total int64) (postgres.Page[Integration], error) {
 	integrations := make([]Integration, len(rows))
 	for i, row := range rows {
 		var err error
 		if integrations[i], err = integrationOf(row); err != nil {
-			return Page[Integration]{}, err
+			return postgres.Page[Integration]{}, err
 		}
 	}
-	return pageOf(integrations, size, total), nil
+	return postgres.PageOf(integrations, size, total), nil
 }
 
 // IntegrationAssets lists the pictures of an integration, without their bytes.
 func (s *Store) IntegrationAssets(ctx context.Context, name string) ([]IntegrationAsset, error) {
-	rows, err := s.queries.IntegrationAssets(ctx, name)
+	rows, err := s.db.Queries.IntegrationAssets(ctx, name)
 	assets := make([]IntegrationAsset, len(rows))
 	for i, row := range rows {
 		assets[i] = IntegrationAsset{ID: row.ID, ContentType: row.ContentType}
 	}
-	return assets, interpret(err, "integration")
+	return assets, postgres.Interpret(err, "integration")
 }
 
 // IntegrationAsset reads a picture. Its id works like a secret: only those who were shown the integration know it.
 func (s *Store) IntegrationAsset(ctx context.Context, name, id string) (IntegrationAsset, error) {
-	row, err := s.queries.IntegrationAsset(ctx, db.IntegrationAssetParams{Integration: name, ID: id})
+	row, err := s.db.Queries.IntegrationAsset(ctx, db.IntegrationAssetParams{Integration: name, ID: id})
 	if err != nil {
-		return IntegrationAsset{}, interpret(err, "asset")
+		return IntegrationAsset{}, postgres.Interpret(err, "asset")
 	}
 	return IntegrationAsset{ID: id, ContentType: row.ContentType, Content: row.Content}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // inviteLinkKeyName may change: links that were sent before lead nowhere then, and mails that wait are sent with others.
@@ -44,7 +45,7 @@ func linkHash(secret string) []byte {
 
 // newInviteMail is the mail of an invite that is made now.
 func (s *Store) newInviteMail() schema.InviteMail {
-	if s.invitesByMail {
+	if s.config.InvitesByMail {
 		return schema.InviteMail{State: schema.InviteMailWaiting}
 	}
 	return schema.InviteMail{State: schema.InviteMailOff, Reason: schema.InviteMailsOff}
@@ -53,11 +54,11 @@ func (s *Store) newInviteMail() schema.InviteMail {
 // addMails names the mails of invites. Those who log in through a provider need no link of ours.
 func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso bool) error {
 	invites.MailState = string(s.newInviteMail().State)
-	linked := s.invitesByMail && !sso
+	linked := s.config.InvitesByMail && !sso
 	var key []byte
 	if linked {
 		var err error
-		if key, err = s.key(ctx, inviteLinkKeyName); err != nil {
+		if key, err = s.db.Key(ctx, inviteLinkKeyName); err != nil {
 			return err
 		}
 	}
@@ -75,46 +76,46 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 // askForMails counts mails against the quotas of the organization and of the inviter, and enqueues the job that sends
 // them. An invite that no user made counts for the organization's first administrator.
 func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
-	if !s.invitesByMail || n == 0 {
+	if !s.config.InvitesByMail || n == 0 {
 		return nil
 	}
-	maker, err := q.MakerOf(ctx, db.MakerOfParams{UserID: actingUser(ctx), Organization: organizationID})
+	maker, err := q.MakerOf(ctx, db.MakerOfParams{UserID: postgres.ActingUser(ctx), Organization: organizationID})
 	if err != nil {
-		return interpret(err, "mails")
+		return postgres.Interpret(err, "mails")
 	}
 	for _, counted := range []struct {
-		quota
+		postgres.Quota
 		subject string
-	}{{quotaInviteMails, organizationID}, {quotaUserMails, mailsBy(maker)}} {
+	}{{postgres.QuotaInviteMails, organizationID}, {postgres.QuotaUserMails, mailsBy(maker)}} {
 		_, err := q.CountMails(ctx, db.CountMailsParams{Subject: counted.subject, Mails: int64(n)})
-		if err := interpret(err, "mails"); err != nil {
+		if err := postgres.Interpret(err, "mails"); err != nil {
 			return err
 		}
-		if err := s.within(ctx, q, counted.quota, counted.subject); err != nil {
+		if err := s.db.Within(ctx, q, counted.Quota, counted.subject); err != nil {
 			return err
 		}
 	}
-	return Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
+	return postgres.Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
 }
 
 // MailInviteAgain sends an invite that nobody has accepted once more, with a new link and a new end. The link in the last mail leads
 // nowhere from now on.
 func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
-	if !s.invitesByMail {
+	if !s.config.InvitesByMail {
 		return EmailInvite{}, schema.Conflict(schema.InviteMailsOff)
 	}
-	key, err := s.key(ctx, inviteLinkKeyName)
+	key, err := s.db.Key(ctx, inviteLinkKeyName)
 	if err != nil {
 		return EmailInvite{}, err
 	}
 	var invite EmailInvite
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		id := schema.NewID()
 		invite, err = q.MailInviteAgain(ctx, db.MailInviteAgainParams{
 			OrganizationID: organizationID, UserID: userID, MailID: id, LinkHash: linkHash(linkSecret(key, id)), ExpiresAt: s.inviteEnd(),
 		})
 		if err != nil {
-			return interpret(err, "invite")
+			return postgres.Interpret(err, "invite")
 		}
 		return s.askForMails(ctx, q, organizationID, 1)
 	})
@@ -134,15 +135,18 @@ type InviteToMail struct {
 
 // NextInviteMail gives the next mail of an organization that waits, after the one to a user; none is NotFound.
 func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string) (InviteToMail, error) {
-	key, err := s.key(ctx, inviteLinkKeyName)
+	key, err := s.db.Key(ctx, inviteLinkKeyName)
 	if err != nil {
 		return InviteToMail{}, err
 	}
-	row, err := s.queries.NextInviteMail(ctx, db.NextInviteMailParams{OrganizationID: organizationID, After: after})
+	row, err := s.db.Queries.NextInviteMail(ctx, db.NextInviteMailParams{OrganizationID: organizationID, After: after})
 	if err != nil {
-		return InviteToMail{}, interpret(err, "mail")
+		return InviteToMail{}, postgres.Interpret(err, "mail")
 	}
-	next := InviteToMail{EmailInvite: row.EmailInvite, MailID: deref(row.EmailInvite.MailID), Organization: row.Title, Inviter: row.Inviter}
+	next := InviteToMail{
+		EmailInvite: row.EmailInvite, MailID: postgres.Deref(row.EmailInvite.MailID), Organization: row.Title,
+		Inviter: row.Inviter,
+	}
 	if !row.EmailInvite.Sso {
 		next.Secret = linkSecret(key, next.MailID)
 	}
@@ -153,8 +157,8 @@ func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string
 // nodes together have sent as many as they may.
 func (s *Store) MayMail(ctx context.Context, userID string) error {
 	today := func(subject string) (int64, error) {
-		n, err := s.queries.MailsToday(ctx, subject)
-		if err = interpret(err, "mails"); schema.IsCode(err, schema.CodeNotFound) {
+		n, err := s.db.Queries.MailsToday(ctx, subject)
+		if err = postgres.Interpret(err, "mails"); schema.IsCode(err, schema.CodeNotFound) {
 			return 0, nil
 		}
 		return n, err
@@ -163,7 +167,7 @@ func (s *Store) MayMail(ctx context.Context, userID string) error {
 	if err != nil {
 		return err
 	}
-	if all >= s.bound(quotaAllMails) {
+	if all >= s.db.Bound(postgres.QuotaAllMails) {
 		return schema.TooManyRequests("as many invites were sent by mail today as this service may send: they wait", 0)
 	}
 	person, err := today(userID)
@@ -178,14 +182,14 @@ func (s *Store) MayMail(ctx context.Context, userID string) error {
 
 // InviteMailSent notes that a mail is sent.
 func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		err := q.InviteMailSent(ctx, db.InviteMailSentParams{OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID})
 		for _, subject := range []string{m.UserID, allMails} {
 			if err == nil {
 				_, err = q.CountMails(ctx, db.CountMailsParams{Subject: subject, Mails: 1})
 			}
 		}
-		return interpret(err, "invite")
+		return postgres.Interpret(err, "invite")
 	})
 }
 
@@ -201,7 +205,7 @@ func (s *Store) InviteMailsNotSent(ctx context.Context, organizationID, reason s
 
 func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error {
 	p.GiveUpBefore = time.Now().Add(-inviteMailKept)
-	return interpret(s.planned.InviteMailNotSent(ctx, p), "invites")
+	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 
 // LinkedInvite is an invite as whoever follows the link in its mail sees it.
@@ -209,9 +213,9 @@ type LinkedInvite = db.InviteByLinkRow
 
 // InviteByLink reads the invite of a link. One that was used, replaced or withdrawn is not found.
 func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, error) {
-	row, err := s.queries.InviteByLink(ctx, linkHash(secret))
+	row, err := s.db.Queries.InviteByLink(ctx, linkHash(secret))
 	if err != nil {
-		return LinkedInvite{}, interpret(err, "invite")
+		return LinkedInvite{}, postgres.Interpret(err, "invite")
 	}
 	return row, stillGood(row.EmailInvite.ExpiresAt)
 }
@@ -220,17 +224,17 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 // used, the link proves nothing but that the address is read, so it gets none: token is "". A name, if given, is that of a new
 // account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))
 		if err != nil {
-			return interpret(err, "invite")
+			return postgres.Interpret(err, "invite")
 		}
 		if err := stillGood(invite.ExpiresAt); err != nil {
 			return err
 		}
 		claimed, err := q.ClaimUser(ctx, db.ClaimUserParams{ID: invite.UserID, DisplayName: name})
 		if err != nil {
-			return interpret(err, "user")
+			return postgres.Interpret(err, "user")
 		}
 		if _, err := raiseMembership(ctx, q, invite.UserID, invite.OrganizationID, invite.Role, invite.Sso); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // LinkInvite is a row of its table.
@@ -26,58 +27,62 @@ type NewLinkInvite struct {
 // CreateLinkInvite adds an invite.
 func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
 	var row LinkInvite
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		row, err = q.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
 			ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
 			CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, ExpiresAt: s.inviteEnd(),
 		})
 		if err != nil {
-			return interpret(err, "invite")
+			return postgres.Interpret(err, "invite")
 		}
-		return s.within(ctx, q, quotaInviteLinks, invite.OrganizationID)
+		return s.db.Within(ctx, q, postgres.QuotaInviteLinks, invite.OrganizationID)
 	})
 	return row, err
 }
 
 // LinkInvite reads an invite of an organization.
 func (s *Store) LinkInvite(ctx context.Context, organizationID, id string) (LinkInvite, error) {
-	row, err := s.queries.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
-	return row, interpret(err, "invite")
+	row, err := s.db.Queries.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
+	return row, postgres.Interpret(err, "invite")
 }
 
 // UpdateLinkInvite changes what an invite gives from now on; who followed it before keeps what they got.
 func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string, role *string) (LinkInvite, error) {
-	row, err := s.queries.UpdateLinkInvite(ctx, db.UpdateLinkInviteParams{ID: id, OrganizationID: organizationID, Role: role})
-	return row, interpret(err, "invite")
+	row, err := s.db.Queries.UpdateLinkInvite(ctx, db.UpdateLinkInviteParams{
+		ID: id, OrganizationID: organizationID, Role: role,
+	})
+	return row, postgres.Interpret(err, "invite")
 }
 
 // DeleteLinkInvite deletes an invite if it is there.
 func (s *Store) DeleteLinkInvite(ctx context.Context, organizationID, id string) error {
-	err := s.queries.DeleteLinkInvite(ctx, db.DeleteLinkInviteParams{ID: id, OrganizationID: organizationID})
-	return interpret(err, "invite")
+	err := s.db.Queries.DeleteLinkInvite(ctx, db.DeleteLinkInviteParams{ID: id, OrganizationID: organizationID})
+	return postgres.Interpret(err, "invite")
 }
 
 // ListLinkInvites lists the invites to an organization as a whole in the order they were made, after the id `after`.
-func (s *Store) ListLinkInvites(ctx context.Context, organizationID, after string, size int) (Page[LinkInvite], error) {
-	total, err := s.queries.CountLinkInvites(ctx, organizationID)
+func (s *Store) ListLinkInvites(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[LinkInvite], error) {
+	total, err := s.db.Queries.CountLinkInvites(ctx, organizationID)
 	if err != nil {
-		return Page[LinkInvite]{}, interpret(err, "invites")
+		return postgres.Page[LinkInvite]{}, postgres.Interpret(err, "invites")
 	}
-	rows, err := s.queries.ListLinkInvites(ctx, db.ListLinkInvitesParams{
-		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListLinkInvites(ctx, db.ListLinkInvitesParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[LinkInvite]{}, interpret(err, "invites")
+		return postgres.Page[LinkInvite]{}, postgres.Interpret(err, "invites")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // inviteEnd is when an invite that is made now ends; nil is never.
 func (s *Store) inviteEnd() *time.Time {
-	if s.inviteLifetime <= 0 {
+	if s.config.InviteLifetime <= 0 {
 		return nil
 	}
-	end := time.Now().Add(s.inviteLifetime)
+	end := time.Now().Add(s.config.InviteLifetime)
 	return &end
 }
 
@@ -100,14 +105,14 @@ func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id str
 
 // followLinkInvite follows a link. One to content makes a stranger a guest of the organization as well.
 func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
 		if err != nil {
-			return interpret(err, "invite")
+			return postgres.Interpret(err, "invite")
 		}
 		open, err := q.LinksAreOpen(ctx, organizationID)
 		if err != nil {
-			return interpret(err, "invite")
+			return postgres.Interpret(err, "invite")
 		}
 		if !open {
 			return schema.Forbidden("the organization has turned its invite links off")
@@ -121,12 +126,12 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 		}
 		added, err := raiseMembership(ctx, q, userID, organizationID, role, false)
 		if err == nil && added {
-			err = s.within(ctx, q, quotaMembers, organizationID)
+			err = s.db.Within(ctx, q, postgres.QuotaMembers, organizationID)
 		}
 		if err != nil || role != nil || invite.Role == nil {
 			return err
 		}
-		return interpret(q.RaiseGrant(ctx, db.RaiseGrantParams{
+		return postgres.Interpret(q.RaiseGrant(ctx, db.RaiseGrantParams{
 			OrganizationID: organizationID, CollectionID: invite.CollectionID, SpaceID: invite.SpaceID, UserID: userID,
 			Role: *invite.Role,
 		}), "grant")
@@ -141,15 +146,15 @@ func raiseMembership(
 		UserID: userID, OrganizationID: organizationID, Role: role, Sso: sso,
 	})
 	if err != nil || n > 0 {
-		return n > 0, interpret(err, "membership")
+		return n > 0, postgres.Interpret(err, "membership")
 	}
 	held, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
 	if err != nil {
-		return false, interpret(err, "membership")
+		return false, postgres.Interpret(err, "membership")
 	}
 	if schema.RoleFromNullable(held).AtLeast(schema.RoleFromNullable(role)) {
 		return false, nil
 	}
 	err = q.UpsertMembership(ctx, db.UpsertMembershipParams{UserID: userID, OrganizationID: organizationID, Role: role})
-	return false, interpret(err, "membership")
+	return false, postgres.Interpret(err, "membership")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // IssuesCluster is a row of its table.
@@ -21,30 +22,31 @@ type ClusterOrder struct {
 // Keys are the place of a cluster in a list with this order, as the sort keys of a page token.
 func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	if o.By == "updatedAt" {
-		return Cursor[time.Time]{c.UpdatedAt, c.ID}.Keys()
+		return postgres.Cursor[time.Time]{Key: c.UpdatedAt, ID: c.ID}.Keys()
 	}
-	return Cursor[int64]{map[string]int64{"issues": int64(c.Issues), "conversations": int64(c.Conversations)}[o.By], c.ID}.Keys()
+	return postgres.Cursor[int64]{
+		Key: map[string]int64{"issues": int64(c.Issues), "conversations": int64(c.Conversations)}[o.By], ID: c.ID,
+	}.Keys()
 }
-
-// lastID is after every id: ids hold no such character.
-const lastID = "~"
 
 // after gives where the list goes on after the keys, which are nil for the first page.
 func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
-	from := db.ListClustersParams{OrderBy: o.By, Ascending: o.Ascending, AfterTime: beginOfTime, AfterCount: -1}
+	from := db.ListClustersParams{
+		OrderBy: o.By, Ascending: o.Ascending, AfterTime: postgres.BeginOfTime, AfterCount: -1,
+	}
 	if !o.Ascending {
-		from.AfterTime, from.AfterCount, from.After = endOfTime, math.MaxInt32, lastID
+		from.AfterTime, from.AfterCount, from.After = postgres.EndOfTime, math.MaxInt32, postgres.LastID
 	}
 	switch {
 	case keys == nil:
 	case o.By == "updatedAt":
-		cursor, err := ParseCursor[time.Time](keys)
+		cursor, err := postgres.ParseCursor[time.Time](keys)
 		if err != nil {
 			return from, err
 		}
 		from.AfterTime, from.After = cursor.Key, cursor.ID
 	default:
-		cursor, err := ParseCursor[int64](keys)
+		cursor, err := postgres.ParseCursor[int64](keys)
 		if err != nil {
 			return from, err
 		}
@@ -67,42 +69,44 @@ type ClusterRow struct {
 // ListClusters lists an organization's clusters after the one with these keys, which are nil for the first page.
 func (s *Store) ListClusters(
 	ctx context.Context, organizationID string, order ClusterOrder, now time.Time, after []string, size int,
-) (Page[ClusterRow], error) {
+) (postgres.Page[ClusterRow], error) {
 	params, err := order.after(after)
 	if err != nil {
-		return Page[ClusterRow]{}, err
+		return postgres.Page[ClusterRow]{}, err
 	}
-	params.OrganizationID, params.PageSize = organizationID, pageSize(size)
-	total, err := s.queries.CountClusters(ctx, organizationID)
+	params.OrganizationID, params.PageSize = organizationID, postgres.PageSize(size)
+	total, err := s.db.Queries.CountClusters(ctx, organizationID)
 	if err != nil {
-		return Page[ClusterRow]{}, interpret(err, "clusters")
+		return postgres.Page[ClusterRow]{}, postgres.Interpret(err, "clusters")
 	}
-	rows, err := s.planned.ListClusters(ctx, params)
+	rows, err := s.db.Planned.ListClusters(ctx, params)
 	if err != nil {
-		return Page[ClusterRow]{}, interpret(err, "clusters")
+		return postgres.Page[ClusterRow]{}, postgres.Interpret(err, "clusters")
 	}
-	clusters := pageOf(rows, size, total)
+	clusters := postgres.PageOf(rows, size, total)
 	pulsed, err := s.withPulses(ctx, now, clusters.Rows...)
 	if err != nil {
-		return Page[ClusterRow]{}, err
+		return postgres.Page[ClusterRow]{}, err
 	}
-	return Page[ClusterRow]{Rows: pulsed, Total: clusters.Total, More: clusters.More}, nil
+	return postgres.Page[ClusterRow]{Rows: pulsed, Total: clusters.Total, More: clusters.More}, nil
 }
 
 // Cluster reads a cluster of an organization.
 func (s *Store) Cluster(ctx context.Context, organizationID, id string, now time.Time) (ClusterRow, error) {
-	row, err := s.queries.ClusterByID(ctx, db.ClusterByIDParams{ID: id, OrganizationID: organizationID})
+	row, err := s.db.Queries.ClusterByID(ctx, db.ClusterByIDParams{ID: id, OrganizationID: organizationID})
 	if err != nil {
-		return ClusterRow{}, interpret(err, "cluster")
+		return ClusterRow{}, postgres.Interpret(err, "cluster")
 	}
 	return s.withPulse(ctx, now, row)
 }
 
 // MuteCluster sets whether a cluster is muted.
 func (s *Store) MuteCluster(ctx context.Context, organizationID, id string, muted bool, now time.Time) (ClusterRow, error) {
-	row, err := s.queries.MuteCluster(ctx, db.MuteClusterParams{ID: id, OrganizationID: organizationID, Muted: muted})
+	row, err := s.db.Queries.MuteCluster(ctx, db.MuteClusterParams{
+		ID: id, OrganizationID: organizationID, Muted: muted,
+	})
 	if err != nil {
-		return ClusterRow{}, interpret(err, "cluster")
+		return ClusterRow{}, postgres.Interpret(err, "cluster")
 	}
 	return s.withPulse(ctx, now, row)
 }
@@ -125,39 +129,47 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 	if len(ids) == 0 {
 		return rows, nil
 	}
-	weeks, err := s.queries.ClusterPulses(ctx, db.ClusterPulsesParams{Now: now, Clusters: ids, Weeks: schema.PulseWeeks})
+	weeks, err := s.db.Queries.ClusterPulses(ctx, db.ClusterPulsesParams{
+		Now: now, Clusters: ids, Weeks: schema.PulseWeeks,
+	})
 	if err != nil {
-		return nil, interpret(err, "clusters")
+		return nil, postgres.Interpret(err, "clusters")
 	}
 	for _, week := range weeks {
 		// Week 0 is the newest and comes last.
-		rows[at[deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
+		rows[at[postgres.Deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
 	}
-	requests, err := s.queries.RequestsOfClusters(ctx, db.RequestsOfClustersParams{
+	requests, err := s.db.Queries.RequestsOfClusters(ctx, db.RequestsOfClustersParams{
 		Clusters: ids, OrganizationID: clusters[0].OrganizationID, Most: schema.ClusterRequests,
 	})
 	if err != nil {
-		return nil, interpret(err, "clusters")
+		return nil, postgres.Interpret(err, "clusters")
 	}
 	for _, request := range requests {
-		row := &rows[at[deref(request.ClusterID)]]
+		row := &rows[at[postgres.Deref(request.ClusterID)]]
 		row.Requests = append(row.Requests, request)
 	}
 	return rows, nil
 }
 
 // ListClusterEvents lists the history of a cluster of an organization, the oldest first, after the id `after`.
-func (s *Store) ListClusterEvents(ctx context.Context, organizationID, id, after string, size int) (Page[ClusterEvent], error) {
-	if _, err := s.queries.ClusterByID(ctx, db.ClusterByIDParams{ID: id, OrganizationID: organizationID}); err != nil {
-		return Page[ClusterEvent]{}, interpret(err, "cluster")
+func (s *Store) ListClusterEvents(
+	ctx context.Context, organizationID, id, after string, size int,
+) (postgres.Page[ClusterEvent], error) {
+	if _, err := s.db.Queries.ClusterByID(ctx, db.ClusterByIDParams{
+		ID: id, OrganizationID: organizationID,
+	}); err != nil {
+		return postgres.Page[ClusterEvent]{}, postgres.Interpret(err, "cluster")
 	}
-	total, err := s.queries.CountClusterEvents(ctx, id)
+	total, err := s.db.Queries.CountClusterEvents(ctx, id)
 	if err != nil {
-		return Page[ClusterEvent]{}, interpret(err, "history")
+		return postgres.Page[ClusterEvent]{}, postgres.Interpret(err, "history")
 	}
-	rows, err := s.queries.ListClusterEvents(ctx, db.ListClusterEventsParams{ClusterID: id, After: after, PageSize: pageSize(size)})
+	rows, err := s.db.Queries.ListClusterEvents(ctx, db.ListClusterEventsParams{
+		ClusterID: id, After: after, PageSize: postgres.PageSize(size),
+	})
 	if err != nil {
-		return Page[ClusterEvent]{}, interpret(err, "history")
+		return postgres.Page[ClusterEvent]{}, postgres.Interpret(err, "history")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }

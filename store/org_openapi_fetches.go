@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 const (
@@ -21,14 +22,14 @@ const (
 
 // AskForOpenAPIFetches asks for a job for each organization that has specifications whose time has come.
 func (s *Store) AskForOpenAPIFetches(ctx context.Context) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		again := time.Now().Add(specAskAgain)
 		organizations, err := q.AskAboutOpenAPISpecs(ctx, db.AskAboutOpenAPISpecsParams{Size: specBatch, AskAgain: &again})
 		if err != nil {
-			return interpret(err, "OpenAPI specifications")
+			return postgres.Interpret(err, "OpenAPI specifications")
 		}
 		for _, id := range organizations {
-			if err := Enqueue(ctx, q, schema.FetchOpenAPI{Organization: id}); err != nil {
+			if err := postgres.Enqueue(ctx, q, schema.FetchOpenAPI{Organization: id}); err != nil {
 				return err
 			}
 		}
@@ -42,11 +43,13 @@ func (s *Store) StartOpenAPIFetch(ctx context.Context, organizationID string, be
 	if begun == nil {
 		begun = []string{}
 	}
-	spec, err = s.queries.StartOpenAPISpecFetch(ctx, db.StartOpenAPISpecFetchParams{OrganizationID: organizationID, Begun: begun})
+	spec, err = s.db.Queries.StartOpenAPISpecFetch(ctx, db.StartOpenAPISpecFetchParams{
+		OrganizationID: organizationID, Begun: begun,
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return spec, false, nil
 	}
-	return spec, err == nil, interpret(err, "OpenAPI specification")
+	return spec, err == nil, postgres.Interpret(err, "OpenAPI specification")
 }
 
 // OpenAPIFetch is how the fetching of a specification ended.
@@ -64,17 +67,17 @@ type OpenAPIFetch struct {
 // EndOpenAPIFetch stores how the fetching of a specification ended. What could not be read keeps its last good version. Nothing
 // happens if the specification was given another source meanwhile: there is another job for that.
 func (s *Store) EndOpenAPIFetch(ctx context.Context, begun OpenAPISpec, f OpenAPIFetch) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{ID: begun.ID, SourceNumber: begun.SourceNumber})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
-			return interpret(err, "OpenAPI specification")
+			return postgres.Interpret(err, "OpenAPI specification")
 		}
 		if f.Document != nil {
 			if err := s.addOpenAPISpecVersion(ctx, q, &spec, sha256.Sum256(f.Document), f.Document); err != nil {
-				return interpret(err, "OpenAPI specification version")
+				return postgres.Interpret(err, "OpenAPI specification version")
 			}
 		}
 		end := db.EndOpenAPISpecFetchParams{
@@ -91,17 +94,17 @@ func (s *Store) EndOpenAPIFetch(ctx context.Context, begun OpenAPISpec, f OpenAP
 				return err
 			}
 		}
-		return interpret(q.EndOpenAPISpecFetch(ctx, end), "OpenAPI specification")
+		return postgres.Interpret(q.EndOpenAPISpecFetch(ctx, end), "OpenAPI specification")
 	})
 }
 
 // ContinueOpenAPIFetches asks for another job if an organization has more specifications to be fetched.
 func (s *Store) ContinueOpenAPIFetches(ctx context.Context, organizationID string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		more, err := q.OpenAPISpecsWanted(ctx, organizationID)
 		if err != nil || !more {
-			return interpret(err, "OpenAPI specifications")
+			return postgres.Interpret(err, "OpenAPI specifications")
 		}
-		return Enqueue(ctx, q, schema.FetchOpenAPI{Organization: organizationID})
+		return postgres.Enqueue(ctx, q, schema.FetchOpenAPI{Organization: organizationID})
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // OpenAPISpec is a row of its table; OpenAPISpecVersion is a version without its document.
@@ -29,40 +30,42 @@ type OpenAPISource struct {
 
 // OpenAPISpec reads a specification of an organization.
 func (s *Store) OpenAPISpec(ctx context.Context, organizationID, slug string) (OpenAPISpec, error) {
-	row, err := s.queries.OpenAPISpec(ctx, db.OpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
-	return row, interpret(err, "OpenAPI specification")
+	row, err := s.db.Queries.OpenAPISpec(ctx, db.OpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+	return row, postgres.Interpret(err, "OpenAPI specification")
 }
 
 // ListOpenAPISpecs lists an organization's specifications in the order they were made, after the id `after`.
-func (s *Store) ListOpenAPISpecs(ctx context.Context, organizationID, after string, size int) (Page[OpenAPISpec], error) {
-	total, err := s.queries.CountOpenAPISpecs(ctx, organizationID)
+func (s *Store) ListOpenAPISpecs(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[OpenAPISpec], error) {
+	total, err := s.db.Queries.CountOpenAPISpecs(ctx, organizationID)
 	if err != nil {
-		return Page[OpenAPISpec]{}, interpret(err, "OpenAPI specifications")
+		return postgres.Page[OpenAPISpec]{}, postgres.Interpret(err, "OpenAPI specifications")
 	}
-	rows, err := s.queries.ListOpenAPISpecs(ctx, db.ListOpenAPISpecsParams{
-		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListOpenAPISpecs(ctx, db.ListOpenAPISpecsParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[OpenAPISpec]{}, interpret(err, "OpenAPI specifications")
+		return postgres.Page[OpenAPISpec]{}, postgres.Interpret(err, "OpenAPI specifications")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // CreateOpenAPISpec adds a specification; a slug that is taken is a conflict.
 func (s *Store) CreateOpenAPISpec(ctx context.Context, organizationID, slug string, source OpenAPISource) (OpenAPISpec, error) {
 	var spec OpenAPISpec
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		spec, err = insertOpenAPISpec(ctx, q, organizationID, slug)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return schema.Conflict("OpenAPI specification already exists")
 		}
 		if err == nil {
-			err = s.within(ctx, q, quotaOpenAPISpecs, organizationID)
+			err = s.db.Within(ctx, q, postgres.QuotaOpenAPISpecs, organizationID)
 		}
 		if err == nil {
 			spec, err = s.setOpenAPISource(ctx, q, spec, source)
 		}
-		return interpret(err, "OpenAPI specification")
+		return postgres.Interpret(err, "OpenAPI specification")
 	})
 	return spec, err
 }
@@ -71,11 +74,11 @@ func (s *Store) CreateOpenAPISpec(ctx context.Context, organizationID, slug stri
 func (s *Store) SetOpenAPISpec(
 	ctx context.Context, organizationID, slug string, source OpenAPISource,
 ) (spec OpenAPISpec, added bool, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		spec, err = insertOpenAPISpec(ctx, q, organizationID, slug)
 		added = err == nil
 		if added {
-			err = s.within(ctx, q, quotaOpenAPISpecs, organizationID)
+			err = s.db.Within(ctx, q, postgres.QuotaOpenAPISpecs, organizationID)
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			spec, err = q.LockOpenAPISpec(ctx, db.LockOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
@@ -83,7 +86,7 @@ func (s *Store) SetOpenAPISpec(
 		if err == nil {
 			spec, err = s.setOpenAPISource(ctx, q, spec, source)
 		}
-		return interpret(err, "OpenAPI specification")
+		return postgres.Interpret(err, "OpenAPI specification")
 	})
 	return spec, added, err
 }
@@ -100,7 +103,7 @@ func (s *Store) setOpenAPISource(ctx context.Context, q *db.Queries, spec OpenAP
 		if err != nil {
 			return spec, err
 		}
-		return set, Enqueue(ctx, q, schema.FetchOpenAPI{Organization: spec.OrganizationID})
+		return set, postgres.Enqueue(ctx, q, schema.FetchOpenAPI{Organization: spec.OrganizationID})
 	}
 	spec.SourceUrl = nil
 	hash := sha256.Sum256([]byte(source.Text))
@@ -124,68 +127,70 @@ func (s *Store) addOpenAPISpecVersion(ctx context.Context, q *db.Queries, spec *
 	err := q.InsertOpenAPISpecVersion(ctx, db.InsertOpenAPISpecVersionParams{
 		ID: id, SpecID: spec.ID, Number: spec.Versions, SourceUrl: spec.SourceUrl, Hash: hash[:], Document: document,
 	})
-	if err != nil || s.specVersions <= 0 || spec.Versions <= s.specVersions {
+	if err != nil || s.config.OpenAPIVersions <= 0 || spec.Versions <= s.config.OpenAPIVersions {
 		return err
 	}
 	return q.DeleteOldOpenAPISpecVersions(ctx, db.DeleteOldOpenAPISpecVersionsParams{
-		SpecID: spec.ID, Last: spec.Versions - s.specVersions,
+		SpecID: spec.ID, Last: spec.Versions - s.config.OpenAPIVersions,
 	})
 }
 
 // DeleteOpenAPISpec deletes a specification with its versions, if there is one.
 func (s *Store) DeleteOpenAPISpec(ctx context.Context, organizationID, slug string) error {
-	return interpret(s.queries.DeleteOpenAPISpec(ctx, db.DeleteOpenAPISpecParams{OrganizationID: organizationID, Slug: slug}), "OpenAPI specification")
+	return postgres.Interpret(s.db.Queries.DeleteOpenAPISpec(ctx, db.DeleteOpenAPISpecParams{
+		OrganizationID: organizationID, Slug: slug,
+	}), "OpenAPI specification")
 }
 
 // ListOpenAPISpecVersions lists the versions of a specification from the newest to the oldest; before is the number of the
 // last one that was listed, 0 for none.
 func (s *Store) ListOpenAPISpecVersions(
 	ctx context.Context, specID string, before int32, size int,
-) (Page[OpenAPISpecVersion], error) {
+) (postgres.Page[OpenAPISpecVersion], error) {
 	if before == 0 {
 		before = math.MaxInt32
 	}
-	total, err := s.queries.CountOpenAPISpecVersions(ctx, specID)
+	total, err := s.db.Queries.CountOpenAPISpecVersions(ctx, specID)
 	if err != nil {
-		return Page[OpenAPISpecVersion]{}, interpret(err, "OpenAPI specification versions")
+		return postgres.Page[OpenAPISpecVersion]{}, postgres.Interpret(err, "OpenAPI specification versions")
 	}
-	rows, err := s.queries.ListOpenAPISpecVersions(ctx, db.ListOpenAPISpecVersionsParams{
-		SpecID: specID, Before: before, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListOpenAPISpecVersions(ctx, db.ListOpenAPISpecVersionsParams{
+		SpecID: specID, Before: before, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[OpenAPISpecVersion]{}, interpret(err, "OpenAPI specification versions")
+		return postgres.Page[OpenAPISpecVersion]{}, postgres.Interpret(err, "OpenAPI specification versions")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // OpenAPISpecVersion reads a version; the newest one for a nil id.
 func (s *Store) OpenAPISpecVersion(
 	ctx context.Context, organizationID, slug string, id *string,
 ) (OpenAPISpecVersion, error) {
-	row, err := s.queries.OpenAPISpecVersion(ctx, db.OpenAPISpecVersionParams{
+	row, err := s.db.Queries.OpenAPISpecVersion(ctx, db.OpenAPISpecVersionParams{
 		OrganizationID: organizationID, Slug: slug, Version: id,
 	})
-	return OpenAPISpecVersion(row), interpret(err, "OpenAPI specification version")
+	return OpenAPISpecVersion(row), postgres.Interpret(err, "OpenAPI specification version")
 }
 
 // OpenAPISpecDocument reads the document of a version that the caller was given.
 func (s *Store) OpenAPISpecDocument(ctx context.Context, versionID string) ([]byte, error) {
-	document, err := s.queries.OpenAPISpecDocument(ctx, versionID)
-	return document, interpret(err, "OpenAPI specification version")
+	document, err := s.db.Queries.OpenAPISpecDocument(ctx, versionID)
+	return document, postgres.Interpret(err, "OpenAPI specification version")
 }
 
 // SetOpenAPISpecVisibility says who may read the newest version of a specification.
 func (s *Store) SetOpenAPISpecVisibility(ctx context.Context, organizationID, slug, visibility string) (OpenAPISpec, error) {
-	row, err := s.queries.SetOpenAPISpecVisibility(ctx, db.SetOpenAPISpecVisibilityParams{
+	row, err := s.db.Queries.SetOpenAPISpecVisibility(ctx, db.SetOpenAPISpecVisibilityParams{
 		OrganizationID: organizationID, Slug: slug, Visibility: visibility,
 	})
-	return row, interpret(err, "OpenAPI specification")
+	return row, postgres.Interpret(err, "OpenAPI specification")
 }
 
 // PublishedOpenAPISpec finds the newest version of a specification that everybody may read. Others are not found.
 func (s *Store) PublishedOpenAPISpec(ctx context.Context, organizationID, slug string) (versionID string, err error) {
-	versionID, err = s.queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
+	versionID, err = s.db.Queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
 		OrganizationID: organizationID, Slug: slug,
 	})
-	return versionID, interpret(err, "OpenAPI specification")
+	return versionID, postgres.Interpret(err, "OpenAPI specification")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -13,7 +14,7 @@ func TestOldVersionsOfSpecsAreDeleted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	org := storetest.NewTenant(t, storetest.Open(t, url), "ours").Organization.ID
-	few, err := store.New(store.Config{URL: url, MaxConns: 4, OpenAPIVersions: 3})
+	few, err := store.New(postgres.Config{URL: url, MaxConns: 4}, store.Config{OpenAPIVersions: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

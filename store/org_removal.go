@@ -7,19 +7,20 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there. Invites that
 // the user made end too: a link would lead back in. Removing somebody who is not a member succeeds. An organization keeps at least
 // one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins remove or demote each other at once, only one may succeed.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
-			return interpret(err, "organization")
+			return postgres.Interpret(err, "organization")
 		}
 		held, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
-		if err := interpret(err, "member"); schema.IsCode(err, schema.CodeNotFound) {
+		if err := postgres.Interpret(err, "member"); schema.IsCode(err, schema.CodeNotFound) {
 			return nil
 		} else if err != nil {
 			return err
@@ -46,7 +47,7 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 			},
 		} {
 			if err := end(); err != nil {
-				return interpret(err, "member")
+				return postgres.Interpret(err, "member")
 			}
 		}
 		return nil
@@ -57,7 +58,7 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID string) error {
 	other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
 	if err != nil {
-		return interpret(err, "member")
+		return postgres.Interpret(err, "member")
 	}
 	if !other {
 		return schema.Conflict("the organization would be left without an admin")
@@ -67,41 +68,37 @@ func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID st
 
 // DeleteTeam removes a team with what was given to it, if it is there. Its members stay in the organization.
 func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error {
-	return interpret(s.queries.DeleteTeam(ctx, db.DeleteTeamParams{ID: id, OrganizationID: organizationID}), "team")
+	return postgres.Interpret(s.db.Queries.DeleteTeam(ctx, db.DeleteTeamParams{
+		ID: id, OrganizationID: organizationID,
+	}), "team")
 }
 
 // DeleteOrganization ends an organization for everybody at once: it has no members, its sites' keys, invites, domains and
 // SAML providers and integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, which may take long. The events of
 // its sites stay in the insights store, where nobody can query them without the site.
 func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {
-			return interpret(err, "organization")
+			return postgres.Interpret(err, "organization")
 		}
 		for _, end := range []func(context.Context, string) error{
 			q.MarkOrganizationDeleted, q.DeleteWebhooks, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
 			q.DeleteSAMLProviders, q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
 		} {
 			if err := end(ctx, id); err != nil {
-				return interpret(err, "organization")
+				return postgres.Interpret(err, "organization")
 			}
 		}
 		return nil
 	})
 }
 
-// How many rows one statement of PurgeOrganizations deletes: fewer where rows are large.
-const (
-	purgeRows  = 1000
-	purgeLarge = 50
-)
-
 // PurgeOrganizations deletes the content of deleted organizations, a bounded number of rows per statement, until nothing is left or
 // ctx ends. The next run continues, also with what another node had locked.
 func (s *Store) PurgeOrganizations(ctx context.Context) error {
 	for {
-		id, err := s.queries.DeletedOrganization(ctx)
-		if err := interpret(err, "organization"); schema.IsCode(err, schema.CodeNotFound) {
+		id, err := s.db.Queries.DeletedOrganization(ctx)
+		if err := postgres.Interpret(err, "organization"); schema.IsCode(err, schema.CodeNotFound) {
 			return nil
 		} else if err != nil {
 			return err
@@ -117,53 +114,41 @@ func (s *Store) PurgeOrganizations(ctx context.Context) error {
 }
 
 func (s *Store) purge(ctx context.Context, id string) error {
-	q := s.queries
+	q := s.db.Queries
 	// Everything else is little and goes with the organization's row. Sites go before their spaces, so that no site has to find
 	// another default.
-	err := purgeAll([]func() (int64, error){
+	err := postgres.PurgeAll([]func() (int64, error){
 		func() (int64, error) {
-			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: purgeLarge})
+			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: postgres.PurgeLarge})
 		},
 		func() (int64, error) {
-			return q.PurgeComments(ctx, db.PurgeCommentsParams{OrganizationID: id, Size: purgeRows})
+			return q.PurgeComments(ctx, db.PurgeCommentsParams{OrganizationID: id, Size: postgres.PurgeRows})
 		},
 		func() (int64, error) {
-			return q.PurgeChangeRequests(ctx, db.PurgeChangeRequestsParams{OrganizationID: id, Size: purgeRows})
+			return q.PurgeChangeRequests(ctx, db.PurgeChangeRequestsParams{
+				OrganizationID: id, Size: postgres.PurgeRows,
+			})
 		},
 		func() (int64, error) {
-			return q.PurgeJobs(ctx, db.PurgeJobsParams{OrganizationID: id, Size: purgeRows})
+			return q.PurgeJobs(ctx, db.PurgeJobsParams{OrganizationID: id, Size: postgres.PurgeRows})
 		},
 		func() (int64, error) {
-			return q.PurgeSpaces(ctx, db.PurgeSpacesParams{OrganizationID: id, Size: purgeLarge})
+			return q.PurgeSpaces(ctx, db.PurgeSpacesParams{OrganizationID: id, Size: postgres.PurgeLarge})
 		},
 		func() (int64, error) {
-			return q.PurgeConversations(ctx, db.PurgeConversationsParams{OrganizationID: id, Size: purgeRows})
+			return q.PurgeConversations(ctx, db.PurgeConversationsParams{OrganizationID: id, Size: postgres.PurgeRows})
 		},
 		func() (int64, error) {
-			return q.PurgeWebhookEvents(ctx, db.PurgeWebhookEventsParams{OrganizationID: id, Size: purgeRows})
+			return q.PurgeWebhookEvents(ctx, db.PurgeWebhookEventsParams{OrganizationID: id, Size: postgres.PurgeRows})
 		},
 		func() (int64, error) {
-			return q.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{OrganizationID: &id, OlderThan: endOfTime, Most: purgeRows})
+			return q.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
+				OrganizationID: &id, OlderThan: postgres.EndOfTime, Most: postgres.PurgeRows,
+			})
 		},
 	})
 	if err != nil {
-		return interpret(err, "organization")
+		return postgres.Interpret(err, "organization")
 	}
-	return interpret(q.PurgeOrganization(ctx, id), "organization")
-}
-
-// purgeAll calls each of the functions, which delete some rows, until it finds none.
-func purgeAll(parts []func() (int64, error)) error {
-	for _, part := range parts {
-		for {
-			n, err := part()
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				break
-			}
-		}
-	}
-	return nil
+	return postgres.Interpret(q.PurgeOrganization(ctx, id), "organization")
 }

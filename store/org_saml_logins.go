@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // samlRequestKeyName may change: logins that have been started then must start again.
@@ -18,7 +19,7 @@ const samlRequestKeyName = "saml-request"
 
 // SAMLRequestKey gives the installation's 32-byte key for signing the requests that browsers started.
 func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
-	return s.key(ctx, samlRequestKeyName)
+	return s.db.Key(ctx, samlRequestKeyName)
 }
 
 // SAMLLogin is a login that the identity provider has vouched for.
@@ -44,19 +45,20 @@ type SAMLLogin struct {
 // account with that address is linked and becomes a member, by its pending invite or with the provider's role and team; without one an
 // account is made. Members keep their roles, unless a pending invite gives them a higher one.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
-	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
 		if err != nil {
-			return interpret(err, "SAML provider")
+			return postgres.Interpret(err, "SAML provider")
 		}
-		if deref(now.EntityID) != deref(l.Provider.EntityID) || deref(now.Certificate) != deref(l.Provider.Certificate) {
+		if postgres.Deref(now.EntityID) != postgres.Deref(l.Provider.EntityID) ||
+			postgres.Deref(now.Certificate) != postgres.Deref(l.Provider.Certificate) {
 			return schema.Conflict("the SAML provider was changed meanwhile: start again")
 		}
 		n, err := q.InsertSAMLAnswerOnce(ctx, db.InsertSAMLAnswerOnceParams{
 			ProviderID: now.ID, RequestID: l.RequestID, ExpiresAt: l.RequestEnds,
 		})
 		if err != nil {
-			return interpret(err, "login")
+			return postgres.Interpret(err, "login")
 		}
 		if n == 0 {
 			return schema.BadRequest("this login was used already: start again")
@@ -66,10 +68,10 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 			userID, err = s.identify(ctx, q, now, l)
 		}
 		if err == nil { // Accounts and memberships were made by nobody who was known; the session is its user's.
-			err = actAs(ctx, tx, userID)
+			err = postgres.ActAs(ctx, tx, userID)
 		}
 		if err != nil {
-			return interpret(err, "login")
+			return postgres.Interpret(err, "login")
 		}
 		secret, err = newSession(ctx, q, db.InsertSessionParams{
 			ProviderID: now.ID, OrganizationID: now.OrganizationID, UserID: userID, ExpiresAt: l.SessionEnds,
@@ -89,7 +91,7 @@ func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l S
 		OrganizationID: p.OrganizationID, Domain: strings.ToLower(l.Email[at+1:]),
 	})
 	if err != nil {
-		return "", interpret(err, "email domain")
+		return "", postgres.Interpret(err, "email domain")
 	}
 	if at < 1 || !owned {
 		return "", schema.Forbidden("the domain of your e-mail address is not proved to be this organization's: ask an admin to add it to the organization's e-mail domains and to prove it")
@@ -100,11 +102,11 @@ func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l S
 	}
 	err = q.InsertUsersOnce(ctx, db.InsertUsersOnceParams{Ids: []string{schema.NewID()}, Names: []string{name}, Emails: []string{l.Email}})
 	if err != nil {
-		return "", interpret(err, "user")
+		return "", postgres.Interpret(err, "user")
 	}
 	user, err := q.UserByEmail(ctx, l.Email)
 	if err != nil {
-		return "", interpret(err, "user")
+		return "", postgres.Interpret(err, "user")
 	}
 	if err := s.admitBySAML(ctx, q, p, user.ID); err != nil {
 		return "", err
@@ -113,11 +115,11 @@ func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l S
 		ProviderID: p.ID, NameID: l.NameID, OrganizationID: p.OrganizationID, UserID: user.ID,
 	})
 	if err != nil {
-		return "", interpret(err, "identity")
+		return "", postgres.Interpret(err, "identity")
 	}
 	// Of two first logins at once, the identity is the one that was stored.
 	userID, err = q.SAMLIdentity(ctx, db.SAMLIdentityParams{ProviderID: p.ID, NameID: l.NameID})
-	return userID, interpret(err, "identity")
+	return userID, postgres.Interpret(err, "identity")
 }
 
 // admitBySAML makes a user a member, by a pending invite or as the provider says.
@@ -128,7 +130,7 @@ func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, 
 	case err == nil && stillGood(invite.ExpiresAt) == nil:
 		invited = invite.Role
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
-		return interpret(err, "invite")
+		return postgres.Interpret(err, "invite")
 	}
 	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
 		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
@@ -137,13 +139,13 @@ func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, 
 		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
 	}
 	if err != nil || n == 0 {
-		return interpret(err, "membership")
+		return postgres.Interpret(err, "membership")
 	}
 	if p.DefaultTeamID != nil {
 		err := q.InsertTeamMembers(ctx, db.InsertTeamMembersParams{TeamID: *p.DefaultTeamID, Users: []string{userID}, Role: TeamMember})
 		if err != nil {
-			return interpret(err, "team")
+			return postgres.Interpret(err, "team")
 		}
 	}
-	return s.within(ctx, q, quotaMembers, p.OrganizationID)
+	return s.db.Within(ctx, q, postgres.QuotaMembers, p.OrganizationID)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SAMLProvider is a row of its table.
@@ -28,12 +29,12 @@ func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAML
 	if err := s.requireTeam(ctx, p.OrganizationID, p.DefaultTeam); err != nil {
 		return SAMLProvider{}, err
 	}
-	row, err := s.queries.InsertSAMLProvider(ctx, db.InsertSAMLProviderParams{
+	row, err := s.db.Queries.InsertSAMLProvider(ctx, db.InsertSAMLProviderParams{
 		ID: schema.NewID(), OrganizationID: p.OrganizationID, Label: p.Label, EntityID: p.EntityID, Certificate: p.Certificate,
 		CertificateUsable: p.CertificateUsable,
 		SsoUrl:            p.SSOURL, DefaultRole: p.DefaultRole, DefaultTeamID: p.DefaultTeam,
 	})
-	return row, interpret(err, "SAML provider")
+	return row, postgres.Interpret(err, "SAML provider")
 }
 
 // requireTeam refuses a team of another organization. A team never changes its organization, and one that is deleted after
@@ -42,8 +43,8 @@ func (s *Store) requireTeam(ctx context.Context, organizationID string, id *stri
 	if id == nil {
 		return nil
 	}
-	_, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: *id, OrganizationID: organizationID})
-	if err = interpret(err, "team"); schema.IsCode(err, schema.CodeNotFound) {
+	_, err := s.db.Queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: *id, OrganizationID: organizationID})
+	if err = postgres.Interpret(err, "team"); schema.IsCode(err, schema.CodeNotFound) {
 		return schema.Invalid("defaultTeam", "names no team of this organization")
 	}
 	return err
@@ -66,7 +67,7 @@ func (s *Store) UpdateSAMLProvider(ctx context.Context, organizationID, id strin
 	if err := s.requireTeam(ctx, organizationID, c.DefaultTeam.Value); err != nil {
 		return SAMLProvider{}, err
 	}
-	row, err := s.queries.UpdateSAMLProvider(ctx, db.UpdateSAMLProviderParams{
+	row, err := s.db.Queries.UpdateSAMLProvider(ctx, db.UpdateSAMLProviderParams{
 		OrganizationID: organizationID, ID: id, Label: c.Label,
 		SetEntityID: c.EntityID.Set, EntityID: c.EntityID.Value,
 		SetCertificate: c.Certificate.Set, Certificate: c.Certificate.Value, CertificateUsable: c.CertificateUsable,
@@ -74,34 +75,36 @@ func (s *Store) UpdateSAMLProvider(ctx context.Context, organizationID, id strin
 		SetDefaultRole: c.DefaultRole.Set, DefaultRole: c.DefaultRole.Value,
 		SetDefaultTeam: c.DefaultTeam.Set, DefaultTeam: c.DefaultTeam.Value,
 	})
-	return row, interpret(err, "SAML provider")
+	return row, postgres.Interpret(err, "SAML provider")
 }
 
 // SAMLProvider reads a provider of an organization.
 func (s *Store) SAMLProvider(ctx context.Context, organizationID, id string) (SAMLProvider, error) {
-	row, err := s.queries.SAMLProviderByID(ctx, db.SAMLProviderByIDParams{ID: id, OrganizationID: organizationID})
-	return row, interpret(err, "SAML provider")
+	row, err := s.db.Queries.SAMLProviderByID(ctx, db.SAMLProviderByIDParams{ID: id, OrganizationID: organizationID})
+	return row, postgres.Interpret(err, "SAML provider")
 }
 
 // DeleteSAMLProvider deletes a provider if it is there.
 func (s *Store) DeleteSAMLProvider(ctx context.Context, organizationID, id string) error {
-	err := s.queries.DeleteSAMLProvider(ctx, db.DeleteSAMLProviderParams{ID: id, OrganizationID: organizationID})
-	return interpret(err, "SAML provider")
+	err := s.db.Queries.DeleteSAMLProvider(ctx, db.DeleteSAMLProviderParams{ID: id, OrganizationID: organizationID})
+	return postgres.Interpret(err, "SAML provider")
 }
 
 // ListSAMLProviders lists an organization's providers in the order they were made, after the id `after`.
-func (s *Store) ListSAMLProviders(ctx context.Context, organizationID, after string, size int) (Page[SAMLProvider], error) {
-	total, err := s.queries.CountSAMLProviders(ctx, organizationID)
+func (s *Store) ListSAMLProviders(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[SAMLProvider], error) {
+	total, err := s.db.Queries.CountSAMLProviders(ctx, organizationID)
 	if err != nil {
-		return Page[SAMLProvider]{}, interpret(err, "SAML providers")
+		return postgres.Page[SAMLProvider]{}, postgres.Interpret(err, "SAML providers")
 	}
-	rows, err := s.queries.ListSAMLProviders(ctx, db.ListSAMLProvidersParams{
-		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Queries.ListSAMLProviders(ctx, db.ListSAMLProvidersParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[SAMLProvider]{}, interpret(err, "SAML providers")
+		return postgres.Page[SAMLProvider]{}, postgres.Interpret(err, "SAML providers")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // DefaultTeams reads the default teams of a page of providers, as a user sees them.
@@ -116,11 +119,11 @@ func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SA
 	if len(ids) == 0 {
 		return teams, nil
 	}
-	found, err := s.queries.TeamsByID(ctx, ids)
+	found, err := s.db.Queries.TeamsByID(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "teams")
+		return nil, postgres.Interpret(err, "teams")
 	}
-	rows, err := s.teamRows(ctx, s.queries, userID, found)
+	rows, err := s.teamRows(ctx, s.db.Queries, userID, found)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +138,6 @@ type SSOLogin = db.ActiveSAMLProvidersRow
 
 // SSOLogins gives the providers of an organization that one can log in with.
 func (s *Store) SSOLogins(ctx context.Context, organizationID string) ([]SSOLogin, error) {
-	rows, err := s.queries.ActiveSAMLProviders(ctx, organizationID)
-	return rows, interpret(err, "SAML providers")
+	rows, err := s.db.Queries.ActiveSAMLProviders(ctx, organizationID)
+	return rows, postgres.Interpret(err, "SAML providers")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Team is a row of its table.
@@ -33,15 +34,15 @@ const (
 // CreateTeam adds a team with its first members, who must be in the organization.
 func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, members []string) (Team, error) {
 	var team Team
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		team, err = q.InsertTeam(ctx, db.InsertTeamParams{ID: schema.NewID(), OrganizationID: organizationID, Title: title})
-		if schema.IsCode(interpret(err, ""), schema.CodeConflict) {
+		if schema.IsCode(postgres.Interpret(err, ""), schema.CodeConflict) {
 			return schema.Invalid("title", "is the title of another team of the organization")
 		}
 		if err != nil {
-			return interpret(err, "team")
+			return postgres.Interpret(err, "team")
 		}
-		if err := s.within(ctx, q, quotaTeams, organizationID); err != nil {
+		if err := s.db.Within(ctx, q, postgres.QuotaTeams, organizationID); err != nil {
 			return err
 		}
 		known, err := membersNamed(ctx, q, organizationID, members)
@@ -63,10 +64,10 @@ type memberNames map[string]string
 // membersNamed finds the members of an organization that requests name by their ids or by their e-mail addresses.
 func membersNamed(ctx context.Context, q *db.Queries, organizationID string, names ...[]string) (memberNames, error) {
 	rows, err := q.MembersNamed(ctx, db.MembersNamedParams{
-		OrganizationID: organizationID, Names: distinct(slices.Concat(names...)),
+		OrganizationID: organizationID, Names: postgres.Distinct(slices.Concat(names...)),
 	})
 	if err != nil {
-		return nil, interpret(err, "team")
+		return nil, postgres.Interpret(err, "team")
 	}
 	known := make(memberNames, len(rows))
 	for _, row := range rows {
@@ -88,21 +89,23 @@ func (m memberNames) users(field string, names []string) ([]string, error) {
 		}
 		users[i] = user
 	}
-	return distinct(users), nil
+	return postgres.Distinct(users), nil
 }
 
 func addToTeam(ctx context.Context, q *db.Queries, team Team, users []string) error {
 	err := q.InsertTeamMembers(ctx, db.InsertTeamMembersParams{TeamID: team.ID, Users: users, Role: TeamMember})
-	return interpret(err, "team")
+	return postgres.Interpret(err, "team")
 }
 
 // Team reads a team of an organization as a user sees it.
 func (s *Store) Team(ctx context.Context, userID, organizationID, id string) (TeamRow, error) {
-	team, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: id, OrganizationID: organizationID})
+	team, err := s.db.Queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{
+		ID: id, OrganizationID: organizationID,
+	})
 	if err != nil {
-		return TeamRow{}, interpret(err, "team")
+		return TeamRow{}, postgres.Interpret(err, "team")
 	}
-	rows, err := s.teamRows(ctx, s.queries, userID, []Team{team})
+	rows, err := s.teamRows(ctx, s.db.Queries, userID, []Team{team})
 	if err != nil {
 		return TeamRow{}, err
 	}
@@ -118,24 +121,25 @@ type TeamFilter struct {
 // ListTeams lists an organization's teams in the order they were made, after the id `after`.
 func (s *Store) ListTeams(
 	ctx context.Context, userID, organizationID string, filter TeamFilter, after string, size int,
-) (Page[TeamRow], error) {
-	total, err := s.planned.CountTeams(ctx, db.CountTeamsParams{
+) (postgres.Page[TeamRow], error) {
+	total, err := s.db.Planned.CountTeams(ctx, db.CountTeamsParams{
 		OrganizationID: organizationID, Title: filter.Title, Owner: filter.Owner,
 	})
 	if err != nil {
-		return Page[TeamRow]{}, interpret(err, "teams")
+		return postgres.Page[TeamRow]{}, postgres.Interpret(err, "teams")
 	}
-	teams, err := s.planned.ListTeams(ctx, db.ListTeamsParams{
-		OrganizationID: organizationID, Title: filter.Title, Owner: filter.Owner, After: after, PageSize: pageSize(size),
+	teams, err := s.db.Planned.ListTeams(ctx, db.ListTeamsParams{
+		OrganizationID: organizationID, Title: filter.Title, Owner: filter.Owner, After: after,
+		PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[TeamRow]{}, interpret(err, "teams")
+		return postgres.Page[TeamRow]{}, postgres.Interpret(err, "teams")
 	}
-	rows, err := s.teamRows(ctx, s.queries, userID, teams)
+	rows, err := s.teamRows(ctx, s.db.Queries, userID, teams)
 	if err != nil {
-		return Page[TeamRow]{}, err
+		return postgres.Page[TeamRow]{}, err
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // teamRows adds the numbers of a page of teams.
@@ -149,11 +153,11 @@ func (s *Store) teamRows(ctx context.Context, q *db.Queries, userID string, team
 	}
 	numbers, err := q.TeamNumbers(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "teams")
+		return nil, postgres.Interpret(err, "teams")
 	}
 	roles, err := q.TeamRoles(ctx, db.TeamRolesParams{UserID: userID, Teams: ids})
 	if err != nil {
-		return nil, interpret(err, "teams")
+		return nil, postgres.Interpret(err, "teams")
 	}
 	byID := make(map[string]TeamRow, len(teams))
 	for _, n := range numbers {
@@ -181,33 +185,33 @@ type TeamMemberRow struct {
 // ListTeamMembers lists the members of a team in the order of their ids, after the id `after`.
 func (s *Store) ListTeamMembers(
 	ctx context.Context, organizationID, id, after string, size int,
-) (Page[TeamMemberRow], error) {
-	_, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: id, OrganizationID: organizationID})
+) (postgres.Page[TeamMemberRow], error) {
+	_, err := s.db.Queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: id, OrganizationID: organizationID})
 	if err != nil {
-		return Page[TeamMemberRow]{}, interpret(err, "team")
+		return postgres.Page[TeamMemberRow]{}, postgres.Interpret(err, "team")
 	}
-	total, err := s.queries.CountTeamMembers(ctx, id)
+	total, err := s.db.Queries.CountTeamMembers(ctx, id)
 	if err != nil {
-		return Page[TeamMemberRow]{}, interpret(err, "team members")
+		return postgres.Page[TeamMemberRow]{}, postgres.Interpret(err, "team members")
 	}
-	found, err := s.queries.ListTeamMembers(ctx, db.ListTeamMembersParams{
-		TeamID: id, After: after, PageSize: pageSize(size),
+	found, err := s.db.Queries.ListTeamMembers(ctx, db.ListTeamMembersParams{
+		TeamID: id, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[TeamMemberRow]{}, interpret(err, "team members")
+		return postgres.Page[TeamMemberRow]{}, postgres.Interpret(err, "team members")
 	}
 	members := make([]MemberRow, len(found))
 	for i, row := range found {
 		members[i] = MemberRow{Membership: row.Membership, User: row.User}
 	}
 	if members, err = s.memberRows(ctx, organizationID, members); err != nil {
-		return Page[TeamMemberRow]{}, err
+		return postgres.Page[TeamMemberRow]{}, err
 	}
 	rows := make([]TeamMemberRow, len(found))
 	for i, row := range found {
 		rows[i] = TeamMemberRow{members[i], row.Role}
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // TeamChange says who comes into a team, who goes, and what the members named in Roles become. Requests name members
@@ -221,10 +225,10 @@ type TeamChange struct {
 
 // ChangeTeam changes the members of a team.
 func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, change TeamChange) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		team, err := q.LockTeam(ctx, db.LockTeamParams{ID: id, OrganizationID: organizationID})
 		if err != nil {
-			return interpret(err, "team")
+			return postgres.Interpret(err, "team")
 		}
 		named := slices.Sorted(maps.Keys(change.Roles))
 		known, err := membersNamed(ctx, q, organizationID, change.Add, named, change.Remove)
@@ -239,7 +243,7 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 		if err != nil {
 			return err
 		}
-		if err := addToTeam(ctx, q, team, distinct(slices.AppendSeq(added, maps.Keys(roles)))); err != nil {
+		if err := addToTeam(ctx, q, team, postgres.Distinct(slices.AppendSeq(added, maps.Keys(roles)))); err != nil {
 			return err
 		}
 		for _, role := range []string{TeamOwner, TeamMember} {
@@ -250,7 +254,7 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 				}
 			}
 			if _, err := q.SetTeamRoles(ctx, db.SetTeamRolesParams{TeamID: id, Users: users, Role: role}); err != nil {
-				return interpret(err, "team")
+				return postgres.Interpret(err, "team")
 			}
 		}
 		var removed []string
@@ -259,8 +263,8 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 				removed = append(removed, user)
 			}
 		}
-		err = q.DeleteTeamMembers(ctx, db.DeleteTeamMembersParams{TeamID: id, Users: distinct(removed)})
-		return interpret(err, "team")
+		err = q.DeleteTeamMembers(ctx, db.DeleteTeamMembersParams{TeamID: id, Users: postgres.Distinct(removed)})
+		return postgres.Interpret(err, "team")
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	t.Parallel()
 	url, ours, theirs := storetest.Tenants(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	text, err := os.ReadFile("migrations/00009_teams_and_redirects.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // NewUser is what a user is made of. Email may be empty; if not, no other user may have it.
@@ -16,7 +17,7 @@ type NewUser struct {
 
 // CreateUser adds a user who is in no organization yet.
 func (s *Store) CreateUser(ctx context.Context, user NewUser) (User, error) {
-	return insertUser(ctx, s.queries, user)
+	return insertUser(ctx, s.db.Queries, user)
 }
 
 func insertUser(ctx context.Context, q *db.Queries, user NewUser) (User, error) {
@@ -25,22 +26,22 @@ func insertUser(ctx context.Context, q *db.Queries, user NewUser) (User, error) 
 		email = &user.Email
 	}
 	row, err := q.InsertUser(ctx, db.InsertUserParams{ID: schema.NewID(), DisplayName: user.DisplayName, Email: email})
-	return row, interpret(err, "user")
+	return row, postgres.Interpret(err, "user")
 }
 
 // User reads one user.
 func (s *Store) User(ctx context.Context, id string) (User, error) {
-	row, err := s.queries.UserByID(ctx, id)
-	return row, interpret(err, "user")
+	row, err := s.db.Queries.UserByID(ctx, id)
+	return row, postgres.Interpret(err, "user")
 }
 
 // UserKnownTo reads a user who shares an organization with the viewer. The user has an e-mail address only if the
 // viewer may list the members of such an organization. Of a user whom an organization of the viewer remembers, it
 // reads the name only. Any other user is not found.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
-	row, err := s.queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
+	row, err := s.db.Queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
 	if err != nil {
-		return User{}, interpret(err, "user")
+		return User{}, postgres.Interpret(err, "user")
 	}
 	if !row.Listed {
 		row.User.Email = nil
@@ -56,15 +57,15 @@ func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	if !strings.Contains(idOrEmail, "@") {
 		return s.User(ctx, idOrEmail)
 	}
-	row, err := s.queries.UserByEmail(ctx, idOrEmail)
-	return row, interpret(err, "user")
+	row, err := s.db.Queries.UserByEmail(ctx, idOrEmail)
+	return row, postgres.Interpret(err, "user")
 }
 
 // UsersByID reads users for a page of resources that name them. Ids that name nobody have no entry.
 func (s *Store) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
-	rows, err := s.queries.UsersByID(ctx, ids)
+	rows, err := s.db.Queries.UsersByID(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "users")
+		return nil, postgres.Interpret(err, "users")
 	}
 	users := make(map[string]User, len(rows))
 	for _, row := range rows {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // PublishedPart is a site space as far as it decides what an address leads to. At the root of a site SectionID is nil and
@@ -43,11 +44,12 @@ func (k *keptSite) size() int { return 1 + len(k.parts) }
 
 // PublishedSite reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that has changed.
 func (s *Store) PublishedSite(ctx context.Context, ref PublishedRef) (PublishedSite, error) {
-	now, err := s.queries.PublishedVersion(ctx, db.PublishedVersionParams{
-		ID: unlessEmpty(ref.Site), Hostname: unlessEmpty(ref.Hostname), ShareLink: unlessEmpty(ref.ShareLink), ShareKey: unlessEmpty(ref.ShareKey),
+	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
+		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
+		ShareLink: postgres.UnlessEmpty(ref.ShareLink), ShareKey: postgres.UnlessEmpty(ref.ShareKey),
 	})
 	if err != nil {
-		return PublishedSite{}, interpret(err, "site")
+		return PublishedSite{}, postgres.Interpret(err, "site")
 	}
 	k, ok := s.sites.get(now.ID)
 	if !ok || k.version != now.Version {
@@ -63,12 +65,12 @@ func (s *Store) PublishedSite(ctx context.Context, ref PublishedRef) (PublishedS
 }
 
 func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSite, error) {
-	site, err := s.queries.SiteByID(ctx, id)
+	site, err := s.db.Queries.SiteByID(ctx, id)
 	if err != nil {
-		return nil, interpret(err, "site")
+		return nil, postgres.Interpret(err, "site")
 	}
-	parts, err := s.queries.PublishedParts(ctx, id)
-	return &keptSite{version: version, site: site, parts: parts}, interpret(err, "site")
+	parts, err := s.db.Queries.PublishedParts(ctx, id)
+	return &keptSite{version: version, site: site, parts: parts}, postgres.Interpret(err, "site")
 }
 
 // SpacePlace is where readers find a space: a published site, and the part of it that shows the space.
@@ -91,7 +93,7 @@ func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.queries.PlacesOfSpaces(ctx, ids)
+	rows, err := s.db.Queries.PlacesOfSpaces(ctx, ids)
 	places := make(map[string]*SpacePlace, len(rows))
 	for _, row := range rows {
 		places[row.SpaceID] = &SpacePlace{Site: row.Site, Part: PublishedPart{
@@ -99,7 +101,7 @@ func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*
 			SectionPath: row.SectionPath, SectionDefault: row.SectionDefault, SectionNamed: row.SectionNamed, SectionCondition: row.SectionCondition,
 		}}
 	}
-	return places, interpret(err, "sites")
+	return places, postgres.Interpret(err, "sites")
 }
 
 // PlaceSpace adds its place to a space.

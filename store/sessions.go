@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // codeLife is how long the code lives that opens a session: long enough for a browser to be sent on.
@@ -30,74 +31,82 @@ func newSession(ctx context.Context, q *db.Queries, session db.InsertSessionPara
 		session.CodeExpiresAt = &end
 	}
 	_, err = q.InsertSession(ctx, session)
-	return secret, interpret(err, "session")
+	return secret, postgres.Interpret(err, "session")
 }
 
 // OpenSession exchanges a code for the token of its session. A code works once.
 func (s *Store) OpenSession(ctx context.Context, code string) (token string, session Session, err error) {
 	token = schema.NewToken()
 	from, to := schema.HashToken([]byte(code)), schema.HashToken([]byte(token))
-	row, err := s.queries.OpenSession(ctx, db.OpenSessionParams{Code: from[:], Hash: to[:]})
+	row, err := s.db.Queries.OpenSession(ctx, db.OpenSessionParams{Code: from[:], Hash: to[:]})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", Session{}, schema.Invalid("code", "is not valid: it was used, has expired or never was")
 	}
-	return token, Session{Session: row}, interpret(err, "session")
+	return token, Session{Session: row}, postgres.Interpret(err, "session")
 }
 
 // authenticateSession finds the principal of a session's token.
 func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) (Principal, error) {
-	row, err := s.queries.SessionByHash(ctx, hash[:])
+	row, err := s.db.Queries.SessionByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !row.ExpiresAt.After(time.Now()) {
 		return Principal{}, schema.Unauthorized("the token is not valid")
 	}
 	if err != nil {
-		return Principal{}, interpret(err, "session")
+		return Principal{}, postgres.Interpret(err, "session")
 	}
 	return Principal{
 		TokenID: row.ID, Kind: schema.TokenSession, UserID: row.UserID, OrganizationID: row.OrganizationID,
-		ExpiresAt: row.ExpiresAt, LastUsedAt: deref(row.LastUsedAt),
+		ExpiresAt: row.ExpiresAt, LastUsedAt: postgres.Deref(row.LastUsedAt),
 	}, nil
 }
 
 // ListSessions lists the sessions of a member in the order they were made, after the id `after`.
-func (s *Store) ListSessions(ctx context.Context, organizationID, userID, after string, size int) (Page[Session], error) {
-	total, err := s.queries.CountSessions(ctx, db.CountSessionsParams{UserID: userID, OrganizationID: organizationID})
-	if err != nil {
-		return Page[Session]{}, interpret(err, "sessions")
-	}
-	found, err := s.queries.ListSessions(ctx, db.ListSessionsParams{
-		UserID: userID, OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+func (s *Store) ListSessions(
+	ctx context.Context, organizationID, userID, after string, size int,
+) (postgres.Page[Session], error) {
+	total, err := s.db.Queries.CountSessions(ctx, db.CountSessionsParams{
+		UserID: userID, OrganizationID: organizationID,
 	})
 	if err != nil {
-		return Page[Session]{}, interpret(err, "sessions")
+		return postgres.Page[Session]{}, postgres.Interpret(err, "sessions")
+	}
+	found, err := s.db.Queries.ListSessions(ctx, db.ListSessionsParams{
+		UserID: userID, OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Session]{}, postgres.Interpret(err, "sessions")
 	}
 	rows := make([]Session, len(found))
 	for i, row := range found {
 		rows[i] = Session{Session: row.Session, Provider: row.Label}
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // EndSession ends a session of a member, if it is there. Nodes that have just seen it may accept it for as long as they remember it,
 // as with every token.
 func (s *Store) EndSession(ctx context.Context, organizationID, userID, id string) error {
-	err := s.queries.DeleteSession(ctx, db.DeleteSessionParams{ID: id, UserID: userID, OrganizationID: organizationID})
-	return interpret(err, "session")
+	err := s.db.Queries.DeleteSession(ctx, db.DeleteSessionParams{
+		ID: id, UserID: userID, OrganizationID: organizationID,
+	})
+	return postgres.Interpret(err, "session")
 }
 
 // EndSessions ends all sessions of a member.
 func (s *Store) EndSessions(ctx context.Context, organizationID, userID string) error {
-	err := s.queries.DeleteSessionsOfMember(ctx, db.DeleteSessionsOfMemberParams{UserID: userID, OrganizationID: organizationID})
-	return interpret(err, "sessions")
+	err := s.db.Queries.DeleteSessionsOfMember(ctx, db.DeleteSessionsOfMemberParams{
+		UserID: userID, OrganizationID: organizationID,
+	})
+	return postgres.Interpret(err, "sessions")
 }
 
 // DeleteEndedSessions deletes what no longer logs anybody in.
 func (s *Store) DeleteEndedSessions(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.queries.DeleteEndedSessions, s.queries.DeleteEndedCodes, s.queries.DeleteEndedSAMLAnswers,
+		s.db.Queries.DeleteEndedSessions, s.db.Queries.DeleteEndedCodes, s.db.Queries.DeleteEndedSAMLAnswers,
 	} {
 		if err := step(ctx); err != nil {
-			return interpret(err, "sessions")
+			return postgres.Interpret(err, "sessions")
 		}
 	}
 	return nil

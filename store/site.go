@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SiteRow is a site with the number of spaces attached to it.
@@ -34,11 +35,11 @@ type NewSite struct {
 // CreateSite adds a site and attaches its spaces, all or nothing.
 func (s *Store) CreateSite(ctx context.Context, site NewSite) (SiteRow, error) {
 	var row SiteRow
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		if row, err = insertSite(ctx, q, site); err != nil {
 			return err
 		}
-		return s.within(ctx, q, quotaSites, site.OrganizationID)
+		return s.db.Within(ctx, q, postgres.QuotaSites, site.OrganizationID)
 	})
 	return row, err
 }
@@ -48,7 +49,7 @@ func insertSite(ctx context.Context, q *db.Queries, site NewSite) (SiteRow, erro
 		ID: schema.NewID(), OrganizationID: site.OrganizationID, Type: site.Type, Title: site.Title, Visibility: site.Visibility,
 	})
 	if err != nil {
-		return SiteRow{}, interpret(err, "site")
+		return SiteRow{}, postgres.Interpret(err, "site")
 	}
 	// Nobody else can see the site yet, so it needs no lock.
 	w := &structure{ctx: ctx, q: q, site: row}
@@ -104,10 +105,10 @@ func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange
 				return err
 			}
 			if err := w.q.ClearDefaultSection(ctx, siteID); err != nil {
-				return interpret(err, "site section")
+				return postgres.Interpret(err, "site section")
 			}
 			if err := w.q.SetDefaultSection(ctx, section.ID); err != nil {
-				return interpret(err, "site section")
+				return postgres.Interpret(err, "site section")
 			}
 		}
 		if change.DefaultSiteSpace != nil {
@@ -124,7 +125,7 @@ func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange
 			SetProxy: change.Proxy.Set, Proxy: change.Proxy.Value,
 			SetHostname: change.Hostname.Set, Hostname: change.Hostname.Value, AnonymousEvents: change.AnonymousEvents,
 		})
-		return interpret(err, "site with this basename")
+		return postgres.Interpret(err, "site with this basename")
 	})
 	return row, err
 }
@@ -142,22 +143,22 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 
 // PublishSite makes a site readable at its published address, or ends that.
 func (s *Store) PublishSite(ctx context.Context, siteID string, published bool) (Site, error) {
-	row, err := s.queries.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published})
-	return row, interpret(err, "site")
+	row, err := s.db.Queries.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published})
+	return row, postgres.Interpret(err, "site")
 }
 
 // DeleteSite removes a site and its structure; its spaces stay.
 func (s *Store) DeleteSite(ctx context.Context, siteID string) error {
-	return interpret(s.queries.DeleteSite(ctx, siteID), "site")
+	return postgres.Interpret(s.db.Queries.DeleteSite(ctx, siteID), "site")
 }
 
 // Site reads a site of an organization that the user is in; any other is not found.
 func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string) (SiteAccess, error) {
-	row, err := s.queries.SiteForUser(ctx, db.SiteForUserParams{
+	row, err := s.db.Queries.SiteForUser(ctx, db.SiteForUserParams{
 		SiteID: siteID, OrganizationID: organizationID, UserID: userID,
 	})
 	if err != nil {
-		return SiteAccess{}, interpret(err, "site")
+		return SiteAccess{}, postgres.Interpret(err, "site")
 	}
 	return SiteAccess{
 		SiteRow: SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, Role: schema.RoleFromNullable(row.Role),
@@ -166,8 +167,8 @@ func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string)
 
 // SiteByID reads a site for a caller whose right to it is already known, such as the site's own key.
 func (s *Store) SiteByID(ctx context.Context, siteID string) (Site, error) {
-	row, err := s.queries.SiteByID(ctx, siteID)
-	return row, interpret(err, "site")
+	row, err := s.db.Queries.SiteByID(ctx, siteID)
+	return row, postgres.Interpret(err, "site")
 }
 
 // SiteFilter narrows a list of sites; nil members let everything through.
@@ -181,23 +182,23 @@ type SiteFilter struct {
 // ListSites lists an organization's sites in the order they were made, after the id `after`.
 func (s *Store) ListSites(
 	ctx context.Context, organizationID string, filter SiteFilter, after string, size int,
-) (Page[SiteRow], error) {
-	total, err := s.planned.CountSites(ctx, db.CountSitesParams{
+) (postgres.Page[SiteRow], error) {
+	total, err := s.db.Planned.CountSites(ctx, db.CountSitesParams{
 		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types, Space: filter.Space,
 	})
 	if err != nil {
-		return Page[SiteRow]{}, interpret(err, "sites")
+		return postgres.Page[SiteRow]{}, postgres.Interpret(err, "sites")
 	}
-	rows, err := s.planned.ListSites(ctx, db.ListSitesParams{
+	rows, err := s.db.Planned.ListSites(ctx, db.ListSitesParams{
 		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types, Space: filter.Space,
-		After: after, PageSize: pageSize(size),
+		After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[SiteRow]{}, interpret(err, "sites")
+		return postgres.Page[SiteRow]{}, postgres.Interpret(err, "sites")
 	}
 	sites := make([]SiteRow, len(rows))
 	for i, row := range rows {
 		sites[i] = SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}
 	}
-	return pageOf(sites, size, total), nil
+	return postgres.PageOf(sites, size, total), nil
 }

@@ -8,11 +8,12 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SiteCustomization reads the settings of a site; unset members are absent.
 func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Customization, error) {
-	return siteCustomization(ctx, s.queries, siteID)
+	return siteCustomization(ctx, s.db.Queries, siteID)
 }
 
 func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schema.Customization, error) {
@@ -21,9 +22,9 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schem
 		return schema.Customization{}, nil
 	}
 	if err != nil {
-		return schema.Customization{}, interpret(err, "customization")
+		return schema.Customization{}, postgres.Interpret(err, "customization")
 	}
-	return fromJSON[schema.Customization](stored)
+	return postgres.FromJSON[schema.Customization](stored)
 }
 
 // SetSiteCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
@@ -32,21 +33,21 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schem
 func (s *Store) SetSiteCustomization(
 	ctx context.Context, siteID string, settings schema.Customization,
 ) (schema.Customization, error) {
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockSite(ctx, siteID); err != nil {
-			return interpret(err, "site")
+			return postgres.Interpret(err, "site")
 		}
 		before, err := siteCustomization(ctx, q, siteID)
 		if err != nil {
 			return err
 		}
 		settings.SettleActions(schema.DefaultCustomization(), before, settings)
-		stored, err := toJSON(settings)
+		stored, err := postgres.ToJSON(settings)
 		if err != nil {
 			return err
 		}
 		err = q.SaveSiteCustomization(ctx, db.SaveSiteCustomizationParams{SiteID: siteID, Settings: stored})
-		return interpret(err, "site")
+		return postgres.Interpret(err, "site")
 	})
 	return settings, err
 }
@@ -55,16 +56,16 @@ func (s *Store) SetSiteCustomization(
 func (s *Store) SiteCustomizations(
 	ctx context.Context, siteID string,
 ) (settings schema.Customization, overrides map[string]schema.Customization, err error) {
-	rows, err := s.queries.CustomizationsOfSite(ctx, siteID)
+	rows, err := s.db.Queries.CustomizationsOfSite(ctx, siteID)
 	if err != nil {
-		return settings, nil, interpret(err, "customizations")
+		return settings, nil, postgres.Interpret(err, "customizations")
 	}
 	overrides = make(map[string]schema.Customization, len(rows))
 	for _, row := range rows {
 		if row.SiteSpaceID == "" {
-			settings, err = fromJSON[schema.Customization](row.Settings)
+			settings, err = postgres.FromJSON[schema.Customization](row.Settings)
 		} else {
-			overrides[row.SiteSpaceID], err = fromJSON[schema.Customization](row.Settings)
+			overrides[row.SiteSpaceID], err = postgres.FromJSON[schema.Customization](row.Settings)
 		}
 		if err != nil {
 			return settings, nil, err
@@ -77,7 +78,7 @@ func (s *Store) SiteCustomizations(
 func (s *Store) SiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string,
 ) (settings, overrides schema.Customization, err error) {
-	return siteSpaceCustomization(ctx, s.queries, siteID, siteSpaceID)
+	return siteSpaceCustomization(ctx, s.db.Queries, siteID, siteSpaceID)
 }
 
 func siteSpaceCustomization(
@@ -85,12 +86,12 @@ func siteSpaceCustomization(
 ) (settings, overrides schema.Customization, err error) {
 	row, err := q.SiteSpaceCustomization(ctx, db.SiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, SiteID: siteID})
 	if err != nil {
-		return settings, overrides, interpret(err, "site space")
+		return settings, overrides, postgres.Interpret(err, "site space")
 	}
-	if settings, err = fromJSON[schema.Customization](row.Settings); err != nil {
+	if settings, err = postgres.FromJSON[schema.Customization](row.Settings); err != nil {
 		return settings, overrides, err
 	}
-	overrides, err = fromJSON[schema.Customization](row.Overrides)
+	overrides, err = postgres.FromJSON[schema.Customization](row.Overrides)
 	return settings, overrides, err
 }
 
@@ -99,10 +100,10 @@ func siteSpaceCustomization(
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
 ) (settings, overrides schema.Customization, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		_, err := q.LockSiteSpace(ctx, db.LockSiteSpaceParams{SiteSpaceID: siteSpaceID, SiteID: siteID})
 		if err != nil {
-			return interpret(err, "site space")
+			return postgres.Interpret(err, "site space")
 		}
 		settings, overrides, err = siteSpaceCustomization(ctx, q, siteID, siteSpaceID)
 		if err != nil {
@@ -111,20 +112,20 @@ func (s *Store) OverrideSiteSpaceCustomization(
 		before := overrides
 		overrides = schema.Merge(before, patch)
 		overrides.SettleActions(schema.Overlay(schema.DefaultCustomization(), settings), before, patch)
-		stored, err := toJSON(overrides)
+		stored, err := postgres.ToJSON(overrides)
 		if err != nil {
 			return err
 		}
 		err = q.SaveSiteSpaceCustomization(ctx, db.SaveSiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, Overrides: stored})
-		return interpret(err, "site space")
+		return postgres.Interpret(err, "site space")
 	})
 	return settings, overrides, err
 }
 
 // DeleteSiteSpaceCustomization removes all overrides of a site space, if it has any.
 func (s *Store) DeleteSiteSpaceCustomization(ctx context.Context, siteID, siteSpaceID string) error {
-	err := s.queries.DeleteSiteSpaceCustomization(ctx, db.DeleteSiteSpaceCustomizationParams{
+	err := s.db.Queries.DeleteSiteSpaceCustomization(ctx, db.DeleteSiteSpaceCustomizationParams{
 		SiteSpaceID: siteSpaceID, SiteID: siteID,
 	})
-	return interpret(err, "site space")
+	return postgres.Interpret(err, "site space")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Erasure is a visitor's erasure as Postgres has it.
@@ -32,31 +33,31 @@ const MaxErasures = 10_000
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
-	switch pending, err := s.queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site,
+	switch pending, err := s.db.Queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site,
 		Visitor: toBigint(visitor), Until: until}); {
 	case err != nil:
-		return Erasure{}, interpret(err, "erasure of a visitor")
+		return Erasure{}, postgres.Interpret(err, "erasure of a visitor")
 	case pending >= MaxErasures:
 		return Erasure{}, schema.TooManyRequests("too many visitors of this site wait to be erased: wait until some are", time.Minute)
 	}
 	interval := toInterval(keep)
 	interval.Valid = keep > 0
-	e, err := s.queries.AskErasure(ctx, db.AskErasureParams{
+	e, err := s.db.Queries.AskErasure(ctx, db.AskErasureParams{
 		SiteID: site, Visitor: toBigint(visitor), Until: until, Keep: interval,
 	})
-	return e, interpret(err, "erasure of a visitor")
+	return e, postgres.Interpret(err, "erasure of a visitor")
 }
 
 // Erasure reads a visitor's erasure.
 func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasure, error) {
-	e, err := s.queries.Erasure(ctx, db.ErasureParams{SiteID: site, Visitor: toBigint(visitor)})
-	return e, interpret(err, "erasure of this visitor")
+	e, err := s.db.Queries.Erasure(ctx, db.ErasureParams{SiteID: site, Visitor: toBigint(visitor)})
+	return e, postgres.Interpret(err, "erasure of this visitor")
 }
 
 // BeginErasures gives tombstones of a new version to at most so many visitors, in the order of their requests. Version
 // is 0 if no erasure is pending.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)
 		if err != nil {
 			return err
@@ -90,7 +91,7 @@ var errNothing = errors.New("nothing to do")
 
 // BegunErasures are those that have tombstones and may have rows, by version.
 func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, err error) {
-	rows, err := s.queries.BegunErasures(ctx)
+	rows, err := s.db.Queries.BegunErasures(ctx)
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].Version != r.Version {
 			list = append(list, schema.ErasureBatch{Version: r.Version})
@@ -98,59 +99,61 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 		b := &list[len(list)-1]
 		b.Visitors = append(b.Visitors, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil})
 	}
-	return list, interpret(err, "erasures")
+	return list, postgres.Interpret(err, "erasures")
 }
 
 // RetryErasures makes the erasures of a version wait to be begun again.
 func (s *Store) RetryErasures(ctx context.Context, version int64) error {
-	return interpret(s.queries.RetryErasures(ctx, &version), "erasures")
+	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
 
 // MarkMutated says that the visitors of a version have no row in an active part since a time.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
-	return interpret(s.queries.MarkMutated(ctx, db.MarkMutatedParams{Version: &version, MutatedAt: at}), "erasures")
+	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
+		Version: &version, MutatedAt: at,
+	}), "erasures")
 }
 
 // FinishErasures says that the old parts of all that were mutated until a time are gone.
 func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error) {
-	done, err = s.queries.FinishErasures(ctx, mutated)
-	return done, interpret(err, "erasures")
+	done, err = s.db.Queries.FinishErasures(ctx, mutated)
+	return done, postgres.Interpret(err, "erasures")
 }
 
 // PendingErasures are those of all sites that are not done.
 func (s *Store) PendingErasures(ctx context.Context) (schema.PendingErasures, error) {
-	row, err := s.queries.PendingErasures(ctx)
+	row, err := s.db.Queries.PendingErasures(ctx)
 	return schema.PendingErasures{
 		Count: row.Count, Oldest: time.Duration(row.Oldest * float64(time.Second)), Mutated: row.Mutated, FirstMutated: row.FirstMutated,
-	}, interpret(err, "erasures")
+	}, postgres.Interpret(err, "erasures")
 }
 
 // ForgetErasures deletes erasures and tombstones when the log and the dead letters have expired.
 func (s *Store) ForgetErasures(ctx context.Context) error {
-	_, err := s.queries.ForgetErasures(ctx)
-	return interpret(err, "erasures")
+	_, err := s.db.Queries.ForgetErasures(ctx)
+	return postgres.Interpret(err, "erasures")
 }
 
 // Tombstones are those after a version, up to the one that is returned.
 func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error) {
-	if version, err = s.queries.TombstoneVersion(ctx); err != nil || version == after {
-		return nil, version, interpret(err, "tombstones")
+	if version, err = s.db.Queries.TombstoneVersion(ctx); err != nil || version == after {
+		return nil, version, postgres.Interpret(err, "tombstones")
 	}
-	rows, err := s.queries.TombstonesAfter(ctx, db.TombstonesAfterParams{After: after, Upto: version})
+	rows, err := s.db.Queries.TombstonesAfter(ctx, db.TombstonesAfterParams{After: after, Upto: version})
 	for _, r := range rows {
 		list = append(list, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.Before})
 	}
-	return list, version, interpret(err, "tombstones")
+	return list, version, postgres.Interpret(err, "tombstones")
 }
 
 // RaiseTombstones makes the version at least as high: it was given before, and Postgres has forgotten it.
 func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
-	return interpret(s.queries.RaiseTombstoneVersion(ctx, version), "tombstones")
+	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
 }
 
 // Retention is for how many days a site keeps events; nil is for ever.
 func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
-	days, err := s.queries.Retention(ctx, site)
+	days, err := s.db.Queries.Retention(ctx, site)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && days == nil {
 		return nil, nil
 	}
@@ -158,7 +161,7 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	if err == nil {
 		n = int(*days)
 	}
-	return &n, interpret(err, "retention")
+	return &n, postgres.Interpret(err, "retention")
 }
 
 // SetRetention sets for how many days a site keeps events; nil is for ever.
@@ -168,23 +171,23 @@ func (s *Store) SetRetention(ctx context.Context, site string, days *int) error 
 		n = new(int32)
 		*n = int32(*days) // The API and the table check the range.
 	}
-	return interpret(s.queries.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
+	return postgres.Interpret(s.db.Queries.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
 }
 
 // RetentionDue reports whether there are sites whose retention was not carried out today.
 func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
-	due, err := s.queries.RetentionIsDue(ctx)
-	return due, interpret(err, "retentions")
+	due, err := s.db.Queries.RetentionIsDue(ctx)
+	return due, postgres.Interpret(err, "retentions")
 }
 
 // BeginRetention says for at most so many sites, whose retention was not carried out today, from when on they keep events. They
 // are among Expiries from now on.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
-	rows, err := s.queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
+	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
 	for _, r := range rows {
 		list = append(list, schema.Expiry{SiteID: r.SiteID, Before: r.Before, Days: r.Days})
 	}
-	return list, interpret(err, "retentions")
+	return list, postgres.Interpret(err, "retentions")
 }
 
 // CarriedOut says that the events of sites are deleted as BeginRetention said.
@@ -193,14 +196,14 @@ func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	for _, e := range list {
 		c.Sites, c.Before, c.Days = append(c.Sites, e.SiteID), append(c.Before, e.Before), append(c.Days, e.Days)
 	}
-	return interpret(s.queries.CarriedOut(ctx, c), "retentions")
+	return postgres.Interpret(s.db.Queries.CarriedOut(ctx, c), "retentions")
 }
 
 // Expiries say which events were ever deleted because of their age.
 func (s *Store) Expiries(ctx context.Context) (list []schema.Expiry, err error) {
-	rows, err := s.queries.Expiries(ctx)
+	rows, err := s.db.Queries.Expiries(ctx)
 	for _, r := range rows {
 		list = append(list, schema.Expiry{SiteID: r.SiteID, Before: r.Before, CarriedOut: r.CarriedOut})
 	}
-	return list, interpret(err, "retentions")
+	return list, postgres.Interpret(err, "retentions")
 }

@@ -104,14 +104,14 @@ func TestBeginErasuresFails(t *testing.T) {
 	if _, err := st.AskErasure(t.Context(), "a", 1, time.Now(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := connect(t, url).Begin(t.Context())
+	lock, err := storetest.Connect(t, url).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := lock.Exec(t.Context(), "select from erasures for update"); err != nil {
 		t.Fatal(err)
 	}
-	watch := connect(t, url)
+	watch := storetest.Connect(t, url)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -135,7 +135,7 @@ func TestBeginErasuresFails(t *testing.T) {
 func TestErasuresOfASiteAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	if _, err := conn.Exec(t.Context(),
 		"insert into erasures (site_id, visitor, erased_until) select 'a', generate_series(1, $1), "+
 			"now()", store.MaxErasures); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // eventKeyRows is how many rows DeleteOldEventKeys deletes at once.
@@ -28,19 +29,19 @@ func (s *Store) ClaimEventKey(
 	}
 	// A row that is there at the first statement may be gone at the second: then the key is free.
 	for range 3 {
-		row, err := s.queries.ClaimEventKey(ctx, params)
+		row, err := s.db.Queries.ClaimEventKey(ctx, params)
 		if err == nil {
 			return claimed(want, row)
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
-			return want, interpret(err, "idempotency key")
+			return want, postgres.Interpret(err, "idempotency key")
 		}
-		held, err := s.queries.EventKey(ctx, db.EventKeyParams{SiteID: site, Key: key})
+		held, err := s.db.Queries.EventKey(ctx, db.EventKeyParams{SiteID: site, Key: key})
 		if errors.Is(err, pgx.ErrNoRows) {
 			continue
 		}
 		if err != nil {
-			return want, interpret(err, "idempotency key")
+			return want, postgres.Interpret(err, "idempotency key")
 		}
 		switch {
 		case string(held.BodyHash) != string(want.BodyHash[:]):
@@ -72,28 +73,30 @@ func claimed(want schema.KeyClaim, row db.ClaimEventKeyRow) (schema.KeyClaim, er
 
 // FinishEventKey says that the message of a claim is in the log.
 func (s *Store) FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
-	err := s.queries.FinishEventKey(ctx, db.FinishEventKeyParams{SiteID: site, Key: key, MessageID: c.MessageID[:]})
-	return interpret(err, "idempotency key")
+	err := s.db.Queries.FinishEventKey(ctx, db.FinishEventKeyParams{SiteID: site, Key: key, MessageID: c.MessageID[:]})
+	return postgres.Interpret(err, "idempotency key")
 }
 
 // ReleaseEventKey ends an attempt when it is unknown whether its message is in the log. The next attempt looks for it from the
 // claim's offset on.
 func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
-	err := s.queries.ReleaseEventKey(ctx, db.ReleaseEventKeyParams{
+	err := s.db.Queries.ReleaseEventKey(ctx, db.ReleaseEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt, LogOffset: c.Offset,
 	})
-	return interpret(err, "idempotency key")
+	return postgres.Interpret(err, "idempotency key")
 }
 
 // ForgetEventKey ends an attempt whose message is not in the log and never will be: the key is free again.
 func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
-	err := s.queries.ForgetEventKey(ctx, db.ForgetEventKeyParams{SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt})
-	return interpret(err, "idempotency key")
+	err := s.db.Queries.ForgetEventKey(ctx, db.ForgetEventKeyParams{
+		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt,
+	})
+	return postgres.Interpret(err, "idempotency key")
 }
 
 // DeleteOldEventKeys deletes a bounded number of expired keys, and says whether there may be more. Several nodes may do it at
 // once.
 func (s *Store) DeleteOldEventKeys(ctx context.Context) (more bool, err error) {
-	n, err := s.queries.DeleteOldEventKeys(ctx, eventKeyRows)
-	return n == eventKeyRows, interpret(err, "idempotency keys")
+	n, err := s.db.Queries.DeleteOldEventKeys(ctx, eventKeyRows)
+	return n == eventKeyRows, postgres.Interpret(err, "idempotency keys")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // errHostnameTaken does not say whose it is.
@@ -16,7 +17,7 @@ func (w *structure) mayClaim(hostname *string) error {
 		return nil
 	}
 	id, err := w.q.SiteOfHostname(w.ctx, hostname)
-	switch err := interpret(err, "hostname"); {
+	switch err := postgres.Interpret(err, "hostname"); {
 	case schema.IsCode(err, schema.CodeNotFound):
 		return nil
 	case err != nil:
@@ -30,7 +31,7 @@ func (w *structure) mayClaim(hostname *string) error {
 // HostnameToken is what a TXT record must hold to prove a site's claim to a name. It is made of the site: nobody can use the record
 // that another one published.
 func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (string, error) {
-	key, err := s.key(ctx, domainKeyName)
+	key, err := s.db.Key(ctx, domainKeyName)
 	if err != nil {
 		return "", err
 	}
@@ -39,8 +40,10 @@ func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (str
 
 // ProveHostname makes a name lead to the site that claims it. The first site to prove a name has it.
 func (s *Store) ProveHostname(ctx context.Context, siteID, hostname, provedBy string) (Site, error) {
-	row, err := s.queries.ProveHostname(ctx, db.ProveHostnameParams{ID: siteID, Hostname: hostname, ProvedBy: &provedBy})
-	if err = interpret(err, "hostname"); schema.IsCode(err, schema.CodeConflict) {
+	row, err := s.db.Queries.ProveHostname(ctx, db.ProveHostnameParams{
+		ID: siteID, Hostname: hostname, ProvedBy: &provedBy,
+	})
+	if err = postgres.Interpret(err, "hostname"); schema.IsCode(err, schema.CodeConflict) {
 		err = errHostnameTaken
 	}
 	return row, err

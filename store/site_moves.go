@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // MoveSiteItem moves a site space, a section or a section group next to others, into their parent. Without a position the item goes
@@ -55,17 +56,19 @@ func (w *structure) place(kind string, parent *string, ids []string, positions [
 	default:
 		err = w.q.PlaceSections(w.ctx, db.PlaceSectionsParams{GroupID: parent, Ids: ids, Positions: positions})
 	}
-	return interpret(err, "site structure")
+	return postgres.Interpret(err, "site structure")
 }
 
 // makePlace makes room at a position for an item that may be one of the siblings already.
-func (w *structure) makePlace(among siblings, item schema.ItemPointer, position schema.SiteItemPosition) (int64, error) {
-	others := among.without(item)
-	at := others.between(position.After, position.Before)
+func (w *structure) makePlace(
+	among postgres.Siblings, item schema.ItemPointer, position schema.SiteItemPosition,
+) (int64, error) {
+	others := among.Without(item)
+	at := others.Between(position.After, position.Before)
 	if at < 0 {
 		return 0, schema.Invalid("position.after", "is not directly before the item that position.before names")
 	}
-	return others.makePlace(w.ctx, w.q, at)
+	return others.MakePlace(w.ctx, w.q, at)
 }
 
 // parentOf finds the parent of an item: a section or a group, nil for the root.
@@ -73,13 +76,13 @@ func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
 		row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: item.ID})
-		return row.SectionID, interpret(err, "site space")
+		return row.SectionID, postgres.Interpret(err, "site space")
 	case schema.SiteItemSection:
 		row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: item.ID})
-		return row.GroupID, interpret(err, "site section")
+		return row.GroupID, postgres.Interpret(err, "site section")
 	case schema.SiteItemGroup:
 		row, err := w.q.SectionGroup(w.ctx, db.SectionGroupParams{SiteID: w.site.ID, ID: item.ID})
-		return row.ParentID, interpret(err, "site section group")
+		return row.ParentID, postgres.Interpret(err, "site section group")
 	}
 	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
 }
@@ -116,7 +119,7 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 func (w *structure) checkNesting(field, id string, parent *string) error {
 	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
 	if err != nil {
-		return interpret(err, "site section groups")
+		return postgres.Interpret(err, "site section groups")
 	}
 	parents := map[string]*string{}
 	for _, g := range groups {
@@ -152,13 +155,13 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err != nil {
-		return interpret(err, "site space")
+		return postgres.Interpret(err, "site space")
 	}
 	siblings, err := w.siteSpaces(section)
 	if err != nil {
 		return err
 	}
-	path, moves := row.Path, !same(section, row.SectionID)
+	path, moves := row.Path, !postgres.Same(section, row.SectionID)
 	if moves {
 		if slices.ContainsFunc(siblings, func(s SiteSpace) bool { return s.SpaceID == row.SpaceID }) {
 			return schema.Invalid("position", "is in a section that already has the space")
@@ -172,17 +175,17 @@ func (w *structure) moveSiteSpace(id string, section *string, position schema.Si
 	if moves && row.IsDefault {
 		err := w.q.ClearDefaultSiteSpace(w.ctx, db.ClearDefaultSiteSpaceParams{SiteID: w.site.ID, SectionID: row.SectionID})
 		if err != nil {
-			return interpret(err, "site space")
+			return postgres.Interpret(err, "site space")
 		}
 	}
 	err = w.q.PlaceSiteSpace(w.ctx, db.PlaceSiteSpaceParams{ID: id, SectionID: section, Position: place, Path: path})
 	if err != nil || !moves {
-		return interpret(err, "site space")
+		return postgres.Interpret(err, "site space")
 	}
 	for _, s := range []*string{row.SectionID, section} {
 		err := w.q.PromoteSiteSpace(w.ctx, db.PromoteSiteSpaceParams{SiteID: w.site.ID, SectionID: s, After: row.Rank})
 		if err != nil {
-			return interpret(err, "site space")
+			return postgres.Interpret(err, "site space")
 		}
 	}
 	return nil

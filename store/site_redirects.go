@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SiteRedirect is a row of its table.
@@ -54,12 +55,12 @@ func isUnreserved(c byte) bool {
 // CreateSiteRedirect adds a redirect; the site may have one for each source.
 func (s *Store) CreateSiteRedirect(ctx context.Context, siteID string, redirect NewSiteRedirect) (SiteRedirect, error) {
 	to := redirect.Destination
-	row, err := s.queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
+	row, err := s.db.Queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
 		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
 		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
 		Draft: redirect.Draft,
 	})
-	return row, interpret(err, "redirect with this source")
+	return row, postgres.Interpret(err, "redirect with this source")
 }
 
 // SiteRedirectChange is what a request changes of a redirect; nil members stay as they are.
@@ -79,37 +80,41 @@ func (s *Store) UpdateSiteRedirect(ctx context.Context, siteID, id string, chang
 	if to := change.Destination; to != nil {
 		params.Kind, params.SiteSectionID, params.SiteSpaceID, params.PageID, params.Url = &to.Kind, to.SiteSectionID, to.SiteSpaceID, to.PageID, to.URL
 	}
-	row, err := s.queries.UpdateSiteRedirect(ctx, params)
-	if err != nil && schema.IsCode(interpret(err, ""), schema.CodeConflict) {
-		return row, interpret(err, "redirect with this source")
+	row, err := s.db.Queries.UpdateSiteRedirect(ctx, params)
+	if err != nil && schema.IsCode(postgres.Interpret(err, ""), schema.CodeConflict) {
+		return row, postgres.Interpret(err, "redirect with this source")
 	}
-	return row, interpret(err, "redirect")
+	return row, postgres.Interpret(err, "redirect")
 }
 
 // DeleteSiteRedirect removes a redirect, if it exists.
 func (s *Store) DeleteSiteRedirect(ctx context.Context, siteID, id string) error {
-	return interpret(s.queries.DeleteSiteRedirect(ctx, db.DeleteSiteRedirectParams{SiteID: siteID, ID: id}), "redirect")
+	return postgres.Interpret(s.db.Queries.DeleteSiteRedirect(ctx, db.DeleteSiteRedirectParams{
+		SiteID: siteID, ID: id,
+	}), "redirect")
 }
 
 // SiteRedirectBySource finds the redirect of a site for a source, however the source is escaped. It finds no drafts.
 func (s *Store) SiteRedirectBySource(ctx context.Context, siteID, source string) (SiteRedirect, error) {
-	row, err := s.queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{SiteID: siteID, SourceKey: normalSource(source)})
-	return row, interpret(err, "redirect")
+	row, err := s.db.Queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{
+		SiteID: siteID, SourceKey: normalSource(source),
+	})
+	return row, postgres.Interpret(err, "redirect")
 }
 
 // ListSiteRedirects lists a site's redirects in the order they were made, after the id `after`; search looks into sources.
 func (s *Store) ListSiteRedirects(
 	ctx context.Context, siteID string, search *string, after string, size int,
-) (Page[SiteRedirect], error) {
-	total, err := s.planned.CountSiteRedirects(ctx, db.CountSiteRedirectsParams{SiteID: siteID, Search: search})
+) (postgres.Page[SiteRedirect], error) {
+	total, err := s.db.Planned.CountSiteRedirects(ctx, db.CountSiteRedirectsParams{SiteID: siteID, Search: search})
 	if err != nil {
-		return Page[SiteRedirect]{}, interpret(err, "redirects")
+		return postgres.Page[SiteRedirect]{}, postgres.Interpret(err, "redirects")
 	}
-	rows, err := s.planned.ListSiteRedirects(ctx, db.ListSiteRedirectsParams{
-		SiteID: siteID, Search: search, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Planned.ListSiteRedirects(ctx, db.ListSiteRedirectsParams{
+		SiteID: siteID, Search: search, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[SiteRedirect]{}, interpret(err, "redirects")
+		return postgres.Page[SiteRedirect]{}, postgres.Interpret(err, "redirects")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }

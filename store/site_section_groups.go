@@ -10,20 +10,25 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ListSectionGroups lists a site's section groups, those in groups too, in the order of its structure, after the rank
 // `after`.
-func (s *Store) ListSectionGroups(ctx context.Context, siteID, after string, size int) (Page[SiteSectionGroup], error) {
-	total, err := s.queries.CountSectionGroups(ctx, siteID)
+func (s *Store) ListSectionGroups(
+	ctx context.Context, siteID, after string, size int,
+) (postgres.Page[SiteSectionGroup], error) {
+	total, err := s.db.Queries.CountSectionGroups(ctx, siteID)
 	if err != nil {
-		return Page[SiteSectionGroup]{}, interpret(err, "site section groups")
+		return postgres.Page[SiteSectionGroup]{}, postgres.Interpret(err, "site section groups")
 	}
-	rows, err := s.queries.ListSectionGroups(ctx, db.ListSectionGroupsParams{SiteID: siteID, After: after, PageSize: pageSize(size)})
+	rows, err := s.db.Queries.ListSectionGroups(ctx, db.ListSectionGroupsParams{
+		SiteID: siteID, After: after, PageSize: postgres.PageSize(size),
+	})
 	if err != nil {
-		return Page[SiteSectionGroup]{}, interpret(err, "site section groups")
+		return postgres.Page[SiteSectionGroup]{}, postgres.Interpret(err, "site section groups")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }
 
 // NewSectionGroup is what a section group is made of. Sections are those to put into it, in order.
@@ -50,7 +55,7 @@ func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSec
 		if err != nil {
 			return err
 		}
-		position, err := siblings.makePlace(w.ctx, w.q, len(siblings))
+		position, err := siblings.MakePlace(w.ctx, w.q, len(siblings))
 		if err != nil {
 			return err
 		}
@@ -58,7 +63,7 @@ func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSec
 			ID: schema.NewID(), SiteID: siteID, ParentID: group.Parent, Title: group.Title, Icon: group.Icon, Position: position,
 		})
 		if err != nil {
-			return interpret(err, "site section group")
+			return postgres.Interpret(err, "site section group")
 		}
 		if len(group.Sections) == 0 {
 			return nil
@@ -72,7 +77,7 @@ func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSec
 func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionID string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		if _, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: groupID}); err != nil {
-			return interpret(err, "site section group")
+			return postgres.Interpret(err, "site section group")
 		}
 		return w.putIntoGroup(groupID, func(int) string { return "sectionId" }, sectionID)
 	})
@@ -83,7 +88,7 @@ func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionI
 func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
 	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
 	if err != nil {
-		return interpret(err, "site section")
+		return postgres.Interpret(err, "site section")
 	}
 	others, err := w.sectionSiblings(&groupID)
 	if err != nil {
@@ -95,10 +100,10 @@ func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids .
 			return schema.Invalid(field(i), "names no section of this site")
 		}
 		if !slices.Contains(ids[i+1:], id) {
-			last, others = append(last, id), others.without(schema.ItemPointer{Type: schema.SiteItemSection, ID: id})
+			last, others = append(last, id), others.Without(schema.ItemPointer{Type: schema.SiteItemSection, ID: id})
 		}
 	}
-	positions, err := others.makeRoom(w.ctx, w.q, len(others), len(last))
+	positions, err := others.MakeRoom(w.ctx, w.q, len(others), len(last))
 	if err != nil {
 		return err
 	}
@@ -115,9 +120,9 @@ type SectionGroupChange struct {
 func (s *Store) UpdateSectionGroup(ctx context.Context, siteID, id string, change SectionGroupChange) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		if _, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: id}); err != nil {
-			return interpret(err, "site section group")
+			return postgres.Interpret(err, "site section group")
 		}
-		return interpret(w.q.UpdateSectionGroup(ctx, db.UpdateSectionGroupParams{
+		return postgres.Interpret(w.q.UpdateSectionGroup(ctx, db.UpdateSectionGroupParams{
 			ID: id, Title: change.Title, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
 		}), "site section group")
 	})
@@ -131,7 +136,7 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 			return nil
 		}
 		if err != nil {
-			return interpret(err, "site section group")
+			return postgres.Interpret(err, "site section group")
 		}
 		inside, err := w.sectionSiblings(&id)
 		if err != nil {
@@ -142,7 +147,7 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 			return err
 		}
 		group := schema.ItemPointer{Type: schema.SiteItemGroup, ID: id}
-		positions, err := siblings.makeRoom(ctx, w.q, siblings.index(group), len(inside))
+		positions, err := siblings.MakeRoom(ctx, w.q, siblings.Index(group), len(inside))
 		if err != nil {
 			return err
 		}
@@ -155,7 +160,7 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 				return err
 			}
 		}
-		return interpret(w.q.DeleteSectionGroup(ctx, id), "site section group")
+		return postgres.Interpret(w.q.DeleteSectionGroup(ctx, id), "site section group")
 	})
 }
 
@@ -168,7 +173,7 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 			return err
 		}
 		item := schema.ItemPointer{Type: schema.SiteItemSection, ID: sectionID}
-		if inside.index(item) < 0 {
+		if inside.Index(item) < 0 {
 			return nil
 		}
 		return w.move(item, schema.SiteItemPosition{After: &schema.ItemPointer{Type: schema.SiteItemGroup, ID: groupID}})
@@ -180,5 +185,5 @@ func notInSite(err error, field, problem string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Invalid(field, problem)
 	}
-	return interpret(err, "site structure")
+	return postgres.Interpret(err, "site structure")
 }

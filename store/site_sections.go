@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SiteSectionRow is a section with its site spaces in order.
@@ -21,11 +22,11 @@ type SiteSectionRow struct {
 
 // Section reads a section of a site.
 func (s *Store) Section(ctx context.Context, siteID, id string) (SiteSectionRow, error) {
-	row, err := s.queries.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
+	row, err := s.db.Queries.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
 	if err != nil {
-		return SiteSectionRow{}, interpret(err, "site section")
+		return SiteSectionRow{}, postgres.Interpret(err, "site section")
 	}
-	rows, err := withSpaces(ctx, s.queries, []SiteSection{row})
+	rows, err := withSpaces(ctx, s.db.Queries, []SiteSection{row})
 	if err != nil {
 		return SiteSectionRow{}, err
 	}
@@ -33,21 +34,25 @@ func (s *Store) Section(ctx context.Context, siteID, id string) (SiteSectionRow,
 }
 
 // ListSections lists a site's sections, those in groups too, in the order of its structure, after the rank `after`.
-func (s *Store) ListSections(ctx context.Context, siteID, after string, size int) (Page[SiteSectionRow], error) {
-	total, err := s.queries.CountSections(ctx, siteID)
+func (s *Store) ListSections(
+	ctx context.Context, siteID, after string, size int,
+) (postgres.Page[SiteSectionRow], error) {
+	total, err := s.db.Queries.CountSections(ctx, siteID)
 	if err != nil {
-		return Page[SiteSectionRow]{}, interpret(err, "site sections")
+		return postgres.Page[SiteSectionRow]{}, postgres.Interpret(err, "site sections")
 	}
-	rows, err := s.queries.ListSections(ctx, db.ListSectionsParams{SiteID: siteID, After: after, PageSize: pageSize(size)})
+	rows, err := s.db.Queries.ListSections(ctx, db.ListSectionsParams{
+		SiteID: siteID, After: after, PageSize: postgres.PageSize(size),
+	})
 	if err != nil {
-		return Page[SiteSectionRow]{}, interpret(err, "site sections")
+		return postgres.Page[SiteSectionRow]{}, postgres.Interpret(err, "site sections")
 	}
-	page := pageOf(rows, size, total)
-	sections, err := withSpaces(ctx, s.queries, page.Rows)
+	page := postgres.PageOf(rows, size, total)
+	sections, err := withSpaces(ctx, s.db.Queries, page.Rows)
 	if err != nil {
-		return Page[SiteSectionRow]{}, err
+		return postgres.Page[SiteSectionRow]{}, err
 	}
-	return Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
+	return postgres.Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
 }
 
 // withSpaces reads the site spaces of sections at once.
@@ -59,7 +64,7 @@ func withSpaces(ctx context.Context, q *db.Queries, sections []SiteSection) ([]S
 	}
 	spaces, err := q.SiteSpacesOfSections(ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "site spaces")
+		return nil, postgres.Interpret(err, "site spaces")
 	}
 	for _, space := range spaces {
 		i := index[*space.SiteSpace.SectionID]
@@ -121,13 +126,13 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 	if err != nil {
 		return SiteSection{}, err
 	}
-	position, err := siblings.makePlace(w.ctx, w.q, len(siblings))
+	position, err := siblings.MakePlace(w.ctx, w.q, len(siblings))
 	if err != nil {
 		return SiteSection{}, err
 	}
 	paths, err := w.q.SectionPaths(w.ctx, w.site.ID)
 	if err != nil {
-		return SiteSection{}, interpret(err, "site sections")
+		return SiteSection{}, postgres.Interpret(err, "site sections")
 	}
 	taken := map[string]bool{}
 	for _, path := range paths {
@@ -137,7 +142,7 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 		ID: schema.NewID(), SiteID: w.site.ID, Title: title, Path: pathFor(title, "section", taken), Icon: icon,
 		IsDefault: len(paths) == 0, Position: position,
 	})
-	return row, interpret(err, "site section")
+	return row, postgres.Interpret(err, "site section")
 }
 
 // sectionTheRoot makes the first section, named after the home page, of what is at the root.
@@ -155,7 +160,7 @@ func (w *structure) sectionTheRoot(home SiteSpace) error {
 
 func (w *structure) takeRoot(section SiteSection) error {
 	err := w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &section.ID})
-	return interpret(err, "site spaces")
+	return postgres.Interpret(err, "site spaces")
 }
 
 // fillSection gives a new section its site space: the space's own if it was at the root until now, otherwise a new one. The home page
@@ -198,7 +203,7 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 	err := s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
 		if err != nil {
-			return interpret(err, "site section")
+			return postgres.Interpret(err, "site section")
 		}
 		if change.DefaultSiteSpace != nil {
 			err := w.defaultTo("defaultSiteSpace", *change.DefaultSiteSpace, &row.ID, "names no site space of this section")
@@ -209,7 +214,7 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 		if change.Path != nil && *change.Path != row.Path {
 			paths, err := w.q.SectionPaths(ctx, siteID)
 			if err != nil {
-				return interpret(err, "site sections")
+				return postgres.Interpret(err, "site sections")
 			}
 			if slices.Contains(paths, *change.Path) {
 				return schema.Conflict("path is another section's")
@@ -220,7 +225,7 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 			SetIcon: change.Icon.Set, Icon: change.Icon.Value, SetDescription: change.Description.Set, Description: change.Description.Value,
 		})
 		if err != nil {
-			return interpret(err, "site section")
+			return postgres.Interpret(err, "site section")
 		}
 		changed, err = w.withSpaces(row)
 		return err
@@ -241,14 +246,14 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 		if err == nil && row.IsDefault {
 			err = w.q.PromoteSection(ctx, db.PromoteSectionParams{SiteID: siteID, After: row.Rank})
 		}
-		return interpret(err, "site section")
+		return postgres.Interpret(err, "site section")
 	})
 }
 
 // defaultTo makes the site space that a field of the request names the default of a section, or of the root for nil.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
-	if err == nil && !same(row.SectionID, section) {
+	if err == nil && !postgres.Same(row.SectionID, section) {
 		err = pgx.ErrNoRows
 	}
 	if err != nil {
@@ -263,7 +268,7 @@ func (w *structure) defaultSection() (*SiteSection, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // The site has no sections.
 	}
-	return &row, interpret(err, "site section")
+	return &row, postgres.Interpret(err, "site section")
 }
 
 // section reads a section that a field of the request names.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SiteSpaceRow is a site space with its space and the parts of its address that come from its section. At the root of a site
@@ -15,39 +16,41 @@ type SiteSpaceRow = db.SiteSpaceViewRow
 
 // SiteSpace reads a site space of a site.
 func (s *Store) SiteSpace(ctx context.Context, siteID, id string) (SiteSpaceRow, error) {
-	row, err := s.queries.SiteSpaceView(ctx, db.SiteSpaceViewParams{SiteID: siteID, ID: id})
-	return row, interpret(err, "site space")
+	row, err := s.db.Queries.SiteSpaceView(ctx, db.SiteSpaceViewParams{SiteID: siteID, ID: id})
+	return row, postgres.Interpret(err, "site space")
 }
 
 // AccessToSiteSpaces gives what decides about the viewer's access to the spaces of a site, by space.
 func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID string) (map[string]ContentAccess, error) {
-	rows, err := s.queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{UserID: viewer.UserID, SiteID: siteID})
+	rows, err := s.db.Queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{
+		UserID: viewer.UserID, SiteID: siteID,
+	})
 	access := make(map[string]ContentAccess, len(rows))
 	for _, row := range rows {
 		access[row.ID] = contentAccess(viewer.Role.Nullable(), row.Level, row.GrantRank)
 	}
-	return access, interpret(err, "site spaces")
+	return access, postgres.Interpret(err, "site spaces")
 }
 
 // ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. isDefault nil lists all.
 func (s *Store) ListSiteSpaces(
 	ctx context.Context, siteID string, isDefault *bool, after string, size int,
-) (Page[SiteSpaceRow], error) {
-	total, err := s.planned.CountSiteSpaces(ctx, db.CountSiteSpacesParams{SiteID: siteID, IsDefault: isDefault})
+) (postgres.Page[SiteSpaceRow], error) {
+	total, err := s.db.Planned.CountSiteSpaces(ctx, db.CountSiteSpacesParams{SiteID: siteID, IsDefault: isDefault})
 	if err != nil {
-		return Page[SiteSpaceRow]{}, interpret(err, "site spaces")
+		return postgres.Page[SiteSpaceRow]{}, postgres.Interpret(err, "site spaces")
 	}
-	rows, err := s.planned.ListSiteSpaces(ctx, db.ListSiteSpacesParams{
-		SiteID: siteID, IsDefault: isDefault, After: after, PageSize: pageSize(size),
+	rows, err := s.db.Planned.ListSiteSpaces(ctx, db.ListSiteSpacesParams{
+		SiteID: siteID, IsDefault: isDefault, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return Page[SiteSpaceRow]{}, interpret(err, "site spaces")
+		return postgres.Page[SiteSpaceRow]{}, postgres.Interpret(err, "site spaces")
 	}
 	spaces := make([]SiteSpaceRow, len(rows))
 	for i, row := range rows {
 		spaces[i] = SiteSpaceRow(row)
 	}
-	return pageOf(spaces, size, total), nil
+	return postgres.PageOf(spaces, size, total), nil
 }
 
 // AddSiteSpace attaches a space of the site's organization: to a section, to the default section where sectionID is nil, to
@@ -98,7 +101,7 @@ func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ..
 	for _, other := range siblings {
 		there[other.SpaceID] = true
 	}
-	positions, err := siteSpaceSiblings(siblings).makeRoom(w.ctx, w.q, len(siblings), len(spaces))
+	positions, err := siteSpaceSiblings(siblings).MakeRoom(w.ctx, w.q, len(siblings), len(spaces))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +120,7 @@ func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ..
 	}
 	rows, err := w.q.InsertSiteSpaces(w.ctx, insert)
 	if err != nil {
-		return nil, interpret(err, "site space")
+		return nil, postgres.Interpret(err, "site space")
 	}
 	shown := make([]SiteSpaceRow, len(rows))
 	for i, row := range rows {
@@ -143,7 +146,7 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 	err := s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.SiteSpace(ctx, db.SiteSpaceParams{SiteID: siteID, ID: id})
 		if err != nil {
-			return interpret(err, "site space")
+			return postgres.Interpret(err, "site space")
 		}
 		if change.SpaceID != nil {
 			if _, err := w.space("spaceId", *change.SpaceID); err != nil {
@@ -168,7 +171,7 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 			SetCondition: change.Condition.Set, Condition: change.Condition.Value,
 		})
 		if err != nil {
-			return interpret(err, "site space")
+			return postgres.Interpret(err, "site space")
 		}
 		changed, err = w.view(id)
 		return err
@@ -179,14 +182,16 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 // DeleteSiteSpace detaches a space, if it is attached.
 func (s *Store) DeleteSiteSpace(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
-		return interpret(w.q.DeleteSiteSpace(ctx, db.DeleteSiteSpaceParams{SiteID: siteID, ID: id}), "site space")
+		return postgres.Interpret(w.q.DeleteSiteSpace(ctx, db.DeleteSiteSpaceParams{
+			SiteID: siteID, ID: id,
+		}), "site space")
 	})
 }
 
 // view reads a site space with its rank and address as they are once the change is done.
 func (w *structure) view(id string) (SiteSpaceRow, error) {
 	row, err := w.q.SiteSpaceView(w.ctx, db.SiteSpaceViewParams{SiteID: w.site.ID, ID: id})
-	return row, interpret(err, "site space")
+	return row, postgres.Interpret(err, "site space")
 }
 
 // space reads a space of the site's organization that a member of a request names, and keeps it there.
@@ -202,7 +207,7 @@ func (w *structure) space(field, id string) (Space, error) {
 func (w *structure) spaces(field func(i int) string, ids ...string) ([]Space, error) {
 	rows, err := w.q.SpacesForSite(w.ctx, ids)
 	if err != nil {
-		return nil, interpret(err, "space")
+		return nil, postgres.Interpret(err, "space")
 	}
 	spaces := make([]Space, len(ids))
 	for i, id := range ids {
@@ -221,5 +226,5 @@ func (w *structure) setDefaultSiteSpace(row SiteSpace) error {
 	if err == nil {
 		err = w.q.SetDefaultSiteSpace(w.ctx, row.ID)
 	}
-	return interpret(err, "site space")
+	return postgres.Interpret(err, "site space")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // The rows of a site's structure.
@@ -22,10 +23,10 @@ const maxGroupDepth = 10
 // inSite runs a change of a site. The lock of the site's row lets one writer at a time in, so that what the writer read of the
 // structure stays true.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)
 		if err != nil {
-			return interpret(err, "site")
+			return postgres.Interpret(err, "site")
 		}
 		return fn(&structure{ctx: ctx, q: q, site: site})
 	})
@@ -49,28 +50,32 @@ type structure struct {
 }
 
 // rank makes the ranks follow the positions.
-func (w *structure) rank() error { return interpret(w.q.RankSite(w.ctx, w.site.ID), "site structure") }
+func (w *structure) rank() error {
+	return postgres.Interpret(w.q.RankSite(w.ctx, w.site.ID), "site structure")
+}
 
 // sectionSiblings are the sections and groups in a group, or at the root for nil.
-func (w *structure) sectionSiblings(group *string) (siblings, error) {
+func (w *structure) sectionSiblings(group *string) (postgres.Siblings, error) {
 	rows, err := w.q.SectionSiblings(w.ctx, db.SectionSiblingsParams{SiteID: w.site.ID, GroupID: group})
-	all := make(siblings, len(rows))
+	all := make(postgres.Siblings, len(rows))
 	for i, row := range rows {
-		all[i] = sibling{schema.ItemPointer{Type: row.Type, ID: row.ID}, row.Position}
+		all[i] = postgres.Sibling{ItemPointer: schema.ItemPointer{Type: row.Type, ID: row.ID}, Position: row.Position}
 	}
-	return all, interpret(err, "site structure")
+	return all, postgres.Interpret(err, "site structure")
 }
 
 // siteSpaces are the site spaces in a section, or at the root for nil.
 func (w *structure) siteSpaces(section *string) ([]SiteSpace, error) {
 	rows, err := w.q.SiteSpaceSiblings(w.ctx, db.SiteSpaceSiblingsParams{SiteID: w.site.ID, SectionID: section})
-	return rows, interpret(err, "site spaces")
+	return rows, postgres.Interpret(err, "site spaces")
 }
 
-func siteSpaceSiblings(rows []SiteSpace) siblings {
-	all := make(siblings, len(rows))
+func siteSpaceSiblings(rows []SiteSpace) postgres.Siblings {
+	all := make(postgres.Siblings, len(rows))
 	for i, row := range rows {
-		all[i] = sibling{schema.ItemPointer{Type: schema.SiteItemSpace, ID: row.ID}, row.Position}
+		all[i] = postgres.Sibling{
+			ItemPointer: schema.ItemPointer{Type: schema.SiteItemSpace, ID: row.ID}, Position: row.Position,
+		}
 	}
 	return all
 }
@@ -93,8 +98,10 @@ type SiteStructure struct {
 // SiteStructure reads the whole structure of a site in one snapshot.
 func (s *Store) SiteStructure(ctx context.Context, siteID string) (SiteStructure, error) {
 	var all SiteStructure
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
-		q := s.queries.WithTx(tx)
+	err := pgx.BeginTxFunc(ctx, s.db.Pool, pgx.TxOptions{
+		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
+	}, func(tx pgx.Tx) (err error) {
+		q := s.db.Queries.WithTx(tx)
 		if all.Groups, err = q.AllSectionGroups(ctx, siteID); err != nil {
 			return err
 		}
@@ -108,5 +115,5 @@ func (s *Store) SiteStructure(ctx context.Context, siteID string) (SiteStructure
 		}
 		return err
 	})
-	return all, interpret(err, "site structure")
+	return all, postgres.Interpret(err, "site structure")
 }

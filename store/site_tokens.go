@@ -5,28 +5,31 @@ import (
 	"crypto/rand"
 
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // SiteTokenKey gives the 32-byte key of this name that signs site tokens. It is made once; every node gets the same one.
 func (s *Store) SiteTokenKey(ctx context.Context, name string) ([]byte, error) {
 	place, fresh := "site-token-key/"+name, make([]byte, 32)
 	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
-	sealed, err := s.seal(ctx, place, fresh)
+	sealed, err := s.db.Seal(ctx, place, fresh)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.queries.InsertSiteTokenKeyOnce(ctx, db.InsertSiteTokenKeyOnceParams{Name: name, Sealed: sealed}); err != nil {
-		return nil, interpret(err, "site token key")
+	if err := s.db.Queries.InsertSiteTokenKeyOnce(ctx, db.InsertSiteTokenKeyOnceParams{
+		Name: name, Sealed: sealed,
+	}); err != nil {
+		return nil, postgres.Interpret(err, "site token key")
 	}
 	// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot see.
-	if sealed, err = s.queries.SiteTokenKey(ctx, name); err != nil {
-		return nil, interpret(err, "site token key")
+	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
+		return nil, postgres.Interpret(err, "site token key")
 	}
-	return s.unseal(ctx, place, sealed)
+	return s.db.Unseal(ctx, place, sealed)
 }
 
 // EndSiteTokens ends every site token: those made from now on have another key. Nodes that know the old one use it for as long
 // as they remember it, see api/access.SiteTokens.
 func (s *Store) EndSiteTokens(ctx context.Context) error {
-	return interpret(s.queries.DeleteSiteTokenKeys(ctx), "site token keys")
+	return postgres.Interpret(s.db.Queries.DeleteSiteTokenKeys(ctx), "site token keys")
 }

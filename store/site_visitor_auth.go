@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // VisitorAuth is how a site knows its visitors. Key is the text that the site's service signs tokens with.
@@ -21,16 +22,16 @@ func visitorAuthPlace(siteID string) string { return "visitor-auth/" + siteID }
 func (s *Store) newVisitorKey(ctx context.Context, siteID string) ([]byte, error) {
 	var fresh [32]byte
 	_, _ = rand.Read(fresh[:]) // crypto/rand.Read never fails: it ends the process instead.
-	return s.seal(ctx, visitorAuthPlace(siteID), []byte(hex.EncodeToString(fresh[:])))
+	return s.db.Seal(ctx, visitorAuthPlace(siteID), []byte(hex.EncodeToString(fresh[:])))
 }
 
 // VisitorAuth reads how a site knows its visitors; not found if the site has no key yet.
 func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
-	row, err := s.queries.VisitorAuth(ctx, siteID)
+	row, err := s.db.Queries.VisitorAuth(ctx, siteID)
 	if err != nil {
-		return VisitorAuth{}, interpret(err, "visitor authentication")
+		return VisitorAuth{}, postgres.Interpret(err, "visitor authentication")
 	}
-	key, err := s.unseal(ctx, visitorAuthPlace(siteID), row.Key)
+	key, err := s.db.Unseal(ctx, visitorAuthPlace(siteID), row.Key)
 	return VisitorAuth{Key: string(key), FallbackURL: schema.Or(row.FallbackUrl, "")}, err
 }
 
@@ -44,8 +45,10 @@ func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAu
 	if err != nil {
 		return VisitorAuth{}, err
 	}
-	if err := s.queries.InsertVisitorAuthOnce(ctx, db.InsertVisitorAuthOnceParams{SiteID: siteID, Key: key}); err != nil {
-		return VisitorAuth{}, interpret(err, "site")
+	if err := s.db.Queries.InsertVisitorAuthOnce(ctx, db.InsertVisitorAuthOnceParams{
+		SiteID: siteID, Key: key,
+	}); err != nil {
+		return VisitorAuth{}, postgres.Interpret(err, "site")
 	}
 	return s.VisitorAuth(ctx, siteID)
 }
@@ -56,8 +59,8 @@ func (s *Store) RenewVisitorKey(ctx context.Context, siteID string) (VisitorAuth
 	if err != nil {
 		return VisitorAuth{}, err
 	}
-	if err := s.queries.SetVisitorAuthKey(ctx, db.SetVisitorAuthKeyParams{SiteID: siteID, Key: key}); err != nil {
-		return VisitorAuth{}, interpret(err, "site")
+	if err := s.db.Queries.SetVisitorAuthKey(ctx, db.SetVisitorAuthKeyParams{SiteID: siteID, Key: key}); err != nil {
+		return VisitorAuth{}, postgres.Interpret(err, "site")
 	}
 	return s.VisitorAuth(ctx, siteID)
 }
@@ -67,9 +70,9 @@ func (s *Store) SetVisitorFallback(ctx context.Context, siteID string, address *
 	if _, err := s.EnsureVisitorAuth(ctx, siteID); err != nil {
 		return VisitorAuth{}, err
 	}
-	err := s.queries.SetVisitorFallback(ctx, db.SetVisitorFallbackParams{SiteID: siteID, FallbackUrl: address})
+	err := s.db.Queries.SetVisitorFallback(ctx, db.SetVisitorFallbackParams{SiteID: siteID, FallbackUrl: address})
 	if err != nil {
-		return VisitorAuth{}, interpret(err, "site")
+		return VisitorAuth{}, postgres.Interpret(err, "site")
 	}
 	return s.VisitorAuth(ctx, siteID)
 }

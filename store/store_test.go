@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -24,7 +25,7 @@ func TestNodesMigrateTogether(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range applied {
 		wait.Go(func() {
-			st, err := store.New(store.Config{URL: url})
+			st, err := store.New(postgres.Config{URL: url}, store.Config{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -217,7 +218,7 @@ func TestErrorsAreInterpreted(t *testing.T) {
 	user, _ := storetest.User(t, st, "ann")
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	stopped, err := store.New(store.Config{URL: url})
+	stopped, err := store.New(postgres.Config{URL: url}, store.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func TestErrorsAreInterpreted(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"postgres://u:secret@127.0.0.1:1/x", "postgres://u:secret@127.0.0.1:bad/x"} {
-		st, err := store.New(store.Config{URL: url})
+		st, err := store.New(postgres.Config{URL: url}, store.Config{})
 		if err == nil {
 			err = st.Start(t.Context())
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -195,7 +196,7 @@ func BenchmarkTriggers(b *testing.B) {
 			for i, way := range ways {
 				m := &measured{b: b, st: st, tenant: storetest.NewTenant(b, st, way.name)}
 				m.user = m.tenant.Users[schema.RoleAdmin].ID
-				m.ctx = store.By(b.Context(), store.Actor{
+				m.ctx = postgres.By(b.Context(), postgres.Actor{
 					Type: schema.ActorUser, ID: m.user, TokenID: schema.NewID(), TokenKind: "user", Operation: "measured", RequestID: schema.NewID(), Address: "192.0.2.7",
 				})
 				if way.heard {

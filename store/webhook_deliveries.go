@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // WebhookEvent is a row of its table.
@@ -41,28 +42,30 @@ type WebhookDeliveryFilter struct {
 // ListWebhookDeliveries lists the deliveries of a webhook, the newest first; after is the id of the last one that is known, or "".
 func (s *Store) ListWebhookDeliveries(
 	ctx context.Context, organizationID, webhookID string, f WebhookDeliveryFilter, after string, size int,
-) (Page[WebhookDelivery], error) {
+) (postgres.Page[WebhookDelivery], error) {
 	if _, err := s.Webhook(ctx, organizationID, webhookID); err != nil {
-		return Page[WebhookDelivery]{}, err
+		return postgres.Page[WebhookDelivery]{}, err
 	}
 	if after == "" {
-		after = lastID
+		after = postgres.LastID
 	}
-	total, err := s.planned.CountWebhookDeliveries(ctx, db.CountWebhookDeliveriesParams{WebhookID: webhookID, State: f.State, Type: f.Type})
-	if err != nil {
-		return Page[WebhookDelivery]{}, interpret(err, "deliveries")
-	}
-	rows, err := s.planned.ListWebhookDeliveries(ctx, db.ListWebhookDeliveriesParams{
-		WebhookID: webhookID, Before: after, State: f.State, Type: f.Type, PageSize: pageSize(size),
+	total, err := s.db.Planned.CountWebhookDeliveries(ctx, db.CountWebhookDeliveriesParams{
+		WebhookID: webhookID, State: f.State, Type: f.Type,
 	})
 	if err != nil {
-		return Page[WebhookDelivery]{}, interpret(err, "deliveries")
+		return postgres.Page[WebhookDelivery]{}, postgres.Interpret(err, "deliveries")
+	}
+	rows, err := s.db.Planned.ListWebhookDeliveries(ctx, db.ListWebhookDeliveriesParams{
+		WebhookID: webhookID, Before: after, State: f.State, Type: f.Type, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[WebhookDelivery]{}, postgres.Interpret(err, "deliveries")
 	}
 	deliveries := make([]WebhookDelivery, len(rows))
 	for i, row := range rows {
 		deliveries[i] = WebhookDelivery(row)
 	}
-	return pageOf(deliveries, size, total), nil
+	return postgres.PageOf(deliveries, size, total), nil
 }
 
 // WebhookDelivery reads a delivery of an organization's webhook.
@@ -70,12 +73,12 @@ func (s *Store) WebhookDelivery(ctx context.Context, organizationID, webhookID, 
 	if _, err := s.Webhook(ctx, organizationID, webhookID); err != nil {
 		return WebhookDelivery{}, err
 	}
-	return webhookDelivery(ctx, s.queries, webhookID, id)
+	return webhookDelivery(ctx, s.db.Queries, webhookID, id)
 }
 
 func webhookDelivery(ctx context.Context, q *db.Queries, webhookID, id string) (WebhookDelivery, error) {
 	row, err := q.WebhookDelivery(ctx, db.WebhookDeliveryParams{WebhookID: webhookID, ID: id})
-	return row, interpret(err, "delivery")
+	return row, postgres.Interpret(err, "delivery")
 }
 
 // PingWebhook makes an event that only this webhook hears of.
@@ -105,27 +108,27 @@ func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id str
 func (s *Store) deliverByHand(
 	ctx context.Context, organizationID, webhookID string, deliver func(*db.Queries) (id string, err error),
 ) (delivery WebhookDelivery, err error) {
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		webhook, err := q.WebhookByID(ctx, db.WebhookByIDParams{ID: webhookID, OrganizationID: organizationID})
 		if err != nil {
-			return interpret(err, "webhook")
+			return postgres.Interpret(err, "webhook")
 		}
 		if !webhook.Active {
 			return schema.Conflict("the webhook is not active")
 		}
 		waiting, err := q.CountDeliveriesByHand(ctx, db.CountDeliveriesByHandParams{WebhookID: webhookID, Bound: mostByHand})
 		if err != nil {
-			return interpret(err, "deliveries")
+			return postgres.Interpret(err, "deliveries")
 		}
 		if waiting >= mostByHand {
 			return schema.TooManyRequests(fmt.Sprintf("%d deliveries that were asked for wait already", waiting), time.Minute)
 		}
 		id, err := deliver(q)
 		if err != nil {
-			return interpret(err, "delivery")
+			return postgres.Interpret(err, "delivery")
 		}
 		if err := q.LiftWebhookHold(ctx, webhookID); err != nil {
-			return interpret(err, "webhook")
+			return postgres.Interpret(err, "webhook")
 		}
 		delivery, err = webhookDelivery(ctx, q, webhookID, id)
 		return err
@@ -135,17 +138,17 @@ func (s *Store) deliverByHand(
 
 // AskForDeliveries asks for a job for each webhook that has something new to hear, or whose time has come.
 func (s *Store) AskForDeliveries(ctx context.Context) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		fresh, err := q.AskAboutNewDeliveries(ctx, webhookAskBatch)
 		if err != nil {
-			return interpret(err, "deliveries")
+			return postgres.Interpret(err, "deliveries")
 		}
 		due, err := q.AskAboutDueWebhooks(ctx, db.AskAboutDueWebhooksParams{Size: webhookAskBatch, Again: time.Now().Add(webhookLease)})
 		if err != nil {
-			return interpret(err, "webhooks")
+			return postgres.Interpret(err, "webhooks")
 		}
 		for _, webhook := range inOrder(fresh, due) {
-			if err := Enqueue(ctx, q, webhook); err != nil {
+			if err := postgres.Enqueue(ctx, q, webhook); err != nil {
 				return err
 			}
 		}
@@ -184,8 +187,8 @@ type DueDelivery struct {
 
 // NextDelivery gives the delivery that is due next; ok is false if there is none now.
 func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
-	row, err := s.queries.NextWebhookDelivery(ctx, webhookID)
-	if err = interpret(err, "delivery"); schema.IsCode(err, schema.CodeNotFound) {
+	row, err := s.db.Queries.NextWebhookDelivery(ctx, webhookID)
+	if err = postgres.Interpret(err, "delivery"); schema.IsCode(err, schema.CodeNotFound) {
 		return DueDelivery{}, false, nil
 	} else if err != nil {
 		return DueDelivery{}, false, err
@@ -196,7 +199,7 @@ func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDeli
 		sealed = append(sealed, row.Webhook.FormerSecret)
 	}
 	for _, secret := range sealed {
-		key, err := s.unseal(ctx, "webhook "+webhookID, secret)
+		key, err := s.db.Unseal(ctx, "webhook "+webhookID, secret)
 		if err != nil {
 			return DueDelivery{}, false, err
 		}
@@ -226,7 +229,8 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	params := db.RecordDeliveryParams{
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
 		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min bounds the duration.
-		Reason:     unlessEmpty(r.Reason), Response: unlessEmpty(r.Response), NextAttemptAt: r.NextAttempt,
+		Reason:     postgres.UnlessEmpty(r.Reason), Response: postgres.UnlessEmpty(r.Response),
+		NextAttemptAt: r.NextAttempt,
 	}
 	if r.StatusCode != nil {
 		code := int32(*r.StatusCode) // A status code has three digits.
@@ -238,23 +242,25 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 			params.State = schema.DeliveryPending
 		}
 	}
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.RecordDelivery(ctx, params); err != nil {
-			return interpret(err, "delivery")
+			return postgres.Interpret(err, "delivery")
 		}
 		if r.Reason == "" {
-			return interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
+			return postgres.Interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
 		}
 		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{ID: webhookID, HeldUntil: r.HeldUntil})
 		if err != nil || r.Disable == "" {
-			return interpret(err, "webhook")
+			return postgres.Interpret(err, "webhook")
 		}
-		return interpret(q.DisableWebhook(ctx, db.DisableWebhookParams{ID: webhookID, Reason: r.Disable}), "webhook")
+		return postgres.Interpret(q.DisableWebhook(ctx, db.DisableWebhookParams{
+			ID: webhookID, Reason: r.Disable,
+		}), "webhook")
 	})
 	if err != nil || r.Disable == "" {
 		return err
 	}
-	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, endOfTime)
+	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, postgres.EndOfTime)
 }
 
 // RestWebhook says when the webhook's next job is to be asked for, and fails the deliveries that waited for too long.
@@ -263,22 +269,24 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	if err != nil {
 		return err
 	}
-	return interpret(s.queries.RestWebhook(ctx, webhookID), "webhook")
+	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
 // failDeliveries fails the deliveries that wait since before a time. There may be those of days: each statement takes some.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, before time.Time) error {
-	err := purgeAll([]func() (int64, error){func() (int64, error) {
-		return s.queries.FailDeliveries(ctx, db.FailDeliveriesParams{WebhookID: webhookID, Reason: reason, Before: before, Size: purgeRows})
+	err := postgres.PurgeAll([]func() (int64, error){func() (int64, error) {
+		return s.db.Queries.FailDeliveries(ctx, db.FailDeliveriesParams{
+			WebhookID: webhookID, Reason: reason, Before: before, Size: postgres.PurgeRows,
+		})
 	}})
-	return interpret(err, "deliveries")
+	return postgres.Interpret(err, "deliveries")
 }
 
 // DeleteOldWebhookEvents deletes events and their deliveries after two weeks, a bounded number at a time. more reports whether
 // something may be left.
 func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
-	n, err := s.queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
+	n, err := s.db.Queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
 		Before: time.Now().Add(-webhookEventKept), Size: webhookEventBatch,
 	})
-	return n == webhookEventBatch, interpret(err, "webhook events")
+	return n == webhookEventBatch, postgres.Interpret(err, "webhook events")
 }

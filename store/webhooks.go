@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Webhook is a row of its table.
@@ -37,7 +38,7 @@ type NewWebhook struct {
 func (s *Store) webhookSecret(ctx context.Context, webhookID string) (secret string, sealed []byte, err error) {
 	key := make([]byte, webhookSecretBytes)
 	_, _ = rand.Read(key) // crypto/rand.Read never fails: it ends the process instead.
-	sealed, err = s.seal(ctx, "webhook "+webhookID, key)
+	sealed, err = s.db.Seal(ctx, "webhook "+webhookID, key)
 	return WebhookSecretPrefix + base64.StdEncoding.EncodeToString(key), sealed, err
 }
 
@@ -48,23 +49,24 @@ func (s *Store) CreateWebhook(ctx context.Context, n NewWebhook) (row Webhook, s
 	if err != nil {
 		return Webhook{}, "", err
 	}
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err = q.InsertWebhook(ctx, db.InsertWebhookParams{
-			ID: id, OrganizationID: n.OrganizationID, Url: n.URL, Description: n.Description, Events: notNil(n.Events),
+			ID: id, OrganizationID: n.OrganizationID, Url: n.URL, Description: n.Description,
+			Events: postgres.NotNil(n.Events),
 			Active: n.Active, Secret: sealed,
 		})
 		if err != nil {
-			return interpret(err, "webhook")
+			return postgres.Interpret(err, "webhook")
 		}
-		return s.within(ctx, q, quotaWebhooks, n.OrganizationID)
+		return s.db.Within(ctx, q, postgres.QuotaWebhooks, n.OrganizationID)
 	})
 	return row, secret, err
 }
 
 // Webhook reads a webhook of an organization.
 func (s *Store) Webhook(ctx context.Context, organizationID, id string) (Webhook, error) {
-	row, err := s.queries.WebhookByID(ctx, db.WebhookByIDParams{ID: id, OrganizationID: organizationID})
-	return row, interpret(err, "webhook")
+	row, err := s.db.Queries.WebhookByID(ctx, db.WebhookByIDParams{ID: id, OrganizationID: organizationID})
+	return row, postgres.Interpret(err, "webhook")
 }
 
 // WebhookChange says what of a webhook changes; nil members stay. One that becomes active starts anew.
@@ -77,10 +79,10 @@ type WebhookChange struct {
 
 // UpdateWebhook changes a webhook of an organization.
 func (s *Store) UpdateWebhook(ctx context.Context, organizationID, id string, c WebhookChange) (Webhook, error) {
-	row, err := s.queries.UpdateWebhook(ctx, db.UpdateWebhookParams{
+	row, err := s.db.Queries.UpdateWebhook(ctx, db.UpdateWebhookParams{
 		OrganizationID: organizationID, ID: id, Url: c.URL, Description: c.Description, Events: c.Events, Active: c.Active,
 	})
-	return row, interpret(err, "webhook")
+	return row, postgres.Interpret(err, "webhook")
 }
 
 // RotateWebhookSecret makes another secret. For a day, what is sent is signed with both.
@@ -89,27 +91,31 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id stri
 	if err != nil {
 		return Webhook{}, "", err
 	}
-	row, err = s.queries.RotateWebhookSecret(ctx, db.RotateWebhookSecretParams{
+	row, err = s.db.Queries.RotateWebhookSecret(ctx, db.RotateWebhookSecretParams{
 		OrganizationID: organizationID, ID: id, Secret: sealed, FormerUntil: time.Now().Add(webhookSecretOverlap),
 	})
-	return row, secret, interpret(err, "webhook")
+	return row, secret, postgres.Interpret(err, "webhook")
 }
 
 // DeleteWebhook deletes a webhook if it is there. Nothing more is sent to it; its deliveries go later.
 func (s *Store) DeleteWebhook(ctx context.Context, organizationID, id string) error {
-	err := s.queries.DeleteWebhook(ctx, db.DeleteWebhookParams{ID: id, OrganizationID: organizationID})
-	return interpret(err, "webhook")
+	err := s.db.Queries.DeleteWebhook(ctx, db.DeleteWebhookParams{ID: id, OrganizationID: organizationID})
+	return postgres.Interpret(err, "webhook")
 }
 
 // ListWebhooks lists an organization's webhooks in the order they were made, after the id `after`.
-func (s *Store) ListWebhooks(ctx context.Context, organizationID, after string, size int) (Page[Webhook], error) {
-	total, err := s.queries.CountWebhooks(ctx, organizationID)
+func (s *Store) ListWebhooks(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[Webhook], error) {
+	total, err := s.db.Queries.CountWebhooks(ctx, organizationID)
 	if err != nil {
-		return Page[Webhook]{}, interpret(err, "webhooks")
+		return postgres.Page[Webhook]{}, postgres.Interpret(err, "webhooks")
 	}
-	rows, err := s.queries.ListWebhooks(ctx, db.ListWebhooksParams{OrganizationID: organizationID, After: after, PageSize: pageSize(size)})
+	rows, err := s.db.Queries.ListWebhooks(ctx, db.ListWebhooksParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
+	})
 	if err != nil {
-		return Page[Webhook]{}, interpret(err, "webhooks")
+		return postgres.Page[Webhook]{}, postgres.Interpret(err, "webhooks")
 	}
-	return pageOf(rows, size, total), nil
+	return postgres.PageOf(rows, size, total), nil
 }

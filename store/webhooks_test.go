@@ -58,7 +58,7 @@ func commentOn(t testing.TB, st *store.Store, tenant *storetest.Tenant) store.Co
 func TestWebhookEventsAreCommitted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, w := hooked(t, st)
 	silent := storetest.NewTenant(t, st, "silent")
 	commentOn(t, st, silent)
@@ -103,7 +103,7 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 func TestWebhooksHearOfTheLastState(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, w := hooked(t, st, "cluster.created")
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		for _, sql := range []string{
@@ -137,7 +137,7 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, w := hooked(t, st)
 	comment := commentOn(t, st, tenant)
 	if _, err := st.CreateReply(t.Context(), store.Place{SpaceID: tenant.Space.ID}, comment.ID, tenant.Users[schema.RoleAdmin].ID, store.CommentBody{Sent: []byte(`{"markdown":"y"}`)}); err != nil {
@@ -160,7 +160,7 @@ func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 func TestWebhooksHearOfTranslations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, w := hooked(t, st)
 	for _, sql := range []string{
 		`insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
@@ -219,7 +219,7 @@ func TestTooManyDeliveriesByHand(t *testing.T) {
 func TestJobTotalsSeeDeliveries(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, w := hooked(t, st)
 	late := func() time.Duration {
 		t.Helper()
@@ -269,7 +269,7 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 func TestOldWebhookEventsGo(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, w := hooked(t, st)
 	commentOn(t, st, tenant)
 	commentOn(t, st, tenant)

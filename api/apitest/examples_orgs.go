@@ -4,6 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -218,7 +219,7 @@ func webhookExamples() {
 
 func auditExamples() {
 	Examples["getAuditLogEntry"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
-		page, err := h.Store.ListAuditEntries(h.T.Context(), tenant.Organization.ID, store.AuditFilter{}, nil, 1)
+		page, err := h.Store.Audit.ListAuditEntries(h.T.Context(), tenant.Organization.ID, audit.AuditFilter{}, nil, 1)
 		if err != nil || len(page.Rows) == 0 {
 			h.T.Fatal("the audit log is empty", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -155,7 +156,7 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
 	err := pgx.BeginFunc(h.T.Context(), h.DB, func(tx pgx.Tx) error {
 		job := schema.IndexSpace{Organization: tenant.Organization.ID, Space: space}
-		return store.Enqueue(h.T.Context(), db.New(tx), job)
+		return postgres.Enqueue(h.T.Context(), db.New(tx), job)
 	})
 	var id string
 	if err == nil {

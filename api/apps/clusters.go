@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func clusterOperations(h *conversationResources) []frame.Operation {
@@ -50,7 +51,7 @@ func (h *conversationResources) listClusters(
 	orderBy, direction := schema.Or(r.OrderBy, "updatedAt"), schema.Or(r.Order, "desc")
 	order := store.ClusterOrder{By: orderBy, Ascending: direction == "asc"}
 	return frame.ListMade(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
-		func(after []string, size int) (store.Page[store.ClusterRow], error) {
+		func(after []string, size int) (postgres.Page[store.ClusterRow], error) {
 			return h.store.ListClusters(ctx, organization, order, c.Now, after, size)
 		},
 		h.view.Cluster,
@@ -81,7 +82,7 @@ func (h *conversationResources) listHistory(
 ) (schema.List[schema.ClusterEvent], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("history %s %q", organization, r.ID), r.PageRequest,
-		func(after string, size int) (store.Page[store.ClusterEvent], error) {
+		func(after string, size int) (postgres.Page[store.ClusterEvent], error) {
 			return h.store.ListClusterEvents(ctx, organization, r.ID, after, size)
 		},
 		h.view.ClusterEvent, func(row store.ClusterEvent) string { return row.ID })

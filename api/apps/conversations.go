@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // conversationResources has the operations on conversations, their issues and the clusters of those issues.
@@ -156,7 +157,7 @@ func (h *conversationResources) list(
 ) (schema.List[schema.Conversation], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("conversations %s %q", organization, schema.Or(r.Source, "")), r.PageRequest,
-		func(after string, size int) (store.Page[store.Conversation], error) {
+		func(after string, size int) (postgres.Page[store.Conversation], error) {
 			return h.store.ListConversations(ctx, organization, r.Source, after, size)
 		},
 		h.view.Conversation, func(row store.Conversation) string { return row.ID })
@@ -192,7 +193,7 @@ func (h *conversationResources) listIssues(
 	name := fmt.Sprintf("issues %s %q %q", organization, schema.Or(r.Cluster, ""), schema.Or(r.Conversation, ""))
 	filter := store.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
 	return frame.ListMadePage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[store.IssueRow], error) {
+		func(after string, size int) (postgres.Page[store.IssueRow], error) {
 			return h.store.ListConversationIssues(ctx, organization, filter, after, size)
 		},
 		h.view.Issue, func(row store.IssueRow) string { return row.Issue.ID })

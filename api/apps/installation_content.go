@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // contentInstallationOperations are those on installations on spaces, and the same on sites.
@@ -155,7 +156,7 @@ func listContent[R any](
 		what = "spaces"
 	}
 	return frame.ListPage(ctx, what+" of installation "+c.Installation.Row.ID, page,
-		func(after string, size int) (store.Page[store.ContentInstallation], error) {
+		func(after string, size int) (postgres.Page[store.ContentInstallation], error) {
 			return h.store.ListContentInstallations(ctx, *c.Installation, spaces, after, size)
 		},
 		show, func(row store.ContentInstallation) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // installations has the operations on integrations in organizations.
@@ -81,7 +82,7 @@ func (h *installations) list(
 ) (schema.List[schema.IntegrationInstallation], error) {
 	name := c.Integration.Name
 	return frame.ListPage(ctx, fmt.Sprintf("installations of %s %q", name, schema.Or(r.ExternalID, "")), r.PageRequest,
-		func(after string, size int) (store.Page[store.Installation], error) {
+		func(after string, size int) (postgres.Page[store.Installation], error) {
 			return h.store.ListInstallations(ctx, *c.Integration, r.ExternalID, after, size)
 		},
 		func(row store.Installation) schema.IntegrationInstallation {
@@ -188,7 +189,7 @@ func (h *installations) listInstalled(
 ) (schema.List[schema.InstalledIntegration], error) {
 	name := fmt.Sprintf("installations in %s %q", c.Organization.Organization.ID, schema.Or(r.Search, ""))
 	return frame.ListMadePage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[store.Installed], error) {
+		func(after string, size int) (postgres.Page[store.Installed], error) {
 			return h.store.ListInstalled(ctx, *c.Organization, c.Principal.UserID, r.Search, after, size)
 		},
 		func(row store.Installed) (schema.InstalledIntegration, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // development has what an integration's publishers look at and switch while they work on it.
@@ -58,7 +59,7 @@ func (h *development) versions(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.IntegrationVersion], error) {
 	return frame.ListPage(ctx, "versions of integration "+c.Integration.Name, *r,
-		func(before string, size int) (store.Page[store.IntegrationVersion], error) {
+		func(before string, size int) (postgres.Page[store.IntegrationVersion], error) {
 			return h.store.ListIntegrationVersions(ctx, c.Integration.Name, before, size)
 		},
 		view.IntegrationVersion, func(row store.IntegrationVersion) string { return strconv.Itoa(int(row.Version)) })
@@ -73,7 +74,7 @@ func (h *development) version(ctx context.Context, c *access.Caller, r *struct {
 
 func (h *development) events(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.IntegrationEvent], error) {
 	return frame.ListMadePage(ctx, "events of integration "+c.Integration.Name, *r,
-		func(before string, size int) (store.Page[store.IntegrationEvent], error) {
+		func(before string, size int) (postgres.Page[store.IntegrationEvent], error) {
 			return h.store.ListIntegrationEvents(ctx, c.Integration.Name, before, size)
 		},
 		view.IntegrationEvent, func(row store.IntegrationEvent) string { return row.ID })

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // integrations has the operations on integrations, both public ones and an organization's own.
@@ -98,7 +99,7 @@ func (h *integrations) list(
 		Blocks: r.Blocks, ContentSources: r.ContentSources,
 	}
 	return frame.ListMadePage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[store.Integration], error) {
+		func(after string, size int) (postgres.Page[store.Integration], error) {
 			return h.store.ListIntegrations(ctx, c.Principal.UserID, filter, after, size)
 		},
 		h.view.Integration, func(row store.Integration) string { return row.Name })

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // specs has the operations on the OpenAPI specifications of an organization.
@@ -93,7 +94,7 @@ func (h *specs) list(
 ) (schema.List[schema.OpenAPISpec], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "openapi "+organization, *r,
-		func(after string, size int) (store.Page[store.OpenAPISpec], error) {
+		func(after string, size int) (postgres.Page[store.OpenAPISpec], error) {
 			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
 		},
 		h.view.Spec(c.Rights), func(row store.OpenAPISpec) string { return row.ID })
@@ -243,11 +244,13 @@ func (h *specs) versions(
 		return schema.List[schema.OpenAPISpecVersion]{}, err
 	}
 	return frame.ListKeyed(ctx, "openapi versions "+spec.ID, r.PageRequest, 1,
-		func(after []string, size int) (store.Page[store.OpenAPISpecVersion], error) {
+		func(after []string, size int) (postgres.Page[store.OpenAPISpecVersion], error) {
 			before := int64(0)
 			if after != nil {
 				if before, err = strconv.ParseInt(after[0], 10, 32); err != nil || before < 1 {
-					return store.Page[store.OpenAPISpecVersion]{}, schema.Invalid("page", "is not a page of this list")
+					return postgres.Page[store.OpenAPISpecVersion]{}, schema.Invalid(
+						"page", "is not a page of this list",
+					)
 				}
 			}
 			return h.store.ListOpenAPISpecVersions(ctx, spec.ID, int32(before), size)

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // changeRequests has the operations on change requests themselves; pages.go and changes.go have those on their content.
@@ -103,7 +104,7 @@ func (h *changeRequests) listInSpace(
 ) (schema.List[schema.ChangeRequest], error) {
 	filter := r.filter()
 	return h.list(ctx, "space "+c.Space.Space.ID, r, filter,
-		func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error) {
+		func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error) {
 			return h.store.ListChangeRequestsInSpace(ctx, c.Space.Space.ID, filter, after, size)
 		})
 }
@@ -113,7 +114,7 @@ func (h *changeRequests) listInOrganization(
 ) (schema.List[schema.ChangeRequest], error) {
 	filter, organization := r.filter(), c.Organization.Organization.ID
 	return h.list(ctx, "organization "+organization, r, filter,
-		func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error) {
+		func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error) {
 			return h.store.ListChangeRequestsInOrganization(ctx, c.Viewer(), organization, filter, after, size)
 		})
 }
@@ -121,16 +122,16 @@ func (h *changeRequests) listInOrganization(
 // list returns one page of any of the lists. of identifies the list in page tokens.
 func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
-	read func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error),
+	read func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error),
 ) (schema.List[schema.ChangeRequest], error) {
 	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, schema.Or(r.Creator, ""), schema.Or(r.Contributor, ""),
 		schema.Or(r.Reviewer, ""), schema.Or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
 	return frame.ListMade(ctx, name, r.PageRequest, 2,
-		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {
-			position, err := store.ParseCursor[time.Time](after)
+		func(after []string, size int) (postgres.Page[store.ChangeRequestRow], error) {
+			position, err := postgres.ParseCursor[time.Time](after)
 			if err != nil {
-				return store.Page[store.ChangeRequestRow]{}, err
+				return postgres.Page[store.ChangeRequestRow]{}, err
 			}
 			page, err := read(position, size)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // collections has the operations on collections themselves; those on access are in collection_access.go.
@@ -122,16 +123,18 @@ func (h *collections) list(
 ) (schema.List[schema.Collection], error) {
 	organization, nested := c.Organization.Organization.ID, schema.Or(r.Nested, true)
 	return frame.ListKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 3,
-		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
+		func(after []string, size int) (postgres.Page[store.CollectionAccess], error) {
 			place, err := store.ParseCollectionCursor(after)
 			if err != nil {
-				return store.Page[store.CollectionAccess]{}, err
+				return postgres.Page[store.CollectionAccess]{}, err
 			}
 			return h.store.ListCollections(ctx, c.Viewer(), organization, nested, place, size)
 		},
 		h.view.Collection, func(row store.CollectionAccess) []string {
 			return store.CollectionCursor{
-				Depth: row.Collection.Depth, Cursor: store.Cursor[int64]{Key: row.Collection.Position, ID: row.Collection.ID},
+				Depth: row.Collection.Depth, Cursor: postgres.Cursor[int64]{
+					Key: row.Collection.Position, ID: row.Collection.ID,
+				},
 			}.Keys()
 		})
 }
@@ -174,14 +177,14 @@ func (h *collections) remove(ctx context.Context, c *access.Caller, _ *struct{})
 
 func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Space], error) {
 	return frame.ListMade(ctx, "spaces in "+c.Collection.Collection.ID, *r, 2,
-		func(after []string, size int) (store.Page[store.PlacedSpace], error) {
-			place, err := store.ParseCursor[int64](after)
+		func(after []string, size int) (postgres.Page[store.PlacedSpace], error) {
+			place, err := postgres.ParseCursor[int64](after)
 			if err != nil {
-				return store.Page[store.PlacedSpace]{}, err
+				return postgres.Page[store.PlacedSpace]{}, err
 			}
 			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
 		},
 		h.view.Space, func(row store.PlacedSpace) []string {
-			return store.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
+			return postgres.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
 		})
 }

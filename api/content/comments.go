@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // comments has the operations on the discussions of spaces and change requests, which differ only in their paths.
@@ -96,10 +97,10 @@ func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRe
 	name := fmt.Sprintf("comments %s %q %s %q %t %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), order,
 		schema.Or(filter.Status, ""), r.TargetPage != nil, schema.Or(r.TargetPage, ""), r.Authors)
 	return frame.ListMade(ctx, name, r.PageRequest, 2,
-		func(after []string, size int) (store.Page[store.CommentRow], error) {
-			key, err := store.ParseCursor[time.Time](after)
+		func(after []string, size int) (postgres.Page[store.CommentRow], error) {
+			key, err := postgres.ParseCursor[time.Time](after)
 			if err != nil {
-				return store.Page[store.CommentRow]{}, err
+				return postgres.Page[store.CommentRow]{}, err
 			}
 			page, err := h.store.ListComments(ctx, place, filter, order == "asc", key, size)
 			if err != nil {
@@ -115,7 +116,7 @@ func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRe
 
 // commentKey returns the position of a comment in its list.
 func commentKey(row store.CommentRow) []string {
-	return store.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
+	return postgres.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
 }
 
 type postCommentRequest struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // conflicts has the operations on what a change request and the main content changed in different ways.
@@ -51,7 +52,7 @@ func (h *conflicts) list(
 	var found *store.Conflicts
 	var resolvers map[string]store.User
 	return frame.ListMade(ctx, "conflicts "+c.ChangeRequest.ID+" "+status, r.PageRequest, 3,
-		func(after []string, size int) (page store.Page[store.ConflictRow], err error) {
+		func(after []string, size int) (page postgres.Page[store.ConflictRow], err error) {
 			if found == nil {
 				if found, err = h.store.Conflicts(ctx, *c.ChangeRequest, c.Space.Space.Revision); err != nil {
 					return page, err

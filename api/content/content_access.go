@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // contentAccess has the operations on access to one kind of content. All of them require the admin right on it.
@@ -175,7 +176,7 @@ func (h *contentAccess) listUsers(
 ) (schema.List[schema.UserPermission], error) {
 	target := h.target(c)
 	return frame.ListPage(ctx, h.noun+" users "+target.ID(), *r,
-		func(after string, size int) (store.Page[store.UserRole], error) {
+		func(after string, size int) (postgres.Page[store.UserRole], error) {
 			return h.store.ListGrantedUsers(ctx, target, after, size)
 		},
 		h.view.UserPermission, func(row store.UserRole) string { return row.User.ID })
@@ -196,7 +197,7 @@ func (h *contentAccess) listAll(
 	}
 	target, held := h.of(c)
 	return frame.ListPage(ctx, h.noun+" access "+target.ID()+" "+schema.Or(r.Role, ""), r.PageRequest,
-		func(after string, size int) (store.Page[store.UserRole], error) {
+		func(after string, size int) (postgres.Page[store.UserRole], error) {
 			return h.store.ListContentAccess(ctx, target, held.Level, only, after, size)
 		},
 		h.view.UserPermission, func(row store.UserRole) string { return row.User.ID })
@@ -208,7 +209,7 @@ func (h *contentAccess) listTeams(
 	target, held := h.of(c)
 	resource := view.Team(access.RightsOf(access.Access{Role: held.Role}))
 	return frame.ListPage(ctx, h.noun+" teams "+target.ID(), *r,
-		func(after string, size int) (store.Page[store.TeamRole], error) {
+		func(after string, size int) (postgres.Page[store.TeamRole], error) {
 			return h.store.ListGrantedTeams(ctx, c.Principal.UserID, target, after, size)
 		},
 		func(row store.TeamRole) schema.TeamPermission {

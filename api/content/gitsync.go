@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // gitSync has the operations that import a space's content from a repository and export it back. They queue the work, which is
@@ -143,16 +144,16 @@ func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequ
 		return schema.List[schema.GitOperation]{}, err
 	}
 	return frame.ListMade(ctx, "git operations "+space, *r, 2,
-		func(after []string, size int) (store.Page[store.GitOperation], error) {
-			cursor, err := store.ParseCursor[time.Time](after)
+		func(after []string, size int) (postgres.Page[store.GitOperation], error) {
+			cursor, err := postgres.ParseCursor[time.Time](after)
 			if err != nil {
-				return store.Page[store.GitOperation]{}, err
+				return postgres.Page[store.GitOperation]{}, err
 			}
 			return h.store.ListGitOperations(ctx, space, cursor, size)
 		},
 		func(o store.GitOperation) (schema.GitOperation, error) { return gitOperationResource(o, work, retries) },
 		func(o store.GitOperation) []string {
-			return store.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
+			return postgres.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
 		})
 }
 

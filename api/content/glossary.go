@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // glossary has the operations on the terms that translations must use.
@@ -49,7 +50,7 @@ type listGlossaryRequest struct {
 func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRequest) (schema.List[schema.GlossaryEntry], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListMade(ctx, fmt.Sprintf("glossary %s %q", organization, schema.Or(r.OrderBy, "")), r.PageRequest, 2,
-		func(after []string, size int) (store.Page[store.GlossaryRow], error) {
+		func(after []string, size int) (postgres.Page[store.GlossaryRow], error) {
 			return h.store.ListGlossary(ctx, organization, r.OrderBy, after, size)
 		},
 		func(row store.GlossaryRow) (schema.GlossaryEntry, error) { return h.view.GlossaryEntry(row.Entry) },

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 type listRepliesRequest struct {
@@ -25,10 +26,10 @@ func (h *comments) listReplies(
 	place := placeOf(c)
 	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), r.CommentID)
 	return frame.ListMade(ctx, name, r.PageRequest, 2,
-		func(after []string, size int) (store.Page[store.CommentRow], error) {
-			key, err := store.ParseCursor[time.Time](after)
+		func(after []string, size int) (postgres.Page[store.CommentRow], error) {
+			key, err := postgres.ParseCursor[time.Time](after)
 			if err != nil {
-				return store.Page[store.CommentRow]{}, err
+				return postgres.Page[store.CommentRow]{}, err
 			}
 			page, err := h.store.ListReplies(ctx, place, r.CommentID, key, size)
 			if err != nil {

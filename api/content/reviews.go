@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // reviews has the operations on a change request's reviewers and their reviews.
@@ -65,7 +66,7 @@ func (h *reviews) listReviewers(
 ) (schema.List[schema.RequestedReviewer], error) {
 	request := c.ChangeRequest.ID
 	return frame.ListPage(ctx, "reviewers "+request, *r,
-		func(after string, size int) (store.Page[store.ReviewerRow], error) {
+		func(after string, size int) (postgres.Page[store.ReviewerRow], error) {
 			return h.store.ListRequestedReviewers(ctx, request, after, size)
 		},
 		h.view.Reviewer, func(row store.ReviewerRow) string { return row.User.ID })
@@ -157,7 +158,7 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 		outdated = strconv.FormatBool(*r.Outdated)
 	}
 	return frame.ListMadePage(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest,
-		func(after string, size int) (store.Page[store.ReviewRow], error) {
+		func(after string, size int) (postgres.Page[store.ReviewRow], error) {
 			page, err := h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, after, size)
 			if err != nil {
 				return page, err

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // searches has the operations that search pages by their words.
@@ -49,15 +50,15 @@ type searchRequest struct {
 func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest) (schema.List[schema.SearchPageResult], error) {
 	space := c.Space.Space.ID
 	return frame.ListKeyed(ctx, fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 3,
-		func(after []string, size int) (store.Page[store.FoundPage], error) {
-			position, err := store.ParseCursor[float32](after)
+		func(after []string, size int) (postgres.Page[store.FoundPage], error) {
+			position, err := postgres.ParseCursor[float32](after)
 			if err != nil {
-				return store.Page[store.FoundPage]{}, err
+				return postgres.Page[store.FoundPage]{}, err
 			}
 			before := int64(0)
 			if after != nil {
 				if before, err = strconv.ParseInt(after[2], 10, 32); err != nil || before < 0 {
-					return store.Page[store.FoundPage]{}, schema.Invalid("page", "is not a page of this list")
+					return postgres.Page[store.FoundPage]{}, schema.Invalid("page", "is not a page of this list")
 				}
 			}
 			found, err := h.store.SearchSpace(ctx, sight(c), space, *r.Query, position, size)
@@ -68,14 +69,14 @@ func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest
 		},
 		func(p store.FoundPage) schema.SearchPageResult { return h.view.FoundPage(space, p) },
 		func(p store.FoundPage) []string {
-			return append(store.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys(), strconv.FormatInt(p.Number, 10))
+			return append(postgres.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys(), strconv.FormatInt(p.Number, 10))
 		})
 }
 
 func (h *searches) organization(ctx context.Context, c *access.Caller, r *searchRequest) (schema.List[schema.SearchSpaceResult], error) {
 	organization := c.Organization.Organization.ID
 	return h.spaces(ctx, fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest,
-		func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error) {
+		func(after *postgres.Cursor[float32], size int) (postgres.Page[store.FoundSpace], error) {
 			return h.store.SearchOrganization(ctx, c.Viewer(), organization, *r.Query, after, size)
 		})
 }
@@ -83,19 +84,19 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 // spaces lists the spaces in which a search finds pages.
 func (h *searches) spaces(
 	ctx context.Context, name string, page schema.PageRequest,
-	search func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error),
+	search func(after *postgres.Cursor[float32], size int) (postgres.Page[store.FoundSpace], error),
 ) (schema.List[schema.SearchSpaceResult], error) {
 	return frame.ListKeyed(ctx, name, page, 2,
-		func(after []string, size int) (store.Page[store.FoundSpace], error) {
-			position, err := store.ParseCursor[float32](after)
+		func(after []string, size int) (postgres.Page[store.FoundSpace], error) {
+			position, err := postgres.ParseCursor[float32](after)
 			if err != nil {
-				return store.Page[store.FoundSpace]{}, err
+				return postgres.Page[store.FoundSpace]{}, err
 			}
 			return search(position, size)
 		},
 		h.view.FoundSpace,
 		func(s store.FoundSpace) []string {
-			return store.Cursor[float32]{Key: s.Best, ID: s.SpaceID}.Keys()
+			return postgres.Cursor[float32]{Key: s.Best, ID: s.SpaceID}.Keys()
 		})
 }
 
@@ -210,7 +211,8 @@ func (h *searches) site(ctx context.Context, c *access.Caller, r *searchSiteRequ
 	if c.Reader != nil {
 		in.Shown = c.Reader.SiteSpaces()
 	}
-	return h.spaces(ctx, name, r.PageRequest, func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error) {
+	found := func(after *postgres.Cursor[float32], size int) (postgres.Page[store.FoundSpace], error) {
 		return h.store.SearchSite(ctx, viewer, in, *r.Body.Query, after, size)
-	})
+	}
+	return h.spaces(ctx, name, r.PageRequest, found)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // spaces has the operations on spaces themselves; those on their content are elsewhere.
@@ -108,7 +109,7 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 func (h *spaces) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Space], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListMadePage(ctx, "spaces "+organization, *r,
-		func(after string, size int) (store.Page[store.PlacedSpace], error) {
+		func(after string, size int) (postgres.Page[store.PlacedSpace], error) {
 			return h.store.ListSpaces(ctx, c.Viewer(), organization, after, size)
 		},
 		h.view.Space, func(row store.PlacedSpace) string { return row.Space.ID })

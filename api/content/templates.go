@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // templates has the operations on what change requests can begin with.
@@ -50,7 +51,7 @@ func templateOperations(h *templates) []frame.Operation {
 func (h *templates) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.ChangeRequestTemplate], error) {
 	space := c.Space.Space.ID
 	return frame.ListMadePage(ctx, "templates "+space, *r,
-		func(after string, size int) (store.Page[store.RequestTemplate], error) {
+		func(after string, size int) (postgres.Page[store.RequestTemplate], error) {
 			return h.store.ListRequestTemplates(ctx, space, after, size)
 		},
 		h.view.RequestTemplate, func(row store.RequestTemplate) string { return row.ID })

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // translations has the operations on translations of spaces.
@@ -70,7 +71,7 @@ func (h *translations) list(
 ) (schema.List[schema.Translation], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListMadePage(ctx, "translations "+organization, *r,
-		func(after string, size int) (store.Page[store.ShownTranslation], error) {
+		func(after string, size int) (postgres.Page[store.ShownTranslation], error) {
 			return h.store.ListTranslations(ctx, organization, after, size)
 		},
 		h.view.Translation(c.Rights), func(row store.ShownTranslation) string { return row.ID })
@@ -193,7 +194,7 @@ func (h *translations) runs(ctx context.Context, c *access.Caller, r *translatio
 		return schema.List[schema.TranslationRun]{}, err
 	}
 	return frame.ListMadePage(ctx, "translation runs "+r.ID, r.PageRequest,
-		func(after string, size int) (store.Page[store.TranslationRun], error) {
+		func(after string, size int) (postgres.Page[store.TranslationRun], error) {
 			return h.store.ListTranslationRuns(ctx, r.ID, after, size)
 		},
 		h.view.TranslationRun(organization), func(row store.TranslationRun) string { return row.ID })

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // acting is the call as the actor of what it changes. It is valid only during the call.
@@ -14,8 +14,8 @@ type acting struct {
 }
 
 // Actor tells the audit log who calls.
-func (a acting) Actor() store.Actor {
-	who := store.Actor{Type: schema.ActorAnonymous, Operation: a.op.ID, RequestID: a.c.RequestID()}
+func (a acting) Actor() postgres.Actor {
+	who := postgres.Actor{Type: schema.ActorAnonymous, Operation: a.op.ID, RequestID: a.c.RequestID()}
 	if a.c.IP.IsValid() {
 		who.Address = a.c.IP.String()
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Handler holds an operation's function behind one type, with the request and response types that other readers of the
@@ -98,7 +98,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 			}
 			// Events do not pay for a context that only changes of resources need, nor do reads.
 			if rt.changes {
-				ctx = store.By(ctx, acting{c, rt.op})
+				ctx = postgres.By(ctx, acting{c, rt.op})
 			}
 			ctx, stop := c.watched(ctx, rt.op)
 			resp, err := func() (Resp, error) {

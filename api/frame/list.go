@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first; a larger
@@ -22,7 +22,7 @@ const (
 // another list is refused. read gets the key of the previous page's last row, or "" for the first page.
 func ListPage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
-	read func(after string, size int) (store.Page[Row], error), resource func(Row) Resource, key func(Row) string,
+	read func(after string, size int) (postgres.Page[Row], error), resource func(Row) Resource, key func(Row) string,
 ) (schema.List[Resource], error) {
 	return ListMadePage(ctx, name, page, read, func(row Row) (Resource, error) { return resource(row), nil }, key)
 }
@@ -30,10 +30,11 @@ func ListPage[Row, Resource any](
 // ListMadePage is ListPage for objects whose conversion from a row can fail.
 func ListMadePage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
-	read func(after string, size int) (store.Page[Row], error), resource func(Row) (Resource, error), key func(Row) string,
+	read func(after string, size int) (postgres.Page[Row], error), resource func(Row) (Resource, error),
+	key func(Row) string,
 ) (schema.List[Resource], error) {
 	return ListMade(ctx, name, page, 1,
-		func(after []string, size int) (store.Page[Row], error) {
+		func(after []string, size int) (postgres.Page[Row], error) {
 			return read(strings.Join(after, ""), size) // one key, or none
 		},
 		resource, func(row Row) []string { return []string{key(row)} })
@@ -43,7 +44,7 @@ func ListMadePage[Row, Resource any](
 // keys of the previous page's last row, or nil for the first page, and refuses keys that it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
-	read func(after []string, size int) (store.Page[Row], error), resource func(Row) Resource,
+	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) Resource,
 	keysOf func(Row) []string,
 ) (schema.List[Resource], error) {
 	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
@@ -52,7 +53,7 @@ func ListKeyed[Row, Resource any](
 // ListMade is ListKeyed for objects that need more than their row.
 func ListMade[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
-	read func(after []string, size int) (store.Page[Row], error), resource func(Row) (Resource, error),
+	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) (Resource, error),
 	keysOf func(Row) []string,
 ) (schema.List[Resource], error) {
 	after, err := schema.PageKeys(name, page.Page, keys)

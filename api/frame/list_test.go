@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TestListsAreBoundedByBytes walks a list of objects of all sizes: no page is empty or larger than the bound, unless a
@@ -16,9 +16,9 @@ func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const rows = 120
 	size := func(row int) int { return []int{10, maxListBytes / 3, 5000, 10, 5000, 2 * maxListBytes, 10, 10}[row%8] }
-	read := func(after string, size int) (store.Page[int], error) {
+	read := func(after string, size int) (postgres.Page[int], error) {
 		from, _ := strconv.Atoi(after)
-		page := store.Page[int]{Total: rows, More: from+size < rows}
+		page := postgres.Page[int]{Total: rows, More: from+size < rows}
 		for row := from + 1; row <= min(from+size, rows); row++ {
 			page.Rows = append(page.Rows, row)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -94,7 +95,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) ask(steps ...step) {
 	b.t.Helper()
 	for _, s := range steps {
-		enqueue := func(tx pgx.Tx) error { return store.Enqueue(b.t.Context(), db.New(tx), s) }
+		enqueue := func(tx pgx.Tx) error { return postgres.Enqueue(b.t.Context(), db.New(tx), s) }
 		if err := pgx.BeginFunc(b.t.Context(), b.conn, enqueue); err != nil {
 			b.t.Fatal(err)
 		}
@@ -421,7 +422,7 @@ func TestMain(m *testing.M) {
 
 func victim(url string) {
 	ctx := context.Background()
-	st, err := store.New(store.Config{URL: url, MaxConns: 4})
+	st, err := store.New(postgres.Config{URL: url, MaxConns: 4}, store.Config{})
 	if err != nil {
 		panic(err)
 	}
@@ -515,7 +516,7 @@ func TestTotals(t *testing.T) {
 	b := newBench(t)
 	for _, space := range []string{"a", "b", "c"} {
 		err := pgx.BeginFunc(t.Context(), b.conn, func(tx pgx.Tx) error {
-			return store.Enqueue(t.Context(), db.New(tx), schema.IndexSpace{Organization: "o", Space: space})
+			return postgres.Enqueue(t.Context(), db.New(tx), schema.IndexSpace{Organization: "o", Space: space})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch, to finish, to
@@ -69,7 +70,7 @@ type Runner struct {
 	log    *slog.Logger
 	id     string
 	client *river.Client[pgx.Tx]
-	lock   *store.Lock
+	lock   *postgres.Lock
 	// kick asks for a look at the turns before the next poll.
 	kick   chan struct{}
 	cancel context.CancelFunc

@@ -109,7 +109,7 @@ func (s *Sweep) auditEntries(ctx context.Context) (more bool, err error) {
 	if s.cfg.AuditRetention == 0 {
 		return false, nil
 	}
-	return s.cfg.Store.DeleteOldAuditEntries(ctx, time.Now().Add(-s.cfg.AuditRetention))
+	return s.cfg.Store.Audit.DeleteOldAuditEntries(ctx, time.Now().Add(-s.cfg.AuditRetention))
 }
 
 // batch runs the steps up to the first with more to delete.

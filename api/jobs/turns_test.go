@@ -11,8 +11,8 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ofKind is a job of any kind of the table. Each is a sequence of its own.
@@ -31,8 +31,8 @@ func (j ofKind) Subject() schema.JobSubject {
 // askAs asks for a job that a user made.
 func (b *bench) askAs(user string, job ofKind) {
 	b.t.Helper()
-	ctx := store.By(b.t.Context(), store.Actor{Type: schema.ActorUser, ID: user})
-	enqueue := func(tx pgx.Tx) error { return store.Enqueue(ctx, db.New(tx), job) }
+	ctx := postgres.By(b.t.Context(), postgres.Actor{Type: schema.ActorUser, ID: user})
+	enqueue := func(tx pgx.Tx) error { return postgres.Enqueue(ctx, db.New(tx), job) }
 	if err := pgx.BeginFunc(ctx, b.conn, enqueue); err != nil {
 		b.t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // worker does the jobs of one kind for river.
@@ -31,7 +31,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	ctx, ended := w.runner.begins(ctx, w.row, job.ID)
 	defer ended()
 	// The audit log has the same id as the list of jobs.
-	err := w.try(store.By(ctx, store.Actor{
+	err := w.try(postgres.By(ctx, postgres.Actor{
 		Type: schema.ActorJob, ID: strconv.FormatInt(job.ID, 10), Name: w.row.Name, Operation: w.row.Name,
 	}), job.Args)
 	if err == nil {

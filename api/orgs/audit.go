@@ -10,6 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/audit"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // auditLog has the operations on who changed what in an organization. None of them changes the log.
@@ -42,21 +44,21 @@ type listAuditLogRequest struct {
 
 func (h *auditLog) list(ctx context.Context, c *access.Caller, r *listAuditLogRequest) (schema.List[schema.AuditEntry], error) {
 	organization := c.Organization.Organization.ID
-	f := store.AuditFilter{
+	f := audit.AuditFilter{
 		Actor: r.Actor, Operation: r.Operation, ObjectType: r.ObjectType, ObjectID: r.ObjectID, Since: timeOf(r.From), Until: timeOf(r.To),
 	}
 	name := fmt.Sprintf("audit log %s %q %q %q %q %q %q", organization, schema.Or(r.Actor, ""), schema.Or(r.Operation, ""),
 		schema.Or(r.ObjectType, ""), schema.Or(r.ObjectID, ""), schema.Or(r.From, ""), schema.Or(r.To, ""))
 	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
-		func(keys []string, size int) (store.Page[schema.AuditEntry], error) {
-			after, err := store.ParseCursor[time.Time](keys)
+		func(keys []string, size int) (postgres.Page[schema.AuditEntry], error) {
+			after, err := postgres.ParseCursor[time.Time](keys)
 			if err != nil {
-				return store.Page[schema.AuditEntry]{}, err
+				return postgres.Page[schema.AuditEntry]{}, err
 			}
-			return h.store.ListAuditEntries(ctx, organization, f, after, size)
+			return h.store.Audit.ListAuditEntries(ctx, organization, f, after, size)
 		},
 		func(entry schema.AuditEntry) schema.AuditEntry { return entry },
-		func(entry schema.AuditEntry) []string { return store.AuditEntryCursor(entry).Keys() })
+		func(entry schema.AuditEntry) []string { return audit.AuditEntryCursor(entry).Keys() })
 }
 
 // timeOf reads a time that the request's rules have checked. It rounds up to a millisecond, because answers cut the
@@ -78,5 +80,5 @@ type auditEntryRequest struct {
 }
 
 func (h *auditLog) get(ctx context.Context, c *access.Caller, r *auditEntryRequest) (schema.AuditEntry, error) {
-	return h.store.AuditEntry(ctx, c.Organization.Organization.ID, r.ID)
+	return h.store.Audit.AuditEntry(ctx, c.Organization.Organization.ID, r.ID)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/mail/mailtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -301,7 +302,9 @@ func TestMailsOfAllAreBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	bounded, err := store.New(
-		store.Config{URL: h.URL, MaxConns: 4, Quotas: store.Quotas{AllMails: 3}, InvitesByMail: true},
+		postgres.Config{
+			URL: h.URL, MaxConns: 4, Quotas: postgres.Quotas{AllMails: 3},
+		}, store.Config{InvitesByMail: true},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -383,7 +386,7 @@ func TestMailOfSSOInvite(t *testing.T) {
 func TestWithoutMailServer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	st, err := store.New(store.Config{URL: h.URL, MaxConns: 4})
+	st, err := store.New(postgres.Config{URL: h.URL, MaxConns: 4}, store.Config{})
 	if err == nil {
 		err = st.Start(t.Context())
 	}

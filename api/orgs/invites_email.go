@@ -7,12 +7,13 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func (h *invites) listPending(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "invites "+organization, *r,
-		func(after string, size int) (store.Page[store.EmailInvite], error) {
+		func(after string, size int) (postgres.Page[store.EmailInvite], error) {
 			return h.store.ListEmailInvites(ctx, organization, after, size)
 		},
 		h.view.PendingInvite, func(row store.EmailInvite) string { return row.UserID })
@@ -32,7 +33,7 @@ func (h *invites) mailAgain(ctx context.Context, c *access.Caller, r *linkInvite
 
 func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
 	return frame.ListPage(ctx, "invites of "+c.Principal.UserID, *r,
-		func(after string, size int) (store.Page[store.InviteOfUser], error) {
+		func(after string, size int) (postgres.Page[store.InviteOfUser], error) {
 			return h.store.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
 		},
 		func(row store.InviteOfUser) schema.EmailInvite {

@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 type linkInviteRequest struct {
@@ -27,7 +28,7 @@ func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (s
 func (h *invites) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.LinkInvite], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "link invites "+organization, *r,
-		func(after string, size int) (store.Page[store.LinkInvite], error) {
+		func(after string, size int) (postgres.Page[store.LinkInvite], error) {
 			return h.store.ListLinkInvites(ctx, organization, after, size)
 		},
 		func(row store.LinkInvite) schema.LinkInvite {

@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // jobs are the operations on what runs in the background for an organization.
@@ -41,7 +42,7 @@ func (h *jobs) list(ctx context.Context, c *access.Caller, r *listJobsRequest) (
 	name := fmt.Sprintf("jobs %s %q %q %q", organization, schema.Or(r.State, ""), schema.Or(r.Kind, ""), schema.Or(r.Space, ""))
 	filter := store.JobFilter{State: r.State, Kind: r.Kind, Space: r.Space}
 	return frame.ListPage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[schema.Job], error) {
+		func(after string, size int) (postgres.Page[schema.Job], error) {
 			return h.store.ListJobs(ctx, organization, filter, after, size)
 		},
 		func(job schema.Job) schema.Job { return job }, func(job schema.Job) string { return job.ID })

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // members are the operations on the users of an organization.
@@ -71,10 +72,10 @@ func (h *members) list(ctx context.Context, c *access.Caller, r *listMembersRequ
 	}
 	name := fmt.Sprintf("members %s %q %q %t %t", organization, schema.Or(r.Role, ""), schema.Or(r.Search, ""), filter.BySeen, filter.Ascending)
 	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
-		func(after []string, size int) (store.Page[store.MemberRow], error) {
-			place, err := store.ParseCursor[time.Time](after)
+		func(after []string, size int) (postgres.Page[store.MemberRow], error) {
+			place, err := postgres.ParseCursor[time.Time](after)
 			if err != nil {
-				return store.Page[store.MemberRow]{}, err
+				return postgres.Page[store.MemberRow]{}, err
 			}
 			return h.store.ListMembers(ctx, organization, filter, place, size)
 		},

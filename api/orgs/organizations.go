@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // organizations are the operations on tenants.
@@ -82,7 +83,7 @@ func (h *organizations) list(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.Organization], error) {
 	return frame.ListMadePage(ctx, "orgs", *r,
-		func(after string, size int) (store.Page[store.Membership], error) {
+		func(after string, size int) (postgres.Page[store.Membership], error) {
 			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
 		},
 		h.view.Organization, func(row store.Membership) string { return row.Organization.ID })

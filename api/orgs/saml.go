@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // samlProviders are the operations on an organization's identity providers.
@@ -61,7 +62,7 @@ func (h *samlProviders) list(
 	organization := c.Organization.Organization.ID
 	var teams map[string]store.TeamRow
 	return frame.ListPage(ctx, "saml "+organization, *r,
-		func(after string, size int) (store.Page[store.SAMLProvider], error) {
+		func(after string, size int) (postgres.Page[store.SAMLProvider], error) {
 			page, err := h.store.ListSAMLProviders(ctx, organization, after, size)
 			if err != nil {
 				return page, err

@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // sessions are the operations on logins by SAML that are under way.
@@ -40,7 +41,7 @@ func sessionOperations(h *sessions) []frame.Operation {
 func (h *sessions) list(ctx context.Context, c *access.Caller, userID string, page schema.PageRequest) (schema.List[schema.Session], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "sessions "+organization+" "+userID, page,
-		func(after string, size int) (store.Page[store.Session], error) {
+		func(after string, size int) (postgres.Page[store.Session], error) {
 			return h.store.ListSessions(ctx, organization, userID, after, size)
 		},
 		func(row store.Session) schema.Session {

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // teams are the operations on groups of members.
@@ -71,7 +72,7 @@ func (h *teams) list(ctx context.Context, c *access.Caller, r *listTeamsRequest)
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("teams %s %q %q", organization, schema.Or(r.Owner, ""), schema.Or(r.Title, ""))
 	return frame.ListPage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[store.TeamRow], error) {
+		func(after string, size int) (postgres.Page[store.TeamRow], error) {
 			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}
 			return h.store.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)
 		},
@@ -121,7 +122,7 @@ func (h *teams) listMembers(
 ) (schema.List[schema.TeamMember], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("team members %s %s", organization, r.TeamID), r.PageRequest,
-		func(after string, size int) (store.Page[store.TeamMemberRow], error) {
+		func(after string, size int) (postgres.Page[store.TeamMemberRow], error) {
 			return h.store.ListTeamMembers(ctx, organization, r.TeamID, after, size)
 		},
 		h.view.TeamMember, func(row store.TeamMemberRow) string { return row.User.ID })

@@ -3,7 +3,7 @@ package orgs
 import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/audit"
 )
 
 // vocabulary defines the names in these operations' rules that no other domain uses.
@@ -15,7 +15,7 @@ var vocabulary = rules.Vocabulary{
 		"contentTarget":   {"site"},
 		"samlStatus":      schema.SAMLStatuses(),
 		"jobState":        schema.JobStates(),
-		"auditedObject":   store.AuditedObjects(),
+		"auditedObject":   audit.AuditedObjects(),
 		"auditAction":     schema.AuditActions(),
 		"inviteMailState": schema.InviteMailStates(),
 		"webhookEvent":    schema.WebhookEventNames(),

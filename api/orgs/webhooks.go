@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // webhooks are the operations on the addresses that hear of what happens in an organization.
@@ -78,7 +79,7 @@ func webhookOperations(h *webhooks) []frame.Operation {
 func (h *webhooks) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Webhook], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "webhooks "+organization, *r,
-		func(after string, size int) (store.Page[store.Webhook], error) {
+		func(after string, size int) (postgres.Page[store.Webhook], error) {
 			return h.store.ListWebhooks(ctx, organization, after, size)
 		},
 		h.view.Webhook, func(row store.Webhook) string { return row.ID })
@@ -177,7 +178,7 @@ func (h *webhooks) deliveries(
 	name := fmt.Sprintf("webhook deliveries %s %q %q", r.ID, schema.Or(r.State, ""), schema.Or(r.Type, ""))
 	filter := store.WebhookDeliveryFilter{State: r.State, Type: r.Type}
 	return frame.ListMadePage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[store.WebhookDelivery], error) {
+		func(after string, size int) (postgres.Page[store.WebhookDelivery], error) {
 			return h.store.ListWebhookDeliveries(ctx, c.Organization.Organization.ID, r.ID, filter, after, size)
 		},
 		h.view.WebhookDelivery, func(row store.WebhookDelivery) string { return row.WebhookDelivery.ID })

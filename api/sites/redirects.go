@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func siteRedirectRows(h *sites) []frame.Operation {
@@ -55,7 +56,7 @@ type listRedirectsRequest struct {
 func (h *sites) listRedirects(ctx context.Context, c *access.Caller, r *listRedirectsRequest) (schema.List[schema.SiteRedirect], error) {
 	site := c.Site.Site
 	return frame.ListPage(ctx, fmt.Sprintf("redirects %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
-		func(after string, size int) (store.Page[store.SiteRedirect], error) {
+		func(after string, size int) (postgres.Page[store.SiteRedirect], error) {
 			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
 		},
 		redirectResource, func(row store.SiteRedirect) string { return row.ID })

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func siteSectionRows(h *sites) []frame.Operation {
@@ -61,7 +62,7 @@ func (h *sites) listSections(
 		return schema.List[schema.SiteSection]{}, err
 	}
 	return frame.ListMadePage(ctx, "site-sections "+site.ID, r.PageRequest,
-		func(after string, size int) (store.Page[store.SiteSectionRow], error) {
+		func(after string, size int) (postgres.Page[store.SiteSectionRow], error) {
 			return h.store.ListSections(ctx, site.ID, after, size)
 		},
 		h.sectionResource(seen),

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // A caller who sees share links can open the site to everybody, so reading them requires the same right as creating
@@ -51,7 +52,7 @@ type listShareLinksRequest struct {
 func (h *sites) listShareLinks(ctx context.Context, c *access.Caller, r *listShareLinksRequest) (schema.List[schema.ShareLink], error) {
 	site := c.Site.Site
 	return frame.ListPage(ctx, fmt.Sprintf("share-links %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
-		func(after string, size int) (store.Page[store.ShareLink], error) {
+		func(after string, size int) (postgres.Page[store.ShareLink], error) {
 			return h.store.ListShareLinks(ctx, site.ID, r.Search, after, size)
 		},
 		h.shareLinkResource(site), func(row store.ShareLink) string { return row.ID })

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // sites are the operations on sites.
@@ -122,7 +123,7 @@ func (h *sites) list(ctx context.Context, c *access.Caller, r *listSitesRequest)
 	name := fmt.Sprintf("sites %s %q %q %s %q", organization, schema.Or(r.Space, ""), schema.Or(r.Title, ""), published, r.Types)
 	filter := store.SiteFilter{Space: r.Space, Title: r.Title, Published: r.Published, Types: r.Types}
 	return frame.ListPage(ctx, name, r.PageRequest,
-		func(after string, size int) (store.Page[store.SiteRow], error) {
+		func(after string, size int) (postgres.Page[store.SiteRow], error) {
 			return h.store.ListSites(ctx, organization, filter, after, size)
 		},
 		h.view.Site, func(row store.SiteRow) string { return row.Site.ID })

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func siteSpaceRows(h *sites) []frame.Operation {
@@ -65,7 +66,7 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 		isDefault = strconv.FormatBool(*r.Default)
 	}
 	return frame.ListMadePage(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest,
-		func(after string, size int) (store.Page[store.SiteSpaceRow], error) {
+		func(after string, size int) (postgres.Page[store.SiteSpaceRow], error) {
 			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, after, size)
 		},
 		h.siteSpaceResource(seen),

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func siteStructureRows(h *sites) []frame.Operation {
@@ -259,7 +260,7 @@ func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *schema.Page
 	}
 	site := c.Site.Site.ID
 	return frame.ListPage(ctx, "section-groups "+site, *r,
-		func(after string, size int) (store.Page[store.SiteSectionGroup], error) {
+		func(after string, size int) (postgres.Page[store.SiteSectionGroup], error) {
 			return h.store.ListSectionGroups(ctx, site, after, size)
 		},
 		tree.groupResource, func(row store.SiteSectionGroup) string { return row.Rank })

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 const contentPart = "content"
@@ -224,7 +225,7 @@ func (b *bench) merge(ctx context.Context, request string) error {
 
 // mergeRows merges edits into a large space, and compares the revisions before and after.
 func (b *bench) mergeRows(ctx context.Context) error {
-	st, err := store.New(store.Config{URL: b.rig.engines.PostgresURL})
+	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 const (
@@ -153,7 +154,7 @@ func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 
 // frontEnd proves the site's hostname, as an operator does, and makes a front end's token.
 func (b *bench) frontEnd(ctx context.Context, site string) (string, error) {
-	st, err := store.New(store.Config{URL: b.rig.engines.PostgresURL})
+	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {
 		return "", err
 	}

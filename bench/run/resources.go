@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // operation is a request, and the store's calls that run the same SQL
@@ -45,7 +46,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 // beside opens the store, prepares operations of the benchmark's user, and
 // reports each at the quantiles. The budget applies to the median.
 func (b *bench) beside(ctx context.Context, quantiles []float64, prepare func(st *store.Store, user string) ([]operation, error)) error {
-	st, err := store.New(store.Config{URL: b.rig.engines.PostgresURL})
+	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {
 		return err
 	}

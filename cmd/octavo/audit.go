@@ -12,6 +12,8 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/audit"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // AuditCmd groups the operator's commands for the audit log.
@@ -62,8 +64,8 @@ func (c *AuditListCmd) list(ctx context.Context, st *store.Store, out io.Writer)
 
 // eachEntry calls fn with each entry of the installation, the newest first.
 func eachEntry(ctx context.Context, st *store.Store, fn func(schema.AuditEntry) error) error {
-	for after := (*store.Cursor[time.Time])(nil); ; {
-		page, err := st.ListInstallationAuditEntries(ctx, after, auditPage)
+	for after := (*postgres.Cursor[time.Time])(nil); ; {
+		page, err := st.Audit.ListInstallationAuditEntries(ctx, after, auditPage)
 		if err != nil {
 			return err
 		}
@@ -71,7 +73,7 @@ func eachEntry(ctx context.Context, st *store.Store, fn func(schema.AuditEntry) 
 			if err := fn(entry); err != nil {
 				return err
 			}
-			last := store.AuditEntryCursor(entry)
+			last := audit.AuditEntryCursor(entry)
 			after = &last
 		}
 		if !page.More {

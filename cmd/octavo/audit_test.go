@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -18,7 +19,9 @@ func TestAuditList(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	kept, removed := storetest.NewTenant(t, st, "kept"), storetest.NewTenant(t, st, "removed")
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorOperator, ID: "op", Name: "Olga Operator", Operation: "octavo test"})
+	ctx := postgres.By(t.Context(), postgres.Actor{
+		Type: schema.ActorOperator, ID: "op", Name: "Olga Operator", Operation: "octavo test",
+	})
 	if err := st.DeleteOrganization(ctx, removed.Organization.ID); err != nil {
 		t.Fatal(err)
 	}

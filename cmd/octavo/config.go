@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // leastSinkSession leaves room for a late heartbeat.
@@ -224,9 +225,13 @@ func (s *Settings) kafkaLogin() eventlog.Login {
 	}
 }
 
-func (s *Settings) store(url string) store.Config {
+func (s *Settings) postgres(url string) postgres.Config {
+	return postgres.Config{URL: url, Quotas: s.Quotas}
+}
+
+func (s *Settings) store() store.Config {
 	return store.Config{
-		URL: url, InviteLifetime: s.InviteLifetime, InvitesByMail: s.SMTPURL != "", Quotas: s.Quotas, OpenAPIVersions: s.OpenAPIVersions,
+		InviteLifetime: s.InviteLifetime, InvitesByMail: s.SMTPURL != "", OpenAPIVersions: s.OpenAPIVersions,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/deadletter"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // DeadLetterCmd groups the commands for events that could not be stored.
@@ -115,7 +116,7 @@ func (c *DeadLetterReplayCmd) Run() error {
 		return errors.New("name the keys of dead letters, or use --all")
 	}
 	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true, Postgres: true}, func(ctx context.Context, b *backends, letters *deadletter.Letters) error {
-		st, err := openStore(ctx, store.Config{URL: b.postgresURL})
+		st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // startErasures erases visitors and old events in the background, on nodes with a sink.
@@ -91,7 +92,7 @@ func locker(st *store.Store) func(context.Context, ...string) (func(context.Cont
 	return func(ctx context.Context, names ...string) (
 		holds func(context.Context) error, release func() error, err error,
 	) {
-		var locks []*store.Lock
+		var locks []*postgres.Lock
 		release = func() (err error) {
 			for _, lock := range locks {
 				err = firstError(err, lock.Release(context.WithoutCancel(ctx)))
@@ -116,7 +117,7 @@ func locker(st *store.Store) func(context.Context, ...string) (func(context.Cont
 }
 
 // lockIsBusy reports whether another node has a lock.
-func lockIsBusy(err error) bool { return errors.Is(err, store.ErrLocked) }
+func lockIsBusy(err error) bool { return errors.Is(err, postgres.ErrLocked) }
 
 func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
 	key, err := n.store.InsightsKey(ctx)

@@ -29,6 +29,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -349,7 +350,7 @@ func TestOneNodeErases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := loop.Once(t.Context(), true); !errors.Is(err, store.ErrLocked) {
+	if err := loop.Once(t.Context(), true); !errors.Is(err, postgres.ErrLocked) {
 		t.Errorf("beside another node: %v", err)
 	}
 	want(false, false)

@@ -37,9 +37,9 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	// The work has connections of its own, so that it neither waits for requests
 	// nor keeps them waiting.
-	cfg := n.settings.store(n.backends.postgresURL)
-	cfg.MaxConns = jobs.WorkConns()
-	work, err := openStore(ctx, cfg)
+	database := n.settings.postgres(n.backends.postgresURL)
+	database.MaxConns = jobs.WorkConns()
+	work, err := openStore(ctx, database, n.settings.store())
 	if err != nil {
 		return err
 	}

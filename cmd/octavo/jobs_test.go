@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TestJobs merges on a server, which then finds the page, and retries a job that
@@ -23,7 +23,7 @@ func TestJobs(t *testing.T) {
 	// when it runs again.
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		job := schema.IndexSpace{Organization: i.org, Space: "gone"}
-		if err := store.Enqueue(t.Context(), db.New(tx), job); err != nil {
+		if err := postgres.Enqueue(t.Context(), db.New(tx), job); err != nil {
 			return err
 		}
 		_, err := tx.Exec(t.Context(), `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,

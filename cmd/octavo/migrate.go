@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // MigrateCmd brings both databases to this binary's schema. `serve` does the
@@ -28,7 +29,7 @@ func (c *MigrateCmd) Run() error {
 }
 
 func (c *MigrateCmd) migrate(ctx context.Context, b *backends, events driver.Conn) error {
-	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
+	st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
 	if err != nil {
 		return err
 	}

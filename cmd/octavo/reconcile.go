@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ReconcileCmd is `octavo reconcile`.
@@ -54,17 +55,17 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 	if err != nil {
 		return err
 	}
-	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
+	st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
 	if err != nil {
 		return err
 	}
 	defer st.Stop()
-	var lock *store.Lock
+	var lock *postgres.Lock
 	if c.Repair {
 		// Two repairs at once could both insert the same missing rows. One beside an
 		// erasure could put back what it has just deleted.
 		lock, err = st.TryLock(ctx, eventstore.RepairLock)
-		if errors.Is(err, store.ErrLocked) {
+		if errors.Is(err, postgres.ErrLocked) {
 			return errors.New("cannot repair: another `octavo reconcile --repair` is running, or visitors are being erased: try again")
 		}
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TestReconcile: the log and the table agree beside a running server. A missing
@@ -61,7 +62,7 @@ func TestReconcile(t *testing.T) {
 	if text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir})); err != nil || json.Unmarshal(text, &running) != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	st, err := openStore(t.Context(), store.Config{URL: running.Postgres})
+	st, err := openStore(t.Context(), postgres.Config{URL: running.Postgres}, store.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

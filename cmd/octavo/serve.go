@@ -172,7 +172,7 @@ func (n *node) open(ctx context.Context) error {
 		n.metrics.WatchEngines(n.backends.engines.Usage)
 	}
 
-	if n.store, err = openStore(ctx, n.settings.store(n.backends.postgresURL)); err != nil {
+	if n.store, err = openStore(ctx, n.settings.postgres(n.backends.postgresURL), n.settings.store()); err != nil {
 		return err
 	}
 	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })

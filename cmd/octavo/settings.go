@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Settings are the settings of every command that uses the engines. Each setting is a flag, an environment variable and
@@ -110,7 +110,7 @@ type Settings struct {
 	QueryMaxRows      uint64          `env:"OCTAVO_QUERY_MAX_ROWS" unit:"rows" default:"2000000000" help:"Rows that one query may read."`
 	QueryMaxThreads   int             `env:"OCTAVO_QUERY_MAX_THREADS" unit:"threads" default:"0" help:"Threads that one query may use in the insights store. 0: the store's own setting."`
 
-	Quotas store.Quotas `embed:"" prefix:"quota-" envprefix:"OCTAVO_QUOTA_"`
+	Quotas postgres.Quotas `embed:"" prefix:"quota-" envprefix:"OCTAVO_QUOTA_"`
 
 	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stopping node keeps serving while /readyz fails, unless all connections close earlier. Make it longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stopping node may take to finish requests and flush."`

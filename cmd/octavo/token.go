@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TokenCmd groups the commands for bearer tokens.
@@ -154,7 +155,7 @@ func withStore(s *Settings, command string, run func(context.Context, *store.Sto
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
+	st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
 	if err != nil {
 		return err
 	}
@@ -162,12 +163,12 @@ func withStore(s *Settings, command string, run func(context.Context, *store.Sto
 	if _, err := st.Migrate(ctx); err != nil {
 		return err
 	}
-	return run(store.By(ctx, operator(command)), st)
+	return run(postgres.By(ctx, operator(command)), st)
 }
 
 // operator is whoever runs a command, as the actor of what it changes.
-func operator(command string) store.Actor {
-	who := store.Actor{Type: schema.ActorOperator, Operation: "octavo " + command}
+func operator(command string) postgres.Actor {
+	who := postgres.Actor{Type: schema.ActorOperator, Operation: "octavo " + command}
 	if u, err := user.Current(); err == nil {
 		who.ID, who.Name = u.Username, u.Name
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // backends holds the addresses of the three engines, and the embedded engines
@@ -187,7 +188,7 @@ func withInsights(ctx context.Context, s *Settings, want embedded.Set, work func
 // answers tells whether the node that wrote the notes still runs: a killed one
 // leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
-	st, err := openStore(ctx, store.Config{URL: n.Postgres})
+	st, err := openStore(ctx, postgres.Config{URL: n.Postgres}, store.Config{})
 	if err != nil {
 		return false
 	}
@@ -195,8 +196,8 @@ func (n notes) answers(ctx context.Context) bool {
 	return true
 }
 
-func openStore(ctx context.Context, cfg store.Config) (*store.Store, error) {
-	st, err := store.New(cfg)
+func openStore(ctx context.Context, database postgres.Config, cfg store.Config) (*store.Store, error) {
+	st, err := store.New(database, cfg)
 	if err != nil {
 		return nil, err
 	}

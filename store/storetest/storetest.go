@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // InviteLifetime is how long invites are good for in tests.
@@ -27,7 +29,7 @@ func URL(t testing.TB) string {
 }
 
 func migrate(url string) error {
-	st, err := store.New(store.Config{URL: url})
+	st, err := store.New(postgres.Config{URL: url}, store.Config{})
 	if err != nil {
 		return err
 	}
@@ -73,9 +75,36 @@ func Open(t testing.TB, url string) *store.Store {
 	return st
 }
 
+// Connect gives a connection to a database; it closes when the test ends.
+func Connect(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	return conn
+}
+
+// Collect gives the texts that a statement reads.
+func Collect(t testing.TB, conn *pgx.Conn, sql string) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
 func started(t testing.TB, url string) *store.Store {
 	t.Helper()
-	st, err := store.New(store.Config{URL: url, MaxConns: 8, InviteLifetime: InviteLifetime, InvitesByMail: true})
+	st, err := store.New(postgres.Config{URL: url, MaxConns: 8}, store.Config{
+		InviteLifetime: InviteLifetime, InvitesByMail: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
-package store
+package postgres
 
 // Statements that come in lists are sent as one batch, in one round trip: those that sqlc makes of :batchexec and :batchone. The
 // first that fails ends the transaction, so its error is the batch's.
 
-// batchExec runs a batch of statements without rows.
-func batchExec(exec func(each func(i int, err error))) error {
+// BatchExec runs a batch of statements without rows.
+func BatchExec(exec func(each func(i int, err error))) error {
 	var first error
 	exec(func(_ int, err error) {
 		if first == nil {
@@ -14,8 +14,8 @@ func batchExec(exec func(each func(i int, err error))) error {
 	return first
 }
 
-// batch runs a batch of statements with one row each.
-func batch[Row any](query func(each func(i int, row Row, err error)), each func(i int, row Row)) error {
+// Batch runs a batch of statements with one row each.
+func Batch[Row any](query func(each func(i int, row Row, err error)), each func(i int, row Row)) error {
 	var first error
 	query(func(i int, row Row, err error) {
 		if first == nil {

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 // retryAfter is what clients are told while Postgres does not answer: time for a restart or a failover to progress.
 const retryAfter = 2 * time.Second
 
-// interpret is the one place where a driver's error becomes a schema.Error; what names the object in the public text. The driver's
-// own text becomes the private cause, never part of the answer.
-func interpret(err error, what string) error {
+// Interpret is the one place where a driver's error becomes a schema.Error; what names the object in the public text.
+// The driver's own text becomes the private cause, never part of the answer.
+func Interpret(err error, what string) error {
 	if err == nil {
 		return nil
 	}

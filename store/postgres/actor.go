@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -48,8 +48,8 @@ func setting(ctx context.Context) string {
 	return who.Actor().setting()
 }
 
-// actingUser is the user for whom a change is made; "" if it is not a user.
-func actingUser(ctx context.Context) string {
+// ActingUser is the user for whom a change is made; "" if it is not a user.
+func ActingUser(ctx context.Context) string {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
 		return ""
@@ -71,8 +71,8 @@ func (a Actor) setting() string {
 	return string(text)
 }
 
-// actAs attributes the rest of a transaction to a user whom only the transaction has found out.
-func actAs(ctx context.Context, tx pgx.Tx, userID string) error {
+// ActAs attributes the rest of a transaction to a user whom only the transaction has found out.
+func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
 		return nil

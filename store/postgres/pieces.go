@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -16,6 +16,13 @@ type Pieces struct {
 	ctx      context.Context
 	read     func(ctx context.Context, at int64, most int) ([]byte, error)
 	at, left int64
+}
+
+// NewPieces returns the pieces of size bytes. read returns at most that many bytes from a position on.
+func NewPieces(
+	ctx context.Context, size int64, read func(ctx context.Context, at int64, most int) ([]byte, error),
+) *Pieces {
+	return &Pieces{ctx: ctx, read: read, left: size}
 }
 
 // Next returns the next bytes, at most that many, or io.EOF. The caller owns them.

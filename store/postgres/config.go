@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -20,14 +20,8 @@ type Config struct {
 	StatementTimeout time.Duration
 	// ConnectTimeout bounds one attempt to connect; 0 means 5 s.
 	ConnectTimeout time.Duration
-	// InviteLifetime is how long new invites are valid; 0 means for ever.
-	InviteLifetime time.Duration
-	// InvitesByMail says that a job sends new invites by mail. Otherwise their list says that none are sent.
-	InvitesByMail bool
 	// Quotas bound what is stored.
 	Quotas Quotas
-	// OpenAPIVersions is how many versions of an OpenAPI specification are kept; 0 means all.
-	OpenAPIVersions int32
 }
 
 func (c Config) pool() (*pgxpool.Config, error) {

@@ -1,4 +1,4 @@
-package store_test
+package audit_test
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/audit"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -19,13 +21,14 @@ import (
 // table decides what the log shows of it.
 func TestEveryTableIsAudited(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, storetest.URL(t))
+	conn := storetest.Connect(t, storetest.URL(t))
 	there := map[string]bool{}
-	for _, name := range collect(t, conn, "select tablename::text from pg_tables where schemaname = 'public'") {
+	for _, name := range storetest.Collect(t, conn,
+		"select tablename::text from pg_tables where schemaname = 'public'") {
 		there[name] = true
 	}
 	seen := map[string]bool{}
-	for _, row := range store.AuditedTables() {
+	for _, row := range audit.AuditedTables() {
 		if seen[row.Name] || !there[row.Name] {
 			t.Errorf("%s has two rows in store/audit_tables.go, or is no table", row.Name)
 		}
@@ -39,9 +42,10 @@ func TestEveryTableIsAudited(t *testing.T) {
 			t.Errorf("%s has no row in store/audit_tables.go: say what the audit log shows of it, or why it is exempt", name)
 		}
 	}
-	triggers := collect(t, conn, "select tgrelid::regclass || ' ' || tgname from pg_trigger where tgname like 'audit\\_%' and tgfoid::regproc::text like 'audit\\_of\\_%'")
+	triggers := storetest.Collect(t, conn,
+		"select tgrelid::regclass || ' ' || tgname from pg_trigger where tgname like 'audit\\_%' and tgfoid::regproc::text like 'audit\\_of\\_%'")
 	audited := 0
-	for _, row := range store.AuditedTables() {
+	for _, row := range audit.AuditedTables() {
 		if row.Object != "" {
 			audited++
 		}
@@ -55,19 +59,22 @@ func TestEveryTableIsAudited(t *testing.T) {
 // column that no longer has the name of its row, or a join that does not hold, would fail every write of the table.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, storetest.URL(t))
-	for _, row := range store.AuditedTables() {
+	conn := storetest.Connect(t, storetest.URL(t))
+	for _, row := range audit.AuditedTables() {
 		if row.Object == "" {
 			continue
 		}
-		definition := collect(t, conn, "select pg_get_functiondef('audit_of_"+row.Name+"'::regproc)")[0]
-		if strings.Count(definition, store.Unchanged) != 3 {
-			t.Fatalf("not three times %q in %s", store.Unchanged, definition)
+		definition := storetest.Collect(t, conn, "select pg_get_functiondef('audit_of_"+row.Name+"'::regproc)")[0]
+		if strings.Count(definition, audit.Unchanged) != 3 {
+			t.Fatalf("not three times %q in %s", audit.Unchanged, definition)
 		}
-		if _, err := conn.Exec(t.Context(), strings.ReplaceAll(definition, store.Unchanged, "false and "+store.Unchanged)); err != nil {
+		if _, err := conn.Exec(
+			t.Context(), strings.ReplaceAll(definition, audit.Unchanged, "false and "+audit.Unchanged),
+		); err != nil {
 			t.Fatal(err)
 		}
-		columns := collect(t, conn, fmt.Sprintf(`select quote_ident(column_name) from information_schema.columns
+		columns := storetest.Collect(t, conn,
+			fmt.Sprintf(`select quote_ident(column_name) from information_schema.columns
 			where table_schema = 'public' and table_name = '%s' and is_generated = 'NEVER' and is_identity = 'NO'`, row.Name))
 		if len(columns) == 0 {
 			t.Errorf("%s has no column", row.Name)
@@ -88,11 +95,12 @@ func TestAuditedColumnsAreThere(t *testing.T) {
 // TestNoSecretsAreAudited looks for columns that hold what nobody may read: they are shown as changed, or not at all.
 func TestNoSecretsAreAudited(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, storetest.URL(t))
+	conn := storetest.Connect(t, storetest.URL(t))
 	// Every column of bytes is a hash of a token, something sealed, or contents.
-	for _, name := range collect(t, conn, `select table_name || '.' || column_name from information_schema.columns
+	for _, name := range storetest.Collect(t, conn,
+		`select table_name || '.' || column_name from information_schema.columns
 		where table_schema = 'public' and data_type = 'bytea'`) {
-		for _, column := range store.AuditedColumns() {
+		for _, column := range audit.AuditedColumns() {
 			if column.Name == name && !column.Secret {
 				t.Errorf("the log shows %s", name)
 			}
@@ -101,11 +109,11 @@ func TestNoSecretsAreAudited(t *testing.T) {
 }
 
 // audited reads the log of an organization, the oldest first, in pages of three.
-func audited(t *testing.T, st *store.Store, organization string, f store.AuditFilter) (entries []schema.AuditEntry) {
+func audited(t *testing.T, st *store.Store, organization string, f audit.AuditFilter) (entries []schema.AuditEntry) {
 	t.Helper()
-	var after *store.Cursor[time.Time]
+	var after *postgres.Cursor[time.Time]
 	for {
-		page, err := st.ListAuditEntries(t.Context(), organization, f, after, 3)
+		page, err := st.Audit.ListAuditEntries(t.Context(), organization, f, after, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +127,7 @@ func audited(t *testing.T, st *store.Store, organization string, f store.AuditFi
 			}
 			return entries
 		}
-		last := store.AuditEntryCursor(entries[len(entries)-1])
+		last := audit.AuditEntryCursor(entries[len(entries)-1])
 		after = &last
 	}
 }
@@ -135,10 +143,10 @@ func TestAuditOfOneObject(t *testing.T) {
 	st := storetest.New(t)
 	tenant := storetest.NewTenant(t, st, "acme")
 	admin := tenant.Users[schema.RoleAdmin]
-	who := store.Actor{
+	who := postgres.Actor{
 		Type: schema.ActorUser, ID: admin.ID, TokenID: "token1", TokenKind: "user", Operation: "changeRedirect", RequestID: "req'1\\", Address: "192.0.2.7",
 	}
-	ctx := store.By(t.Context(), who)
+	ctx := postgres.By(t.Context(), who)
 	url := "https://example.com/"
 	made, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, store.NewSiteRedirect{
 		Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &url},
@@ -157,7 +165,7 @@ func TestAuditOfOneObject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectID: &made.ID})
+	entries := audited(t, st, tenant.Organization.ID, audit.AuditFilter{ObjectID: &made.ID})
 	want := []string{
 		`create site-redirect changeRedirect null>{"url": "https://example.com/", "kind": "external", "draft": ` +
 			`false, "source": "/a"} by user acme-admin`,
@@ -176,10 +184,10 @@ func TestAuditOfOneObject(t *testing.T) {
 			e.Target.Site != tenant.Site.ID || e.Target.Organization != tenant.Organization.ID || e.Further != nil || e.At.Location() != time.UTC {
 			t.Errorf("%+v", e)
 		}
-		if one, err := st.AuditEntry(ctx, tenant.Organization.ID, e.ID); err != nil || line(one) != line(e) {
+		if one, err := st.Audit.AuditEntry(ctx, tenant.Organization.ID, e.ID); err != nil || line(one) != line(e) {
 			t.Errorf("%+v %v", one, err)
 		}
-		if _, err := st.AuditEntry(ctx, "another", e.ID); !schema.IsCode(err, schema.CodeNotFound) {
+		if _, err := st.Audit.AuditEntry(ctx, "another", e.ID); !schema.IsCode(err, schema.CodeNotFound) {
 			t.Error(err)
 		}
 	}
@@ -188,7 +196,7 @@ func TestAuditOfOneObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind := "share-link"
-	links := audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectType: &kind})
+	links := audited(t, st, tenant.Organization.ID, audit.AuditFilter{ObjectType: &kind})
 	if len(links) != 1 || line(links[0]) != `create share-link  null>{"key": "(secret)", "name": "Partners", "active": true} by system ` {
 		t.Errorf("%+v", links)
 	}
@@ -198,10 +206,10 @@ func TestAuditOfOneObject(t *testing.T) {
 func TestAuditOfFailures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: "u"})
-	count := func() int { return len(audited(t, st, tenant.Organization.ID, store.AuditFilter{})) }
+	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: "u"})
+	count := func() int { return len(audited(t, st, tenant.Organization.ID, audit.AuditFilter{})) }
 	address := "https://example.com/"
 	redirect := store.NewSiteRedirect{Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &address}}
 	if _, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, redirect); err != nil {
@@ -235,7 +243,7 @@ func TestAuditOfFailures(t *testing.T) {
 func TestAuditIsBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
 	exec := func(sql string, args ...any) {
 		t.Helper()
@@ -251,7 +259,7 @@ func TestAuditIsBounded(t *testing.T) {
 	for organization, want := range map[string][]int64{ours.Organization.ID: {101, 150}, theirs.Organization.ID: {7, 0}} {
 		kind := "team"
 		counts, further := map[string]int64{}, map[string]int64{}
-		for _, e := range audited(t, st, organization, store.AuditFilter{ObjectType: &kind}) {
+		for _, e := range audited(t, st, organization, audit.AuditFilter{ObjectType: &kind}) {
 			counts[e.Action]++
 			if e.Further != nil {
 				further[e.Action] += *e.Further
@@ -279,14 +287,14 @@ func TestAuditOfTransfers(t *testing.T) {
 	}
 	space := storetest.Spaces(t, st, ours.Organization.ID, &collection.ID, 1)[0]
 	admin := ours.Users[schema.RoleAdmin].ID
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: admin, Operation: "transferCollection"})
+	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: admin, Operation: "transferCollection"})
 	if _, err := st.TransferCollection(ctx, collection.ID, ours.Organization.ID, theirs.Organization.ID, admin); err != nil {
 		t.Fatal(err)
 	}
 	for _, organization := range []string{ours.Organization.ID, theirs.Organization.ID} {
 		for _, id := range []string{collection.ID, space} {
 			found := 0
-			for _, e := range audited(t, st, organization, store.AuditFilter{ObjectID: &id}) {
+			for _, e := range audited(t, st, organization, audit.AuditFilter{ObjectID: &id}) {
 				if e.Operation == "transferCollection" && strings.Contains(string(e.Before), `"organizationId": "`+ours.Organization.ID+`"`) &&
 					strings.Contains(string(e.After), `"organizationId": "`+theirs.Organization.ID+`"`) {
 					found++
@@ -303,7 +311,7 @@ func TestAuditOfTransfers(t *testing.T) {
 func TestAuditOfStrangers(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
 	_, err := conn.Exec(t.Context(), `insert into integrations (name, organization_id, visibility, target, manifest, script, title, scopes, categories,
 			block_domains, has_blocks, has_content_sources) values ('tool', $1, 'public', 'all', '{}', '', 'Tool', '{}', '{}', '{}', false, false)`,
@@ -318,7 +326,7 @@ func TestAuditOfStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx := store.By(t.Context(), store.Actor{
+	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorUser, ID: ours.Users[schema.RoleAdmin].ID, TokenID: "token1", TokenKind: "user", Operation: "unpublishIntegration",
 		RequestID: "request1", Address: "192.0.2.7",
 	})
@@ -327,7 +335,7 @@ func TestAuditOfStrangers(t *testing.T) {
 	}
 	for _, tenant := range []*storetest.Tenant{ours, theirs} {
 		operation, kind := "unpublishIntegration", "integration-installation"
-		entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{Operation: &operation, ObjectType: &kind})
+		entries := audited(t, st, tenant.Organization.ID, audit.AuditFilter{Operation: &operation, ObjectType: &kind})
 		if len(entries) != 1 || entries[0].Action != "delete" {
 			t.Fatalf("%+v", entries)
 		}
@@ -348,7 +356,7 @@ func TestAuditByManyWriters(t *testing.T) {
 	for w := range writers {
 		wait.Go(func() {
 			name := fmt.Sprint("writer", w)
-			ctx := store.By(t.Context(), store.Actor{Type: schema.ActorOperator, ID: name, Operation: name})
+			ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorOperator, ID: name, Operation: name})
 			for i := range each {
 				var err error
 				if i%2 == 0 {
@@ -365,7 +373,7 @@ func TestAuditByManyWriters(t *testing.T) {
 	wait.Wait()
 	for w := range writers {
 		name := fmt.Sprint("writer", w)
-		entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{Actor: &name})
+		entries := audited(t, st, tenant.Organization.ID, audit.AuditFilter{Actor: &name})
 		if len(entries) != each {
 			t.Errorf("%s: %d entries", name, len(entries))
 		}
@@ -381,7 +389,7 @@ func TestAuditByManyWriters(t *testing.T) {
 func TestAuditStays(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
 	for _, sql := range []string{
 		"update audit_log set actor_id = 'somebody else'", "delete from audit_log", "truncate audit_log",
@@ -395,16 +403,16 @@ func TestAuditStays(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "reset octavo.forget_audit_entries"); err != nil {
 		t.Fatal(err)
 	}
-	entries := audited(t, st, tenant.Organization.ID, store.AuditFilter{})
+	entries := audited(t, st, tenant.Organization.ID, audit.AuditFilter{})
 	half := entries[len(entries)/2].At
-	if more, err := st.DeleteOldAuditEntries(t.Context(), half); more || err != nil {
+	if more, err := st.Audit.DeleteOldAuditEntries(t.Context(), half); more || err != nil {
 		t.Error(more, err)
 	}
-	left := audited(t, st, tenant.Organization.ID, store.AuditFilter{})
+	left := audited(t, st, tenant.Organization.ID, audit.AuditFilter{})
 	if len(left) != len(entries)-len(entries)/2 || left[0].At.Before(half) {
 		t.Errorf("%d entries, then %d", len(entries), len(left))
 	}
-	until := audited(t, st, tenant.Organization.ID, store.AuditFilter{Since: &half, Until: &left[len(left)-1].At})
+	until := audited(t, st, tenant.Organization.ID, audit.AuditFilter{Since: &half, Until: &left[len(left)-1].At})
 	if len(until) != len(left)-1 {
 		t.Errorf("%d entries of %d", len(until), len(left)-1)
 	}
@@ -415,23 +423,24 @@ func TestAuditStays(t *testing.T) {
 func TestAuditOfRemovedOrganizations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant, kept := storetest.NewTenant(t, st, "acme"), storetest.NewTenant(t, st, "kept")
-	before := len(audited(t, st, kept.Organization.ID, store.AuditFilter{}))
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
+	before := len(audited(t, st, kept.Organization.ID, audit.AuditFilter{}))
+	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
 	if err := st.DeleteOrganization(ctx, tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.PurgeOrganizations(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := audited(t, st, tenant.Organization.ID, store.AuditFilter{}); len(left) != 0 {
+	if left := audited(t, st, tenant.Organization.ID, audit.AuditFilter{}); len(left) != 0 {
 		t.Errorf("%d entries: %+v", len(left), left[0])
 	}
-	if after := len(audited(t, st, kept.Organization.ID, store.AuditFilter{})); after != before {
+	if after := len(audited(t, st, kept.Organization.ID, audit.AuditFilter{})); after != before {
 		t.Errorf("%d entries of another organization, then %d", before, after)
 	}
-	removed := collect(t, conn, `select concat_ws(' ', action, object_id, actor_type, actor_name) from audit_log
+	removed := storetest.Collect(t, conn,
+		`select concat_ws(' ', action, object_id, actor_type, actor_name) from audit_log
 		where organization_id is null and object_type = 'organization' order by id`)
 	id := tenant.Organization.ID
 	if !slices.Equal(removed, []string{"update " + id + " user acme-admin", "delete " + id + " system"}) {
@@ -443,9 +452,11 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 func TestAuditOfErasures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	st, conn := storetest.Open(t, url), connect(t, url)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
-	ctx := store.By(t.Context(), store.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor"})
+	ctx := postgres.By(t.Context(), postgres.Actor{
+		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
+	})
 	for range 2 { // The second asks for the same.
 		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
@@ -459,7 +470,7 @@ func TestAuditOfErasures(t *testing.T) {
 	}
 	kind := "visitor-erasure"
 	got := []string{}
-	for _, e := range audited(t, st, tenant.Organization.ID, store.AuditFilter{ObjectType: &kind}) {
+	for _, e := range audited(t, st, tenant.Organization.ID, audit.AuditFilter{ObjectType: &kind}) {
 		got = append(got, e.Target.ID+" "+line(e))
 	}
 	const visitor = "-9223372036854775801"

@@ -1,4 +1,4 @@
-package store_test
+package postgres_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TestRoomIsBetween: positions are given only if they keep the order, and always if the order has gaps.
@@ -19,7 +19,7 @@ func TestRoomIsBetween(t *testing.T) {
 		order := rapid.SliceOfN(position, 0, 8).Draw(rt, "order")
 		slices.Sort(order)
 		at, n := rapid.IntRange(0, len(order)).Draw(rt, "at"), rapid.IntRange(1, 5).Draw(rt, "n")
-		got, fits := store.Room(order, at, n)
+		got, fits := postgres.Room(order, at, n)
 		low, high := int64(-1), int64(math.MaxInt64)
 		if at > 0 {
 			low = order[at-1]

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"strings"
@@ -25,7 +25,7 @@ func TestCommitsAreDurable(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got string
-		if err := s.pool.QueryRow(t.Context(), "show synchronous_commit").Scan(&got); err != nil || got != want {
+		if err := s.Pool.QueryRow(t.Context(), "show synchronous_commit").Scan(&got); err != nil || got != want {
 			t.Errorf("with synchronous_commit=%s it is %s, want %s; %v", set, got, want, err)
 		}
 		s.Stop()

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"strconv"
@@ -36,10 +36,10 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	switch key := any(&c.Key).(type) {
 	case *time.Time:
 		at, err := time.Parse(time.RFC3339Nano, keys[0])
-		*key, ok = at, err == nil && !at.Before(beginOfTime) && at.Before(endOfTime)
+		*key, ok = at, err == nil && !at.Before(BeginOfTime) && at.Before(EndOfTime)
 	case *float32:
 		f, err := strconv.ParseFloat(keys[0], 32)
-		*key, ok = float32(f), err == nil && f >= 0 && f <= maxRank
+		*key, ok = float32(f), err == nil && f >= 0 && f <= MaxRank
 	case *int64:
 		n, err := strconv.ParseInt(keys[0], 10, 64)
 		*key, ok = n, err == nil
@@ -50,17 +50,20 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	return &c, nil
 }
 
-// maxRank is beyond the rank of everything that a search finds: ranks are below 1. Infinity and NaN are no ranks.
-const maxRank = 1000
+// MaxRank is beyond the rank of everything that a search finds: ranks are below 1. Infinity and NaN are no ranks.
+const MaxRank = 1000
 
 // The first time that is stored, and the one after the last: those that RFC 3339 can write. Postgres knows others, too.
 var (
-	beginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
-	endOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	BeginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	EndOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// orFirst gives the cursor, or for nil the place before the first row.
-func (c *Cursor[K]) orFirst(first K) Cursor[K] {
+// LastID is after every id: ids hold no such character.
+const LastID = "~"
+
+// OrFirst gives the cursor, or for nil the place before the first row.
+func (c *Cursor[K]) OrFirst(first K) Cursor[K] {
 	if c == nil {
 		return Cursor[K]{Key: first}
 	}

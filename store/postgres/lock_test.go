@@ -1,4 +1,4 @@
-package store_test
+package postgres_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -24,7 +24,7 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.TryLock(t.Context(), "repair"); !errors.Is(err, store.ErrLocked) {
+	if _, err := st.TryLock(t.Context(), "repair"); !errors.Is(err, postgres.ErrLocked) {
 		t.Errorf("%v, want ErrLocked", err)
 	}
 	other, err := st.TryLock(t.Context(), "layout")

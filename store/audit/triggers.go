@@ -1,4 +1,4 @@
-package store
+package audit
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ const auditedRows = 100
 // there to change. That is ten times cheaper than an insert of no entries.
 const unchanged = "not exists (select from "
 
-// auditText returns the SQL of the triggers that write the audit log. Each table has three triggers, which run once per
+// Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers, which run once per
 // statement, and one function with the expressions of the table's row.
-func auditText() string {
+func Triggers() string {
 	var text strings.Builder
 	tables := auditedTables()
 	var names []string

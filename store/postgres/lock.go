@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -19,8 +19,8 @@ type Lock struct {
 var ErrLocked = errors.New("another process holds it")
 
 // TryLock takes the lock of a name, or returns ErrLocked.
-func (s *Store) TryLock(ctx context.Context, name string) (*Lock, error) {
-	conn, err := s.pool.Acquire(ctx)
+func (d *DB) TryLock(ctx context.Context, name string) (*Lock, error) {
+	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock %q: %w", name, err)
 	}

@@ -1,0 +1,31 @@
+package audit
+
+// Unchanged is how triggers of the audit log find that nothing changed.
+const Unchanged = unchanged
+
+// AuditedTable is a row of the table of tables.
+type AuditedTable struct{ Name, Object, Exempt string }
+
+// AuditedTables returns the rows.
+func AuditedTables() (rows []AuditedTable) {
+	for _, t := range auditedTables() {
+		rows = append(rows, AuditedTable{t.name, t.object, t.exempt})
+	}
+	return rows
+}
+
+// AuditedColumn is a column that the audit log shows, as table.column.
+type AuditedColumn struct {
+	Name           string
+	Secret, Hashed bool
+}
+
+// AuditedColumns returns all of them.
+func AuditedColumns() (columns []AuditedColumn) {
+	for _, t := range auditedTables() {
+		for _, c := range t.shown() {
+			columns = append(columns, AuditedColumn{t.name + "." + c.column, c.secret, c.hashed})
+		}
+	}
+	return columns
+}

@@ -1,0 +1,17 @@
+// Package postgres is the kernel of the store: the pool, transactions, the actor of a change, and what every room of
+// the store says about rows. Each other package below store that reads or writes rows is built on its DB. It imports
+// schema and store/db only: it must not import store or any of its rooms, which import it.
+//
+// Its files by subject:
+//
+//	postgres, config, planned         the pool, transactions and how statements are planned
+//	actor                             who makes a change, for the audit log
+//	errors                            a driver's error becomes a schema.Error
+//	page, cursor, pieces              lists and stored bytes, part by part
+//	order                             positions of items among their siblings
+//	quotas                            the table of quotas and their checks
+//	batch, purge, values              statements in batches, deletions in steps, values of columns
+//	enqueue                           jobs that a transaction asks for
+//	lock                              locks that one process holds over all nodes
+//	secrets                           keys of the installation and what they seal
+package postgres

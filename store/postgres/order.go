@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// People order collections and spaces within their parent, and the parts of a site. All of these are sorted by
+// position, then by id. Writers of positions hold the lock of the organization or of the site, so that no order changes
+// after they have read it.
+const (
+	// firstPosition is the position of a single item. There is as much room before it as after it, and no position is
+	// negative.
+	firstPosition = 1 << 62
+	// positionGap is the distance between neighbours: many items fit between them before others must move.
+	positionGap = 1 << 32
+)
+
+type Sibling struct {
+	schema.ItemPointer
+	Position int64
+}
+
+// Siblings are the items in one parent, in their order.
+type Siblings []Sibling
+
+func (s Siblings) Index(item schema.ItemPointer) int {
+	return slices.IndexFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
+}
+
+// Without removes an item from its siblings, which must not be used afterwards.
+func (s Siblings) Without(item schema.ItemPointer) Siblings {
+	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
+}
+
+// Between finds the index right after one sibling and right before another. Either may be nil; without both it is the
+// end. It is -1 if there is no such place.
+func (s Siblings) Between(after, before *schema.ItemPointer) int {
+	if after == nil {
+		if before == nil {
+			return len(s)
+		}
+		return s.Index(*before)
+	}
+	at := s.Index(*after) + 1
+	if at == 0 || before != nil && s.Index(*before) != at {
+		return -1
+	}
+	return at
+}
+
+// Room gives n positions before s[at] in even steps, if they fit there.
+func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
+	from, step := int64(firstPosition), int64(positionGap)
+	switch {
+	case len(s) == 0:
+	case at == 0:
+		from = s[0].Position - int64(n)*step
+	case at == len(s):
+		from = s[at-1].Position + step
+	default:
+		step = (s[at].Position - s[at-1].Position) / int64(n+1)
+		from = s[at-1].Position + step
+	}
+	// Neighbours are equal if nobody ever placed them. A sum that overflows is negative.
+	if step == 0 || from < 0 || from > math.MaxInt64-int64(n)*step {
+		return nil, false
+	}
+	positions = make([]int64, n)
+	for i := range positions {
+		positions[i] = from + int64(i)*step
+	}
+	return positions, true
+}
+
+// MakeRoom gives n positions before s[at]. If they do not fit, all siblings get new positions, which are stored.
+func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int64, error) {
+	if positions, fits := s.Room(at, n); fits {
+		return positions, nil
+	}
+	all, _ := Siblings(nil).Room(0, len(s)+n)
+	made := slices.Clone(all[at : at+n])
+	return made, s.MoveTo(ctx, q, slices.Delete(all, at, at+n))
+}
+
+// MakePlace is makeRoom for one.
+func (s Siblings) MakePlace(ctx context.Context, q *db.Queries, at int) (int64, error) {
+	positions, err := s.MakeRoom(ctx, q, at, 1)
+	if err != nil {
+		return 0, err
+	}
+	return positions[0], nil
+}
+
+// MoveTo gives every sibling another position.
+func (s Siblings) MoveTo(ctx context.Context, q *db.Queries, positions []int64) error {
+	ids := make([]string, len(s))
+	for i := range s {
+		ids[i] = s[i].ID
+	}
+	return Interpret(q.SetPositions(ctx, db.SetPositionsParams{Ids: ids, Positions: positions}), "order")
+}
+
+// Same compares two parents; nil is the top.
+func Same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }

@@ -1,0 +1,22 @@
+package postgres
+
+import "github.com/octavo-docs/octavo/schema"
+
+// Page is one page of rows and the total. More says that rows follow the last one.
+type Page[T any] struct {
+	Rows  []T
+	Total int64
+	More  bool
+}
+
+// PageOf drops the row that was read beyond the page: it only shows that the list continues.
+func PageOf[T any](rows []T, size int, total int64) Page[T] {
+	if len(rows) > size {
+		// A page without rows has no cursor to continue from, so it is always the last one.
+		return Page[T]{Rows: rows[:size], Total: total, More: size > 0}
+	}
+	return Page[T]{Rows: rows, Total: total}
+}
+
+// PageSize asks for one row more than the page, see pageOf.
+func PageSize(size int) int32 { return int32(min(size, schema.MaxLimit)) + 1 } // min bounds the size.

@@ -1,0 +1,23 @@
+package postgres
+
+// How many rows one statement that purges deletes: fewer where rows are large.
+const (
+	PurgeRows  = 1000
+	PurgeLarge = 50
+)
+
+// PurgeAll calls each of the functions, which delete some rows, until it finds none.
+func PurgeAll(parts []func() (int64, error)) error {
+	for _, part := range parts {
+		for {
+			n, err := part()
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}

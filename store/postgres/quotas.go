@@ -1,0 +1,186 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Quotas bound what is stored; 0 is no bound. The tags are the settings' names, defaults and meanings: each default is
+// above every size that the service is made for.
+type Quotas struct {
+	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
+	Members        int64 `env:"MEMBERS" default:"100000" help:"Members of an organization and people invited by e-mail; 0: no bound."`
+	Teams          int64 `env:"TEAMS" default:"10000" help:"Teams of an organization; 0: no bound."`
+	InviteLinks    int64 `env:"INVITE_LINKS" default:"1000" help:"Link invites to an organization; 0: no bound."`
+	InviteMails    int64 `env:"INVITE_MAILS" default:"1000" help:"Invites that an organization sends by mail in a day (UTC); 0: no bound."`
+	UserMails      int64 `env:"USER_MAILS" default:"1000" help:"Invites by mail of a user a day (UTC); 0: no bound."`
+	AllMails       int64 `env:"ALL_MAILS" default:"20000" help:"Invites by mail of all nodes a day (UTC); 0: no bound."`
+	Collections    int64 `env:"COLLECTIONS" default:"20000" help:"Collections of an organization; 0: no bound."`
+	Spaces         int64 `env:"SPACES" default:"20000" help:"Spaces of an organization; 0: no bound."`
+	Sites          int64 `env:"SITES" default:"20000" help:"Sites of an organization; 0: no bound."`
+	Integrations   int64 `env:"INTEGRATIONS" default:"1000" help:"Integrations that an organization publishes; 0: no bound."`
+	OpenAPISpecs   int64 `name:"openapi-specs" env:"OPENAPI_SPECS" default:"1000" help:"OpenAPI specifications of an organization; 0: no bound."`
+	Conversations  int64 `env:"CONVERSATIONS" default:"500000" help:"Conversations of an organization; 0: no bound."`
+	Webhooks       int64 `env:"WEBHOOKS" default:"100" help:"Webhooks of an organization; 0: no bound."`
+	ChangeRequests int64 `env:"CHANGE_REQUESTS" default:"10000" help:"Change requests of a space that are open or drafts; 0: no bound."`
+	Comments       int64 `env:"COMMENTS" default:"500000" help:"Comments on a space or on a change request; 0: no bound."`
+	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
+
+	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
+}
+
+// count counts what a quota bounds, up to a bound.
+type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
+
+// Quota is a row of the table of quotas: what it is called in a refusal, its setting, and how much there is of what it
+// bounds. The count stops at a bound, so that it costs no more than the quota.
+type Quota struct {
+	what    string
+	setting string
+	limit   func(Quotas) int64
+	count   count
+}
+
+// counted adapts a counting query, whose parameters all have the same members.
+func counted[P ~struct {
+	Subject string
+	Bound   int32
+}](query func(*db.Queries, context.Context, P) (int64, error)) count {
+	return func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error) {
+		return query(q, ctx, P(struct {
+			Subject string
+			Bound   int32
+		}{subject, bound}))
+	}
+}
+
+// known adapts a query that reads a number that is kept.
+func known(query func(*db.Queries, context.Context, string) (int64, error)) count {
+	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
+		return query(q, ctx, subject)
+	}
+}
+
+// The quotas, each with what its subject is.
+var (
+	QuotaOrganizations = Quota{
+		"organizations that one user is an admin of", "ORGANIZATIONS", func(q Quotas) int64 { return q.Organizations },
+		counted((*db.Queries).CountAdministered),
+	}
+	QuotaMembers = Quota{
+		"members and invited people of an organization", "MEMBERS", func(q Quotas) int64 { return q.Members },
+		counted((*db.Queries).CountMembersUpTo),
+	}
+	QuotaTeams = Quota{
+		"teams of an organization", "TEAMS", func(q Quotas) int64 { return q.Teams },
+		counted((*db.Queries).CountTeamsUpTo),
+	}
+	QuotaInviteLinks = Quota{
+		"link invites to an organization", "INVITE_LINKS", func(q Quotas) int64 { return q.InviteLinks },
+		counted((*db.Queries).CountLinkInvitesUpTo),
+	}
+	QuotaInviteMails = Quota{
+		"invites that an organization sends by mail in a day", "INVITE_MAILS",
+		func(q Quotas) int64 { return q.InviteMails }, known((*db.Queries).MailsToday),
+	}
+	QuotaUserMails = Quota{"invites by mail that one user causes in a day", "USER_MAILS",
+		func(q Quotas) int64 { return q.UserMails }, known((*db.Queries).MailsToday)}
+	QuotaAllMails = Quota{"invites by mail that are sent in a day", "ALL_MAILS",
+		func(q Quotas) int64 { return q.AllMails }, known((*db.Queries).MailsToday)}
+	QuotaCollections = Quota{
+		"collections of an organization", "COLLECTIONS", func(q Quotas) int64 { return q.Collections },
+		counted((*db.Queries).CountCollectionsUpTo),
+	}
+	QuotaSpaces = Quota{
+		"spaces of an organization", "SPACES", func(q Quotas) int64 { return q.Spaces },
+		counted((*db.Queries).CountSpacesUpTo),
+	}
+	QuotaSites = Quota{
+		"sites of an organization", "SITES", func(q Quotas) int64 { return q.Sites },
+		counted((*db.Queries).CountSitesUpTo),
+	}
+	QuotaIntegrations = Quota{
+		"integrations of an organization", "INTEGRATIONS", func(q Quotas) int64 { return q.Integrations },
+		counted((*db.Queries).CountIntegrationsUpTo),
+	}
+	QuotaOpenAPISpecs = Quota{
+		"OpenAPI specifications of an organization", "OPENAPI_SPECS", func(q Quotas) int64 { return q.OpenAPISpecs },
+		counted((*db.Queries).CountOpenAPISpecsUpTo),
+	}
+	QuotaConversations = Quota{
+		"conversations of an organization", "CONVERSATIONS", func(q Quotas) int64 { return q.Conversations },
+		counted((*db.Queries).CountConversationsUpTo),
+	}
+	QuotaWebhooks = Quota{
+		"webhooks of an organization", "WEBHOOKS", func(q Quotas) int64 { return q.Webhooks },
+		counted((*db.Queries).CountWebhooksUpTo),
+	}
+
+	QuotaChangeRequests = Quota{
+		"open change requests and drafts of a space", "CHANGE_REQUESTS",
+		func(q Quotas) int64 { return q.ChangeRequests }, known((*db.Queries).UnmergedChangeRequests),
+	}
+	QuotaSpaceComments = Quota{
+		"comments on a space", "COMMENTS", func(q Quotas) int64 { return q.Comments },
+		known((*db.Queries).CommentsOnSpace),
+	}
+	QuotaRequestComments = Quota{
+		"comments on a change request", "COMMENTS", func(q Quotas) int64 { return q.Comments },
+		known((*db.Queries).CommentsOnChangeRequest),
+	}
+	QuotaReplies = Quota{
+		"replies to a comment", "REPLIES", func(q Quotas) int64 { return q.Replies },
+		known((*db.Queries).RepliesToComment),
+	}
+	QuotaFileBytes = Quota{"bytes of the files of an organization", "FILE_BYTES", fileBytes,
+		known((*db.Queries).BytesOfFiles)}
+)
+
+// Within refuses what a transaction has added if there is more now than the quota allows; the refusal undoes it.
+// Requests at the same time do not see each other's rows, so that as many more may come in as run at once.
+func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
+	limit := of.limit(d.quotas)
+	if limit <= 0 {
+		return nil
+	}
+	n, err := of.count(ctx, q, subject, int32(min(limit+1, 1<<30))) // min bounds the limit.
+	if err != nil {
+		return Interpret(err, of.what)
+	}
+	if n > limit {
+		return of.refusal(limit)
+	}
+	return nil
+}
+
+func (of Quota) refusal(limit int64) error {
+	return schema.Forbidden(fmt.Sprintf("the quota of %d %s is reached (OCTAVO_QUOTA_%s)", limit, of.what, of.setting))
+}
+
+// Bound is the quota for a statement that keeps to it by itself.
+func (d *DB) Bound(of Quota) int64 {
+	if limit := of.limit(d.quotas); limit > 0 {
+		return limit
+	}
+	return math.MaxInt64
+}
+
+// Full says why such a statement did nothing: because of the quota, or because what it adds to is not there.
+func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
+	n, err := of.count(ctx, q, subject, 0)
+	if err == nil && n >= d.Bound(of) {
+		return of.refusal(d.Bound(of))
+	}
+	if err == nil {
+		err = pgx.ErrNoRows
+	}
+	return err
+}
+
+func fileBytes(q Quotas) int64 { return int64(q.FileBytes) }

@@ -1,0 +1,75 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// FromJSON reads a column that holds one of our own types; null gives its zero value.
+func FromJSON[T any](stored []byte) (T, error) {
+	var value T
+	if stored == nil {
+		return value, nil
+	}
+	if err := json.Unmarshal(stored, &value); err != nil {
+		return value, schema.Internal(err)
+	}
+	return value, nil
+}
+
+// ToJSON writes a value of one of our own types for a column.
+func ToJSON(value any) ([]byte, error) {
+	stored, err := json.Marshal(value)
+	if err != nil {
+		return nil, schema.Internal(err)
+	}
+	return stored, nil
+}
+
+// Deref gives the value behind a pointer, or the zero value for nil.
+func Deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// UnlessEmpty gives nil for an empty text.
+func UnlessEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// Distinct gives each id once. It never gives nil, which Postgres takes for an unknown array.
+func Distinct(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	once := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			once = append(once, id)
+		}
+	}
+	return once
+}
+
+// NotNil gives an empty list for nil, for columns that cannot be null.
+func NotNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// HashOf returns the SHA-256 hash of a text as hexadecimal digits.
+func HashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
