@@ -29,7 +29,9 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 		return err
 	}
 	maker := book.Config{Renderer: d.Renderer, Memory: d.PDFMemory}
-	err = d.Store.WritePDF(ctx, args.Space, args.Key, func(out io.Writer) error { return maker.Write(ctx, source, out) })
+	err = d.Store.WritePDF(ctx, args.Space, args.Key, func(out io.Writer) error {
+		return maker.Write(ctx, source, out)
+	})
 	var public interface{ Public() string }
 	if errors.As(err, &public) {
 		err = &schema.Error{Code: schema.CodeUnavailable, Message: public.Public(), Cause: err}

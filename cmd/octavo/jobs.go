@@ -79,7 +79,8 @@ func (n *node) startJobs(ctx context.Context) error {
 		return fmt.Errorf("OCTAVO_PUBLIC_URL: %w", err)
 	}
 	deps := jobs.Deps{
-		Store: work, Git: git, Renderer: n.settings.renderer(), PDFMemory: n.settings.partMemory(), Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
+		Store: work, Git: git, Renderer: n.settings.renderer(), PDFMemory: n.settings.partMemory(),
+		Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
 		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits), SpecsInterval: n.settings.OpenAPIPoll,
 		Webhooks: webhooks.New(webhooks.Config{Guard: guard, Metrics: n.metrics.Webhooks}),
 	}

@@ -57,14 +57,17 @@ func huge() []page {
 			strings.Repeat("Some words that fill a line. ", 60) + "\n\n[on](ref:anchor/s" + string(rune('a'+(i+7)%20)) +
 			"?page=p1) [start](ref:page/p0) A note[^1].\n\n[^1]: To [the end](ref:page/p2).\n\n")
 	}
-	return []page{{"Start", 0, "[Into](ref:anchor/sk?page=p1) it."}, {"Huge", 0, text.String()}, {"End", 1, "[Back](ref:page/p1)"}}
+	return []page{
+		{"Start", 0, "[Into](ref:anchor/sk?page=p1) it."}, {"Huge", 0, text.String()}, {"End", 1, "[Back](ref:page/p1)"},
+	}
 }
 
 // below has pages of which one is of the first level.
 func below() []page {
 	pages := []page{{"Top", 0, "The top."}}
 	for range 12 {
-		pages = append(pages, page{"Below", 1 + len(pages)%3, strings.Repeat("Words of a page below. ", 40) + "[up](ref:page/p0)"})
+		text := strings.Repeat("Words of a page below. ", 40) + "[up](ref:page/p0)"
+		pages = append(pages, page{"Below", 1 + len(pages)%3, text})
 	}
 	return pages
 }
@@ -133,13 +136,15 @@ func TestNoHalves(t *testing.T) {
 	var out bytes.Buffer
 	one := sourceOf(t, "Title", []page{{"One", 0, strings.Repeat("word ", 100)}})
 	for name, s := range map[string]pdf.Source{"one block": one, "nothing": {Title: "Title"}} {
-		if err := (book.Config{Renderer: refusing{}}).Write(t.Context(), s, &out); !errors.Is(err, errLarge) || out.Len() > 0 {
+		err := (book.Config{Renderer: refusing{}}).Write(t.Context(), s, &out)
+		if !errors.Is(err, errLarge) || out.Len() > 0 {
 			t.Errorf("%s: %v, %d bytes", name, err, out.Len())
 		}
 	}
 	two := sourceOf(t, "Title", english())
 	begun := refusing{begins: true}
-	if err := (book.Config{Renderer: begun}).Write(t.Context(), two, &out); !errors.Is(err, errLarge) || out.Len() != 1 {
+	err := (book.Config{Renderer: begun}).Write(t.Context(), two, &out)
+	if !errors.Is(err, errLarge) || out.Len() != 1 {
 		t.Errorf("%v, %d bytes", err, out.Len())
 	}
 }
@@ -147,7 +152,9 @@ func TestNoHalves(t *testing.T) {
 // refusing refuses everything, some after a byte.
 type refusing struct{ begins bool }
 
-func (r refusing) Render(_ context.Context, _ func(send func(name string, content []byte) error) error, out io.Writer) error {
+func (r refusing) Render(
+	_ context.Context, _ func(send func(name string, content []byte) error) error, out io.Writer,
+) error {
 	if r.begins {
 		_, _ = out.Write([]byte("%"))
 	}

@@ -53,7 +53,7 @@ func TestLargeBook(t *testing.T) { //nolint:paralleltest // It measures this pro
 	}
 	child := children.Maxrss << 10
 	f := factsOf(t, text)
-	t.Logf("%d sheets of %d pages in %s, %d MB; %d parts; the renderer's peak %d MiB, this process' %d MiB, before %d MiB",
+	t.Logf("%d sheets of %d pages in %s, %d MB; %d parts; peaks: renderer %d MiB, this process %d MiB, before %d MiB",
 		len(f.texts), pages, took.Round(time.Second), len(text)>>20, counted.parts, child>>20, after>>20, before>>20)
 	if len(f.texts) < 1200 || len(f.outline) == 0 || len(f.labels) != len(f.texts) {
 		t.Errorf("%d sheets, %d labels, %d bookmarks", len(f.texts), len(f.labels), len(f.outline))
@@ -169,4 +169,3 @@ func drawn(id string) ([]byte, error) {
 	err = jpeg.Encode(&out, to, nil)
 	return out.Bytes(), err
 }
-

@@ -282,6 +282,11 @@ var costly = map[string]string{
 	"open cells of Markdown": "<table>\n\n" + fill("<td>\n\n")[:90_000] + "</td></table>",
 	"long cell of Markdown": "<table>\n<tr><td>\n\n" + fill("- *a* <b>b</b>\n")[:90_000] +
 		"\n\n</td></tr></table>",
+	"cells without ends":      "<table>" + fill("<tr><td>a")[:90_000] + "</table>",
+	"paragraphs without ends": "<table><tr><td>" + fill("<p>a<p>b<td>")[:90_000] + "</table>",
+	"tables without ends":     fill("<table><tr><td>a"),
+	"cells of Markdown without ends": "<table>\n\n" + fill("<td>\n\n*a*\n\n")[:90_000] +
+		"</table>",
 	"code of HTML": "<pre>" + fill("<b>a</b>\n")[:90_000] + "</pre>",
 	"nested code of HTML": "<pre>" + strings.Repeat("<b>", 20) + fill("a\n")[:90_000] + strings.Repeat("</b>",
 		20) + "</pre>",

@@ -58,7 +58,7 @@ func (w *inlineWriter) text(text, after string) {
 			fmt.Fprintf(&w.out, "&#%d;", c)
 		case i < addressEnd && strings.IndexByte("_*~&", c) >= 0:
 			w.out.WriteByte(c)
-		case w.out.Len() == 0 && w.where == inParagraph && beginsModule(text[i:]):
+		case w.out.Len() == 0 && w.where == inParagraph && beginsModule(text[i:], after):
 			fmt.Fprintf(&w.out, "&#%d;", c)
 		case w.special(text, i, next, lineStart):
 			w.out.WriteByte('\\')

@@ -53,7 +53,27 @@ func (a attributes) only(names ...string) bool {
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// parseHTML reads well-formed HTML. It refuses any other text, whose source the caller keeps.
+// endedByStart and endedByEnd have a row for each tag of a table by which HTML ends other parts of the table, whose end
+// tags may be omitted, and of what is in its cells.
+var endedByStart, endedByEnd = omittedEnds()
+
+func omittedEnds() (start, end map[string][]string) {
+	cell := []string{"td", "th", "p", "li"}
+	row := append([]string{"tr"}, cell...)
+	group := append([]string{"thead", "tbody", "tfoot", "colgroup", "caption"}, row...)
+	start = map[string][]string{
+		"td": cell, "th": cell, "tr": append([]string{"colgroup", "caption"}, row...),
+		"thead": group, "tbody": group, "tfoot": group, "p": {"p"}, "li": {"li", "p"},
+	}
+	end = map[string][]string{
+		"td": {"p", "li"}, "th": {"p", "li"}, "tr": cell, "thead": row, "tbody": row, "tfoot": row, "table": group,
+		"ul": {"li", "p"}, "ol": {"li", "p"},
+	}
+	return start, end
+}
+
+// parseHTML reads well-formed HTML, in whose tables end tags may be omitted. It refuses any other text, whose source
+// the caller keeps.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}
@@ -72,12 +92,24 @@ func parseHTML(source string) ([]*element, bool) {
 			if !ok || len(stack) > maxElements {
 				return nil, false
 			}
+			if ends := endedByStart[e.name]; ends != nil && inTable(stack) {
+				for slices.Contains(ends, top.name) {
+					stack = stack[:len(stack)-1]
+					top = stack[len(stack)-1]
+				}
+			}
 			top.nodes = append(top.nodes, e)
 			if !slices.Contains(voidElements, e.name) {
 				stack = append(stack, e)
 			}
 		case xhtml.EndTagToken:
 			name, _ := z.TagName()
+			if ends := endedByEnd[string(name)]; ends != nil && inTable(stack) {
+				for top.name != string(name) && slices.Contains(ends, top.name) {
+					stack = stack[:len(stack)-1]
+					top = stack[len(stack)-1]
+				}
+			}
 			if len(stack) == 1 || top.name != string(name) {
 				return nil, false
 			}
@@ -86,6 +118,11 @@ func parseHTML(source string) ([]*element, bool) {
 			return nil, false
 		}
 	}
+}
+
+// inTable reports whether a table is open. The stack is short.
+func inTable(stack []*element) bool {
+	return slices.ContainsFunc(stack, func(e *element) bool { return e.name == "table" })
 }
 
 func readTag(z *xhtml.Tokenizer) (*element, bool) {

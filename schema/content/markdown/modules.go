@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"strings"
 )
 
 // MDX has statements of modules, as in import Tabs from '@theme/Tabs'. They begin a line at the left, and a block of
@@ -10,10 +11,13 @@ import (
 
 var (
 	// moduleStart matches the beginning of a statement. Sentences begin with the same words, so that it asks for more.
-	moduleStart = regexp.MustCompile(`^(?:import[ \t]*(?:['"]|\{|\*[ \t]+as[ \t]|(?:type[ \t]+)?[\w$]+[ \t]*(?:,[ \t]*[{*]|from[ \t]*['"])` +
+	moduleStart = regexp.MustCompile(`^(?:import[ \t]*(?:['"]|\{|\*[ \t]+as[ \t]|(?:type[ \t]+)?[\w$]+[ \t]*` +
+		`(?:,[ \t]*[{*]|from[ \t]*['"])` +
 		`|[ \t]type[ \t]+\{)|export[ \t]*(?:\{|\*[ \t]*(?:as[ \t]+[\w$]+[ \t]*)?from[ \t]*['"])` +
-		`|export[ \t]+(?:(?:const|let|var)[ \t]+(?:[\w$]+[ \t]*[:=]|[{\[])|(?:default[ \t]+)?(?:async[ \t]+)?function\b[ \t*]*[\w$]*[ \t]*[(<]` +
-		`|(?:default[ \t]+)?class[ \t]+[\w$]+[^\n]*\{|default[ \t]*(?:[{(\[<]|[\w$.]+(?:;|[ \t]*\(|[ \t]*=>|[ \t]*\n|[ \t]*$))` +
+		`|export[ \t]+(?:(?:const|let|var)[ \t]+(?:[\w$]+[ \t]*[:=]|[{\[])|(?:default[ \t]+)?` +
+		`(?:async[ \t]+)?function\b[ \t*]*[\w$]*[ \t]*[(<]` +
+		`|(?:default[ \t]+)?class[ \t]+[\w$]+[^\n]*\{` +
+		`|default[ \t]*(?:[{(\[<]|[\w$.]+(?:;|[ \t]*\(|[ \t]*=>|[ \t]*\n|[ \t]*$))` +
 		`|(?:type|interface|enum)[ \t]+[\w$]+[^\n]*[{=]))`)
 	// importSource matches what an import with names ends with.
 	importSource = regexp.MustCompile(`from[ \t]*(?:"[^"\n]*"|'[^'\n]*')[ \t]*;?[ \t]*(?://[^\n]*)?$`)
@@ -133,15 +137,16 @@ func (s *markdownState) moduleEnd(source []byte) int {
 	return length
 }
 
-// beginsModule reports whether a paragraph that begins with a text could be read as a statement. What follows the text
-// may be a part of it.
-func beginsModule(text string) bool {
-	if len(text) < len(importWord) {
+// beginsModule reports whether a paragraph that begins with a text could be read as a statement. after is what follows
+// the text, which may be a part of it.
+func beginsModule(text, after string) bool {
+	if !strings.HasPrefix(text, string(importWord)) && !strings.HasPrefix(text, string(exportWord)) {
 		return false
 	}
-	word, rest := text[:len(importWord)], text[len(importWord):]
-	if word != string(importWord) && word != string(exportWord) {
-		return false
+	if after == "" {
+		end, _ := moduleEnd([]byte(text))
+		_, closed := statementEnd([]byte(text), 0) // The next paragraphs may close its brackets.
+		return end > 0 || !closed && moduleStart.MatchString(text)
 	}
-	return len(bytes.TrimSpace([]byte(rest))) == 0 || moduleStart.MatchString(text)
+	return strings.TrimSpace(text[len(importWord):]) == "" || moduleStart.MatchString(text)
 }

@@ -34,8 +34,10 @@ var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
 	tableOpens = regexp.MustCompile(`(?i)^ {0,3}<table[\s>]`)
 	// cellOpens matches the beginning of a cell with Markdown.
-	cellOpens  = regexp.MustCompile(`(?i)<(?:td|th)(?:\s[^<>]*)?>[ \t]*\n[ \t]*\n`)
-	cellCloses = regexp.MustCompile(`(?i)^</(?:td|th)\s*>`)
+	cellOpens = regexp.MustCompile(`(?i)<(?:td|th)(?:\s[^<>]*)?>[ \t]*\n[ \t]*\n`)
+	// cellCloses matches the end of a cell, or what ends it in the place of its end tag.
+	cellCloses = regexp.MustCompile(`(?i)^(?:</(?:td|th|tr|thead|tbody|tfoot|table)\s*>` +
+		`|<(?:td|th|tr|thead|tbody|tfoot)[\s>])`)
 	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)
 )
 

@@ -181,7 +181,7 @@ type partInfo struct {
 	To    int `json:"to"`
 	// Places are the names of the places in the part.
 	Places map[string]bool `json:"places"`
-	// Titles are those of all pages, in the front.
+	// Titles are the titles of all pages, in the front.
 	Titles []heading `json:"titles,omitempty"`
 }
 
@@ -193,8 +193,8 @@ type heading struct {
 	Sheet int    `json:"sheet"`
 }
 
-// Front yields the renderer's input for the cover, the contents and the bookmarks. sheets has the number of the sheet on
-// which each page begins, from 1.
+// Front yields the renderer's input for the cover, the contents and the bookmarks. sheets has the number of the sheet
+// on which each page begins, from 1.
 func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	about := partInfo{Front: true, Sheet: 1, Places: map[string]bool{}, Titles: make([]heading, len(b.pages))}
 	titles := newBuilder(b.source)
@@ -240,7 +240,7 @@ func (b *Book) bounds(p Part, page int) (from, to int) {
 	return from, to
 }
 
-// anchorsOf is where the anchors of some blocks begin and end, among those of the page.
+// anchorsOf is where the anchors of some blocks begin and end, among the anchors of the page.
 func (m *measured) anchorsOf(from, to int) (first, last int) {
 	if from > 0 {
 		first = m.blocks[from-1].anchors

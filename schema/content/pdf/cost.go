@@ -2,7 +2,7 @@ package pdf
 
 import "strings"
 
-// What things cost the renderer, in bytes of memory.
+// Costs are bytes of the renderer's memory.
 const (
 	costOfStart = 128 << 20
 	costOfPage  = 64 << 10

@@ -106,7 +106,7 @@ func (b *builder) begin(page int, d schema.Document) {
 	b.dir = directionOf(b.Pages[page].Title+sample, b.lang)
 }
 
-// forget forgets what pages need of the renderer beside their text.
+// forget forgets the images and the formulas of the pages.
 func (b *builder) forget() {
 	b.formulas, b.wanted = nil, nil
 	clear(b.places)

@@ -8,6 +8,6 @@
 // Each part ends with sheets that are left out: those from the place End on. Typst keeps the name of a place only if a
 // link leads there, so that these sheets hold links to all places of the part.
 //
-// One object of a part is in memory at a time, with a few bytes for each object of all parts. The package is pure and
+// The package holds one object of a part at a time, and a few bytes for each object of all parts. It is pure and
 // imports nothing of this module.
 package join

@@ -39,7 +39,7 @@ type book struct {
 	places  map[string]ref
 	roles   dict
 	tagged  []dict // the roots of the parts' tags
-	key     int    // the first key of the part at hand, among those of parents
+	key     int    // the first key of the part at hand, in parents
 }
 
 // Join writes the book that the parts make. The first one is the front.

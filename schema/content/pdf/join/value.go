@@ -131,8 +131,8 @@ func (p *parser) value(depth int) (value, error) {
 	if w == "" {
 		return nil, fmt.Errorf("%w: %.20q", errForm, p.from[p.at:])
 	}
-	n, err := strconv.Atoi(string(w))
-	if err != nil || n < 0 {
+	n, whole := number(w)
+	if !whole || n < 0 {
 		return w, nil
 	}
 	// A reference is two numbers and an R.
