@@ -133,6 +133,11 @@ bench-log: ## the embedded broker's start with 20 GB of log, for which the disk 
 	OCTAVO_TEST_LOG_BYTES=20000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v -timeout 1h
 	go test ./cmd/engine/kafkaserver -run '^$$' -bench Produce -count 6
 
+BOOK ?= /tmp/octavo-book.pdf
+.PHONY: bench-book
+bench-book: engines ## a PDF of more than 1,200 dense sheets into the file BOOK, with its time and memory
+	OCTAVO_TEST_BOOK=$(BOOK) go test ./api/jobs/book -run TestLargeBook -v -timeout 2h
+
 .PHONY: chaos
 chaos: engines ## kill, pause and cut every process under load, then compare what was acknowledged with what is stored, into bench/results/
 	go run ./bench/chaos --faults $(CHAOS_FAULTS) --duration $(CHAOS_DURATION) $(CHAOS_FLAGS)

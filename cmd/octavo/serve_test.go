@@ -272,7 +272,8 @@ func TestClearErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(enginetest.Octavo(t), "serve")
-			cmd.Env = append(append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t), "OCTAVO_DATA_DIR="+t.TempDir()), c.env...)
+			cmd.Env = append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t), "OCTAVO_DATA_DIR="+t.TempDir())
+			cmd.Env = append(cmd.Env, c.env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 			timer := time.AfterFunc(eventually.Patience, func() { _ = cmd.Process.Kill() })
 			output, err := cmd.CombinedOutput()

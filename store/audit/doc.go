@@ -1,5 +1,6 @@
-// Package audit is the audit log: which tables and columns it shows, the triggers that write it, and the lists of its entries.
-// It is built on store/postgres. It must not import store, which has it as Store.Audit, nor another room of the store.
+// Package audit is the audit log: which tables and columns it shows, the triggers that write it, and the lists of its
+// entries. It is built on store/postgres, and is Store.Audit of package store. It must not import store, nor another
+// room of the store.
 //
 // Its files by subject:
 //
