@@ -50,10 +50,9 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		Audit: audit.New(db),
-		db:    db, config: cfg, trees: newKept[treeKey, *keptTree](keptPages), refs: newKept[treeKey, *keptRefs](
-			keptFileRefs,
-		),
+		Audit: audit.New(db), db: db, config: cfg,
+		trees: newKept[treeKey, *keptTree](keptPages),
+		refs:  newKept[treeKey, *keptRefs](keptFileRefs),
 		sites: newKept[string, *keptSite](keptParts),
 	}, nil
 }

@@ -86,9 +86,8 @@ func (n *node) erasureLog(timeout time.Duration) (*eventlog.Topic, error) {
 	return log, nil
 }
 
-// locker returns a function that takes several locks of Postgres, or none. holds returns an error once another node may
-// hold one of them.
-func locker(st *store.Store) func(context.Context, ...string) (func(context.Context) error, func() error, error) {
+// locker returns the locks of Postgres.
+func locker(st *store.Store) eventstore.Locks {
 	return func(ctx context.Context, names ...string) (
 		holds func(context.Context) error, release func() error, err error,
 	) {

@@ -3,6 +3,7 @@
 //
 //   - list.go: the tombstones, as every writer of the table has them in memory
 //   - job.go: the erasure itself, a state machine whose state is in Postgres
+//   - loop.go: runs the job in the background, under the locks that exclude other nodes
 //   - metrics.go: what it shows
 //
 // What it does to the table is in ingest/eventstore/delete.go. It imports schema and

@@ -22,11 +22,8 @@ const (
 
 // LoopConfig says what a Loop runs. Job, Lock and Busy are required.
 type LoopConfig struct {
-	Job *Job
-	// Lock takes several locks that exclude other nodes, or none. holds returns an error once another node may hold
-	// one of them. release releases them.
-	Lock func(ctx context.Context, names ...string) (
-		holds func(context.Context) error, release func() error, err error)
+	Job  *Job
+	Lock eventstore.Locks
 	// Busy reports whether an error of Lock means that another node has a lock.
 	Busy func(error) bool
 	// Ready reports whether the table can be used; nil is always.

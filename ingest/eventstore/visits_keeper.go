@@ -11,12 +11,6 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// Locks of the events table. A node holds one while it changes the table.
-const (
-	VisitsLock = "projection of visits" // for changes of the projection of visits
-	RepairLock = "reconcile --repair"   // for putting rows back, and for deleting rows for good
-)
-
 const (
 	visitsEvery = time.Minute      // between two checks of the projection
 	visitsRetry = 10 * time.Second // after a failure, or while another node has the lock
@@ -27,9 +21,7 @@ const (
 type VisitsKeeperConfig struct {
 	Conn    driver.Conn // the caller closes it
 	Cluster string
-	// Lock takes the lock of this name. holds returns an error once another node may hold it. release releases it.
-	Lock func(ctx context.Context, names ...string) (
-		holds func(context.Context) error, release func() error, err error)
+	Lock    Locks
 	Busy    func(error) bool // whether an error of Lock means that another node has the lock
 	Ready   func() bool      // whether the table can be used
 	Metrics *Metrics         // nil counts nothing
