@@ -49,14 +49,6 @@ func (allInOne) Describe(cluster store.ClusterMembers) (store.ClusterDescription
 
 func together() store.Analysis { return allInOne{} }
 
-func conversation(id string, titles ...string) store.NewConversation {
-	c := store.NewConversation{SourceID: id, Parts: []byte(`[]`), Metadata: []byte(`{}`)}
-	for _, title := range titles {
-		c.Issues = append(c.Issues, store.NewIssue{Title: title, Details: []byte(`{}`), Impact: "low", Words: []string{title}})
-	}
-	return c
-}
-
 // ingest stores conversations of one source.
 func ingest(t *testing.T, st *store.Store, org, source string, list ...store.NewConversation) {
 	t.Helper()
@@ -73,7 +65,7 @@ func TestSourcesAreApart(t *testing.T) {
 	desk := "integration:desk:main"
 	for range 2 {
 		for _, source := range []string{"email", desk} {
-			ingest(t, st, org, source, conversation("1", "a"), conversation("1", "b", "c"))
+			ingest(t, st, org, source, storetest.Conversation("1", "a"), storetest.Conversation("1", "b", "c"))
 			if err := st.AnalyzeConversations(t.Context(), org, together); err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +94,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
-	ingest(t, st, org, "email", conversation("1", "old"), conversation("2", "goes"))
+	ingest(t, st, org, "email", storetest.Conversation("1", "old"), storetest.Conversation("2", "goes"))
 	var rounds [][]string
 	err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis {
 		return allInOne{func(issues []store.AnalyzedIssue) error {
@@ -112,7 +104,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 			}
 			slices.Sort(seen)
 			if rounds = append(rounds, seen); len(rounds) == 1 {
-				ingest(t, st, org, "email", conversation("1", "new", "newer"), conversation("2"), conversation("3", "third"))
+				ingest(t, st, org, "email", storetest.Conversation("1", "new", "newer"), storetest.Conversation("2"), storetest.Conversation("3", "third"))
 				if err := st.AnalyzeConversations(t.Context(), org, together); !schema.IsCode(err, schema.CodeConflict) {
 					t.Errorf("a second analysis: %v", err)
 				}
@@ -146,7 +138,7 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
-	ingest(t, st, org, "email", conversation("1", "a"))
+	ingest(t, st, org, "email", storetest.Conversation("1", "a"))
 	err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis {
 		return allInOne{func([]store.AnalyzedIssue) error { return fmt.Errorf("no") }}
 	})
@@ -176,7 +168,7 @@ func (a inGroups) Assign([]store.KnownCluster, []store.AnalyzedIssue) ([]store.I
 func TestHistoryOfClusters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	tenant, webhook := hooked(t, st, "cluster.deleted")
+	tenant, webhook := storetest.Hooked(t, st, "cluster.deleted")
 	org := tenant.Organization.ID
 	analyze := func(groups ...store.IssueGroup) {
 		t.Helper()
@@ -198,7 +190,7 @@ func TestHistoryOfClusters(t *testing.T) {
 		}
 		return kinds
 	}
-	ingest(t, st, org, "email", conversation("1", "a"), conversation("2", "b"))
+	ingest(t, st, org, "email", storetest.Conversation("1", "a"), storetest.Conversation("2", "b"))
 	analyze(store.IssueGroup{Issues: []int{0}}, store.IssueGroup{Issues: []int{1}})
 	list := func() []store.ClusterRow {
 		t.Helper()
@@ -217,13 +209,13 @@ func TestHistoryOfClusters(t *testing.T) {
 		t.Error(diff)
 	}
 	// An issue of equal words joins its twin whatever the analysis would say; the same conversation again changes nothing.
-	ingest(t, st, org, "email", conversation("3", "a"), conversation("1", "a"))
+	ingest(t, st, org, "email", storetest.Conversation("3", "a"), storetest.Conversation("1", "a"))
 	analyze()
 	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
 	// Conversation 3 says something else now, and is alone in its analysis: it comes to the second cluster.
-	ingest(t, st, org, "email", conversation("3", "c"))
+	ingest(t, st, org, "email", storetest.Conversation("3", "c"))
 	analyze(store.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
 	if diff := cmp.Diff([]string{"joined a", "joined a", "left a"}, history(first)); diff != "" {
 		t.Error(diff)
@@ -231,7 +223,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined b", "joined c"}, history(second)); diff != "" {
 		t.Error(diff)
 	}
-	ingest(t, st, org, "email", conversation("4", "d"))
+	ingest(t, st, org, "email", storetest.Conversation("4", "d"))
 	analyze(store.IssueGroup{Clusters: []int{0, 1}, Issues: []int{0}})
 	after := list()
 	if len(after) != 1 || after[0].Cluster.ID != first || after[0].Cluster.Issues != 4 {
@@ -244,7 +236,7 @@ func TestHistoryOfClusters(t *testing.T) {
 		t.Error(diff)
 	}
 	// What its last conversations no longer say is no cluster.
-	ingest(t, st, org, "email", conversation("1"), conversation("2"), conversation("3"), conversation("4"))
+	ingest(t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"), storetest.Conversation("4"))
 	analyze()
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
@@ -274,7 +266,7 @@ func TestAnalysisIsCut(t *testing.T) {
 		var list []store.NewConversation
 		for i := range 100 {
 			id := fmt.Sprintf("%04d", part*100+i)
-			list = append(list, conversation(id, id))
+			list = append(list, storetest.Conversation(id, id))
 		}
 		ingest(t, st, org, "email", list...)
 	}

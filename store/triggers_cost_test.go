@@ -75,7 +75,7 @@ var measuredWrites = []struct {
 	{"ingest-100-conversations", 2, func(m *measured) func() {
 		list := make([]store.NewConversation, 100)
 		for i := range list {
-			list[i] = conversation(m.next(), "An issue", "Another issue")
+			list[i] = storetest.Conversation(m.next(), "An issue", "Another issue")
 		}
 		return func() { m.must(m.st.IngestConversations(m.ctx, m.tenant.Organization.ID, "source", time.Now(), list)) }
 	}},

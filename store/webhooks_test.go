@@ -13,20 +13,6 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// hooked is an organization with a webhook for these events, or for all.
-func hooked(t testing.TB, st *store.Store, events ...string) (*storetest.Tenant, store.Webhook) {
-	t.Helper()
-	tenant := storetest.NewTenant(t, st, "hooked")
-	w, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{
-		OrganizationID: tenant.Organization.ID, URL: "https://receiver.example.com/", Active: true,
-		Events: events,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tenant, w
-}
-
 // heard are the types of a webhook's events, in order.
 func heard(t testing.TB, st *store.Store, w store.Webhook) []string {
 	t.Helper()
@@ -59,7 +45,7 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
-	tenant, w := hooked(t, st)
+	tenant, w := storetest.Hooked(t, st)
 	silent := storetest.NewTenant(t, st, "silent")
 	commentOn(t, st, silent)
 	commentOn(t, st, tenant)
@@ -104,7 +90,7 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
-	tenant, w := hooked(t, st, "cluster.created")
+	tenant, w := storetest.Hooked(t, st, "cluster.created")
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		for _, sql := range []string{
 			`insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations)
@@ -138,7 +124,7 @@ func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
-	tenant, w := hooked(t, st)
+	tenant, w := storetest.Hooked(t, st)
 	comment := commentOn(t, st, tenant)
 	if _, err := st.CreateReply(t.Context(), store.Place{SpaceID: tenant.Space.ID}, comment.ID, tenant.Users[schema.RoleAdmin].ID, store.CommentBody{Sent: []byte(`{"markdown":"y"}`)}); err != nil {
 		t.Fatal(err)
@@ -161,7 +147,7 @@ func TestWebhooksHearOfTranslations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
-	tenant, w := hooked(t, st)
+	tenant, w := storetest.Hooked(t, st)
 	for _, sql := range []string{
 		`insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
 			select 't', organization_id, id, 'en', 'de', '{}' from spaces where id = $1`,
@@ -200,7 +186,7 @@ func TestWebhooksHearOfTranslations(t *testing.T) {
 func TestTooManyDeliveriesByHand(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	tenant, w := hooked(t, st)
+	tenant, w := storetest.Hooked(t, st)
 	for {
 		_, err := st.PingWebhook(t.Context(), w.OrganizationID, w.ID, tenant.Users[schema.RoleAdmin].ID)
 		if schema.IsCode(err, schema.CodeTooManyRequests) {
@@ -220,7 +206,7 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
-	tenant, w := hooked(t, st)
+	tenant, w := storetest.Hooked(t, st)
 	late := func() time.Duration {
 		t.Helper()
 		totals, err := st.JobTotals(t.Context())
@@ -270,7 +256,7 @@ func TestOldWebhookEventsGo(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
-	tenant, w := hooked(t, st)
+	tenant, w := storetest.Hooked(t, st)
 	commentOn(t, st, tenant)
 	commentOn(t, st, tenant)
 	if _, err := conn.Exec(t.Context(), "update webhook_events set created_at = now() - interval '15 days' where id = (select min(id) from webhook_events)"); err != nil {

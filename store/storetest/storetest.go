@@ -201,3 +201,26 @@ func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *stri
 	}
 	return ids
 }
+
+// Hooked makes an organization with a webhook for these events, or for all.
+func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, store.Webhook) {
+	t.Helper()
+	tenant := NewTenant(t, st, "hooked")
+	w, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{
+		OrganizationID: tenant.Organization.ID, URL: "https://receiver.example.com/", Active: true,
+		Events: events,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant, w
+}
+
+// Conversation is a new conversation with issues of these titles.
+func Conversation(id string, titles ...string) store.NewConversation {
+	c := store.NewConversation{SourceID: id, Parts: []byte(`[]`), Metadata: []byte(`{}`)}
+	for _, title := range titles {
+		c.Issues = append(c.Issues, store.NewIssue{Title: title, Details: []byte(`{}`), Impact: "low", Words: []string{title}})
+	}
+	return c
+}
