@@ -37,12 +37,12 @@ func TestFrontEndsHear(t *testing.T) {
 	h := apitest.New(t)
 	tags := func(organization string) []string {
 		t.Helper()
-		if err := h.Store.AskForRevalidation(t.Context(), time.Now().Add(time.Hour)); err != nil {
+		if err := h.Store.Hooks.AskForRevalidation(t.Context(), time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		changes, err := h.Store.FrontEndChanges(t.Context(), organization)
+		changes, err := h.Store.Hooks.FrontEndChanges(t.Context(), organization)
 		if err == nil {
-			err = h.Store.ForgetFrontEndChanges(t.Context(), changes)
+			err = h.Store.Hooks.ForgetFrontEndChanges(t.Context(), changes)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -242,7 +243,7 @@ func TestHistoryOfClusters(t *testing.T) {
 		t.Errorf("%+v", left)
 	}
 	// Webhooks hear what the second was merged into; the first was merged into none.
-	deliveries, err := st.ListWebhookDeliveries(t.Context(), org, webhook.ID, store.WebhookDeliveryFilter{}, "", 10)
+	deliveries, err := st.Hooks.ListWebhookDeliveries(t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10)
 	if err != nil || len(deliveries.Rows) != 2 {
 		t.Fatalf("%+v %v", deliveries.Rows, err)
 	}

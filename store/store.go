@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -25,6 +26,7 @@ type Config struct {
 
 // Store is the handle on everything that Postgres keeps. It is safe for concurrent use between Start and Stop.
 type Store struct {
+	Hooks  *hooks.Store
 	Audit  *audit.Log
 	db     *postgres.DB
 	config Config
@@ -50,6 +52,7 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
+		Hooks: hooks.New(db),
 		Audit: audit.New(db), db: db, config: cfg,
 		trees: newKept[treeKey, *keptTree](keptPages),
 		refs:  newKept[treeKey, *keptRefs](keptFileRefs),

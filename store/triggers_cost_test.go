@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -200,7 +201,7 @@ func BenchmarkTriggers(b *testing.B) {
 					Type: schema.ActorUser, ID: m.user, TokenID: schema.NewID(), TokenKind: "user", Operation: "measured", RequestID: schema.NewID(), Address: "192.0.2.7",
 				})
 				if way.heard {
-					_, _, err := st.CreateWebhook(b.Context(), store.NewWebhook{
+					_, _, err := st.Hooks.CreateWebhook(b.Context(), hooks.NewWebhook{
 						OrganizationID: m.tenant.Organization.ID, URL: "https://receiver.example.com/", Active: true,
 					})
 					m.must(err)

@@ -5,6 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/audit"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -196,7 +197,7 @@ func jobsExamples() {
 func webhookExamples() {
 	webhook := func(h *Harness, tenant *storetest.Tenant) string {
 		h.T.Helper()
-		row, _, err := h.Store.CreateWebhook(h.T.Context(), store.NewWebhook{
+		row, _, err := h.Store.Hooks.CreateWebhook(h.T.Context(), hooks.NewWebhook{
 			OrganizationID: tenant.Organization.ID, URL: "https://receiver.example.com/hook", Active: true,
 		})
 		return Created(h.T, row.ID, err)
@@ -211,7 +212,7 @@ func webhookExamples() {
 		Examples[id] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
 			h.T.Helper()
 			id := webhook(h, tenant)
-			row, err := h.Store.PingWebhook(h.T.Context(), tenant.Organization.ID, id, tenant.Users[schema.RoleAdmin].ID)
+			row, err := h.Store.Hooks.PingWebhook(h.T.Context(), tenant.Organization.ID, id, tenant.Users[schema.RoleAdmin].ID)
 			return made{"webhookId": id, "deliveryId": Created(h.T, row.WebhookDelivery.ID, err)}
 		}}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/webhooks"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 )
 
 // Webhooks sends an event to a receiver.
@@ -46,7 +46,7 @@ func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) e
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job delivers no webhooks"})
 	}
 	for began := time.Now(); time.Since(began) < webhookTurn; {
-		due, ok, err := d.Store.NextDelivery(ctx, args.Webhook)
+		due, ok, err := d.Store.Hooks.NextDelivery(ctx, args.Webhook)
 		if err != nil {
 			return err
 		}
@@ -65,16 +65,16 @@ func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := d.Store.RecordDelivery(ctx, args.Webhook, due.Delivery.ID, judge(due, sent)); err != nil {
+		if err := d.Store.Hooks.RecordDelivery(ctx, args.Webhook, due.Delivery.ID, judge(due, sent)); err != nil {
 			return err
 		}
 	}
-	return d.Store.RestWebhook(ctx, args.Webhook)
+	return d.Store.Hooks.RestWebhook(ctx, args.Webhook)
 }
 
 // judge says what follows from an attempt.
-func judge(due store.DueDelivery, sent webhooks.Result) store.DeliveryResult {
-	r := store.DeliveryResult{
+func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
+	r := hooks.DeliveryResult{
 		At: sent.At, Took: sent.Took, StatusCode: sent.StatusCode, Reason: sent.Reason, Response: sent.Response,
 	}
 	if r.Reason == "" {

@@ -18,24 +18,25 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// hooks is a bench with an organization that has webhooks.
-type hooks struct {
+// hookBench is a bench with an organization that has webhooks.
+type hookBench struct {
 	*bench
 	tenant *storetest.Tenant
 }
 
-func newHooks(t *testing.T) *hooks {
+func newHooks(t *testing.T) *hookBench {
 	b := newBench(t)
-	return &hooks{b, storetest.NewTenant(t, b.st, "ours")}
+	return &hookBench{b, storetest.NewTenant(t, b.st, "ours")}
 }
 
 // hook makes a webhook of a receiver.
-func (h *hooks) hook(r *webhookstest.Receiver, events ...string) store.Webhook {
+func (h *hookBench) hook(r *webhookstest.Receiver, events ...string) hooks.Webhook {
 	h.t.Helper()
-	row, secret, err := h.st.CreateWebhook(h.t.Context(), store.NewWebhook{
+	row, secret, err := h.st.Hooks.CreateWebhook(h.t.Context(), hooks.NewWebhook{
 		OrganizationID: h.tenant.Organization.ID, URL: r.URL + "/hook", Events: events, Active: true,
 	})
 	if err != nil {
@@ -46,7 +47,7 @@ func (h *hooks) hook(r *webhookstest.Receiver, events ...string) store.Webhook {
 }
 
 // happen makes one event per subject.
-func (h *hooks) happen(eventType string, subjects ...string) {
+func (h *hookBench) happen(eventType string, subjects ...string) {
 	h.t.Helper()
 	for _, subject := range subjects {
 		_, err := h.conn.Exec(h.t.Context(), "select webhook_event($1, $2, $3, null, jsonb_build_object('id', $3::text, 'space', 's'))",
@@ -58,7 +59,7 @@ func (h *hooks) happen(eventType string, subjects ...string) {
 }
 
 // deliver runs jobs that give receivers this long.
-func (h *hooks) deliver(timeout time.Duration, options ...func(*Config)) (stop func()) {
+func (h *hookBench) deliver(timeout time.Duration, options ...func(*Config)) (stop func()) {
 	h.t.Helper()
 	client := webhooks.New(webhooks.Config{Guard: outboundtest.Guard(h.t, outboundtest.Loopback), Timeout: timeout})
 	return h.run(nil, append([]func(*Config){func(c *Config) {
@@ -67,7 +68,7 @@ func (h *hooks) deliver(timeout time.Duration, options ...func(*Config)) (stop f
 }
 
 // pass lets time pass: the pauses of a webhook and its deliveries end sooner.
-func (h *hooks) pass(webhook store.Webhook, by time.Duration) {
+func (h *hookBench) pass(webhook hooks.Webhook, by time.Duration) {
 	h.t.Helper()
 	err := pgx.BeginFunc(h.t.Context(), h.conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(h.t.Context(), `update webhooks set held_until = held_until - $2::interval, due_at = due_at - $2::interval,
@@ -83,9 +84,9 @@ func (h *hooks) pass(webhook store.Webhook, by time.Duration) {
 	}
 }
 
-func (h *hooks) webhook(w store.Webhook) store.Webhook {
+func (h *hookBench) webhook(w hooks.Webhook) hooks.Webhook {
 	h.t.Helper()
-	row, err := h.st.Webhook(h.t.Context(), w.OrganizationID, w.ID)
+	row, err := h.st.Hooks.Webhook(h.t.Context(), w.OrganizationID, w.ID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -93,9 +94,9 @@ func (h *hooks) webhook(w store.Webhook) store.Webhook {
 }
 
 // deliveries are those of a webhook, the oldest first.
-func (h *hooks) deliveries(w store.Webhook) []store.WebhookDelivery {
+func (h *hookBench) deliveries(w hooks.Webhook) []hooks.WebhookDelivery {
 	h.t.Helper()
-	page, err := h.st.ListWebhookDeliveries(h.t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 1000)
+	page, err := h.st.Hooks.ListWebhookDeliveries(h.t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func (h *hooks) deliveries(w store.Webhook) []store.WebhookDelivery {
 }
 
 // states shows the states of a webhook's deliveries, with the number of attempts.
-func (h *hooks) states(w store.Webhook) string {
+func (h *hookBench) states(w hooks.Webhook) string {
 	h.t.Helper()
 	var states []string
 	for _, d := range h.deliveries(w) {
@@ -114,7 +115,7 @@ func (h *hooks) states(w store.Webhook) string {
 }
 
 // until waits until the deliveries of a webhook are in these states, and its job is over.
-func (h *hooks) untilStates(w store.Webhook, want string) {
+func (h *hookBench) untilStates(w hooks.Webhook, want string) {
 	h.t.Helper()
 	eventually.Succeeds(h.t, want, func() error {
 		got := h.states(w)
@@ -146,7 +147,7 @@ func TestWebhooksHear(t *testing.T) {
 	first, second := h.hook(all), h.hook(some, "comment.created")
 	h.hook(none, "cluster.muted")
 	no := false
-	if _, err := h.st.UpdateWebhook(t.Context(), h.tenant.Organization.ID, h.hook(paused).ID, store.WebhookChange{Active: &no}); err != nil {
+	if _, err := h.st.Hooks.UpdateWebhook(t.Context(), h.tenant.Organization.ID, h.hook(paused).ID, hooks.WebhookChange{Active: &no}); err != nil {
 		t.Fatal(err)
 	}
 	theirs := *h
@@ -213,7 +214,7 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	for range 100 {
 		for failures := range int32(3) {
-			var due store.DueDelivery
+			var due hooks.DueDelivery
 			due.Webhook.Failures, due.Delivery.Attempts = failures, failures
 			r := judge(due, webhooks.Result{Reason: "it is down"})
 			if together := r.NextAttempt.Equal(r.HeldUntil); together != (failures < 2) || r.NextAttempt.Before(r.HeldUntil) {
@@ -254,7 +255,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 	// Somebody wants it again, after the receiver has learned to take it.
 	r.Answers(webhookstest.Status(http.StatusOK))
-	again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, h.deliveries(w)[0].WebhookDelivery.ID)
+	again, err := h.st.Hooks.Redeliver(t.Context(), w.OrganizationID, w.ID, h.deliveries(w)[0].WebhookDelivery.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,13 +288,13 @@ func TestWebhookIsDisabled(t *testing.T) {
 		if got := h.states(w); got != "failed 1, failed 0" {
 			t.Errorf("one that is disabled hears: %s", got)
 		}
-		if _, err := h.st.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); !schema.IsCode(err, schema.CodeConflict) {
+		if _, err := h.st.Hooks.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); !schema.IsCode(err, schema.CodeConflict) {
 			t.Errorf("%v", err)
 		}
 		// It starts anew.
 		r.Answers(webhookstest.Status(http.StatusOK))
 		yes := true
-		if back, err := h.st.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, store.WebhookChange{Active: &yes}); err != nil || back.DisabledAt != nil || back.Failures != 0 {
+		if back, err := h.st.Hooks.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: &yes}); err != nil || back.DisabledAt != nil || back.Failures != 0 {
 			t.Errorf("%+v %v", back, err)
 		}
 		h.happen("comment.created", "d")
@@ -324,7 +325,7 @@ func TestWebhookPauses(t *testing.T) {
 	w := h.hook(r)
 	change := func(active bool) {
 		t.Helper()
-		if _, err := h.st.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, store.WebhookChange{Active: &active}); err != nil {
+		if _, err := h.st.Hooks.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: &active}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -333,7 +334,7 @@ func TestWebhookPauses(t *testing.T) {
 	h.happen("comment.created", "a")
 	change(false)
 	h.happen("comment.created", "b")
-	if err := h.st.AskForDeliveries(t.Context()); err != nil {
+	if err := h.st.Hooks.AskForDeliveries(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if jobs := h.jobsOf(w); len(jobs) > 0 {
@@ -345,7 +346,7 @@ func TestWebhookPauses(t *testing.T) {
 	h.untilStates(w, "delivered 1, delivered 1")
 }
 
-func (h *hooks) jobsOf(w store.Webhook) []schema.Job {
+func (h *hookBench) jobsOf(w hooks.Webhook) []schema.Job {
 	h.t.Helper()
 	page, err := h.st.ListJobs(h.t.Context(), w.OrganizationID, store.JobFilter{}, "", 100)
 	if err != nil {
@@ -449,7 +450,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	stop()
 	before := len(h.jobsOf(w))
 	h.happen("comment.created", "b", "c")
-	if err := h.st.AskForDeliveries(t.Context()); err != nil || len(h.jobsOf(w)) != before {
+	if err := h.st.Hooks.AskForDeliveries(t.Context()); err != nil || len(h.jobsOf(w)) != before {
 		t.Errorf("%d jobs, then %d: %v", before, len(h.jobsOf(w)), err)
 	}
 	r.Answers(webhookstest.Status(http.StatusOK))
@@ -484,7 +485,7 @@ func TestWebhookRestart(t *testing.T) {
 	var once sync.Once
 	dying := h.run(nil, func(c *Config) {
 		c.Kinds = []Kind{kind(func(ctx context.Context, d Deps, args schema.DeliverWebhooks) error {
-			due, ok, err := d.Store.NextDelivery(ctx, args.Webhook)
+			due, ok, err := d.Store.Hooks.NextDelivery(ctx, args.Webhook)
 			if err != nil || !ok {
 				return err
 			}
@@ -519,7 +520,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	if _, err := h.conn.Exec(t.Context(), "update webhooks set due_at = now() where id = $1", w.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.st.AskForDeliveries(t.Context()); err != nil || len(h.jobsOf(w)) != 1 {
+	if err := h.st.Hooks.AskForDeliveries(t.Context()); err != nil || len(h.jobsOf(w)) != 1 {
 		t.Fatalf("%v %v", err, h.jobsOf(w))
 	}
 	if _, err := h.conn.Exec(t.Context(), "update river_job set state = 'discarded', finalized_at = now()"); err != nil {
@@ -540,7 +541,7 @@ func TestWebhookSecretRotation(t *testing.T) {
 	r := webhookstest.New(t)
 	w := h.hook(r)
 	h.deliver(0)
-	_, newer, err := h.st.RotateWebhookSecret(t.Context(), w.OrganizationID, w.ID)
+	_, newer, err := h.st.Hooks.RotateWebhookSecret(t.Context(), w.OrganizationID, w.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -573,7 +574,7 @@ func TestPingGoesFirst(t *testing.T) {
 	h.happen("comment.created", "a", "b")
 	h.deliver(0)
 	h.untilStates(w, "pending 1, pending 0")
-	if _, err := h.st.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); err != nil {
+	if _, err := h.st.Hooks.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); err != nil {
 		t.Fatal(err)
 	}
 	eventually.True(t, "the ping", func() bool { return len(r.Received()) >= 3 })
@@ -582,7 +583,7 @@ func TestPingGoesFirst(t *testing.T) {
 	}
 	// One that waits is sent now, and stays the same.
 	waiting := h.deliveries(w)[0].WebhookDelivery
-	if again, err := h.st.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
+	if again, err := h.st.Hooks.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
 		t.Errorf("%+v %v", again, err)
 	}
 	eventually.True(t, "the waiting delivery", func() bool {

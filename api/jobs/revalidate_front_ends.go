@@ -17,14 +17,14 @@ func revalidateFrontEnds(ctx context.Context, d Deps, args schema.RevalidateFron
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no OCTAVO_FRONT_ENDS"})
 	}
 	for {
-		changes, err := d.Store.FrontEndChanges(ctx, args.Organization)
+		changes, err := d.Store.Hooks.FrontEndChanges(ctx, args.Organization)
 		if err != nil || len(changes.Tags) == 0 {
 			return err
 		}
 		if err := d.FrontEnds.Revalidate(ctx, changes.Tags); err != nil {
 			return &schema.Error{Code: schema.CodeUnavailable, Message: err.Error(), Cause: err}
 		}
-		if err := d.Store.ForgetFrontEndChanges(ctx, changes); err != nil {
+		if err := d.Store.Hooks.ForgetFrontEndChanges(ctx, changes); err != nil {
 			return err
 		}
 	}

@@ -210,13 +210,13 @@ func (r *Runner) tend(ctx context.Context) {
 	for {
 		err := r.takeTurns(ctx)
 		if err == nil && r.deps.FrontEnds != nil {
-			err = r.deps.Store.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
+			err = r.deps.Store.Hooks.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
 		}
 		if err == nil && r.deps.Specs != nil && r.deps.SpecsInterval > 0 {
 			err = r.deps.Store.AskForOpenAPIFetches(ctx)
 		}
 		if err == nil && r.deps.Webhooks != nil {
-			err = r.deps.Store.AskForDeliveries(ctx)
+			err = r.deps.Store.Hooks.AskForDeliveries(ctx)
 		}
 		if now := time.Now(); err == nil && now.Sub(looked) >= r.cfg.LostAfter/4 {
 			looked = now

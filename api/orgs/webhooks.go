@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -79,10 +80,10 @@ func webhookOperations(h *webhooks) []frame.Operation {
 func (h *webhooks) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Webhook], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "webhooks "+organization, *r,
-		func(after string, size int) (postgres.Page[store.Webhook], error) {
-			return h.store.ListWebhooks(ctx, organization, after, size)
+		func(after string, size int) (postgres.Page[hooks.Webhook], error) {
+			return h.store.Hooks.ListWebhooks(ctx, organization, after, size)
 		},
-		h.view.Webhook, func(row store.Webhook) string { return row.ID })
+		h.view.Webhook, func(row hooks.Webhook) string { return row.ID })
 }
 
 type createWebhookRequest struct {
@@ -95,14 +96,14 @@ type createWebhookRequest struct {
 }
 
 func (h *webhooks) create(ctx context.Context, c *access.Caller, r *createWebhookRequest) (schema.Webhook, error) {
-	row, secret, err := h.store.CreateWebhook(ctx, store.NewWebhook{
+	row, secret, err := h.store.Hooks.CreateWebhook(ctx, hooks.NewWebhook{
 		OrganizationID: c.Organization.Organization.ID, URL: *r.Body.URL,
 		Description: schema.Or(r.Body.Description, ""), Events: r.Body.Events, Active: schema.Or(r.Body.Active, true),
 	})
 	return h.withSecret(row, secret, err)
 }
 
-func (h *webhooks) withSecret(row store.Webhook, secret string, err error) (schema.Webhook, error) {
+func (h *webhooks) withSecret(row hooks.Webhook, secret string, err error) (schema.Webhook, error) {
 	if err != nil {
 		return schema.Webhook{}, err
 	}
@@ -116,7 +117,7 @@ type webhookRequest struct {
 }
 
 func (h *webhooks) get(ctx context.Context, c *access.Caller, r *webhookRequest) (schema.Webhook, error) {
-	row, err := h.store.Webhook(ctx, c.Organization.Organization.ID, r.ID)
+	row, err := h.store.Hooks.Webhook(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
 		return schema.Webhook{}, err
 	}
@@ -134,7 +135,7 @@ type updateWebhookRequest struct {
 }
 
 func (h *webhooks) update(ctx context.Context, c *access.Caller, r *updateWebhookRequest) (schema.Webhook, error) {
-	change := store.WebhookChange{URL: r.Body.URL, Active: r.Body.Active}
+	change := hooks.WebhookChange{URL: r.Body.URL, Active: r.Body.Active}
 	if r.Body.Description.Set {
 		text := schema.Or(r.Body.Description.Value, "")
 		change.Description = &text
@@ -142,7 +143,7 @@ func (h *webhooks) update(ctx context.Context, c *access.Caller, r *updateWebhoo
 	if r.Body.Events.Set {
 		change.Events = append([]string{}, schema.Or(r.Body.Events.Value, nil)...)
 	}
-	row, err := h.store.UpdateWebhook(ctx, c.Organization.Organization.ID, r.ID, change)
+	row, err := h.store.Hooks.UpdateWebhook(ctx, c.Organization.Organization.ID, r.ID, change)
 	if err != nil {
 		return schema.Webhook{}, err
 	}
@@ -150,15 +151,15 @@ func (h *webhooks) update(ctx context.Context, c *access.Caller, r *updateWebhoo
 }
 
 func (h *webhooks) delete(ctx context.Context, c *access.Caller, r *webhookRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteWebhook(ctx, c.Organization.Organization.ID, r.ID)
+	return frame.NoContent{}, h.store.Hooks.DeleteWebhook(ctx, c.Organization.Organization.ID, r.ID)
 }
 
 func (h *webhooks) rotate(ctx context.Context, c *access.Caller, r *webhookRequest) (schema.Webhook, error) {
-	return h.withSecret(h.store.RotateWebhookSecret(ctx, c.Organization.Organization.ID, r.ID))
+	return h.withSecret(h.store.Hooks.RotateWebhookSecret(ctx, c.Organization.Organization.ID, r.ID))
 }
 
 func (h *webhooks) ping(ctx context.Context, c *access.Caller, r *webhookRequest) (schema.WebhookDelivery, error) {
-	row, err := h.store.PingWebhook(ctx, c.Organization.Organization.ID, r.ID, c.Principal.UserID)
+	row, err := h.store.Hooks.PingWebhook(ctx, c.Organization.Organization.ID, r.ID, c.Principal.UserID)
 	if err != nil {
 		return schema.WebhookDelivery{}, err
 	}
@@ -176,12 +177,12 @@ func (h *webhooks) deliveries(
 	ctx context.Context, c *access.Caller, r *listWebhookDeliveriesRequest,
 ) (schema.List[schema.WebhookDelivery], error) {
 	name := fmt.Sprintf("webhook deliveries %s %q %q", r.ID, schema.Or(r.State, ""), schema.Or(r.Type, ""))
-	filter := store.WebhookDeliveryFilter{State: r.State, Type: r.Type}
+	filter := hooks.WebhookDeliveryFilter{State: r.State, Type: r.Type}
 	return frame.ListMadePage(ctx, name, r.PageRequest,
-		func(after string, size int) (postgres.Page[store.WebhookDelivery], error) {
-			return h.store.ListWebhookDeliveries(ctx, c.Organization.Organization.ID, r.ID, filter, after, size)
+		func(after string, size int) (postgres.Page[hooks.WebhookDelivery], error) {
+			return h.store.Hooks.ListWebhookDeliveries(ctx, c.Organization.Organization.ID, r.ID, filter, after, size)
 		},
-		h.view.WebhookDelivery, func(row store.WebhookDelivery) string { return row.WebhookDelivery.ID })
+		h.view.WebhookDelivery, func(row hooks.WebhookDelivery) string { return row.WebhookDelivery.ID })
 }
 
 type webhookDeliveryRequest struct {
@@ -190,7 +191,7 @@ type webhookDeliveryRequest struct {
 }
 
 func (h *webhooks) delivery(ctx context.Context, c *access.Caller, r *webhookDeliveryRequest) (schema.WebhookDelivery, error) {
-	row, err := h.store.WebhookDelivery(ctx, c.Organization.Organization.ID, r.ID, r.DeliveryID)
+	row, err := h.store.Hooks.WebhookDelivery(ctx, c.Organization.Organization.ID, r.ID, r.DeliveryID)
 	if err != nil {
 		return schema.WebhookDelivery{}, err
 	}
@@ -198,7 +199,7 @@ func (h *webhooks) delivery(ctx context.Context, c *access.Caller, r *webhookDel
 }
 
 func (h *webhooks) redeliver(ctx context.Context, c *access.Caller, r *webhookDeliveryRequest) (schema.WebhookDelivery, error) {
-	row, err := h.store.Redeliver(ctx, c.Organization.Organization.ID, r.ID, r.DeliveryID)
+	row, err := h.store.Hooks.Redeliver(ctx, c.Organization.Organization.ID, r.ID, r.DeliveryID)
 	if err != nil {
 		return schema.WebhookDelivery{}, err
 	}

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 )
 
-func (v Presenter) Webhook(row store.Webhook) schema.Webhook {
+func (v Presenter) Webhook(row hooks.Webhook) schema.Webhook {
 	w := schema.Webhook{
 		Object: "webhook", ID: row.ID, URL: row.Url, Description: row.Description, Events: row.Events, Active: row.Active,
 		Status: schema.WebhookActive, DisabledAt: schema.UTC(row.DisabledAt), DisabledReason: schema.Or(row.DisabledReason, ""),
@@ -31,7 +31,7 @@ func (v Presenter) Webhook(row store.Webhook) schema.Webhook {
 }
 
 // WebhookPayload is what webhooks are sent of an event.
-func (v Presenter) WebhookPayload(row store.WebhookEvent) (schema.WebhookPayload, error) {
+func (v Presenter) WebhookPayload(row hooks.WebhookEvent) (schema.WebhookPayload, error) {
 	data, err := schema.DecodeJSON[map[string]any](row.Data)
 	if err != nil {
 		return schema.WebhookPayload{}, err
@@ -48,7 +48,7 @@ func (v Presenter) WebhookPayload(row store.WebhookEvent) (schema.WebhookPayload
 	return payload, nil
 }
 
-func (v Presenter) WebhookDelivery(row store.WebhookDelivery) (schema.WebhookDelivery, error) {
+func (v Presenter) WebhookDelivery(row hooks.WebhookDelivery) (schema.WebhookDelivery, error) {
 	payload, err := v.WebhookPayload(row.WebhookEvent)
 	if err != nil {
 		return schema.WebhookDelivery{}, err

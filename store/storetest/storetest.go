@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -203,10 +204,10 @@ func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *stri
 }
 
 // Hooked makes an organization with a webhook for these events, or for all.
-func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, store.Webhook) {
+func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, hooks.Webhook) {
 	t.Helper()
 	tenant := NewTenant(t, st, "hooked")
-	w, _, err := st.CreateWebhook(t.Context(), store.NewWebhook{
+	w, _, err := st.Hooks.CreateWebhook(t.Context(), hooks.NewWebhook{
 		OrganizationID: tenant.Organization.ID, URL: "https://receiver.example.com/", Active: true,
 		Events: events,
 	})

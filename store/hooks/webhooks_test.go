@@ -1,4 +1,4 @@
-package store_test
+package hooks_test
 
 import (
 	"slices"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // heard are the types of a webhook's events, in order.
-func heard(t testing.TB, st *store.Store, w store.Webhook) []string {
+func heard(t testing.TB, st *store.Store, w hooks.Webhook) []string {
 	t.Helper()
-	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 1000)
+	page, err := st.Hooks.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "update issues_clusters set issues = 4 where organization_id = $1", tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
-	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 10)
+	page, err := st.Hooks.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 10)
 	if err != nil || len(page.Rows) != 1 {
 		t.Fatalf("%+v %v", page.Rows, err)
 	}
@@ -168,7 +169,7 @@ func TestWebhooksHearOfTranslations(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	page, err := st.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, store.WebhookDeliveryFilter{}, "", 10)
+	page, err := st.Hooks.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 10)
 	wanted := []string{"translation.run.completed c", "translation.run.failed c", "translation.run.failed b", "translation.run.completed a"}
 	if err != nil || len(page.Rows) != len(wanted) {
 		t.Fatalf("%+v %v", page.Rows, err)
@@ -188,7 +189,7 @@ func TestTooManyDeliveriesByHand(t *testing.T) {
 	st := storetest.New(t)
 	tenant, w := storetest.Hooked(t, st)
 	for {
-		_, err := st.PingWebhook(t.Context(), w.OrganizationID, w.ID, tenant.Users[schema.RoleAdmin].ID)
+		_, err := st.Hooks.PingWebhook(t.Context(), w.OrganizationID, w.ID, tenant.Users[schema.RoleAdmin].ID)
 		if schema.IsCode(err, schema.CodeTooManyRequests) {
 			break
 		}
@@ -235,11 +236,11 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 	commentOn(t, st, tenant)
 	exec("update webhook_deliveries set created_at = now() - interval '20 minutes'")
 	between("nobody asks", 20*time.Minute, 40*time.Minute)
-	if err := st.AskForDeliveries(t.Context()); err != nil {
+	if err := st.Hooks.AskForDeliveries(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	between("a job waits", 0, 10*time.Minute)
-	if err := st.RestWebhook(t.Context(), w.ID); err != nil {
+	if err := st.Hooks.RestWebhook(t.Context(), w.ID); err != nil {
 		t.Fatal(err)
 	}
 	exec("delete from river_job")
@@ -262,7 +263,7 @@ func TestOldWebhookEventsGo(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "update webhook_events set created_at = now() - interval '15 days' where id = (select min(id) from webhook_events)"); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := st.DeleteOldWebhookEvents(t.Context()); more || err != nil {
+	if more, err := st.Hooks.DeleteOldWebhookEvents(t.Context()); more || err != nil {
 		t.Error(more, err)
 	}
 	if got := heard(t, st, w); len(got) != 1 {
