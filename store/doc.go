@@ -1,6 +1,6 @@
-// Package store keeps everything that is not an event in Postgres: one .go file and one .sql file per resource. Only store
-// and the rooms below it speak to Postgres. Its kernel makes a schema.Error of a driver's error, so that database text
-// cannot reach a client. store imports schema and must not import ingest, query or api.
+// Package store keeps everything that is not an event in Postgres: one .go file and one .sql file per resource. Only
+// store and the rooms below it speak to Postgres. Its kernel makes a schema.Error of a driver's error, so that database
+// text cannot reach a client. store imports schema and must not import ingest, query or api.
 // The folders below it:
 //
 //	migrations  the tables: a file for each step; functions and triggers are in functions/
@@ -10,5 +10,6 @@
 //	postgres    the kernel: pool, transactions, errors, lists and all that the rooms share
 //	audit       the audit log: its tables, triggers and lists
 //	hooks       webhooks, their deliveries, changes for front ends
+//	issues      conversations, their issues and clusters
 //	storetest   databases for tests
 package store

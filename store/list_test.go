@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -98,10 +99,13 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 			}
 		}
 		for _, by := range []string{"updatedAt", "issues", "conversations", "tasksTotal"} {
-			order := store.ClusterOrder{By: by, Ascending: ascending}
+			order := issues.ClusterOrder{By: by, Ascending: ascending}
 			lists[fmt.Sprintf("issues_clusters %+v", order)] = func(keys []string, size int) (walked, error) {
-				page, err := st.ListClusters(ctx, org, order, time.Now(), keys, size)
-				return walk(page, err, func(r store.ClusterRow) string { return r.Cluster.ID }, func(r store.ClusterRow) []string { return order.Keys(r.Cluster) })
+				page, err := st.Issues.ListClusters(ctx, org, order, time.Now(), keys, size)
+				return walk(
+					page, err, func(r issues.ClusterRow) string { return r.Cluster.ID },
+					func(r issues.ClusterRow) []string { return order.Keys(r.Cluster) },
+				)
 			}
 		}
 		lists[fmt.Sprintf("comments %t", ascending)] = func(keys []string, size int) (walked, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -93,12 +94,12 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	for range 6 {
 		sections = append(sections, section())
 	}
-	conversations := func(n int) []store.NewConversation {
-		list := make([]store.NewConversation, n)
+	conversations := func(n int) []issues.NewConversation {
+		list := make([]issues.NewConversation, n)
 		for i := range list {
-			list[i] = store.NewConversation{
+			list[i] = issues.NewConversation{
 				SourceID: fmt.Sprint("c", i), Parts: []byte("[]"), Metadata: []byte("{}"),
-				Issues: []store.NewIssue{{Title: "It fails", Details: []byte("{}"), Impact: "high"}},
+				Issues: []issues.NewIssue{{Title: "It fails", Details: []byte("{}"), Impact: "high"}},
 			}
 		}
 		return list
@@ -205,10 +206,10 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			return err
 		}},
 		{"ingest a conversation", 12, func() error {
-			return st.IngestConversations(ctx, org, "email", time.Now(), conversations(1))
+			return st.Issues.IngestConversations(ctx, org, "email", time.Now(), conversations(1))
 		}},
 		{"ingest many conversations", 10, func() error {
-			return st.IngestConversations(ctx, org, "chat", time.Now(), conversations(200))
+			return st.Issues.IngestConversations(ctx, org, "chat", time.Now(), conversations(200))
 		}},
 		{"add many terms", 5, func() error { _, err := st.UpdateGlossary(ctx, org, glossary(500)); return err }},
 		{"invite many", 4, func() error { _, err := st.InviteByEmail(ctx, org, admin, invited(200), false); return err }},

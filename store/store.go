@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -26,8 +27,11 @@ type Config struct {
 
 // Store is the handle on everything that Postgres keeps. It is safe for concurrent use between Start and Stop.
 type Store struct {
-	Hooks  *hooks.Store
+	// The rooms of the store.
 	Audit  *audit.Log
+	Hooks  *hooks.Store
+	Issues *issues.Store
+
 	db     *postgres.DB
 	config Config
 	// trees and refs belong to the revisions, and sites are the published sites, that were read last.
@@ -52,8 +56,7 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		Hooks: hooks.New(db),
-		Audit: audit.New(db), db: db, config: cfg,
+		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), db: db, config: cfg,
 		trees: newKept[treeKey, *keptTree](keptPages),
 		refs:  newKept[treeKey, *keptRefs](keptFileRefs),
 		sites: newKept[string, *keptSite](keptParts),

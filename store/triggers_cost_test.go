@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -74,11 +75,13 @@ var measuredWrites = []struct {
 	{"merge-1-page", 20, func(m *measured) func() { return m.merge(1) }},
 	{"merge-1000-pages", 1, func(m *measured) func() { return m.merge(1000) }},
 	{"ingest-100-conversations", 2, func(m *measured) func() {
-		list := make([]store.NewConversation, 100)
+		list := make([]issues.NewConversation, 100)
 		for i := range list {
 			list[i] = storetest.Conversation(m.next(), "An issue", "Another issue")
 		}
-		return func() { m.must(m.st.IngestConversations(m.ctx, m.tenant.Organization.ID, "source", time.Now(), list)) }
+		return func() {
+			m.must(m.st.Issues.IngestConversations(m.ctx, m.tenant.Organization.ID, "source", time.Now(), list))
+		}
 	}},
 	{"import-1000-pages", 1, func(m *measured) func() {
 		space := storetest.Spaces(m.b, m.st, m.tenant.Organization.ID, nil, 1)[0]

@@ -212,7 +212,9 @@ func webhookExamples() {
 		Examples[id] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
 			h.T.Helper()
 			id := webhook(h, tenant)
-			row, err := h.Store.Hooks.PingWebhook(h.T.Context(), tenant.Organization.ID, id, tenant.Users[schema.RoleAdmin].ID)
+			row, err := h.Store.Hooks.PingWebhook(
+				h.T.Context(), tenant.Organization.ID, id, tenant.Users[schema.RoleAdmin].ID,
+			)
 			return made{"webhookId": id, "deliveryId": Created(h.T, row.WebhookDelivery.ID, err)}
 		}}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -49,13 +49,13 @@ func (h *conversationResources) listClusters(
 ) (schema.List[schema.IssuesCluster], error) {
 	organization := c.Organization.Organization.ID
 	orderBy, direction := schema.Or(r.OrderBy, "updatedAt"), schema.Or(r.Order, "desc")
-	order := store.ClusterOrder{By: orderBy, Ascending: direction == "asc"}
+	order := issues.ClusterOrder{By: orderBy, Ascending: direction == "asc"}
 	return frame.ListMade(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
-		func(after []string, size int) (postgres.Page[store.ClusterRow], error) {
-			return h.store.ListClusters(ctx, organization, order, c.Now, after, size)
+		func(after []string, size int) (postgres.Page[issues.ClusterRow], error) {
+			return h.store.Issues.ListClusters(ctx, organization, order, c.Now, after, size)
 		},
 		h.view.Cluster,
-		func(row store.ClusterRow) []string {
+		func(row issues.ClusterRow) []string {
 			return order.Keys(row.Cluster)
 		})
 }
@@ -65,7 +65,7 @@ type getClusterRequest struct {
 }
 
 func (h *conversationResources) getCluster(ctx context.Context, c *access.Caller, r *getClusterRequest) (schema.IssuesCluster, error) {
-	row, err := h.store.Cluster(ctx, c.Organization.Organization.ID, r.ID, c.Now)
+	row, err := h.store.Issues.Cluster(ctx, c.Organization.Organization.ID, r.ID, c.Now)
 	if err != nil {
 		return schema.IssuesCluster{}, err
 	}
@@ -82,10 +82,10 @@ func (h *conversationResources) listHistory(
 ) (schema.List[schema.ClusterEvent], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("history %s %q", organization, r.ID), r.PageRequest,
-		func(after string, size int) (postgres.Page[store.ClusterEvent], error) {
-			return h.store.ListClusterEvents(ctx, organization, r.ID, after, size)
+		func(after string, size int) (postgres.Page[issues.ClusterEvent], error) {
+			return h.store.Issues.ListClusterEvents(ctx, organization, r.ID, after, size)
 		},
-		h.view.ClusterEvent, func(row store.ClusterEvent) string { return row.ID })
+		h.view.ClusterEvent, func(row issues.ClusterEvent) string { return row.ID })
 }
 
 type updateClusterRequest struct {
@@ -98,7 +98,7 @@ type updateClusterRequest struct {
 func (h *conversationResources) updateCluster(
 	ctx context.Context, c *access.Caller, r *updateClusterRequest,
 ) (schema.IssuesCluster, error) {
-	row, err := h.store.MuteCluster(ctx, c.Organization.Organization.ID, r.ID, *r.Body.Muted, c.Now)
+	row, err := h.store.Issues.MuteCluster(ctx, c.Organization.Organization.ID, r.ID, *r.Body.Muted, c.Now)
 	if err != nil {
 		return schema.IssuesCluster{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -82,7 +83,7 @@ const maxAhead = time.Hour
 
 // ingest stores conversations. A job brings the clusters up to date: until then, the conversations are not processed.
 func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
-	rows := make([]store.NewConversation, len(r.Body.Items))
+	rows := make([]issues.NewConversation, len(r.Body.Items))
 	for i, input := range r.Body.Items {
 		row, err := newConversation(input, c.Now, r.Body.Field(i, "metadata.createdAt"))
 		if err != nil {
@@ -95,17 +96,17 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 	if c.Principal.Kind == schema.TokenInstallation {
 		source = schema.SourceOfInstallation(c.Principal.Integration, c.Principal.InstallationID)
 	}
-	return frame.NoContent{}, h.store.IngestConversations(ctx, organization, source, c.Now, rows)
+	return frame.NoContent{}, h.store.Issues.IngestConversations(ctx, organization, source, c.Now, rows)
 }
 
-func newConversation(input conversationInput, now time.Time, dateField string) (store.NewConversation, error) {
+func newConversation(input conversationInput, now time.Time, dateField string) (issues.NewConversation, error) {
 	parts := make([]schema.ConversationPart, len(input.Parts))
 	said := conversations.Conversation{Subject: schema.Or(input.Subject, "")}
 	for i, part := range input.Parts {
 		parts[i] = schema.ConversationPart{Type: schema.Or(part.Type, schema.PartTypes()[0]), Role: *part.Role, Body: *part.Body}
 		said.Parts = append(said.Parts, conversations.Part{Role: *part.Role, Body: *part.Body})
 	}
-	row := store.NewConversation{SourceID: *input.ID, Subject: input.Subject}
+	row := issues.NewConversation{SourceID: *input.ID, Subject: input.Subject}
 	var metadata schema.ConversationMetadata
 	if m := input.Metadata; m != nil {
 		metadata = schema.ConversationMetadata{URL: m.URL, Attributes: m.Attributes}
@@ -129,7 +130,7 @@ func newConversation(input conversationInput, now time.Time, dateField string) (
 		if err != nil {
 			return row, err
 		}
-		row.Issues = append(row.Issues, store.NewIssue{
+		row.Issues = append(row.Issues, issues.NewIssue{
 			Title: issue.Title, Details: details, Summary: strings.Join(issue.Details, "\n"), Impact: string(issue.Impact),
 			Language: issue.Language, Words: issue.Words,
 		})
@@ -157,10 +158,10 @@ func (h *conversationResources) list(
 ) (schema.List[schema.Conversation], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("conversations %s %q", organization, schema.Or(r.Source, "")), r.PageRequest,
-		func(after string, size int) (postgres.Page[store.Conversation], error) {
-			return h.store.ListConversations(ctx, organization, r.Source, after, size)
+		func(after string, size int) (postgres.Page[issues.Conversation], error) {
+			return h.store.Issues.ListConversations(ctx, organization, r.Source, after, size)
 		},
-		h.view.Conversation, func(row store.Conversation) string { return row.ID })
+		h.view.Conversation, func(row issues.Conversation) string { return row.ID })
 }
 
 type getConversationRequest struct {
@@ -168,7 +169,7 @@ type getConversationRequest struct {
 }
 
 func (h *conversationResources) get(ctx context.Context, c *access.Caller, r *getConversationRequest) (schema.FullConversation, error) {
-	row, content, err := h.store.Conversation(ctx, c.Organization.Organization.ID, r.ID)
+	row, content, err := h.store.Issues.Conversation(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
 		return schema.FullConversation{}, err
 	}
@@ -191,12 +192,12 @@ func (h *conversationResources) listIssues(
 ) (schema.List[schema.IssueInConversation], error) {
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("issues %s %q %q", organization, schema.Or(r.Cluster, ""), schema.Or(r.Conversation, ""))
-	filter := store.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
+	filter := issues.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
 	return frame.ListMadePage(ctx, name, r.PageRequest,
-		func(after string, size int) (postgres.Page[store.IssueRow], error) {
-			return h.store.ListConversationIssues(ctx, organization, filter, after, size)
+		func(after string, size int) (postgres.Page[issues.IssueRow], error) {
+			return h.store.Issues.ListConversationIssues(ctx, organization, filter, after, size)
 		},
-		h.view.Issue, func(row store.IssueRow) string { return row.Issue.ID })
+		h.view.Issue, func(row issues.IssueRow) string { return row.Issue.ID })
 }
 
 type getIssueRequest struct {
@@ -204,7 +205,7 @@ type getIssueRequest struct {
 }
 
 func (h *conversationResources) getIssue(ctx context.Context, c *access.Caller, r *getIssueRequest) (schema.IssueInConversation, error) {
-	row, err := h.store.ConversationIssue(ctx, c.Organization.Organization.ID, r.ID)
+	row, err := h.store.Issues.ConversationIssue(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
 		return schema.IssueInConversation{}, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/conversations"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 )
 
 func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConversations) error {
@@ -17,13 +17,13 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 			return err
 		}
 	}
-	err := d.Store.AnalyzeConversations(ctx, args.Organization, func() store.Analysis {
+	err := d.Store.Issues.AnalyzeConversations(ctx, args.Organization, func() issues.Analysis {
 		return issueAnalysis{conversations.NewMethod(), encoder}
 	})
 	if err != nil || d.Refiner == nil {
 		return err
 	}
-	return d.Store.AskForRefining(ctx, args.Organization)
+	return d.Store.Issues.AskForRefining(ctx, args.Organization)
 }
 
 // Encoder turns texts into vectors: texts of like meaning into near ones.
@@ -43,7 +43,9 @@ func (a issueAnalysis) Meaning(text string) []byte {
 	return conversations.NewMeaning(a.encoder.Encode(text))
 }
 
-func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+func (a issueAnalysis) Assign(
+	clusters []issues.KnownCluster, list []issues.AnalyzedIssue,
+) ([]issues.IssueGroup, error) {
 	known := make([]conversations.Known, len(clusters))
 	for i, c := range clusters {
 		profile, err := schema.DecodeJSON[conversations.Profile](c.Profile)
@@ -52,30 +54,32 @@ func (a issueAnalysis) Assign(clusters []store.KnownCluster, issues []store.Anal
 		}
 		known[i] = conversations.Known{ID: c.ID, Language: c.Language, Profile: profile, Rests: c.Rests}
 	}
-	items := make([]conversations.Item, len(issues))
-	for i, issue := range issues {
+	items := make([]conversations.Item, len(list))
+	for i, issue := range list {
 		items[i] = item(issue)
 	}
 	found := a.method.Assign(known, items)
-	groups := make([]store.IssueGroup, len(found))
+	groups := make([]issues.IssueGroup, len(found))
 	for i, group := range found {
-		groups[i] = store.IssueGroup{Clusters: group.Clusters, Issues: group.Items}
+		groups[i] = issues.IssueGroup{Clusters: group.Clusters, Issues: group.Items}
 	}
 	return groups, nil
 }
 
-func item(issue store.AnalyzedIssue) conversations.Item {
+func item(issue issues.AnalyzedIssue) conversations.Item {
 	return conversations.Item{Key: issue.Key, Language: issue.Language, Terms: issue.Words, Meaning: issue.Meaning, Cluster: issue.Cluster}
 }
 
-func (a issueAnalysis) Describe(cluster store.ClusterMembers) (store.ClusterDescription, error) {
+func (a issueAnalysis) Describe(cluster issues.ClusterMembers) (issues.ClusterDescription, error) {
 	sample := make([]conversations.Sampled, len(cluster.Sample))
 	for i, issue := range cluster.Sample {
 		sample[i] = conversations.Sampled{Item: item(issue), Title: issue.Title}
 	}
 	d := a.method.Describe(sample, cluster.Label)
 	impact := conversations.ImpactOf(cluster.Issues, cluster.High, cluster.Medium)
-	described := store.ClusterDescription{Label: d.Label, Icon: d.Icon, Impact: string(impact), Language: d.Language, Theme: d.Theme}
+	described := issues.ClusterDescription{
+		Label: d.Label, Icon: d.Icon, Impact: string(impact), Language: d.Language, Theme: d.Theme,
+	}
 	var err error
 	if described.Summary, err = schema.EncodeJSON(clusterSummary(cluster, impact, d.Typical)); err != nil {
 		return described, err
@@ -86,7 +90,7 @@ func (a issueAnalysis) Describe(cluster store.ClusterMembers) (store.ClusterDesc
 
 // clusterSummary sums a cluster up as a language model did, if there is one, states its size and impact, and quotes its most typical
 // issues in the users' own words.
-func clusterSummary(cluster store.ClusterMembers, impact schema.Impact, typical []string) schema.Document {
+func clusterSummary(cluster issues.ClusterMembers, impact schema.Impact, typical []string) schema.Document {
 	count := fmt.Sprintf("%d issues", cluster.Issues)
 	if cluster.Issues == 1 {
 		count = "One issue"

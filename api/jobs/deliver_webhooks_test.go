@@ -96,7 +96,9 @@ func (h *hookBench) webhook(w hooks.Webhook) hooks.Webhook {
 // deliveries are those of a webhook, the oldest first.
 func (h *hookBench) deliveries(w hooks.Webhook) []hooks.WebhookDelivery {
 	h.t.Helper()
-	page, err := h.st.Hooks.ListWebhookDeliveries(h.t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000)
+	page, err := h.st.Hooks.ListWebhookDeliveries(
+		h.t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000,
+	)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -147,7 +149,9 @@ func TestWebhooksHear(t *testing.T) {
 	first, second := h.hook(all), h.hook(some, "comment.created")
 	h.hook(none, "cluster.muted")
 	no := false
-	if _, err := h.st.Hooks.UpdateWebhook(t.Context(), h.tenant.Organization.ID, h.hook(paused).ID, hooks.WebhookChange{Active: &no}); err != nil {
+	if _, err := h.st.Hooks.UpdateWebhook(
+		t.Context(), h.tenant.Organization.ID, h.hook(paused).ID, hooks.WebhookChange{Active: &no},
+	); err != nil {
 		t.Fatal(err)
 	}
 	theirs := *h
@@ -288,13 +292,17 @@ func TestWebhookIsDisabled(t *testing.T) {
 		if got := h.states(w); got != "failed 1, failed 0" {
 			t.Errorf("one that is disabled hears: %s", got)
 		}
-		if _, err := h.st.Hooks.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); !schema.IsCode(err, schema.CodeConflict) {
+		if _, err := h.st.Hooks.PingWebhook(
+			t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID,
+		); !schema.IsCode(err, schema.CodeConflict) {
 			t.Errorf("%v", err)
 		}
 		// It starts anew.
 		r.Answers(webhookstest.Status(http.StatusOK))
 		yes := true
-		if back, err := h.st.Hooks.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: &yes}); err != nil || back.DisabledAt != nil || back.Failures != 0 {
+		if back, err := h.st.Hooks.UpdateWebhook(
+			t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: &yes},
+		); err != nil || back.DisabledAt != nil || back.Failures != 0 {
 			t.Errorf("%+v %v", back, err)
 		}
 		h.happen("comment.created", "d")
@@ -325,7 +333,9 @@ func TestWebhookPauses(t *testing.T) {
 	w := h.hook(r)
 	change := func(active bool) {
 		t.Helper()
-		if _, err := h.st.Hooks.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: &active}); err != nil {
+		if _, err := h.st.Hooks.UpdateWebhook(
+			t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: &active},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -574,7 +584,9 @@ func TestPingGoesFirst(t *testing.T) {
 	h.happen("comment.created", "a", "b")
 	h.deliver(0)
 	h.untilStates(w, "pending 1, pending 0")
-	if _, err := h.st.Hooks.PingWebhook(t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID); err != nil {
+	if _, err := h.st.Hooks.PingWebhook(
+		t.Context(), w.OrganizationID, w.ID, h.tenant.Users[schema.RoleAdmin].ID,
+	); err != nil {
 		t.Fatal(err)
 	}
 	eventually.True(t, "the ping", func() bool { return len(r.Received()) >= 3 })
@@ -583,7 +595,9 @@ func TestPingGoesFirst(t *testing.T) {
 	}
 	// One that waits is sent now, and stays the same.
 	waiting := h.deliveries(w)[0].WebhookDelivery
-	if again, err := h.st.Hooks.Redeliver(t.Context(), w.OrganizationID, w.ID, waiting.ID); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
+	if again, err := h.st.Hooks.Redeliver(
+		t.Context(), w.OrganizationID, w.ID, waiting.ID,
+	); err != nil || waiting.State == schema.DeliveryPending && again.WebhookDelivery.ID != waiting.ID {
 		t.Errorf("%+v %v", again, err)
 	}
 	eventually.True(t, "the waiting delivery", func() bool {

@@ -31,7 +31,7 @@ func (p *gitProgress) pushing() bool {
 	return p.now.Step == schema.GitPushing
 }
 
-// news returns what is not stored yet, or nil.
+// news returns what is not stored yet, or nil. The caller owns the result: the run and its watcher both call news.
 func (p *gitProgress) news() *schema.GitProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,7 +39,7 @@ func (p *gitProgress) news() *schema.GitProgress {
 		return nil
 	}
 	p.stored = p.now
-	return &p.stored
+	return new(p.now)
 }
 
 // gitWatch is how often a run stores its progress, and looks whether it was cancelled.

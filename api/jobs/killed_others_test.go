@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -76,27 +77,32 @@ func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 		return chattest.Answer{Text: `{"title":"Refined","summary":"Users met it."}`}
 	})
 	organization := tenant.Organization.ID
-	var list []store.NewConversation
+	var list []issues.NewConversation
 	for i := range 12 {
 		said := []string{"Login fails.", "Invoices are empty.", "Exports never end."}[i%3]
-		list = append(list, store.NewConversation{
+		list = append(list, issues.NewConversation{
 			SourceID: fmt.Sprint(i), Parts: []byte("[]"), Metadata: []byte("{}"),
-			Issues: []store.NewIssue{{Title: said, Details: []byte("[]"), Summary: said, Impact: "low", Language: "en", Words: strings.Fields(said)}},
+			Issues: []issues.NewIssue{{
+				Title: said, Details: []byte("[]"), Summary: said, Impact: "low", Language: "en",
+				Words: strings.Fields(said),
+			}},
 		})
 	}
-	if err := b.st.IngestConversations(t.Context(), organization, "email", time.Now(), list); err != nil {
+	if err := b.st.Issues.IngestConversations(t.Context(), organization, "email", time.Now(), list); err != nil {
 		t.Fatal(err)
 	}
 	// By hand, because the job of the ingest would ask for this one once more.
-	analysis := func() store.Analysis { return issueAnalysis{method: conversations.NewMethod()} }
-	if err := b.st.AnalyzeConversations(t.Context(), organization, analysis); err != nil {
+	analysis := func() issues.Analysis { return issueAnalysis{method: conversations.NewMethod()} }
+	if err := b.st.Issues.AnalyzeConversations(t.Context(), organization, analysis); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.st.AskForRefining(t.Context(), organization); err != nil {
+	if err := b.st.Issues.AskForRefining(t.Context(), organization); err != nil {
 		t.Fatal(err)
 	}
 	refined := func() int {
-		page, err := b.st.ListClusters(t.Context(), organization, store.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
+		page, err := b.st.Issues.ListClusters(
+			t.Context(), organization, issues.ClusterOrder{By: "issues"}, time.Now(), nil, 10,
+		)
 		if err != nil || len(page.Rows) != 3 {
 			t.Fatalf("%+v %v", page, err)
 		}

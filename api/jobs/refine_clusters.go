@@ -6,7 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/provider"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 )
 
 // Refiner has a language model write about a cluster of issues of which it is told the titles. language is empty if it is not known.
@@ -22,13 +22,13 @@ func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) err
 	}
 	after := ""
 	for {
-		clusters, err := d.Store.UnrefinedClusters(ctx, args.Organization, after)
+		clusters, err := d.Store.Issues.UnrefinedClusters(ctx, args.Organization, after)
 		if err != nil || len(clusters) == 0 {
 			return err
 		}
 		for _, cluster := range clusters {
 			after = cluster.ID
-			var r store.Refinement
+			var r issues.Refinement
 			r.Title, r.Overview, err = d.Refiner.Refine(ctx, cluster.Language, cluster.Titles)
 			failed, byProvider := errors.AsType[*provider.Error](err)
 			switch {
@@ -37,7 +37,7 @@ func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) err
 			case err != nil && !byProvider:
 				return err
 			}
-			if err := d.Store.RefineCluster(ctx, args.Organization, cluster, r); err != nil {
+			if err := d.Store.Issues.RefineCluster(ctx, args.Organization, cluster, r); err != nil {
 				return err
 			}
 		}

@@ -3,10 +3,10 @@ package view
 import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/conversations"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 )
 
-func (v Presenter) Cluster(row store.ClusterRow) (schema.IssuesCluster, error) {
+func (v Presenter) Cluster(row issues.ClusterRow) (schema.IssuesCluster, error) {
 	c := row.Cluster
 	summary, err := schema.DecodeJSON[schema.Document](c.Summary)
 	if err != nil {
@@ -35,7 +35,7 @@ func (v Presenter) Cluster(row store.ClusterRow) (schema.IssuesCluster, error) {
 }
 
 // ClusterEvent presents a row of a cluster's history.
-func (v Presenter) ClusterEvent(row store.ClusterEvent) schema.ClusterEvent {
+func (v Presenter) ClusterEvent(row issues.ClusterEvent) schema.ClusterEvent {
 	return schema.ClusterEvent{
 		Object: "issues-cluster-event", ID: row.ID, Kind: row.Kind, CreatedAt: row.CreatedAt.UTC(), Title: row.Title, Reason: row.Reason,
 		Issue: schema.Or(row.IssueID, ""), Conversation: schema.Or(row.ConversationID, ""),

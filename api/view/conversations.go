@@ -2,10 +2,10 @@ package view
 
 import (
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/issues"
 )
 
-func (v Presenter) Conversation(row store.Conversation) schema.Conversation {
+func (v Presenter) Conversation(row issues.Conversation) schema.Conversation {
 	c := schema.Conversation{
 		Object: "conversation", ID: row.ID, ExternalID: row.SourceID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
 		Impact: schema.Impact(schema.Or(row.Impact, "")), ProcessedAt: schema.UTC(row.ProcessedAt),
@@ -17,7 +17,7 @@ func (v Presenter) Conversation(row store.Conversation) schema.Conversation {
 	return c
 }
 
-func (v Presenter) Issue(row store.IssueRow) (schema.IssueInConversation, error) {
+func (v Presenter) Issue(row issues.IssueRow) (schema.IssueInConversation, error) {
 	i := row.Issue
 	details, err := schema.DecodeJSON[schema.Document](i.Details)
 	if err != nil {

@@ -17,7 +17,9 @@ import (
 // heard are the types of a webhook's events, in order.
 func heard(t testing.TB, st *store.Store, w hooks.Webhook) []string {
 	t.Helper()
-	page, err := st.Hooks.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000)
+	page, err := st.Hooks.ListWebhookDeliveries(
+		t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,9 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "update issues_clusters set issues = 4 where organization_id = $1", tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
-	page, err := st.Hooks.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 10)
+	page, err := st.Hooks.ListWebhookDeliveries(
+		t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 10,
+	)
 	if err != nil || len(page.Rows) != 1 {
 		t.Fatalf("%+v %v", page.Rows, err)
 	}
@@ -169,7 +173,9 @@ func TestWebhooksHearOfTranslations(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	page, err := st.Hooks.ListWebhookDeliveries(t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 10)
+	page, err := st.Hooks.ListWebhookDeliveries(
+		t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 10,
+	)
 	wanted := []string{"translation.run.completed c", "translation.run.failed c", "translation.run.failed b", "translation.run.completed a"}
 	if err != nil || len(page.Rows) != len(wanted) {
 		t.Fatalf("%+v %v", page.Rows, err)

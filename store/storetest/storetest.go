@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -218,10 +219,12 @@ func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, hooks.Web
 }
 
 // Conversation is a new conversation with issues of these titles.
-func Conversation(id string, titles ...string) store.NewConversation {
-	c := store.NewConversation{SourceID: id, Parts: []byte(`[]`), Metadata: []byte(`{}`)}
+func Conversation(id string, titles ...string) issues.NewConversation {
+	c := issues.NewConversation{SourceID: id, Parts: []byte(`[]`), Metadata: []byte(`{}`)}
 	for _, title := range titles {
-		c.Issues = append(c.Issues, store.NewIssue{Title: title, Details: []byte(`{}`), Impact: "low", Words: []string{title}})
+		c.Issues = append(c.Issues, issues.NewIssue{
+			Title: title, Details: []byte(`{}`), Impact: "low", Words: []string{title},
+		})
 	}
 	return c
 }

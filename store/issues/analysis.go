@@ -1,4 +1,4 @@
-package store
+package issues
 
 import (
 	"cmp"

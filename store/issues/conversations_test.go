@@ -1,4 +1,4 @@
-package store_test
+package issues_test
 
 import (
 	"context"
@@ -13,47 +13,50 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // allInOne is an analysis that puts all issues into one cluster, the first there is.
 type allInOne struct {
 	// seen is called with the issues of every round; nil is allowed.
-	seen func([]store.AnalyzedIssue) error
+	seen func([]issues.AnalyzedIssue) error
 }
 
-func (a allInOne) Assign(clusters []store.KnownCluster, issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+func (a allInOne) Assign(clusters []issues.KnownCluster, list []issues.AnalyzedIssue) ([]issues.IssueGroup, error) {
 	if a.seen != nil {
-		if err := a.seen(issues); err != nil {
+		if err := a.seen(list); err != nil {
 			return nil, err
 		}
 	}
-	g := store.IssueGroup{}
+	g := issues.IssueGroup{}
 	if len(clusters) > 0 {
 		g.Clusters = []int{0}
 	}
-	for i := range issues {
+	for i := range list {
 		g.Issues = append(g.Issues, i)
 	}
-	return []store.IssueGroup{g}, nil
+	return []issues.IssueGroup{g}, nil
 }
 
 func (allInOne) Meaning(string) []byte { return nil }
 
-func (allInOne) Describe(cluster store.ClusterMembers) (store.ClusterDescription, error) {
+func (allInOne) Describe(cluster issues.ClusterMembers) (issues.ClusterDescription, error) {
 	label := cluster.Label
 	if label == "" {
 		label = "All"
 	}
-	return store.ClusterDescription{Label: label, Icon: "bug", Impact: "low", Summary: []byte(`{}`), Profile: []byte(`{}`)}, nil
+	return issues.ClusterDescription{
+		Label: label, Icon: "bug", Impact: "low", Summary: []byte(`{}`), Profile: []byte(`{}`),
+	}, nil
 }
 
-func together() store.Analysis { return allInOne{} }
+func together() issues.Analysis { return allInOne{} }
 
 // ingest stores conversations of one source.
-func ingest(t *testing.T, st *store.Store, org, source string, list ...store.NewConversation) {
+func ingest(t *testing.T, st *store.Store, org, source string, list ...issues.NewConversation) {
 	t.Helper()
-	if err := st.IngestConversations(t.Context(), org, source, time.Now(), list); err != nil {
+	if err := st.Issues.IngestConversations(t.Context(), org, source, time.Now(), list); err != nil {
 		t.Error(err)
 	}
 }
@@ -67,20 +70,21 @@ func TestSourcesAreApart(t *testing.T) {
 	for range 2 {
 		for _, source := range []string{"email", desk} {
 			ingest(t, st, org, source, storetest.Conversation("1", "a"), storetest.Conversation("1", "b", "c"))
-			if err := st.AnalyzeConversations(t.Context(), org, together); err != nil {
+			if err := st.Issues.AnalyzeConversations(t.Context(), org, together); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	page, err := st.ListConversations(t.Context(), org, &desk, "", 10)
+	page, err := st.Issues.ListConversations(t.Context(), org, &desk, "", 10)
 	if err != nil || page.Total != 1 || page.Rows[0].Source != desk || page.Rows[0].ProcessedAt == nil {
 		t.Fatalf("%+v %v", page, err)
 	}
-	issues, err := st.ListConversationIssues(t.Context(), org, store.IssueFilter{Conversation: &page.Rows[0].ID}, "", 10)
-	if err != nil || issues.Total != 2 || issues.Rows[0].Issue.Title != "b" {
-		t.Errorf("%+v %v", issues, err)
+	filter := issues.IssueFilter{Conversation: &page.Rows[0].ID}
+	listed, err := st.Issues.ListConversationIssues(t.Context(), org, filter, "", 10)
+	if err != nil || listed.Total != 2 || listed.Rows[0].Issue.Title != "b" {
+		t.Errorf("%+v %v", listed, err)
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
+	clusters, err := st.Issues.ListClusters(t.Context(), org, issues.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 || clusters.Rows[0].Cluster.Issues != 4 || clusters.Rows[0].Cluster.Conversations != 2 {
 		t.Fatalf("%+v %v", clusters, err)
 	}
@@ -97,16 +101,21 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
 	ingest(t, st, org, "email", storetest.Conversation("1", "old"), storetest.Conversation("2", "goes"))
 	var rounds [][]string
-	err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis {
-		return allInOne{func(issues []store.AnalyzedIssue) error {
+	err := st.Issues.AnalyzeConversations(t.Context(), org, func() issues.Analysis {
+		return allInOne{func(issues []issues.AnalyzedIssue) error {
 			var seen []string
 			for _, issue := range issues {
 				seen = append(seen, issue.Words...)
 			}
 			slices.Sort(seen)
 			if rounds = append(rounds, seen); len(rounds) == 1 {
-				ingest(t, st, org, "email", storetest.Conversation("1", "new", "newer"), storetest.Conversation("2"), storetest.Conversation("3", "third"))
-				if err := st.AnalyzeConversations(t.Context(), org, together); !schema.IsCode(err, schema.CodeConflict) {
+				ingest(
+					t, st, org, "email", storetest.Conversation("1", "new", "newer"), storetest.Conversation("2"),
+					storetest.Conversation("3", "third"),
+				)
+				if err := st.Issues.AnalyzeConversations(
+					t.Context(), org, together,
+				); !schema.IsCode(err, schema.CodeConflict) {
 					t.Errorf("a second analysis: %v", err)
 				}
 			}
@@ -119,7 +128,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"goes", "old"}, {"new", "newer", "third"}}, rounds); diff != "" {
 		t.Error(diff)
 	}
-	page, err := st.ListConversations(t.Context(), org, nil, "", 10)
+	page, err := st.Issues.ListConversations(t.Context(), org, nil, "", 10)
 	if err != nil || page.Total != 3 {
 		t.Fatalf("%+v %v", page, err)
 	}
@@ -128,7 +137,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 			t.Errorf("%s is not processed", c.SourceID)
 		}
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "updatedAt"}, time.Now(), nil, 10)
+	clusters, err := st.Issues.ListClusters(t.Context(), org, issues.ClusterOrder{By: "updatedAt"}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 || clusters.Rows[0].Cluster.Issues != 3 || clusters.Rows[0].Cluster.Conversations != 2 {
 		t.Errorf("%+v %v", clusters, err)
 	}
@@ -140,16 +149,18 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
 	ingest(t, st, org, "email", storetest.Conversation("1", "a"))
-	err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis {
-		return allInOne{func([]store.AnalyzedIssue) error { return fmt.Errorf("no") }}
+	err := st.Issues.AnalyzeConversations(t.Context(), org, func() issues.Analysis {
+		return allInOne{func([]issues.AnalyzedIssue) error { return fmt.Errorf("no") }}
 	})
 	if err == nil {
 		t.Error("no error")
 	}
-	if err := st.AnalyzeConversations(t.Context(), org, together); err != nil {
+	if err := st.Issues.AnalyzeConversations(t.Context(), org, together); err != nil {
 		t.Error(err)
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "tasksTotal", Ascending: true}, time.Now(), nil, 10)
+	clusters, err := st.Issues.ListClusters(t.Context(), org, issues.ClusterOrder{
+		By: "tasksTotal", Ascending: true,
+	}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 {
 		t.Errorf("%+v %v", clusters, err)
 	}
@@ -158,10 +169,10 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 // inGroups is an analysis that does what a test says.
 type inGroups struct {
 	allInOne
-	groups []store.IssueGroup
+	groups []issues.IssueGroup
 }
 
-func (a inGroups) Assign([]store.KnownCluster, []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+func (a inGroups) Assign([]issues.KnownCluster, []issues.AnalyzedIssue) ([]issues.IssueGroup, error) {
 	return a.groups, nil
 }
 
@@ -171,15 +182,17 @@ func TestHistoryOfClusters(t *testing.T) {
 	st := storetest.New(t)
 	tenant, webhook := storetest.Hooked(t, st, "cluster.deleted")
 	org := tenant.Organization.ID
-	analyze := func(groups ...store.IssueGroup) {
+	analyze := func(groups ...issues.IssueGroup) {
 		t.Helper()
-		if err := st.AnalyzeConversations(t.Context(), org, func() store.Analysis { return inGroups{groups: groups} }); err != nil {
+		if err := st.Issues.AnalyzeConversations(
+			t.Context(), org, func() issues.Analysis { return inGroups{groups: groups} },
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	history := func(cluster string) (kinds []string) {
 		t.Helper()
-		page, err := st.ListClusterEvents(t.Context(), org, cluster, "", 100)
+		page, err := st.Issues.ListClusterEvents(t.Context(), org, cluster, "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,10 +205,12 @@ func TestHistoryOfClusters(t *testing.T) {
 		return kinds
 	}
 	ingest(t, st, org, "email", storetest.Conversation("1", "a"), storetest.Conversation("2", "b"))
-	analyze(store.IssueGroup{Issues: []int{0}}, store.IssueGroup{Issues: []int{1}})
-	list := func() []store.ClusterRow {
+	analyze(issues.IssueGroup{Issues: []int{0}}, issues.IssueGroup{Issues: []int{1}})
+	list := func() []issues.ClusterRow {
 		t.Helper()
-		page, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "tasksTotal", Ascending: true}, time.Now(), nil, 10)
+		page, err := st.Issues.ListClusters(t.Context(), org, issues.ClusterOrder{
+			By: "tasksTotal", Ascending: true,
+		}, time.Now(), nil, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +232,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	}
 	// Conversation 3 says something else now, and is alone in its analysis: it comes to the second cluster.
 	ingest(t, st, org, "email", storetest.Conversation("3", "c"))
-	analyze(store.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
+	analyze(issues.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
 	if diff := cmp.Diff([]string{"joined a", "joined a", "left a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
@@ -225,7 +240,7 @@ func TestHistoryOfClusters(t *testing.T) {
 		t.Error(diff)
 	}
 	ingest(t, st, org, "email", storetest.Conversation("4", "d"))
-	analyze(store.IssueGroup{Clusters: []int{0, 1}, Issues: []int{0}})
+	analyze(issues.IssueGroup{Clusters: []int{0, 1}, Issues: []int{0}})
 	after := list()
 	if len(after) != 1 || after[0].Cluster.ID != first || after[0].Cluster.Issues != 4 {
 		t.Fatalf("%+v", after)
@@ -237,13 +252,18 @@ func TestHistoryOfClusters(t *testing.T) {
 		t.Error(diff)
 	}
 	// What its last conversations no longer say is no cluster.
-	ingest(t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"), storetest.Conversation("4"))
+	ingest(
+		t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"),
+		storetest.Conversation("4"),
+	)
 	analyze()
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
 	}
 	// Webhooks hear what the second was merged into; the first was merged into none.
-	deliveries, err := st.Hooks.ListWebhookDeliveries(t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10)
+	deliveries, err := st.Hooks.ListWebhookDeliveries(
+		t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10,
+	)
 	if err != nil || len(deliveries.Rows) != 2 {
 		t.Fatalf("%+v %v", deliveries.Rows, err)
 	}
@@ -264,7 +284,7 @@ func TestAnalysisIsCut(t *testing.T) {
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
 	const all, first = 1200, 1000
 	for part := range all / 100 {
-		var list []store.NewConversation
+		var list []issues.NewConversation
 		for i := range 100 {
 			id := fmt.Sprintf("%04d", part*100+i)
 			list = append(list, storetest.Conversation(id, id))
@@ -274,7 +294,7 @@ func TestAnalysisIsCut(t *testing.T) {
 	processed := func() (n int) {
 		t.Helper()
 		for after := ""; ; {
-			page, err := st.ListConversations(t.Context(), org, nil, after, 1000)
+			page, err := st.Issues.ListConversations(t.Context(), org, nil, after, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,10 +310,10 @@ func TestAnalysisIsCut(t *testing.T) {
 		}
 	}
 	// analyze waits until Postgres has ended a cut transaction, which holds the lock of the analysis for a moment.
-	analyze := func(ctx context.Context, analysis func() store.Analysis) (err error) {
+	analyze := func(ctx context.Context, analysis func() issues.Analysis) (err error) {
 		t.Helper()
 		eventually.True(t, "the lock of the analysis", func() bool {
-			err = st.AnalyzeConversations(ctx, org, analysis)
+			err = st.Issues.AnalyzeConversations(ctx, org, analysis)
 			return !schema.IsCode(err, schema.CodeConflict)
 		})
 		return err
@@ -301,11 +321,11 @@ func TestAnalysisIsCut(t *testing.T) {
 	for _, within := range []bool{false, true} {
 		ctx, cut := context.WithCancel(t.Context())
 		rounds := 0
-		err := analyze(ctx, func() store.Analysis {
+		err := analyze(ctx, func() issues.Analysis {
 			if rounds++; !within && rounds == 2 {
 				cut()
 			}
-			return allInOne{func([]store.AnalyzedIssue) error {
+			return allInOne{func([]issues.AnalyzedIssue) error {
 				if within {
 					cut()
 				}
@@ -320,13 +340,13 @@ func TestAnalysisIsCut(t *testing.T) {
 	if err := analyze(t.Context(), together); err != nil {
 		t.Fatal(err)
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
+	clusters, err := st.Issues.ListClusters(t.Context(), org, issues.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 || clusters.Rows[0].Cluster.Issues != all || clusters.Rows[0].Cluster.Conversations != all || processed() != all {
 		t.Fatalf("%+v %v", clusters, err)
 	}
 	joined := map[string]int{}
 	for after := ""; ; {
-		page, err := st.ListClusterEvents(t.Context(), org, clusters.Rows[0].Cluster.ID, after, 1000)
+		page, err := st.Issues.ListClusterEvents(t.Context(), org, clusters.Rows[0].Cluster.ID, after, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,19 @@
+// Package issues has the conversations with readers, their issues, and the clusters of issues. It is built on
+// store/postgres. It must not import store, which has it as Store.Issues, nor another room of the store.
+//
+// Its files by subject:
+//
+//	conversations  the conversations of a source, and their deletion
+//	analysis       issues that join clusters, a bounded number at a time
+//	refine         clusters that a model has read again
+//	describe       titles, summaries and figures of clusters
+//	clusters       lists of clusters and issues
+package issues
+
+import "github.com/octavo-docs/octavo/store/postgres"
+
+// Store reads and writes the rows of this room.
+type Store struct{ db *postgres.DB }
+
+// New returns a Store on a database.
+func New(db *postgres.DB) *Store { return &Store{db} }
