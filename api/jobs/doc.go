@@ -4,12 +4,12 @@
 //
 // # What is promised
 //
-// A job is asked for in the transaction of the change that needs it (store.Enqueue), so a crash loses none and a rollback
-// leaves none. It runs at least once: a process may be killed after the work and before the note of it, so the work of a job
-// must be idempotent. A job that fails is tried again with growing pauses, up to its kind's number of attempts; then it is
-// failed, until somebody retries it or until it is deleted after schema.JobFailedKept. Jobs that are done are deleted after
-// schema.JobDoneKept. A failure that another attempt would only repeat, such as a wrong password, is marked with GiveUp: the job
-// is failed at once, and one call retries it once the cause is gone.
+// A job is asked for in the transaction of the change that needs it (postgres.Enqueue), so a crash loses none and a
+// rollback leaves none. It runs at least once: a process may be killed after the work and before the note of it, so the
+// work of a job must be idempotent. A job that fails is tried again with growing pauses, up to its kind's number of
+// attempts; then it is failed, until somebody retries it or until it is deleted after schema.JobFailedKept. Jobs that
+// are done are deleted after schema.JobDoneKept. A failure that another attempt would only repeat, such as a wrong
+// password, is marked with GiveUp: the job is failed at once, and one call retries it once the cause is gone.
 //
 // # Order
 //

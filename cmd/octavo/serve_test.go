@@ -257,17 +257,19 @@ func TestClearErrors(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = lock.Release() })
 	attached := func(env ...string) []string { return append(slices.Clone(engines), env...) }
+	const nowhere = "postgres://127.0.0.1:1/none?connect_timeout=2"
+	listen := "OCTAVO_LISTEN=" + enginetest.Address(t)
 	for name, c := range map[string]struct {
 		env  []string
 		want string
 	}{
-		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + inUse, "OCTAVO_LISTEN=" + enginetest.Address(t)}, "OCTAVO_DATA_DIR"},
+		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + inUse, listen}, "OCTAVO_DATA_DIR"},
 		"address in use":        {attached("OCTAVO_LISTEN=" + i.listen), "OCTAVO_LISTEN"},
-		"admin address in use":  {attached("OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_ADMIN_LISTEN="+i.admin), "OCTAVO_ADMIN_LISTEN"},
+		"admin address in use":  {attached(listen, "OCTAVO_ADMIN_LISTEN="+i.admin), "OCTAVO_ADMIN_LISTEN"},
 		"short session":         {[]string{"OCTAVO_SINK_SESSION_TIMEOUT=1s"}, "OCTAVO_SINK_SESSION_TIMEOUT"},
 		"unknown role":          {[]string{"OCTAVO_ROLES=cook"}, "OCTAVO_ROLES"},
-		"bad token":             {attached("OCTAVO_LISTEN="+enginetest.Address(t), "OCTAVO_BOOTSTRAP_TOKEN=short"), "OCTAVO_BOOTSTRAP_TOKEN"},
-		"no Postgres there":     {attached("OCTAVO_POSTGRES_URL=postgres://127.0.0.1:1/none?connect_timeout=2"), "Postgres"},
+		"bad token":             {attached(listen, "OCTAVO_BOOTSTRAP_TOKEN=short"), "OCTAVO_BOOTSTRAP_TOKEN"},
+		"no Postgres there":     {attached("OCTAVO_POSTGRES_URL=" + nowhere), "Postgres"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,9 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// inserter writes jobs into the transactions of others; it has no connections of its own. It notifies workers of every
-// job: river would leave out the notification of one that comes soon after another, whose transaction may have been
-// rolled back.
+// inserter writes jobs into the transactions of callers, and has no connections. It notifies workers of every job. By
+// default, river skips the notification of a job soon after the last job, even if the last job was rolled back.
 var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(nil), &river.Config{
 		Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin,
@@ -50,7 +49,7 @@ func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	return err
 }
 
-// EnqueueNew returns the id of the job, or 0 if one that waits does for it.
+// EnqueueNew is Enqueue, and returns the id of the job. The id is 0 if a pending job makes the new job needless.
 func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64, error) {
 	tx, ok := q.Tx()
 	if !ok {

@@ -18,5 +18,5 @@ func PageOf[T any](rows []T, size int, total int64) Page[T] {
 	return Page[T]{Rows: rows, Total: total}
 }
 
-// PageSize asks for one row more than the page, see pageOf.
+// PageSize asks for one row more than the page, see PageOf.
 func PageSize(size int) int32 { return int32(min(size, schema.MaxLimit)) + 1 } // min bounds the size.

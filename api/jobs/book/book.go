@@ -14,9 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf/join"
 )
 
-// Renderer makes a PDF of the files that input sends, and writes it to out. Nothing of either is held in this process.
-// An error with a method Public says in it what users may know, one with a method Final whether it would be the same
-// again, and one with a method TooLarge whether a part of the files might be rendered.
+// Renderer makes a PDF of the files that input sends, and writes it to out. It holds neither files nor PDF in this
+// process. Methods of its errors: Public returns what users may know, Final reports whether another try fails alike,
+// and TooLarge reports whether a part of the files might be rendered.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }
@@ -24,11 +24,11 @@ type Renderer interface {
 // Config has the settings of Write.
 type Config struct {
 	Renderer Renderer
-	// Memory is what the renderer probably needs at most for a part; 0 for no bound.
+	// Memory is the estimate of a part's largest need, in bytes; 0 is no bound.
 	Memory int64
 }
 
-// most is how often the front is made. Its number of sheets depends on the numbers in it, and they on it.
+// most bounds how often the front is made. The numbers in the front depend on its number of sheets, and the reverse.
 const most = 4
 
 // Write makes the PDF of a source and writes it to out.
@@ -44,7 +44,10 @@ func (c Config) Write(ctx context.Context, s pdf.Source, out io.Writer) error {
 	if len(m.parts) <= 1 {
 		counted := counter{out: out}
 		err := c.render(ctx, pdf.Files(s), &counted)
-		if m.parts = measured.Halve(measured.Whole()); !tooLarge(err) || counted.any || len(m.parts) <= 1 {
+		if !tooLarge(err) || counted.any {
+			return err
+		}
+		if m.parts = measured.Halve(measured.Whole()); len(m.parts) <= 1 {
 			return err
 		}
 	}
@@ -52,7 +55,7 @@ func (c Config) Write(ctx context.Context, s pdf.Source, out io.Writer) error {
 	return m.write(ctx, out)
 }
 
-// counter knows whether something was written.
+// counter notes whether something was written.
 type counter struct {
 	out io.Writer
 	any bool

@@ -50,7 +50,7 @@ func sourceOf(t *testing.T, title string, pages []page) pdf.Source {
 // everyKind is the text of a page with all kinds of blocks.
 const everyKind = "every kind"
 
-// started is what no part can be below: with it, each unit is a part of its own.
+// tiny is a bound that no part keeps, so that each unit becomes a part.
 const tiny = 1
 
 func write(t *testing.T, c book.Config, s pdf.Source) []byte {
@@ -82,8 +82,10 @@ func english() []page {
 func chinese() []page {
 	var pages []page
 	for i := range 6 {
-		pages = append(pages, page{fmt.Sprintf("第%d章（简介）", i), 0, strings.Repeat("中文的文字没有空格，每一行都可以断开。", 150) +
-			fmt.Sprintf("\n\n## 标题 <a href=\"#标题\" id=\"标题\"></a>\n\n[下一章](ref:page/p%d) [链接](ref:anchor/标题?page=p%d)\n", (i+1)%6, (i+3)%6)})
+		links := fmt.Sprintf("[下一章](ref:page/p%d) [链接](ref:anchor/标题?page=p%d)\n", (i+1)%6, (i+3)%6)
+		pages = append(pages, page{fmt.Sprintf("第%d章（简介）", i), 0,
+			strings.Repeat("中文的文字没有空格，每一行都可以断开。", 150) +
+				"\n\n## 标题 <a href=\"#标题\" id=\"标题\"></a>\n\n" + links})
 	}
 	return pages
 }

@@ -53,12 +53,15 @@ func (w *weak) Render(
 func huge() []page {
 	var text strings.Builder
 	for i := range 20 {
-		text.WriteString("## Section <a href=\"#s" + string(rune('a'+i)) + "\" id=\"s" + string(rune('a'+i)) + "\"></a>\n\n" +
-			strings.Repeat("Some words that fill a line. ", 60) + "\n\n[on](ref:anchor/s" + string(rune('a'+(i+7)%20)) +
+		own, other := string(rune('a'+i)), string(rune('a'+(i+7)%20))
+		text.WriteString("## Section <a href=\"#s" + own + "\" id=\"s" + own + "\"></a>\n\n" +
+			strings.Repeat("Some words that fill a line. ", 60) + "\n\n[on](ref:anchor/s" + other +
 			"?page=p1) [start](ref:page/p0) A note[^1].\n\n[^1]: To [the end](ref:page/p2).\n\n")
 	}
 	return []page{
-		{"Start", 0, "[Into](ref:anchor/sk?page=p1) it."}, {"Huge", 0, text.String()}, {"End", 1, "[Back](ref:page/p1)"},
+		{"Start", 0, "[Into](ref:anchor/sk?page=p1) it."},
+		{"Huge", 0, text.String()},
+		{"End", 1, "[Back](ref:page/p1)"},
 	}
 }
 

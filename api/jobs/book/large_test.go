@@ -146,8 +146,8 @@ func denseText(i, pages int) string {
 		fmt.Fprintf(&b, "| `%s` | **%s** | %s | %d | %s |\n", words(random, 1), words(random, 1), words(random, 1),
 			row*i, words(random, 5))
 	}
-	fmt.Fprintf(&b, "\n![%s](ref:file/image%d)\n\n{%% hint style=\"info\" %%}\n%s\n{%% endhint %%}\n\n", words(random, 2), i,
-		words(random, 10))
+	fmt.Fprintf(&b, "\n![%s](ref:file/image%d)\n\n", words(random, 2), i)
+	fmt.Fprintf(&b, "{%% hint style=\"info\" %%}\n%s\n{%% endhint %%}\n\n", words(random, 10))
 	for range 3 {
 		fmt.Fprintf(&b, "- %s `%s`\n", words(random, 6), words(random, 1))
 	}

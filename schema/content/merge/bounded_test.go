@@ -47,7 +47,7 @@ func TestDocumentsAreBounded(t *testing.T) {
 		"edited":   {own, edited, many(func(i int) string { return fmt.Sprint("A", i, " b c d") })},
 		"reversed": {own, reversed(own), own[:len(own)-1]},
 		"the same": {many(func(int) string { return "x" }), many(func(int) string { return "x y" })[1:], many(func(int) string { return "z x" })[2:]},
-		"twins":    {own[:2], append(slices.Clone(added[2:]), own[:2]...), append(slices.Clone(own[:2]), reversed(added[2:])...)},
+		"twins":    {own[:2], slices.Concat(added[2:], own[:2]), slices.Concat(own[:2], reversed(added[2:]))},
 		"deleted":  {own, edited, append(slices.Clone(own[:1]), added[:99]...)},
 		"replaced": {own, edited, added},
 		"one huge": {long("a", 40_000), long("b", 40_000), long("c", 39_000)},

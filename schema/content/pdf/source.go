@@ -35,8 +35,9 @@ type Source struct {
 	Language string
 	// Pages are in reading order.
 	Pages []Page
-	// Document reads the text of a page by its index. It is called once for each, in order, and its result is dropped before
-	// the next call. Its references have the titles of what they lead to.
+	// Document reads the text of a page by its index. Measure reads all pages once, and each rendering reads the
+	// pages of its part again. A result is dropped before the next call. References of a result have the titles of
+	// their targets.
 	Document func(i int) (schema.Document, error)
 	// Image reads a file of the space that is shown as an image; nil bytes stand for one that is not there.
 	Image func(id string) ([]byte, error)

@@ -11,8 +11,9 @@ func same(n ref) ref { return n }
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"null": "null", " 12 ": "12", "-1.5": "-1.5", "/Name#20x": "/Name#20x", "12 0 R": "12 0 R", "[1 2 0 R 3 4]": "[1 2 0 R 3 4]",
-		"[1 0 2 0 R]": "[1 0 2 0 R]", "<</A(a)/B<4142>/C[]>>": "<</A (a)/B <4142>/C []>>",
+		"null": "null", " 12 ": "12", "-1.5": "-1.5", "/Name#20x": "/Name#20x", "12 0 R": "12 0 R",
+		"[1 2 0 R 3 4]": "[1 2 0 R 3 4]",
+		"[1 0 2 0 R]":   "[1 0 2 0 R]", "<</A(a)/B<4142>/C[]>>": "<</A (a)/B <4142>/C []>>",
 		`(a\)b(c)\\)`: `(a\)b(c)\\)`, "% note\n[ ]": "[]", "<< /A << /B [ << >> ] >> >>": "<</A <</B [<<>>]>>>>",
 	} {
 		v, err := (&parser{from: []byte(in)}).value(0)
@@ -30,7 +31,8 @@ func TestValues(t *testing.T) {
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"()": "", "(a(b))": "a(b)", `(\(\)\\\n\101\7z)`: "()\\\nA\az", "(a\\\nb)": "ab", "<41 42>": "AB", "<4>": "@", "<4x>": "",
+		"()": "", "(a(b))": "a(b)", `(\(\)\\\n\101\7z)`: "()\\\nA\az", "(a\\\nb)": "ab", "<41 42>": "AB",
+		"<4>": "@", "<4x>": "",
 	} {
 		if got := string(text(in).bytes()); got != want {
 			t.Errorf("%s stands for %q, want %q", in, got, want)
