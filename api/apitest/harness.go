@@ -93,7 +93,12 @@ func (h *Harness) In(t testing.TB) *Harness {
 // Serve starts a server on the harness's store; extra rows are added to the table.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
-	cfg := frame.Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
+	// A busy machine reaches the product's time limits; a test of a limit sets its own.
+	cfg := frame.Config{
+		Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base",
+		HeaderTimeout: eventually.Patience, ReadTimeout: eventually.Patience, BodyStall: eventually.Patience,
+		WriteStall: eventually.Patience, OperationTimeout: eventually.Patience,
+	}
 	deps := api.Deps{
 		Store: h.Store, Intake: h.Intake, Insights: h.answers, Balances: balancesOf{}, Erasures: erasuresOf{}, Metrics: TestMetrics(h.T), Resolver: h.DNS,
 		Log: slog.New(slog.NewJSONHandler(h.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),

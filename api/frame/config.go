@@ -29,8 +29,10 @@ type Config struct {
 	// HeaderTimeout bounds the wait for a connection's first request, and for each request's headers and first piece of
 	// body, so that a slow sender cannot hold a connection. 0 means 10 s.
 	HeaderTimeout time.Duration
-	// ReadTimeout bounds reading one large body; bodyStall bounds each pause in it. 0 means 30 s.
+	// ReadTimeout bounds reading one large body. 0 means 30 s.
 	ReadTimeout time.Duration
+	// BodyStall bounds each pause between two bytes of a large body. 0 means 5 s.
+	BodyStall time.Duration
 	// WriteStall ends a connection whose client has taken next to nothing of its answer for as long, twice in a row. An
 	// answer may take longer as long as the client reads. 0 means 10 s.
 	WriteStall time.Duration
@@ -69,6 +71,7 @@ func (c Config) withDefaults() Config {
 	c.AuthEntries = cmp.Or(c.AuthEntries, 1<<16)
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
+	c.BodyStall = cmp.Or(c.BodyStall, 5*time.Second)
 	c.BodyMemory = cmp.Or(c.BodyMemory, 64<<20)
 	c.WriteStall = cmp.Or(c.WriteStall, 10*time.Second)
 	c.AnswerMemory = cmp.Or(c.AnswerMemory, 32<<20)

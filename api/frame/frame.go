@@ -57,6 +57,7 @@ type call struct {
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
+	bodyStall     time.Duration
 	shared        *sharedAnswer // The bytes of the answer, if others send them, too.
 	gone          bool          // The client has closed the connection: see watched.
 	page          bool          // Whether a refusal is a page: see Page.
@@ -76,7 +77,10 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 	}
 	f.base, f.cancel = context.WithCancel(context.Background())
 	f.calls.New = func() any {
-		return &call{frame: f, raw: body{memory: f.bodies}, inflated: body{memory: f.bodies}, readTimeout: cfg.ReadTimeout}
+		return &call{
+			frame: f, raw: body{memory: f.bodies}, inflated: body{memory: f.bodies},
+			readTimeout: cfg.ReadTimeout, bodyStall: cfg.BodyStall,
+		}
 	}
 	return f, nil
 }

@@ -32,8 +32,6 @@ const bodyLeap = 8
 const (
 	// bodyWait is how long a body waits for memory before its request is refused.
 	bodyWait = 2 * time.Second
-	// bodyStall is how long a large body may pause between two bytes.
-	bodyStall = 5 * time.Second
 	// bodyShare is the fraction of the memory that the bodies of one token may take, though never less than
 	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public and must not keep
 	// everybody else's large bodies out.
@@ -294,7 +292,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 
 // awaitProgress extends the read deadline for the next part of a large body.
 func (c *call) awaitProgress() error {
-	deadline := time.Now().Add(bodyStall)
+	deadline := time.Now().Add(c.bodyStall)
 	if whole := c.Now.Add(c.readTimeout); whole.Before(deadline) {
 		deadline = whole
 	}

@@ -103,10 +103,10 @@ func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 // TestUnreadAnswersTakeNoMemory holds connections that read nothing of large answers which need no token. All get their
 // answer, and none takes memory.
 func TestUnreadAnswersTakeNoMemory(t *testing.T) {
-	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.WriteStall = eventually.Patience })
+	h := apitest.New(t)
 	const conns, most = 100, 64 << 10 // most counts the client's end, too.
 	for name, path := range publicDownloads(h, random(5<<20)) {
-		h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.WriteStall = eventually.Patience })
+		h.Serve(nil)
 		h.Do("GET", path, "", nil) // The first answer fills the caches.
 		before := heap()
 		var open []net.Conn
@@ -176,7 +176,7 @@ func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMe
 	h = apitest.New(t)
 	metrics = apitest.TestMetrics(t)
 	h.Serve([]frame.Operation{read, small, change}, func(c *frame.Config, d *api.Deps) {
-		c.WriteStall, c.AnswerMemory = eventually.Patience, 8*large+4*large/2
+		c.AnswerMemory = 8*large + 4*large/2
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 		d.Metrics = metrics
 	})
