@@ -38,7 +38,7 @@ func (step) Kind() string { return "step" }
 func (s step) JobKind() schema.JobKind {
 	return schema.JobKind{
 		Name: s.Kind(), Doc: "Does what a test wants.", Order: schema.JobsInOrder, Workers: 4, Slow: time.Minute,
-		Attempts: 3, Timeout: 10 * time.Second,
+		Attempts: 3, Timeout: eventually.Patience,
 	}
 }
 

@@ -111,7 +111,7 @@ func (n *neighbour) askClickHouse(ctx context.Context, f *findings, login [2]str
 }
 
 func (n *neighbour) askKafka(ctx context.Context, f *findings, login [2]string) {
-	transport := &kafka.Transport{DialTimeout: 5 * time.Second}
+	transport := &kafka.Transport{DialTimeout: eventually.Patience}
 	defer transport.CloseIdleConnections()
 	if login[0] != "" {
 		mechanism, err := scram.Mechanism(scram.SHA256, login[0], login[1])
@@ -120,7 +120,7 @@ func (n *neighbour) askKafka(ctx context.Context, f *findings, login [2]string) 
 		}
 		transport.SASL = mechanism
 	}
-	client := &kafka.Client{Addr: kafka.TCP(n.Kafka), Timeout: 5 * time.Second, Transport: transport}
+	client := &kafka.Client{Addr: kafka.TCP(n.Kafka), Timeout: eventually.Patience, Transport: transport}
 	created, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "forged", NumPartitions: 1, ReplicationFactor: 1}}})
 	if err == nil {
 		f.Got = append(f.Got, fmt.Sprintf("Kafka as %q answers CreateTopics: %v", login, created.Errors))

@@ -22,7 +22,10 @@ import (
 // newTestLog starts a log on a new topic.
 func newTestLog(t testing.TB, brokers []string, change func(*Config)) *Log {
 	t.Helper()
-	cfg := Config{Brokers: brokers, Topic: "events", Partitions: 2, RetryWait: time.Millisecond, ProduceTimeout: 2 * time.Second, Logger: ingesttest.Logger(t)}
+	cfg := Config{
+		Brokers: brokers, Topic: "events", Partitions: 2, RetryWait: time.Millisecond,
+		ProduceTimeout: eventually.Patience, Logger: ingesttest.Logger(t),
+	}
 	if change != nil {
 		change(&cfg)
 	}

@@ -126,7 +126,7 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
+	client := newClient(engines.KafkaBrokers, login)
 	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 		{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1},
 	}})
@@ -175,7 +175,7 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	stopWriting()
 	wait.Wait()
 
-	fresh := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
+	fresh := newClient(engines.KafkaBrokers, login)
 	offsets, err := fresh.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: "group", Topics: map[string][]int{topic: {0}}})
 	if err != nil || offsets.Topics[topic][0].CommittedOffset != offset {
 		t.Errorf("the group's offset is %+v, want %d: %v", offsets, offset, err)
@@ -193,9 +193,15 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	}
 }
 
+func newClient(brokers []string, login sasl.Mechanism) *kafka.Client {
+	return &kafka.Client{
+		Addr: kafka.TCP(brokers...), Timeout: eventually.Patience, Transport: &kafka.Transport{SASL: login},
+	}
+}
+
 func commit(t *testing.T, brokers []string, login sasl.Mechanism, topic string, offset int64) int64 {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
+	client := newClient(brokers, login)
 	response, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
 		GroupID: "group", GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 0, Offset: offset}}},
 	})
@@ -207,7 +213,7 @@ func commit(t *testing.T, brokers []string, login sasl.Mechanism, topic string, 
 
 func readAll(t *testing.T, brokers []string, login sasl.Mechanism, topic string, partitions int) map[string]bool {
 	t.Helper()
-	dialer := &kafka.Dialer{Timeout: 10 * time.Second, SASLMechanism: login}
+	dialer := &kafka.Dialer{Timeout: eventually.Patience, SASLMechanism: login}
 	stored := map[string]bool{}
 	for partition := range partitions {
 		conn, err := dialer.DialLeader(t.Context(), "tcp", brokers[0], topic, partition)

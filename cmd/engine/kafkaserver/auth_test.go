@@ -34,7 +34,7 @@ func TestNothingWithoutThePassword(t *testing.T) {
 	if err := produce(t, known, "events", 0, "x"); err != nil {
 		t.Fatal(err)
 	}
-	dialer := &kafka.Dialer{Timeout: 5 * time.Second}
+	dialer := &kafka.Dialer{Timeout: eventually.Patience}
 	dialer.SASLMechanism, _ = scram.Mechanism(scram.SHA256, "octavo", "right")
 	conn, err := dialer.DialContext(t.Context(), "tcp", address) // as consumer groups connect
 	if err != nil {
