@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -79,20 +81,38 @@ func (s *Store) TryLock(ctx context.Context, name string) (*postgres.Lock, error
 	return s.db.TryLock(ctx, name)
 }
 
+// ErrNotMigrated means that the database lacks migrations of this binary.
+var ErrNotMigrated = errors.New("the database is not migrated to this version")
+
 // Ready fails unless Postgres answers and has every migration of this binary.
 func (s *Store) Ready(ctx context.Context) error {
+	err := s.Migrated(ctx)
+	if errors.Is(err, ErrNotMigrated) {
+		return schema.Unavailable(err, 0)
+	}
+	return err
+}
+
+// undefinedTable is Postgres' error code of a table that does not exist.
+const undefinedTable = "42P01"
+
+// Migrated fails with ErrNotMigrated if the database lacks migrations of this binary, or has another baseline.
+func (s *Store) Migrated(ctx context.Context) error {
 	var version int64
 	var baseline int
 	err := s.db.Pool.QueryRow(ctx, `select (select max(version_id) from goose_db_version where is_applied),
 		(select number from octavo_baseline)`).Scan(&version, &baseline)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
+		return fmt.Errorf("%w: it has no tables of Octavo", ErrNotMigrated)
+	}
 	if err != nil {
 		return postgres.Interpret(err, "migrations")
 	}
 	if baseline != schema.Baseline {
-		return schema.Unavailable(fmt.Errorf("database has baseline %d, want %d", baseline, schema.Baseline), 0)
+		return fmt.Errorf("%w: it has baseline %d, and this version uses %d", ErrNotMigrated, baseline, schema.Baseline)
 	}
 	if want := latestMigration(); version < want {
-		return schema.Unavailable(fmt.Errorf("database is at migration %d of %d", version, want), 0)
+		return fmt.Errorf("%w: it has migration %d of %d", ErrNotMigrated, version, want)
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/single"
@@ -91,7 +91,11 @@ func (n *node) deadLetters(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot list the dead letters: %w", err)
 	}
-	return strings.Count(out, "\n"), nil
+	var list []jsontext.Value
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		return 0, fmt.Errorf("cannot read the list of dead letters: %w", err)
+	}
+	return len(list), nil
 }
 
 // stop stops the node as an operator would, and then kills what is left.

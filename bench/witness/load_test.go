@@ -172,9 +172,12 @@ func TestOutcomeOfSeveralAttempts(t *testing.T) {
 
 func TestReconciledIsRead(t *testing.T) {
 	t.Parallel()
-	sum, err := parseReconciled([]byte(`{"partition":0,"from":2,"to":4,"events":2,"missing":1,"doubled":0,"unwanted":0}
-{"partition":0,"from":0,"to":9,"messages":9,"repeats":1,"unreadable":0,"events":80,"deadLettered":0,"rows":79,"otherRows":0,"differences":1}
-{"partition":1,"from":7,"to":8,"messages":1,"repeats":0,"unreadable":0,"events":20,"deadLettered":0,"rows":20,"otherRows":0,"differences":0}
+	sum, err := parseReconciled([]byte(`[{"partition":0,"from":2,"to":4,"events":2,"missing":1,"doubled":0,"unwanted":0}
+,{"partition":0,"from":0,"to":9,"messages":9,"repeats":1,"unreadable":0,"events":80,"deadLettered":0,
+"rows":79,"otherRows":0,"differences":1}
+,{"partition":1,"from":7,"to":8,"messages":1,"repeats":0,"unreadable":0,"events":20,"deadLettered":0,
+"rows":20,"otherRows":0,"differences":0}
+]
 `))
 	if err != nil || sum.Messages != 10 || sum.Removed != 7 || sum.Repeats != 1 || sum.Events != 100 || sum.Rows != 99 || sum.Ranges != 1 || len(sum.FirstLines) != 1 {
 		t.Errorf("got %+v, %v", sum, err)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/product"
 )
@@ -42,10 +43,13 @@ func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reco
 	return sum, nil
 }
 
-// parseReconciled reads the command's output: differences first, then
-// partitions.
+// parseReconciled reads the command's output, a JSON array: differences first, then partitions.
 func parseReconciled(output []byte) (sum Reconciled, err error) {
-	for line := range bytes.Lines(output) {
+	var list []jsontext.Value
+	if err := json.Unmarshal(output, &list); err != nil {
+		return sum, fmt.Errorf("cannot read the output of octavo reconcile: %w", err)
+	}
+	for _, line := range list {
 		var p struct {
 			Messages, Repeats, Events, Rows *int64
 			From, Differences               int64
@@ -55,7 +59,7 @@ func parseReconciled(output []byte) (sum Reconciled, err error) {
 		}
 		if p.Messages == nil || p.Repeats == nil || p.Events == nil || p.Rows == nil {
 			if len(sum.FirstLines) < MaxExamples {
-				sum.FirstLines = append(sum.FirstLines, string(bytes.TrimSpace(line)))
+				sum.FirstLines = append(sum.FirstLines, string(line))
 			}
 			continue
 		}

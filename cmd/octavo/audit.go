@@ -3,11 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -24,42 +21,28 @@ type AuditCmd struct {
 // AuditListCmd is `octavo audit list`.
 type AuditListCmd struct {
 	Settings `embed:""`
-	Limit    int  `help:"Maximum number to list. 0: all." default:"100"`
-	JSON     bool `help:"Print one JSON object per entry, with what changed."`
+	listFlags
 }
 
 // Run lists the entries.
 func (c *AuditListCmd) Run() error {
-	return withStore(&c.Settings, "audit list", func(ctx context.Context, st *store.Store) error { return c.list(ctx, st, os.Stdout) })
+	return withStore(&c.Settings, "audit list", func(ctx context.Context, st *store.Store) error {
+		return c.print(ctx, st, os.Stdout)
+	})
 }
 
 // auditPage is the number of entries that are read at once.
 const auditPage = 500
 
-func (c *AuditListCmd) list(ctx context.Context, st *store.Store, out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	if !c.JSON {
-		// Flush returns write errors.
-		_, _ = fmt.Fprintln(w, "AT\tACTION\tTYPE\tID\tACTOR\tNAME\tOPERATION\tADDRESS")
-	}
-	n := 0
-	err := eachEntry(ctx, st, func(e schema.AuditEntry) error {
-		if c.Limit > 0 && n == c.Limit {
-			return errEnough
-		}
-		n++
-		if c.JSON {
-			return printJSON(out, e)
-		}
-		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%q\t%s\t%s\n", e.At.UTC().Format(time.DateTime), e.Action, e.Target.Type, cmp.Or(e.Target.ID, "-"),
-			e.Actor.Type, cmp.Or(e.Actor.DisplayName, e.Actor.ID), cmp.Or(e.Operation, "-"), cmp.Or(e.Address, "-"))
-		return err
+func (c *AuditListCmd) print(ctx context.Context, st *store.Store, out io.Writer) error {
+	const header = "AT\tACTION\tTYPE\tID\tACTOR\tNAME\tOPERATION\tADDRESS"
+	return c.list(out, header, func(r *rows) error {
+		return eachEntry(ctx, st, func(e schema.AuditEntry) error {
+			return r.add(e, "%s\t%s\t%s\t%s\t%s\t%q\t%s\t%s", e.At.UTC().Format(time.DateTime), e.Action,
+				e.Target.Type, cmp.Or(e.Target.ID, "-"), e.Actor.Type, cmp.Or(e.Actor.DisplayName, e.Actor.ID),
+				cmp.Or(e.Operation, "-"), cmp.Or(e.Address, "-"))
+		})
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-		fmt.Fprintf(os.Stderr, "There are more than %d: see --limit.\n", c.Limit)
-	}
-	return firstError(err, w.Flush())
 }
 
 // eachEntry calls fn with each entry of the installation, the newest first.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,51 +28,34 @@ type DeadLetterListCmd struct {
 	Settings `embed:""`
 	All      bool   `help:"Also list those that were replayed."`
 	Site     string `help:"Only events of this site."`
-	Limit    int    `help:"Maximum number to list. 0: all." default:"100"`
-	JSON     bool   `help:"Print one JSON object per event, without its message."`
+	listFlags
 }
-
-// errEnough ends a listing.
-var errEnough = errors.New("enough")
 
 // Run lists the letters.
 func (c *DeadLetterListCmd) Run() error {
-	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true}, func(ctx context.Context, _ *backends, letters *deadletter.Letters) error {
-		return c.list(ctx, letters, os.Stdout)
-	})
+	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true},
+		func(ctx context.Context, _ *backends, letters *deadletter.Letters) error {
+			return c.print(ctx, letters, os.Stdout)
+		})
 }
 
-func (c *DeadLetterListCmd) list(ctx context.Context, letters *deadletter.Letters, out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	if !c.JSON {
-		// Flush returns write errors.
-		_, _ = fmt.Fprintln(w, "KEY\tSITE\tRECEIVED\tREASON\tSTATE\tERROR")
-	}
-	n := 0
-	err := letters.Each(ctx, c.All, func(d *deadletter.Letter, replayed bool) error {
-		if c.Site != "" && d.Site != c.Site {
-			return nil
-		}
-		if c.Limit > 0 && n == c.Limit {
-			return errEnough
-		}
-		n++
-		if c.JSON {
-			d.Message = nil
-			return printJSON(out, deadLetterLine{d.Key(), replayed, d})
-		}
-		state := "waiting"
-		if replayed {
-			state = "replayed"
-		}
-		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.80q\n", d.Key(), d.Site, d.Received.Format(time.DateTime), d.Reason, state, d.Error)
-		return err
+func (c *DeadLetterListCmd) print(ctx context.Context, letters *deadletter.Letters, out io.Writer) error {
+	return c.list(out, "KEY\tSITE\tRECEIVED\tREASON\tSTATE\tERROR", func(r *rows) error {
+		return letters.Each(ctx, c.All, func(d *deadletter.Letter, replayed bool) error {
+			if c.Site != "" && d.Site != c.Site {
+				return nil
+			}
+			state := "waiting"
+			if replayed {
+				state = "replayed"
+			}
+			if c.JSON {
+				d.Message = nil
+			}
+			return r.add(deadLetterLine{d.Key(), replayed, d}, "%s\t%s\t%s\t%s\t%s\t%.80q", d.Key(), d.Site,
+				d.Received.Format(time.DateTime), d.Reason, state, d.Error)
+		})
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-		fmt.Fprintf(os.Stderr, "There are more than %d: see --limit.\n", c.Limit)
-	}
-	return firstError(err, w.Flush())
 }
 
 type deadLetterLine struct {
@@ -181,7 +163,7 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 func withDeadLetters(s *Settings, want embedded.Set, run func(context.Context, *backends, *deadletter.Letters) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, s, want)
+	b, err := attach(ctx, s, want, false)
 	if err != nil {
 		return err
 	}

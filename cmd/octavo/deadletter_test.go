@@ -16,7 +16,7 @@ func TestDeadLetters(t *testing.T) {
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK url != 'https://docs.example.com/poison'"); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := i.octavo("deadletter", "list", "--json"); err != nil || list != "" {
+	if list, err := i.octavo("deadletter", "list", "--json"); err != nil || list != "[]" {
 		t.Fatalf("before there are any: %q, %v", list, err)
 	}
 	bad := `{"type":"page_view","session":{"visitorId":"b","sessionId":"b"},"location":{"url":"https://docs.example.com/poison"}}`
@@ -24,14 +24,15 @@ func TestDeadLetters(t *testing.T) {
 		t.Fatalf("%d %s", status, answer)
 	}
 	i.wantCounts(2, 2)
-	var letter struct{ Key, Site, Reason string }
+	var listed [1]struct{ Key, Site, Reason string }
 	i.until("a dead letter", func() error {
 		list, err := i.octavo("deadletter", "list", "--json", "--site", i.site)
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal([]byte(list), &letter)
+		return json.Unmarshal([]byte(list), &listed)
 	})
+	letter := listed[0]
 	if letter.Site != i.site || letter.Reason != "constraint" {
 		t.Errorf("%+v", letter)
 	}
@@ -60,7 +61,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 	i.wantCounts(3, 3)
 	i.until("the letter to be gone from the list", func() error {
-		if list, err := i.octavo("deadletter", "list", "--json"); err != nil || list != "" {
+		if list, err := i.octavo("deadletter", "list", "--json"); err != nil || list != "[]" {
 			return fmt.Errorf("%q, %w", list, err)
 		}
 		return nil

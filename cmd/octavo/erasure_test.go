@@ -235,11 +235,11 @@ func TestEraseVisitor(t *testing.T) {
 				return err
 			}
 			var sum sink.Reconciled
-			for line := range strings.Lines(output) {
-				var p sink.Reconciled
-				if err := json.Unmarshal([]byte(line), &p); err != nil {
-					return err
-				}
+			var list []sink.Reconciled
+			if err := json.Unmarshal([]byte(output), &list); err != nil {
+				return err
+			}
+			for _, p := range list {
 				sum.Erased, sum.Restored, sum.Rows, sum.DeadLettered = sum.Erased+p.Erased, sum.Restored+p.Restored, sum.Rows+p.Rows, sum.DeadLettered+p.DeadLettered
 			}
 			if sum.Erased != int64(mallorys) || sum.Restored != 0 || sum.DeadLettered != 1 || sum.Rows != int64(80+others) {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -12,13 +15,16 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // ExplainCmd is `octavo explain`.
 type ExplainCmd struct {
 	Settings `embed:""`
-	Site     string       `arg:"" help:"The site's id."`
-	Request  *os.File     `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate, or of the report; standard input if absent."`
+	Site     string       `arg:"" optional:"" help:"The site's id. Default: OCTAVO_SITE."`
+	Request  string       `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate, or of the report; standard input if absent."`
+	Known    string       `name:"site" env:"OCTAVO_SITE" help:"The site's id, if the arguments name none."`
 	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Which of POST …/insights/events/… the request is for: ${enum}."`
 }
 
@@ -31,24 +37,56 @@ func reportWords() kong.Vars {
 	return kong.Vars{"reports": strings.Join(words, ",")}
 }
 
+// arguments returns the site and the request's file, "" for standard input. A single argument that names a file is the
+// request's if the site is known otherwise.
+func (c *ExplainCmd) arguments() (site, file string, err error) {
+	site, file = c.Site, c.Request
+	if info, err := os.Stat(site); file == "" && c.Known != "" && err == nil && !info.IsDir() {
+		site, file = "", site
+	}
+	if site = cmp.Or(site, c.Known); site == "" {
+		return "", "", errors.New("name the site, or set OCTAVO_SITE")
+	}
+	return site, file, nil
+}
+
 // Run answers the request from the engine of a running node, or from one that it
 // starts for the time of the command, with this node's limits. The answer itself is
 // not printed.
-func (c *ExplainCmd) Run() (err error) {
-	in := io.Reader(os.Stdin)
-	if c.Request != nil {
-		in = c.Request
-		defer func() { err = firstError(err, c.Request.Close()) }()
+func (c *ExplainCmd) Run() error {
+	site, file, err := c.arguments()
+	if err != nil {
+		return err
 	}
-	body, err := io.ReadAll(in)
+	body, err := readInput(file)
 	if err != nil {
 		return err
 	}
 	ctx, stop := untilSignalled()
 	defer stop()
-	return withInsights(ctx, &c.Settings, embedded.Set{}, func(_ *backends, conn driver.Conn) error {
+	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true}, func(b *backends, conn driver.Conn) error {
+		st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
+		if err != nil {
+			return err
+		}
+		defer st.Stop()
+		// A site that does not exist would be answered like a site without events.
+		if _, err := st.SiteByID(ctx, site); err != nil {
+			return fmt.Errorf("site %s: %w", site, err)
+		}
 		service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))
-		x, err := service.Explain(ctx, c.Report, c.Site, body, time.Now())
+		x, err := service.Explain(ctx, c.Report, site, body, time.Now())
+		if x.Plan == "" {
+			return err
+		}
 		return firstError(err, x.Print(os.Stdout))
 	})
+}
+
+// readInput reads a file, or standard input for "".
+func readInput(file string) ([]byte, error) {
+	if file == "" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(file)
 }

@@ -37,8 +37,36 @@ func TestExplainCommand(t *testing.T) {
 	if output, err := i.octavo("explain", "--report=funnel", i.site, file); err != nil || !strings.Contains(output, "windowFunnel(") {
 		t.Errorf("%v\n%s", err, output)
 	}
+	if output, err := i.octavo("explain", "--site", i.site, "--report=funnel", file); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	if output, err := i.octavo("explain", "nosite", file); err == nil || output != "" {
+		t.Errorf("a site that does not exist is explained: %v\n%s", err, output)
+	}
 	write(`{"range":"last7Day"}`)
-	if output, err := i.octavo("explain", i.site, file); err == nil {
+	if output, err := i.octavo("explain", i.site, file); err == nil || output != "" {
 		t.Errorf("a wrong request is explained:\n%s", output)
+	}
+}
+
+// TestExplainArguments checks which argument is the site and which is the request's file.
+func TestExplainArguments(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "request.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ site, request, known, wantSite, wantFile string }{
+		{"s", "", "", "s", ""}, {"s", file, "", "s", file}, {"s", file, "other", "s", file}, {"s", "", "other", "s", ""},
+		{"", "", "known", "known", ""}, {file, "", "known", "known", file}, {file, "", "", file, ""},
+		{filepath.Dir(file), "", "known", filepath.Dir(file), ""},
+	} {
+		site, request, err := (&ExplainCmd{Site: c.site, Request: c.request, Known: c.known}).arguments()
+		if err != nil || site != c.wantSite || request != c.wantFile {
+			t.Errorf("%+v: %q, %q, %v", c, site, request, err)
+		}
+	}
+	if _, _, err := (&ExplainCmd{}).arguments(); err == nil {
+		t.Error("no site is named, and nothing is wrong")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/octavo-docs/octavo/api/frame"
@@ -160,43 +159,28 @@ type JobsListCmd struct {
 	Settings `embed:""`
 	State    string `help:"Only jobs in this state: waiting, running, retrying, failed or done." enum:",waiting,running,retrying,failed,done" default:""`
 	Kind     string `help:"Only jobs of this kind."`
-	Limit    int    `help:"Maximum number to list. 0: all." default:"100"`
-	JSON     bool   `help:"Print one JSON object per job."`
+	listFlags
 }
 
 // Run lists the jobs.
 func (c *JobsListCmd) Run() error {
-	return withStore(&c.Settings, "jobs list", func(ctx context.Context, st *store.Store) error { return c.list(ctx, st, os.Stdout) })
+	return withStore(&c.Settings, "jobs list", func(ctx context.Context, st *store.Store) error {
+		return c.print(ctx, st, os.Stdout)
+	})
 }
 
-func (c *JobsListCmd) list(ctx context.Context, st *store.Store, out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	if !c.JSON {
-		// Flush returns write errors.
-		_, _ = fmt.Fprintln(w, "ID\tKIND\tSTATE\tATTEMPT\tORGANIZATION\tSPACE\tCREATED\tNEXT ATTEMPT\tREASON")
-	}
-	n := 0
-	err := c.each(ctx, st, func(job schema.Job) error {
-		if c.Limit > 0 && n == c.Limit {
-			return errEnough
-		}
-		n++
-		if c.JSON {
-			return printJSON(out, job)
-		}
-		next := "-"
-		if job.NextAttemptAt != nil {
-			next = job.NextAttemptAt.Format(time.DateTime)
-		}
-		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%.120q\n", job.ID, job.Kind, job.State, job.Attempt, job.Organization,
-			job.Space, job.CreatedAt.Format(time.DateTime), next, job.Reason)
-		return err
+func (c *JobsListCmd) print(ctx context.Context, st *store.Store, out io.Writer) error {
+	const header = "ID\tKIND\tSTATE\tATTEMPT\tORGANIZATION\tSPACE\tCREATED\tNEXT ATTEMPT\tREASON"
+	return c.list(out, header, func(r *rows) error {
+		return c.each(ctx, st, func(job schema.Job) error {
+			next := "-"
+			if job.NextAttemptAt != nil {
+				next = job.NextAttemptAt.Format(time.DateTime)
+			}
+			return r.add(job, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%.120q", job.ID, job.Kind, job.State, job.Attempt,
+				job.Organization, job.Space, job.CreatedAt.Format(time.DateTime), next, job.Reason)
+		})
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-		fmt.Fprintf(os.Stderr, "There are more than %d: see --limit.\n", c.Limit)
-	}
-	return firstError(err, w.Flush())
 }
 
 // jobsPage is the number of jobs that commands read at once.

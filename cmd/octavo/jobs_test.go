@@ -34,8 +34,12 @@ func TestJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed, err := i.octavo("jobs", "list", "--state", "failed", "--json")
-	var job schema.Job
-	if err != nil || json.Unmarshal([]byte(listed), &job) != nil || job.Reason != "the disk was full" || job.Organization != i.org {
+	var failed []schema.Job
+	if err != nil || json.Unmarshal([]byte(listed), &failed) != nil || len(failed) != 1 {
+		t.Fatalf("%v: %s", err, listed)
+	}
+	job := failed[0]
+	if job.Reason != "the disk was full" || job.Organization != i.org {
 		t.Fatalf("%v: %s", err, listed)
 	}
 	if table, err := i.octavo("jobs", "list"); err != nil || !strings.Contains(table, job.ID) || !strings.Contains(table, "the disk was full") {

@@ -15,3 +15,35 @@ func printJSON(w io.Writer, value any, options ...json.Options) error {
 	options = append(options, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
 	return json.MarshalEncode(jsontext.NewEncoder(w, options...), value, options...)
 }
+
+// jsonList prints values as the elements of a JSON array, each on a line of its own.
+type jsonList struct {
+	to      io.Writer
+	printed bool
+}
+
+// add prints the next element.
+func (l *jsonList) add(value any) error {
+	before := "["
+	if l.printed {
+		before = ","
+	}
+	l.printed = true
+	if _, err := io.WriteString(l.to, before); err != nil {
+		return err
+	}
+	return printJSON(l.to, value)
+}
+
+// end closes the array. After a failure before the first element, it prints nothing: an empty array would be an answer.
+func (l *jsonList) end(failure error) error {
+	closing := "]\n"
+	switch {
+	case !l.printed && failure != nil:
+		return failure
+	case !l.printed:
+		closing = "[]\n"
+	}
+	_, err := io.WriteString(l.to, closing)
+	return firstError(failure, err)
+}

@@ -37,11 +37,7 @@ type commands struct {
 	Engine     EngineCmd     `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
 }
 
-func main() {
-	var cli commands
-	ctx := kong.Parse(&cli, append(options(os.Stdin), kong.UsageOnError())...)
-	ctx.FatalIfErrorf(ctx.Run())
-}
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
 
 func options(stdin io.Reader) []kong.Option {
 	secrets := newSecretFiles(stdin)

@@ -20,10 +20,15 @@ type MigrateCmd struct {
 }
 
 // Run migrates and prints what it did.
-func (c *MigrateCmd) Run() error {
+func (c *MigrateCmd) Run() (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
-	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true}, func(b *backends, events driver.Conn) error {
+	b, err := attach(ctx, &c.Settings, embedded.Set{Postgres: true, ClickHouse: true}, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	return b.withInsights(ctx, &c.Settings, func(b *backends, events driver.Conn) error {
 		return c.migrate(ctx, b, events)
 	})
 }

@@ -25,7 +25,7 @@ type ReconcileCmd struct {
 	Settings `embed:""`
 	From     int64 `help:"Offset to begin at in each partition, or the log's first one if that is later."`
 	Repair   bool  `help:"Insert events that are in the log but not in the table, each once; for use after a restored backup, for example. Events of erased visitors, and those that their site no longer keeps, stay away; rows that an operator deleted come back."`
-	JSON     bool  `help:"Print JSON objects, one per line: each difference, then each partition."`
+	JSON     bool  `help:"Print a JSON array: each difference, then each partition."`
 }
 
 // Validate is called by kong.
@@ -112,13 +112,14 @@ type comparison func(ctx context.Context, from int64, report func(sink.Differenc
 func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // Flush returns write errors
+	array := jsonList{to: out}
 	reported, differences := 0, 0
 	list, err := compare(ctx, c.From, func(d sink.Difference) error {
 		if reported++; d.Remains() {
 			differences++
 		}
 		if c.JSON {
-			return printJSON(out, d)
+			return array.add(d)
 		}
 		if reported == 1 {
 			line("PARTITION\tFROM\tTO\tEVENTS\tMISSING\tDOUBLED\tUNWANTED\tPUT BACK")
@@ -134,11 +135,14 @@ func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Wri
 	}
 	for _, p := range list {
 		if c.JSON {
-			err = firstError(err, printJSON(out, p))
+			err = firstError(err, array.add(p))
 			continue
 		}
 		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",
 			p.Partition, p.From, p.To, p.Messages, p.Repeats, p.Unreadable, p.Events, p.DeadLettered, p.Erased, p.Rows, p.Others, p.Restored, p.Differences)
+	}
+	if c.JSON {
+		err = array.end(err)
 	}
 	if err = firstError(err, w.Flush()); err == nil && differences > 0 {
 		err = fmt.Errorf("the log and the table differ in %d ranges of offsets", differences)

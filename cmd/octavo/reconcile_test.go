@@ -28,11 +28,11 @@ func TestReconcile(t *testing.T) {
 			return err
 		}
 		var sum sink.Reconciled
-		for line := range strings.Lines(output) {
-			var p sink.Reconciled
-			if err := json.Unmarshal([]byte(line), &p); err != nil {
-				return err
-			}
+		var list []sink.Reconciled
+		if err := json.Unmarshal([]byte(output), &list); err != nil {
+			return err
+		}
+		for _, p := range list {
 			sum.Events += p.Events
 			sum.Rows += p.Rows
 		}

@@ -24,8 +24,8 @@ type SeedCmd struct {
 	Events      int    `help:"Number of events to send." default:"500000"`
 	Days        int    `help:"Spread the events over this many days until now." default:"30"`
 	Visitors    int    `help:"Number of different visitors." default:"50000"`
-	Org         string `help:"Id of the organization to use. Default: a new one, Example docs."`
-	Site        string `help:"Id of the organization's site to use. Default: a new one, Example docs, with spaces."`
+	Org         string `env:"OCTAVO_ORG" help:"Id of the organization to use. Default: a new one, Example docs."`
+	Site        string `env:"OCTAVO_SITE" help:"Id of the organization's site to use. Default: a new one, Example docs, with spaces."`
 	Batch       int    `help:"Events per request." default:"500"`
 	Concurrency int    `help:"Requests at the same time." default:"4"`
 	Seed        uint64 `help:"Seed of the generator: the same seed gives the same visitors, pages and sessions." default:"1"`

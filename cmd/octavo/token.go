@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"text/tabwriter"
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
@@ -66,29 +65,48 @@ func (c *TokenCreateCmd) Run() error {
 type TokenListCmd struct {
 	Settings `embed:""`
 	owner    `embed:""`
+	listFlags
+}
+
+// tokenLine is a token as `octavo token list --json` prints it.
+type tokenLine struct {
+	ID         string     `json:"id"`
+	Kind       string     `json:"kind"`
+	User       *string    `json:"user,omitzero"`
+	Site       *string    `json:"site,omitzero"`
+	Name       string     `json:"name"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	LastUsedAt *time.Time `json:"lastUsedAt,omitzero"`
+	ExpiresAt  *time.Time `json:"expiresAt,omitzero"`
+	RevokedAt  *time.Time `json:"revokedAt,omitzero"`
 }
 
 // Run lists the tokens.
 func (c *TokenListCmd) Run() error {
 	return withStore(&c.Settings, "token list", func(ctx context.Context, st *store.Store) error {
-		list, err := st.ListTokens(ctx, store.TokenFilter{User: c.User, SiteID: c.Site})
+		tokens, err := st.ListTokens(ctx, store.TokenFilter{User: c.User, SiteID: c.Site})
 		if err != nil {
 			return err
 		}
-		w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-		// Flush returns write errors.
-		_, _ = fmt.Fprintln(w, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE")
-		for _, t := range list {
-			holder := "every published site"
-			if t.UserID != nil {
-				holder = *t.UserID
-			} else if t.SiteID != nil {
-				holder = *t.SiteID
+		return c.list(os.Stdout, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE", func(r *rows) error {
+			for _, t := range tokens {
+				holder := "every published site"
+				if t.UserID != nil {
+					holder = *t.UserID
+				} else if t.SiteID != nil {
+					holder = *t.SiteID
+				}
+				line := tokenLine{
+					t.ID, t.Kind, t.UserID, t.SiteID, t.Name, t.CreatedAt, t.LastUsedAt, t.ExpiresAt, t.RevokedAt,
+				}
+				err := r.add(line, "%s\t%s\t%s\t%s\t%s\t%s\t%s", t.ID, t.Kind, holder, t.Name,
+					t.CreatedAt.Format(time.DateTime), day(t.LastUsedAt), tokenState(t, time.Now()))
+				if err != nil {
+					return err
+				}
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, holder, t.Name,
-				t.CreatedAt.Format(time.DateTime), day(t.LastUsedAt), tokenState(t, time.Now()))
-		}
-		return w.Flush()
+			return nil
+		})
 	})
 }
 
@@ -150,7 +168,7 @@ func (c *TokenRotateCmd) Run() error {
 func withStore(s *Settings, command string, run func(context.Context, *store.Store) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, s, embedded.Set{Postgres: true})
+	b, err := attach(ctx, s, embedded.Set{Postgres: true}, false)
 	if err != nil {
 		return err
 	}
@@ -160,7 +178,7 @@ func withStore(s *Settings, command string, run func(context.Context, *store.Sto
 		return err
 	}
 	defer st.Stop()
-	if _, err := st.Migrate(ctx); err != nil {
+	if err := st.Migrated(ctx); err != nil {
 		return err
 	}
 	return run(postgres.By(ctx, operator(command)), st)

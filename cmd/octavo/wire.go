@@ -39,10 +39,7 @@ type backends struct {
 // stops them.
 func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog.Logger, onRestart func(string)) (*backends, error) {
 	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, kafkaLogin: s.kafkaLogin(), clickHouseURL: s.ClickHouseURL}
-	want.Postgres = want.Postgres && s.PostgresURL == ""
-	want.Kafka = want.Kafka && len(s.KafkaBrokers) == 0
-	want.ClickHouse = want.ClickHouse && s.ClickHouseURL == ""
-	if want == (embedded.Set{}) {
+	if want = s.embedded(want); want == (embedded.Set{}) {
 		return b, nil
 	}
 	engines, err := embedded.Start(ctx, embedded.Config{
@@ -75,6 +72,15 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 		return nil, errors.Join(err, b.stop(context.WithoutCancel(ctx)))
 	}
 	return b, nil
+}
+
+// embedded returns the engines in want that no setting names.
+func (s *Settings) embedded(want embedded.Set) embedded.Set {
+	return embedded.Set{
+		Postgres:   want.Postgres && s.PostgresURL == "",
+		Kafka:      want.Kafka && len(s.KafkaBrokers) == 0,
+		ClickHouse: want.ClickHouse && s.ClickHouseURL == "",
+	}
 }
 
 func embeddedLogin(l embedded.Login) eventlog.Login {
@@ -133,17 +139,14 @@ func writeNotes(path string, n notes) error {
 	return nil
 }
 
-// besideRunning opens the engines for a short command: those of a node that
-// runs on the same data directory, or else embedded ones that it starts for the
-// time of the command.
-func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backends, error) {
+// attach opens the engines for a short command: the engines of a node that runs on the same data directory, or
+// embedded engines that it starts for the time of the command. It creates no data, unless create is set.
+func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*backends, error) {
 	var running notes
 	text, err := os.ReadFile(notesFile(s))
 	there := err == nil && json.Unmarshal(text, &running) == nil
-	if there {
-		if err := embedded.CheckBaseline(s.DataDir, schema.Baseline); err != nil {
-			return nil, err
-		}
+	if err := embedded.CheckBaseline(s.DataDir, schema.Baseline); err != nil {
+		return nil, err
 	}
 	if there && running.answers(ctx) {
 		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse, kafkaBrokers: running.Kafka, kafkaLogin: s.kafkaLogin()}
@@ -161,19 +164,31 @@ func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backen
 		}
 		return b, nil
 	}
+	if !create {
+		if err := embedded.CheckData(s.DataDir, s.embedded(want)); err != nil {
+			return nil, err
+		}
+	}
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return openBackends(ctx, s, want, quiet, nil)
 }
 
-// withInsights runs a short command's work beside a running node, as besideRunning
-// does, with a connection to the insights store.
-func withInsights(ctx context.Context, s *Settings, want embedded.Set, work func(*backends, driver.Conn) error) (err error) {
+// withInsights runs a short command's work on the engines that attach opens, with a connection to the insights
+// store.
+func withInsights(
+	ctx context.Context, s *Settings, want embedded.Set, work func(*backends, driver.Conn) error,
+) (err error) {
 	want.ClickHouse = true
-	b, err := besideRunning(ctx, s, want)
+	b, err := attach(ctx, s, want, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	return b.withInsights(ctx, s, work)
+}
+
+// withInsights runs work with a connection to the insights store.
+func (b *backends) withInsights(ctx context.Context, s *Settings, work func(*backends, driver.Conn) error) (err error) {
 	conn, err := openClickHouse(b.clickHouseURL, s.ClickHouseTLSCA, 1)
 	if err != nil {
 		return err

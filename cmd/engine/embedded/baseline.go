@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,18 +56,40 @@ func foundBaseline(dir string) (found string, filled bool, err error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", false, err
 	}
-	for _, engine := range []string{Postgres, Kafka, ClickHouse} {
-		entries, err := os.ReadDir(filepath.Join(dir, engine))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", false, err
-		}
-		for _, e := range entries {
-			if e.Name() != "lost+found" { // a new file system has this folder
-				return "", true, nil
-			}
+	for _, engine := range All.names() {
+		if filled, err := hasData(dir, engine); filled || err != nil {
+			return "", filled, err
 		}
 	}
 	return "", false, nil
+}
+
+// hasData tells whether an engine has written into its folder of the data directory.
+func hasData(dir, engine string) (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, engine))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.Name() != "lost+found" // A new file system has this folder.
+	}), nil
+}
+
+// ErrNoData is the error of CheckData.
+var ErrNoData = errors.New("has no data")
+
+// CheckData fails with ErrNoData if the data directory has no data of a wanted engine, which Start would create.
+func CheckData(dir string, want Set) error {
+	for _, engine := range want.names() {
+		filled, err := hasData(dir, engine)
+		if err == nil && !filled {
+			err = ErrNoData
+		}
+		if err != nil {
+			return fmt.Errorf("data directory %s: %s: %w", dir, engine, err)
+		}
+	}
+	return nil
 }
 
 // markBaseline writes the baseline file, before the first engine starts. The caller holds the directory's lock and has

@@ -22,6 +22,19 @@ type Set struct{ Postgres, Kafka, ClickHouse bool }
 // All three engines.
 var All = Set{Postgres: true, Kafka: true, ClickHouse: true}
 
+// names lists the selected engines.
+func (s Set) names() (list []string) {
+	for _, engine := range []struct {
+		name   string
+		wanted bool
+	}{{Postgres, s.Postgres}, {Kafka, s.Kafka}, {ClickHouse, s.ClickHouse}} {
+		if engine.wanted {
+			list = append(list, engine.name)
+		}
+	}
+	return list
+}
+
 // Config of one set of engines.
 type Config struct {
 	// DataDir is locked: it belongs to one process at a time.
