@@ -36,15 +36,29 @@ func checkJSON(body []byte) error {
 			if _, err = r.ReadToken(); errors.Is(err, io.EOF) {
 				return nil
 			}
-			err = errors.Join(err, errors.New("there is more than one value"))
+			if err == nil {
+				return schema.BadRequest("the body has more than one JSON value")
+			}
 		}
 		if err != nil {
-			return schema.BadRequest("the body must be a JSON object")
+			return notJSON(body, err)
 		}
 		if r.StackDepth() > maxDepth {
 			return schema.BadRequest("the body nests deeper than " + strconv.Itoa(maxDepth) + " levels")
 		}
 	}
+}
+
+// notJSON says where a body stops being JSON.
+func notJSON(body []byte, err error) error {
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		return schema.BadRequest("the body must be a JSON object")
+	case !ok, errors.Is(err, io.ErrUnexpectedEOF):
+		return schema.BadRequest("the body ends before the JSON does")
+	}
+	return schema.BadRequest("the body " + schema.NotJSON(body, syntactic.ByteOffset))
 }
 
 // invalid refuses the value that was read last.

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 )
@@ -22,4 +24,18 @@ func DecodeJSON[T any](raw []byte) (T, error) {
 		return value, Internal(fmt.Errorf("stored JSON is no %T: %w", value, err))
 	}
 	return value, nil
+}
+
+// LineAndColumn returns the place of a byte in a text, both counted from 1. Columns are characters. An offset outside
+// of the text is its nearest end.
+func LineAndColumn(text []byte, offset int64) (line, column int) {
+	before := text[:min(max(offset, 0), int64(len(text)))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before[:start], []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
+}
+
+// NotJSON says where a text stops being JSON, to complete a sentence that begins with the text's name.
+func NotJSON(text []byte, offset int64) string {
+	line, column := LineAndColumn(text, offset)
+	return fmt.Sprintf("is not valid JSON at line %d, column %d", line, column)
 }

@@ -183,3 +183,15 @@ func TestTokenForms(t *testing.T) {
 		t.Errorf("%q %q", a, b)
 	}
 }
+
+func TestLineAndColumn(t *testing.T) {
+	t.Parallel()
+	const text = "a\nbé\r\n\nd"
+	for offset, want := range map[int64][2]int{
+		-1: {1, 1}, 0: {1, 1}, 1: {1, 2}, 2: {2, 1}, 3: {2, 2}, 5: {2, 3}, 7: {3, 1}, 8: {4, 1}, 9: {4, 2}, 99: {4, 2},
+	} {
+		if line, column := LineAndColumn([]byte(text), offset); line != want[0] || column != want[1] {
+			t.Errorf("byte %d: line %d, column %d, want %v", offset, line, column, want)
+		}
+	}
+}

@@ -122,7 +122,9 @@ func TestWrongTypesAreNamed(t *testing.T) {
 		`[]`:                     "the body must be an object, got an array",
 		`{`:                      "the body ends before the JSON does",
 		`{"text":"a","text":""}`: "text is given twice",
-		`{"text":tru}`:           "text is not valid JSON",
+		`{"text":tru}`:           "text is not valid JSON at line 1, column 12",
+		"{\"list\":[\n\"é\",]}":  "list is not valid JSON at line 2, column 4",
+		"{\n\n  \"flag\" 1}":     "flag is not valid JSON at line 3, column 10",
 	} {
 		err := readJSON([]byte(text), &body)
 		if e := schema.AsError(err); err == nil || e.Code != 400 || e.Message != want {

@@ -48,13 +48,13 @@ func readJSON(body []byte, value any, options ...json.Options) error {
 		return err
 	}
 	if err := json.Unmarshal(body, value, options...); err != nil {
-		return jsonError(err)
+		return jsonError(body, err)
 	}
 	return nil
 }
 
-// jsonError names the member that cannot be decoded, and says why.
-func jsonError(err error) error {
+// jsonError names the member of body that cannot be decoded, and says why.
+func jsonError(body []byte, err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		if errors.Is(err, json.ErrUnknownName) {
 			return schema.Invalid(jsonPath(semantic.JSONPointer), "is not a known member")
@@ -69,7 +69,7 @@ func jsonError(err error) error {
 		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 			return schema.Invalid(field, "ends before the JSON does")
 		}
-		return schema.Invalid(field, "is not valid JSON")
+		return schema.Invalid(field, schema.NotJSON(body, syntactic.ByteOffset))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return schema.Invalid("", "ends before the JSON does")

@@ -17,7 +17,7 @@ func memberText(body []byte, member string) (string, error) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
 	start, err := decoder.ReadToken()
 	if err != nil {
-		return "", jsonError(err)
+		return "", jsonError(body, err)
 	}
 	if start.Kind() != jsontext.KindBeginObject {
 		return "", schema.Invalid("", "must be an object, got "+kindName(start.Kind()))
@@ -29,18 +29,18 @@ func memberText(body []byte, member string) (string, error) {
 			name, err = jsontext.AppendUnquote(name[:0], quoted)
 		}
 		if err != nil {
-			return "", jsonError(err)
+			return "", jsonError(body, err)
 		}
 		if string(name) != member {
 			if err := decoder.SkipValue(); err != nil {
-				return "", jsonError(err)
+				return "", jsonError(body, err)
 			}
 			continue
 		}
 		value, err := decoder.ReadToken()
 		switch {
 		case err != nil:
-			return "", jsonError(err)
+			return "", jsonError(body, err)
 		case value.Kind() == jsontext.KindNull:
 			return "", schema.Invalid(member, "is required")
 		case value.Kind() != jsontext.KindString:
@@ -53,7 +53,7 @@ func memberText(body []byte, member string) (string, error) {
 		return value.String(), nil
 	}
 	if _, err := decoder.ReadToken(); err != nil {
-		return "", jsonError(err)
+		return "", jsonError(body, err)
 	}
 	return "", schema.Invalid(member, "is required")
 }

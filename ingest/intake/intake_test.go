@@ -152,7 +152,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{``, insights.NotJSON, "the body must be a JSON object"},
 		{`[]`, insights.NotJSON, "the body must be a JSON object"},
-		{`{`, insights.NotJSON, "the body is not valid JSON near byte 1"},
+		{`{`, insights.NotJSON, "the body is not valid JSON at line 1, column 2"},
 		{`{}`, insights.MissingField, "events: is required"},
 		{`{"events":null}`, insights.MissingField, "events: is required"},
 		{`{"events":{}}`, insights.NotJSON, "events: must be an array"},

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -50,7 +51,7 @@ func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 // syntax refuses the whole body. An empty problem is a syntax error at pos.
 func (d *decoder) syntax(problem string) *insights.Refusal {
 	if problem == "" {
-		problem = "is not valid JSON near byte " + itoa(min(d.pos, len(d.data)))
+		problem = schema.NotJSON(d.data, int64(d.pos))
 	}
 	e := insights.Refuse(insights.NotJSON, "", problem)
 	e.Message = "the body " + problem

@@ -274,7 +274,7 @@ func TestValues(t *testing.T) {
 		{"siteSection", `"sec_06h03m2k9v0000000000000abc"`, "06h03m2k9v0000000000000abc"},
 		{"siteSection", `"sec_else"`, "sec_else"},
 		{"visitorDevice", `"mobile"`, "mobile"},
-		{"visitorDevice", `"Mobile"`, "!must be one of desktop, tablet, mobile, unknown"},
+		{"visitorDevice", `"Mobile"`, `!must be a value of the column, not "Mobile"`},
 		{"visitorDevice", `""`, "!must be one of desktop, tablet, mobile, unknown"},
 		{"visitorDevice", `null`, "!must be one of desktop, tablet, mobile, unknown"},
 		{"visitorBot", `""`, ""},

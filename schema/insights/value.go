@@ -177,8 +177,11 @@ func (v enumValue) Parse(raw jsontext.Value) (any, error) {
 	if err == nil && s == "" && v.empty {
 		return s, nil
 	}
-	if _, ok := v.enum.Code(s); err != nil || !ok {
+	if err != nil || s == "" {
 		return nil, errors.New("must be " + v.Shape())
+	}
+	if _, ok := v.enum.Code(s); !ok {
+		return nil, &WordError{What: "a value of the column", Word: s, Known: v.enum.words}
 	}
 	return s, nil
 }

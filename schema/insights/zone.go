@@ -2,6 +2,7 @@ package insights
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,13 +63,30 @@ func Location(name string) (*time.Location, error) {
 	}
 	l, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, errZone
+		return nil, unknownZone(name)
 	}
 	locations.Store(name, l)
 	return l, nil
 }
 
 var errZone = errors.New("must be a time zone of the IANA database, such as Europe/Berlin")
+
+// unknownZone refuses a name, with the zone that has the name in other letter cases.
+func unknownZone(name string) error {
+	titled, start := []byte(strings.ToLower(name)), true
+	for i, c := range titled {
+		if start && 'a' <= c && c <= 'z' {
+			titled[i] = c - 'a' + 'A'
+		}
+		start = c == '/' || c == '_' || c == '-'
+	}
+	for _, near := range []string{string(titled), strings.ToUpper(name)} {
+		if _, err := time.LoadLocation(near); err == nil {
+			return fmt.Errorf("%w; did you mean %q?", errZone, near)
+		}
+	}
+	return errZone
+}
 
 // BucketReach is how far before a range its first bucket may begin, and some more.
 const BucketReach = 40 * 24 * time.Hour

@@ -37,10 +37,8 @@ func readJSON(text []byte) (*node, error) {
 }
 
 func (r *jsonReader) problem(offset int64, text string) error {
-	before := r.text[:min(max(offset, 0), int64(len(r.text)))]
-	return &Problem{
-		Line: bytes.Count(before, []byte("\n")) + 1, Column: len(before) - bytes.LastIndexByte(before, '\n'), Text: text, Code: schema.SpecParseError,
-	}
+	line, column := schema.LineAndColumn(r.text, offset)
+	return &Problem{Line: line, Column: column, Text: text, Code: schema.SpecParseError}
 }
 
 func (r *jsonReader) explain(err error) error {
@@ -54,7 +52,7 @@ func (r *jsonReader) explain(err error) error {
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		offset = syntactic.ByteOffset
 	}
-	return r.problem(offset, "is no valid JSON")
+	return r.problem(offset, "is not valid JSON")
 }
 
 // next is where the next token starts.

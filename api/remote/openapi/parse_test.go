@@ -49,7 +49,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                           "is empty",
-		"{":                          "line 1, column 2: is no valid JSON",
+		"{":                          "line 1, column 2: is not valid JSON",
 		"{\n  \"a\": 1,\n  \"b\" 2}": "line 3, column 7",
 		`{"a":1,"a":2}`:              "line 1, column 8: has a member twice",
 		`{"a":1} {}`:                 "goes on after its end",
