@@ -32,7 +32,7 @@ func (l *Log) watch(run context.Context) {
 			count, err = l.topic.tryEnsure(run, &l.cfg)
 		}
 		if err != nil {
-			continue // the produces log what is wrong
+			continue // failing produces log the cause
 		}
 		l.mu.Lock()
 		had := len(l.partitions)
@@ -58,7 +58,7 @@ func (l *Log) resize(run context.Context, count int) {
 		l.workers.Go(func() { p.run(run) })
 	}
 	for id := count; id < len(l.partitions); id++ {
-		l.partitions[id].close() // refuses its waiting messages: their partition is gone
+		l.partitions[id].close() // its waiting messages are refused, because their partition no longer exists
 	}
 	l.partitions = list
 }
