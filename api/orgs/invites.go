@@ -110,7 +110,7 @@ const maxEmail = 254
 var mailHost = regexp.MustCompile(`^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+` +
 	`\p{L}[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}]$`)
 
-// isEmail tells whether a text is a single address at a domain and nothing more, such as a name. Addresses at this
+// isEmail reports whether a text is a single address at a domain and nothing more, such as a name. Addresses at this
 // machine and at IP addresses are refused: the operator's mail server would deliver to itself.
 func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)

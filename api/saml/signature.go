@@ -95,7 +95,8 @@ func checkSignature(signature, parent *etree.Element) error {
 	return nil
 }
 
-// verify gives what the signature of an element covers, parsed from the bytes that were verified. It must be by one of the certificates.
+// verify returns what the signature of an element covers, parsed from the bytes that were verified. It must be by one
+// of the certificates.
 func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) (*etree.Element, error) {
 	signature := signatureOf(el)
 	if err := checkSignature(signature, el); err != nil {

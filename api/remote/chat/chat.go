@@ -71,7 +71,7 @@ type (
 	}
 )
 
-// Ask gives the text of the model's answer. Its errors are of type *provider.Error.
+// Ask returns the text of the model's answer. Its errors are of type *provider.Error.
 func (c *Client) Ask(ctx context.Context, r Request) (string, error) { return c.ask(ctx, r, nil) }
 
 // AskJSON asks for one JSON object and decodes it into answer. check, which may be nil, says what is wrong with the decoded value.

@@ -79,7 +79,7 @@ func New(guard *outbound.Guard) *Client {
 	}
 }
 
-// Find gives the page at an absolute http or https address.
+// Find returns the page at an absolute http or https address.
 func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	at := *address
 	at.Fragment, at.RawFragment = "", ""

@@ -120,7 +120,8 @@ func (c *Client) write(ctx context.Context, path string, from layers, tip plumbi
 	return afterClose(err, os.Remove(file.Name()))
 }
 
-// reachable gives a commit and all objects of its tree, whatever their names: the server takes them for known from then on.
+// reachable returns a commit and all objects of its tree, whatever their names: the server takes them for known from
+// then on.
 func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial bool) ([]plumbing.Hash, error) {
 	root, err := treeOf(from, tip)
 	if err != nil {

@@ -91,7 +91,7 @@ func (e *Error) Is(target error) bool {
 	return ok && e.Reason == reason
 }
 
-// Retryable says whether the same attempt may succeed later.
+// Retryable reports whether the same attempt may succeed later.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
 		return false // another attempt would take as long

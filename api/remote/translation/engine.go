@@ -13,13 +13,13 @@ import (
 
 // Provider translates texts in the notation. Its errors are of type *provider.Error.
 type Provider interface {
-	// Translate gives the translations of a batch, as many as it has texts.
+	// Translate returns the translations of a batch, as many as it has texts.
 	Translate(ctx context.Context, b Batch) ([]string, error)
-	// Check says whether the provider has these languages.
+	// Check reports whether the provider has these languages.
 	Check(ctx context.Context, from, to string) error
 	// Bounds are how many texts, and bytes of texts, a batch has at most. A text may be longer than all.
 	Bounds() (texts, bytes int)
-	// KnowsTerms says whether the provider is told of terms. If it is not, they are put in by hand.
+	// KnowsTerms reports whether the provider is told of terms. If it is not, they are put in by hand.
 	KnowsTerms() bool
 }
 
