@@ -53,8 +53,8 @@ func actionsOf(c *Customization) []string {
 	return nil
 }
 
-// Overlay gives the effective settings of something that sets these members over the effective settings of what is above it.
-// What readers may do with a page has two forms, and the answer has both: a list that is set decides the switches, and a
+// Overlay returns the effective settings of something that sets these members over the effective settings of what is
+// above it. The page actions have two forms, and the answer has both: a list that is set decides the switches, and a
 // switch that is set adds its action to the list or takes it from there.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)

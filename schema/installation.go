@@ -222,7 +222,7 @@ func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	return true
 }
 
-// Of gives the configuration of a level: the account's, or that of spaces or sites; nil if the integration asks for none.
+// Of returns the configuration of a level: account, space or site; nil if the integration asks for none.
 func (c *IntegrationConfigurations) Of(level string) *IntegrationConfiguration {
 	if c == nil {
 		return nil

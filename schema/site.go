@@ -38,7 +38,7 @@ type SiteProxy struct {
 	Target string `json:"target"`
 }
 
-// AdaptiveContent says whether content may depend on what is known about the visitor.
+// AdaptiveContent reports whether content may depend on what is known about the visitor.
 type AdaptiveContent struct {
 	Enabled bool `json:"enabled"`
 }

@@ -197,7 +197,7 @@ func walkPages(pages []contentPage, visit func(contentPage)) {
 	}
 }
 
-// newRequest gives the path of a new change request.
+// newRequest returns the path of a new change request.
 func (b *bench) newRequest(ctx context.Context, space string) (string, error) {
 	var request struct{ ID string }
 	err := b.rig.Call(ctx, http.MethodPost, spacePath(space)+"/change-requests", []byte("{}"), http.StatusCreated, &request)

@@ -35,7 +35,7 @@ func (o queryOptions) wants(part string) bool {
 // Goals of the 95th percentile in milliseconds, with one client.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
 
-// judged tells whether goals are set for the size.
+// judged reports whether goals are set for the size.
 func (s *querySize) judged() bool { return s.events >= 100_000_000 }
 
 // goal is a goal for the size that goals are set for.

@@ -66,7 +66,7 @@ type panel struct {
 	source     string      // where the answer comes from, and whether it is exact
 }
 
-// apart tells whether the goals leave the panel out.
+// apart reports whether the goals leave the panel out.
 func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedDays)-1] }
 
 // panels are all questions about three sites and three ranges. No range ends with a

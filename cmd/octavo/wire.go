@@ -185,8 +185,7 @@ func withInsights(ctx context.Context, s *Settings, want embedded.Set, work func
 	return work(b, conn)
 }
 
-// answers tells whether the node that wrote the notes still runs: a killed one
-// leaves its notes behind.
+// answers reports whether the node that wrote the notes still runs: a killed one leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
 	st, err := openStore(ctx, postgres.Config{URL: n.Postgres}, store.Config{})
 	if err != nil {
@@ -254,7 +253,7 @@ func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, 
 	return conn, nil
 }
 
-// onLoopback tells whether all addresses, host:port, are loopback addresses.
+// onLoopback reports whether all addresses, host:port, are loopback addresses.
 func onLoopback(addresses []string) bool {
 	for _, address := range addresses {
 		at, err := netip.ParseAddrPort(address)

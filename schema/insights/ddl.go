@@ -47,8 +47,7 @@ const (
 	ColumnReceived = "received"
 )
 
-// Topology says whether the events table is on one server or on a cluster, and what
-// the server can do.
+// Topology reports whether the events table is on one server or on a cluster, and what the server can do.
 type Topology struct {
 	// Cluster is the cluster's name in the servers' configuration; "" is a
 	// single node.

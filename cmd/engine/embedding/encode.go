@@ -49,7 +49,7 @@ func sizes() map[string]int {
 	return all
 }
 
-// Encode gives the vector of a text. It has length 1.
+// Encode returns the vector of a text. It has length 1.
 func (m *Model) Encode(text string) []float32 {
 	w, cut := m.weights, m.pieces.cut(text)
 	gain, shift := slices.Concat(w["ln_g2"], w["ln_g3"], w["ln_g5"]), slices.Concat(w["ln_b2"], w["ln_b3"], w["ln_b5"])

@@ -97,7 +97,7 @@ type Shared struct {
 // NewShared shares the model of a file, which it does not read yet.
 func NewShared(path string) *Shared { return &Shared{path: path} }
 
-// Open gives the model.
+// Open returns the model.
 func (s *Shared) Open() (*Model, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

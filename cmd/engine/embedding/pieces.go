@@ -77,7 +77,7 @@ func field(data []byte) (number uint64, value, rest []byte) {
 // space stands for a blank in pieces.
 const space = "\u2581"
 
-// cut gives the numbers of the pieces of a text between its ends, at most maxPieces.
+// cut returns the numbers of the pieces of a text between its ends, at most maxPieces.
 func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {

@@ -120,8 +120,8 @@ func (s *Server) url(user, password, database string) string {
 	}).String()
 }
 
-// exists tells whether the cluster was created. A cluster of another major version is an error: this binary cannot open
-// it.
+// exists reports whether the cluster was created. A cluster of another major version is an error: this binary cannot
+// open it.
 func (s *Server) exists() (bool, error) {
 	text, err := os.ReadFile(filepath.Join(s.dataDir(), "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {

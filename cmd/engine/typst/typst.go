@@ -89,7 +89,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause, which is not for users.
+// Unwrap returns the cause, which is not for users.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Public is the part of the error that users may read.

@@ -72,7 +72,7 @@ func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }
 
-// OfRef gives the file that a reference names, if it names one. Ids have the form of ours: other files cannot exist.
+// OfRef returns the file that a reference names, if it names one. Ids have the form of ours: other files cannot exist.
 func OfRef(ref map[string]any) (file Ref, ok bool) {
 	id, _ := ref["file"].(string)
 	space, _ := ref["space"].(string)
@@ -149,7 +149,7 @@ func (f *finder) take(bytes int) bool {
 	return f.bytes <= maxBytes
 }
 
-// branch gives the number of a branch. Branches nest as deeply as a document has blocks, so it does not recurse.
+// branch returns the number of a branch. Branches nest as deeply as a document has blocks, so it does not recurse.
 func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
 	var fresh []*markdown.Branch
 	at, bytes := in, 0

@@ -148,7 +148,7 @@ func (l *Layout) configure(c *config) error {
 
 func (l *Layout) note(path, text string) { l.Notes = append(l.Notes, Note{path, text}) }
 
-// folderOf gives a folder below another, with a slash at its end; not ok if it would be outside.
+// folderOf returns a folder below another, with a slash at its end; not ok if it would be outside.
 func folderOf(base, name string) (string, bool) {
 	clean := path.Clean(base + strings.Trim(strings.TrimSpace(name), "/"))
 	switch {
@@ -160,7 +160,7 @@ func folderOf(base, name string) (string, bool) {
 	return clean + "/", true
 }
 
-// named gives the path of a file that the configuration names, relative to the root; "" if it would be outside.
+// named returns the path of a file that the configuration names, relative to the root; "" if it would be outside.
 func (l *Layout) named(name, absent string) string {
 	if name == "" {
 		name = absent
@@ -177,7 +177,7 @@ var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"
 
-// isPage tells whether a path can be that of a page.
+// isPage reports whether a page can have a path.
 func (l *Layout) isPage(name string) bool {
 	if !strings.HasPrefix(name, l.Root) || name == l.Summary {
 		return false
@@ -185,7 +185,7 @@ func (l *Layout) isPage(name string) bool {
 	return slices.Contains(pageExtensions, strings.ToLower(path.Ext(name)))
 }
 
-// isReadme tells whether a file is the page of its folder.
+// isReadme reports whether a file is the page of its folder.
 func (l *Layout) isReadme(name string) bool {
 	return name == l.Readme || strings.EqualFold(path.Base(name), readmeName)
 }

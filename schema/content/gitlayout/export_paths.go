@@ -72,7 +72,7 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	return folder, folder != "" && own && strings.HasPrefix(folder, x.layout.Root)
 }
 
-// needsFile tells whether a page has what an entry of the table of contents cannot hold.
+// needsFile reports whether a page has what an entry of the table of contents cannot hold.
 func (x *exporter) needsFile(p *tree.Page) bool {
 	if p.Kept != "" {
 		return false // Its text says what is not there.
@@ -90,7 +90,7 @@ func changedFields(a, b *tree.Page) []pageField {
 
 const maxFileName = 60
 
-// FolderBelow gives the folder of the files of pages below a page with a file, with a slash at its end.
+// FolderBelow returns the folder of the files of pages below a page with a file, with a slash at its end.
 func FolderBelow(file string) string {
 	if strings.EqualFold(path.Base(file), readmeName) {
 		return strings.TrimSuffix(file, path.Base(file))
@@ -111,7 +111,7 @@ func FileName(slug string) string {
 // reserved are names that Windows keeps for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// free gives the first path that no entry of the repository has; the second one is numbered.
+// free returns the first path that no entry of the repository has; the second one is numbered.
 func (x *exporter) free(wanted, other string) string {
 	wanted, other = x.inFolder(wanted), x.inFolder(other)
 	taken := func(name string) bool {
@@ -127,7 +127,7 @@ func (x *exporter) free(wanted, other string) string {
 	return wanted
 }
 
-// inFolder gives the path of a new file in a folder that can be: spelled as the repository spells it, or with another
+// inFolder returns the path of a new file in a folder that can be: spelled as the repository spells it, or with another
 // name if a file or what is left has the folder's. A path that is too long or too deep becomes a path below the root.
 func (x *exporter) inFolder(name string) string {
 	l, folder := x.layout, ""
@@ -157,7 +157,7 @@ func (x *exporter) inFolder(name string) string {
 	return l.Root + path.Base(name)
 }
 
-// assetPath gives the path of a file of the space, which joins the repository if it is not in it.
+// assetPath returns the path of a file of the space, which joins the repository if it is not in it.
 func (x *exporter) assetPath(id string) (string, bool) {
 	if at, known := x.assets[id]; known {
 		return at, true

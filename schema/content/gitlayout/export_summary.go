@@ -84,7 +84,7 @@ func compare(old *summary, want []contents) {
 	}
 }
 
-// says tells whether entries are these pages.
+// says reports whether entries are these pages.
 func (x *exporter) says(entries []*Entry, pages []tree.Page) bool {
 	if len(entries) != len(pages) {
 		return false

@@ -84,7 +84,7 @@ type importer struct {
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of the page above.
 	outside map[string]map[string]bool
-	// renamed tells whether the meaning of links may have changed, everywhere for all.
+	// renamed reports whether the meaning of links may have changed, everywhere for all.
 	renamed []string
 	all     bool
 	summary bool // the table of contents has changed
@@ -135,7 +135,7 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 	return m.out, nil
 }
 
-// same tells whether a file is as it was.
+// same reports whether a file is as it was.
 func (m *importer) same(name string) bool {
 	synced, known := m.base.Files[name]
 	file, there := m.layout.files[name]
@@ -242,7 +242,7 @@ func (m *importer) adopt(
 	return failed
 }
 
-// titled tells whether a file has a title.
+// titled reports whether a file has a title.
 func (m *importer) titled(e *Entry, title string) (bool, error) {
 	if _, there := m.layout.files[e.Key]; !there {
 		return false, nil
@@ -383,7 +383,7 @@ func (m *importer) target(e *Entry) schema.Data {
 	return plain
 }
 
-// names tells whether a text has one of the names, as they are or as links write them.
+// names reports whether a text has one of the names, as they are or as links write them.
 func names(text string, of []string) bool {
 	for _, name := range of {
 		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")

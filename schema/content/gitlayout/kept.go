@@ -28,7 +28,7 @@ const (
 
 func leftWhy(why string) string { return "is left as it is: " + why }
 
-// fold gives equal texts for names that file systems without case take for one.
+// fold returns equal texts for names that file systems without case take for one.
 func (l *Layout) fold(name string) string {
 	if l.repository.Fold != nil {
 		return l.repository.Fold(name)
@@ -61,7 +61,7 @@ func (l *Layout) writable(name string) bool {
 	return utf8.ValidString(name) && (l.repository.Writable == nil || l.repository.Writable(name))
 }
 
-// has tells whether the repository has an entry that may stand for a page: a file, or what is left.
+// has reports whether the repository has an entry that may stand for a page: a file, or what is left.
 func (l *Layout) has(name string) bool {
 	_, file := l.files[name]
 	_, left := l.left[name]
@@ -119,7 +119,7 @@ const (
 	bigEndian    = "\xfe\xff"
 )
 
-// legible gives as much of an unreadable text as people can read.
+// legible returns as much of an unreadable text as people can read.
 func legible(text, why string) string {
 	switch why {
 	case whyEncoding:
@@ -173,7 +173,7 @@ func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, err
 	return n, err
 }
 
-// asSynced tells whether what stands at the path of an entry is what stood there at the last synchronization.
+// asSynced reports whether what stands at the path of an entry is what stood there at the last synchronization.
 func (m *importer) asSynced(e *Entry) bool {
 	synced, known := m.base.Files[e.Key]
 	return known && synced.Blob == m.layout.files[e.Key].Blob

@@ -27,7 +27,7 @@ type Entry struct {
 	Children []*Entry
 }
 
-// HasFile tells whether the entry names a file.
+// HasFile reports whether the entry names a file.
 func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
 
 // label is the label as a page has it.

@@ -75,7 +75,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 	}
 }
 
-// paths gives the files of the pages of the last synchronisation, and the keys of pages without a file.
+// paths returns the files of the pages of the last synchronisation, and the keys of pages without a file.
 func (m *importer) paths() map[string]string {
 	at := map[string]string{}
 	for _, files := range []map[string]Synced{m.Known, m.base.Files} {
@@ -88,7 +88,7 @@ func (m *importer) paths() map[string]string {
 	return at
 }
 
-// ofFolder tells whether a page would be one of this folder, if the folder still had it.
+// ofFolder reports whether a page would be one of this folder, if the folder still had it.
 func (m *importer) ofFolder(name string) bool {
 	return name != "" && (strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, m.layout.Root))
 }

@@ -68,7 +68,7 @@ func arrange(
 	}
 }
 
-// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids
+// ordered reports whether siblings are in order already. Two sides may have added pages at one position: then their ids
 // count.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {

@@ -41,7 +41,7 @@ func named(nodes []schema.Node, ids []string) []string {
 	return ids
 }
 
-// Name gives the file of the content that a block names, if it is such a block.
+// Name returns the file of the content that a block names, if it is such a block.
 func Name(n *schema.Node) (id string, ok bool) {
 	if n.Type != Block {
 		return "", false

@@ -227,7 +227,7 @@ func directionOf(text, around string) string {
 	return leftToRight
 }
 
-// turn gives the direction of a block's text, or "" if it is that of the page.
+// turn returns the direction of a block's text, or "" if the page has the same direction.
 func (b *builder) turn(text string) string {
 	if dir := directionOf(text, b.dir); dir != b.dir {
 		return dir

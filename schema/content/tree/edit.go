@@ -36,7 +36,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// page gives the page with this id as it is now; nil if there is none.
+// page returns the page with this id as it is now; nil if there is none.
 func (e *edit) page(id string) (*entry, error) {
 	if page, read := e.pages[id]; read {
 		if page.gone {
@@ -61,7 +61,7 @@ func (e *edit) read(n Node) *entry {
 	return page
 }
 
-// named gives the page that a change names.
+// named returns the page that a change names.
 func (e *edit) named(name string) (*entry, error) {
 	page, err := e.page(e.id(name))
 	if err == nil && page == nil {
@@ -70,7 +70,7 @@ func (e *edit) named(name string) (*entry, error) {
 	return page, err
 }
 
-// below gives the ids of all pages below one.
+// below returns the ids of all pages below one.
 func (e *edit) below(id string) ([]string, error) {
 	if !e.whole[id] {
 		nodes, err := e.from.Below(id)
@@ -102,7 +102,7 @@ func (e *edit) below(id string) ([]string, error) {
 	return all, nil
 }
 
-// childrenOf gives the ids of the pages directly below one, or at the root for "", in their order.
+// childrenOf returns the ids of the pages directly below one, or at the root for "", in their order.
 func (e *edit) childrenOf(parent string) ([]string, error) {
 	if ids, read := e.children[parent]; read {
 		return ids, nil
@@ -128,7 +128,7 @@ func (e *edit) readChildren(parent string, nodes []Node) {
 	e.children[parent] = ids
 }
 
-// siblings gives the pages beside one, in their order.
+// siblings returns the siblings of a page, in their order.
 func (e *edit) siblings(page *entry) ([]string, error) {
 	ids, err := e.childrenOf(page.Parent)
 	return without(ids, page.ID), err
@@ -138,7 +138,7 @@ func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 }
 
-// above gives the ids from a page up to the root, its own first; none if there is no such page.
+// above returns the ids from a page up to the root, its own first; none if there is no such page.
 func (e *edit) above(id string) ([]string, error) {
 	var ids []string
 	for id != "" {

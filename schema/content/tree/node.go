@@ -20,7 +20,7 @@ func (n Node) Same(other Node) bool {
 	return n.Parent == other.Parent && n.Position == other.Position && samePage(n.Page, other.Page)
 }
 
-// Differences gives the ids of the pages that are not the same in two revisions.
+// Differences returns the ids of the pages that are not the same in two revisions.
 func Differences(from, to []Node) []string {
 	was := make(map[string]Node, len(from))
 	for _, n := range from {

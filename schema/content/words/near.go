@@ -14,7 +14,7 @@ const (
 	maxKnown = 32
 )
 
-// Spelled says whether a word can be misspelled: whether it belongs into the vocabulary of a space.
+// Spelled reports whether a word can be misspelled: whether it belongs into the vocabulary of a space.
 func Spelled(folded string) bool {
 	n := utf8.RuneCountInString(folded)
 	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })

@@ -54,7 +54,7 @@ func ParseQuery(text string) Query {
 	return q
 }
 
-// words gives the tokens of each word: the word and, if it is in camel case, its parts.
+// words returns the tokens of each word: the word and, if it is in camel case, its parts.
 func (t *term) words() (list [][]Token) {
 	for i, token := range t.tokens {
 		if i > 0 && token.Position == t.tokens[i-1].Position {

@@ -81,7 +81,7 @@ func (b *book) write(text []byte) {
 	_, _ = b.out.Write(text) // Flush gives the error.
 }
 
-// to gives the number of a part's object in the book.
+// to returns the number of a part's object in the book.
 func (b *book) to(part int) func(ref) ref {
 	numbers, base, most := b.numbers[part], b.bases[part], ref(len(b.parts[part].offsets))
 	return func(n ref) ref {
