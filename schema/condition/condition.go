@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s, at character %d", e.Problem, e.At)
 }
 
-// ValidOrEmpty reports whether a text is a condition, or is empty and so asks for none.
+// ValidOrEmpty reports whether a text is a valid condition or empty, which means no condition.
 func ValidOrEmpty(text string) bool {
 	if text == "" {
 		return true
