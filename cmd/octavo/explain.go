@@ -31,9 +31,8 @@ func reportWords() kong.Vars {
 	return kong.Vars{"reports": strings.Join(words, ",")}
 }
 
-// Run answers the request from the engine of a running node, or from one that it
-// starts for the time of the command, with this node's limits. The answer itself is
-// not printed.
+// Run runs the request with this node's limits. It uses the engine of a running node, or starts one for the command.
+// The answer itself is not printed.
 func (c *ExplainCmd) Run() (err error) {
 	in := io.Reader(os.Stdin)
 	if c.Request != nil {

@@ -15,7 +15,7 @@ type space struct {
 	least  atomic.Int64 // bytes of the disk that must stay free
 
 	mu      sync.Mutex
-	refused bool // what was last logged
+	refused bool // the state that was last logged
 	cleaned time.Time
 }
 
@@ -62,8 +62,8 @@ func (s *space) tight() bool {
 }
 
 // reserved reports whether a topic is small enough to use a reserve beyond the limits. Without it, a full log would be
-// a deadlock: a sink must write dead letters for what it cannot store before it can commit, and only commits make
-// space.
+// a deadlock: a sink must write dead letters for events that it cannot store before it can commit, and only commits
+// make space.
 func (s *space) reserved(t *topic, n int64) bool {
 	share := s.broker.cfg.MaxBytes / 16
 	size := n

@@ -26,7 +26,7 @@ type batchID struct {
 	offset      int64 // of its first record
 }
 
-// producer is what a partition knows about a producer.
+// producer is a partition's state of a producer.
 type producer struct {
 	epoch   int16
 	last    int64     // offset of its last record
