@@ -23,8 +23,7 @@ const (
 	narrow   = 320
 )
 
-// branches are the convolutions. Each sees a piece with its neighbors: the width, and how many of them precede the
-// piece.
+// branches are the convolutions. Each combines span neighboring pieces, of which before precede the current piece.
 var branches = []struct {
 	name         string
 	span, before int
@@ -33,7 +32,7 @@ var branches = []struct {
 // tiny prevents a division by zero. The model was trained with it.
 const tiny = 1e-12
 
-// sizes has the number of values of each weight by name.
+// sizes returns the number of values of each weight by name.
 func sizes() map[string]int {
 	all := map[string]int{
 		"scale": tables, "lo": tables, "ln_g": features, "ln_b": features, "cnn_W": features * width, "cnn_b": width,
@@ -98,7 +97,7 @@ func (m *Model) Encode(text string) []float32 {
 	return made
 }
 
-// convolve adds the branches' values, in two layers.
+// convolve computes each branch's values for the pieces, in two layers.
 func (m *Model) convolve(seen [][]float32) {
 	for i, b := range branches {
 		part := func(t int) []float32 { return seen[t][width+i*branch:][:branch] }

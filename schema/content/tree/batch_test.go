@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// A batch of changes, which reads each page once, does what they do one after the other. What they start from may have siblings at
-// one position, as a merge of two sides leaves them.
+// A batch of changes, which reads each page once, has the same result as single changes. The initial tree may have
+// siblings at one position, as after a merge of two sides.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

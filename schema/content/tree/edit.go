@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// edit is a revision while changes are being applied to it: what they have read and changed.
+// edit is a revision during the application of changes: the pages that they have read and changed.
 type edit struct {
 	from  Source
 	pages map[string]*entry
@@ -167,7 +167,7 @@ func (e *edit) height(page *entry) (int, error) {
 	return height, nil
 }
 
-// put places a page that is new, or gone, or elsewhere.
+// put records the place of a new, deleted or moved page.
 func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	parent, depth := "", 1
 	if into != nil {
@@ -220,7 +220,8 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	return nil
 }
 
-// maxPosition is the length from which positions are given anew: only inserts at one place over and over make them so long.
+// maxPosition is the length from which all siblings get new positions. Only very many inserts at one place make
+// positions that long.
 const maxPosition = 64
 
 // place makes a page the child of a parent at an index among its siblings there.
@@ -298,7 +299,7 @@ func (e *edit) remove(page *entry) error {
 	return nil
 }
 
-// changed collects what is not as it was, in the order of ids.
+// changed collects the changed pages, in the order of ids.
 func (e *edit) changed() Changed {
 	all := Changed{Size: e.size}
 	for id, page := range e.pages {

@@ -53,8 +53,8 @@ type Source interface {
 	Size() int
 }
 
-// Nest makes a tree of the nodes below a page, or of all for "". The nodes may have any order; those that the page does not lead
-// to are left out.
+// Nest makes a tree of the nodes below a page, or of all for "". The nodes may have any order; nodes that are not below
+// the page are left out.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {

@@ -10,7 +10,7 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // firstPosition is the position of an only child.
 const firstPosition = "a0"
 
-// Between returns a position after one and before another; "" is no bound on that side. The bounds must be positions in
+// Between returns a position between two positions; "" means no limit on that side. The bounds must be positions in
 // order.
 func Between(after, before string) string {
 	switch {
@@ -87,8 +87,8 @@ func step(number string, by int) (next string, ok bool) {
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
 
-// fraction returns one between two, of which the first is lower; "" is 0 for the first and 1 for the second. Fractions
-// do not end in 0.
+// fraction returns a fraction between a lower and a higher one; "" means 0 as the lower and 1 as the higher one.
+// Fractions do not end in 0.
 func fraction(low, high string) string {
 	var shared strings.Builder
 	for {
