@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Term is what a glossary says that a word or a phrase is in the other language.
+// Term is a glossary's translation of a word or a phrase.
 type Term struct {
 	Source string `json:"source"`
 	Target string `json:"target"`
@@ -124,8 +124,7 @@ func inWord(r rune) bool {
 
 var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// missing returns the terms of which the other language's is not in a translation. Languages bend words, so a part of a
-// word does.
+// missing returns the terms whose translation is not in a text. Languages inflect words, so a part of a word is enough.
 func missing(terms []Term, target string) []Term {
 	if len(terms) == 0 {
 		return nil
