@@ -8,8 +8,8 @@ var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git",
 // defaultPageActions are the page actions of a site without settings: git and pdf follow their own switches.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
-// actionSwitches has a row for each page action that older clients know as a switch of its own: its name in the list of
-// actions, the switch's name, and the switch in the settings, which is nil if unset. make creates the switch.
+// actionSwitches has a row for each page action that older clients know as a separate switch. A row has its name in the
+// list of actions, the switch's name, and the switch in the settings, which is nil if unset. make creates the switch.
 var actionSwitches = []struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
@@ -54,8 +54,8 @@ func actionsOf(c *Customization) []string {
 }
 
 // Overlay returns the effective settings of a level: its own members over the effective settings of the level above.
-// The page actions have two forms, and the answer has both: a list that is set decides the switches, and a switch that
-// is set adds its action to the list or takes it from there.
+// The page actions have two forms, and the answer has both. A list that is set decides the switches. A switch that is
+// set adds its action to the list or removes it.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)
 	items := actionsOf(&set)

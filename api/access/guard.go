@@ -209,9 +209,9 @@ func (c *Caller) objectOrganization() string {
 // ErrAlreadyGone ends a call as a success without content.
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
-// Require refuses a caller without the right on the scope's object: with 404 if the caller may not even know that it
-// exists, and otherwise with 403. A Scope states what an operation always needs; handlers require what depends on the
-// request.
+// Require refuses a caller without the right on the scope's object. The refusal is 404 if the caller may not know that
+// the object exists, and otherwise 403. A Scope states what an operation always needs; handlers require what depends on
+// the request.
 func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
 
 func (r Rights) Require(right Rights, object string) error {

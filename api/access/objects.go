@@ -24,8 +24,8 @@ func pathID(path PathParams, name string) (string, bool) {
 
 // Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's
 // access and fills in the Caller. find returns "not found" both for objects that do not exist and for objects of other
-// tenants. findForReader does the same for the readers of a published site, and findForInstallation for the tokens of
-// installations and integrations, without rights; each is nil for objects that such callers cannot reach.
+// tenants. findForReader does the same for the readers of a published site. findForInstallation does it for the tokens
+// of installations and integrations, without rights. Each is nil for objects that such callers cannot reach.
 type Object struct {
 	name  string
 	param string

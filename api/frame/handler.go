@@ -64,8 +64,8 @@ type validator interface {
 	Validate() []schema.Detail
 }
 
-// Handle makes a Handler of a function. A request with a raw body is pooled, as its body is: a function that retained
-// it or its []byte would see another caller's data there. Strings in requests are copies and may be kept.
+// Handle makes a Handler of a function. A request with a raw body is pooled, and so is the body. A function that
+// retained either would later see another caller's data there. Strings in requests are copies and may be kept.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()

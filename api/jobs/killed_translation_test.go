@@ -115,7 +115,7 @@ func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswe
 	spaces := func() int {
 		return b.count("select count(*) from spaces where organization_id = $1", tenant.Organization.ID)
 	}
-	// stored returns the texts that were translated before the kill.
+	// stored has the texts that were translated before the kill.
 	stored := map[string]bool{}
 	return exchange{
 		kind: schema.TranslateSpace{}.Kind(), counterpart: strings.TrimPrefix(libre.URL, "http://"), reached: h.untilReached, release: h.release,

@@ -133,9 +133,9 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 	return found, decompressed
 }
 
-// TestEraseVisitor: while events flow, a visitor is erased. No byte of it is left in the insights engine's files,
-// columns and projections decompressed; neither a replayed dead letter nor a repair brings it back. All other events
-// and the visitor's later events are stored.
+// TestEraseVisitor: while events flow, a visitor is erased. No byte of the visitor is left in the insights engine's
+// files, with columns and projections decompressed. Neither a replayed dead letter nor a repair restores it. All other
+// events and the visitor's later events are stored.
 func TestEraseVisitor(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)

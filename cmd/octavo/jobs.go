@@ -63,7 +63,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	git := gitsync.New(gitsync.Config{
 		Guard: guard, Limits: gitsync.DefaultLimits, TempDir: packs,
 		CacheDir: gitCacheDir(n.settings), CacheBytes: int64(n.settings.GitCache),
-		Warn: func(err error) { n.log.Warn("Cannot keep what was fetched of a Git repository.", "error", err) },
+		Warn: func(err error) { n.log.Warn("Cannot cache the objects of a Git repository.", "error", err) },
 	})
 	frontEnds, err := n.settings.frontEnds()
 	if err != nil {

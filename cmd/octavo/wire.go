@@ -207,8 +207,8 @@ func openStore(ctx context.Context, database postgres.Config, cfg store.Config) 
 }
 
 // connectionWait bounds how long a statement waits for a connection, whether a busy one of the pool or a new one. It is
-// less than a query may run, so that a caller who finds all connections busy is told to retry, and not that the query
-// was too slow.
+// less than a query may run. So a caller who finds all connections busy is told to retry, and not that the query was
+// too slow.
 const connectionWait = 10 * time.Second
 
 // sendBuffer is the number of bytes after which a connection sends a part of an

@@ -229,7 +229,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 		return err
 	}
 	if left > 0 {
-		j.cfg.Logger.Error("Rows of erased visitors are still there: they are deleted again.", "rows", left)
+		j.cfg.Logger.Error("Rows of erased visitors remain, so they are deleted again.", "rows", left)
 		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
 	}
 	if err := j.cfg.step("deleted"); err != nil {
@@ -359,6 +359,6 @@ func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(conte
 		j.cfg.Changed(e.SiteID)
 	}
 	j.cfg.Metrics.expiredRows(rows)
-	j.cfg.Logger.Info("Deleted events that their sites no longer keep.", "sites", len(list), "rows", rows)
+	j.cfg.Logger.Info("Deleted events past their site's retention.", "sites", len(list), "rows", rows)
 	return nil
 }

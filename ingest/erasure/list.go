@@ -118,7 +118,8 @@ func (l *List) Start(context.Context) error {
 			err := l.Load(attempt)
 			stop()
 			if err != nil && ctx.Err() == nil && pace.Due() {
-				l.logger.Warn("Cannot ask which visitors are erased: until it can, erasures are not done.", "error", err)
+				l.logger.Warn("Cannot read the list of erased visitors; erasures wait until it is readable.",
+					"error", err)
 			}
 			retry.Sleep(ctx, l.every)
 		}
@@ -191,11 +192,13 @@ func (l *List) Await(ctx context.Context, version int64) error {
 		case had >= version:
 			return nil
 		case err == nil && version > 1:
-			l.logger.Error("Postgres has lost tombstones, as by a restored backup: erase the visitors since then again.", "had", version, "has", had)
+			l.logger.Error(
+				"Postgres has lost tombstones, for example after a restored backup. Repeat the erasures since then.",
+				"had", version, "has", had)
 			err = l.source.RaiseTombstones(ctx, version)
 		}
 		if err != nil && ctx.Err() == nil && pace.Due() {
-			l.logger.Warn("A partition waits until it is known which visitors are erased.", "error", err)
+			l.logger.Warn("A partition waits for the list of erased visitors.", "error", err)
 		}
 		again, stop := context.WithTimeout(ctx, l.every)
 		select {

@@ -126,7 +126,8 @@ func (l *Log) check(ctx context.Context) error {
 	defer cancel()
 	facts, err := l.facts(ctx)
 	if err != nil {
-		l.cfg.Logger.Warn("Cannot ask Kafka for the settings of the event log's topic, so they may be unsafe.", "topic", l.cfg.Topic, "error", err)
+		l.cfg.Logger.Warn("Cannot read the settings of the event log's topic from Kafka, so they may be unsafe.",
+			"topic", l.cfg.Topic, "error", err)
 		return nil
 	}
 	if strings.Contains(facts.values[cleanupPolicy], "compact") {

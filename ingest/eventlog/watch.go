@@ -27,7 +27,9 @@ func (l *Log) watch(run context.Context) {
 		count, err := l.topic.Partitions(run)
 		if errors.Is(err, kafka.UnknownTopicOrPartition) {
 			if pace.Due() {
-				l.cfg.Logger.Error("The event log's topic is gone: events in it that were not stored are lost. It is created again.", "topic", l.cfg.Topic)
+				l.cfg.Logger.Error(
+					"The event log's topic was deleted: its unstored events are lost. The topic is created again.",
+					"topic", l.cfg.Topic)
 			}
 			count, err = l.topic.tryEnsure(run, &l.cfg)
 		}
@@ -38,7 +40,8 @@ func (l *Log) watch(run context.Context) {
 		had := len(l.partitions)
 		if l.running && count != had {
 			l.resize(run, count)
-			l.cfg.Logger.Info("The event log's topic has another number of partitions.", "topic", l.cfg.Topic, "before", had, "now", count)
+			l.cfg.Logger.Info("The number of partitions of the event log's topic has changed.",
+				"topic", l.cfg.Topic, "before", had, "now", count)
 		}
 		l.mu.Unlock()
 	}

@@ -57,7 +57,8 @@ func (c *ClickHouse) CheckQuorum(ctx context.Context, report func(setting string
 	}
 	replicas, err := c.replicas(ctx)
 	if err != nil {
-		log.Warn("Cannot ask ClickHouse how many replicas the events have.", "cluster", c.cfg.Cluster, "error", err)
+		log.Warn("Cannot read from ClickHouse how many replicas the events have.",
+			"cluster", c.cfg.Cluster, "error", err)
 		return
 	}
 	why := whyUnsafe(c.cfg.InsertQuorum, replicas)

@@ -85,9 +85,8 @@ func (c *crowd) waiting(n int) {
 	})
 }
 
-// TestHotSiteLeavesRoom: a site with far more requests than the node has room for stays within its share, and its
-// errors name the site as the cause. Requests of other sites enter at once, before any of the hot site's requests is
-// done.
+// TestHotSiteLeavesRoom: a site that sends more requests than fit into the node stays within its share. Its errors name
+// the site as the cause. Requests of other sites enter at once, before any of the hot site's requests is done.
 func TestHotSiteLeavesRoom(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })

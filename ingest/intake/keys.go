@@ -24,8 +24,8 @@ import (
 // A repeat that finds the key done appends nothing. A repeat that finds it claimed waits a while. A claim that has
 // expired or was released belongs to a node that crashed or got no answer from the log. The repeat then reads the
 // partition, starting at its end at the time of the first claim. It appends the message, with the same id, only if the
-// message is not there. If the first message nevertheless arrives later, the sink drops the second: a message appended
-// again carries no producer id, which tells the sink to compare ids (sink.repeats).
+// message is not there. If the first message nevertheless arrives later, the sink drops the second. A message that is
+// appended again has no producer id, so the sink compares its id (sink.repeats).
 type Keys interface {
 	ClaimEventKey(ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration) (schema.KeyClaim, error)
 	FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error

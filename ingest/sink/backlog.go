@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// backlog exports, for the partitions that this sink owns, the age of the oldest unstored message, the time until the
-// log deletes it, and the lost messages.
+// backlog exports metrics of the partitions that this sink owns. They are the age of the oldest unstored message, the
+// time until the log deletes it, and the lost messages.
 type backlog struct {
 	oldest, left, lost *prometheus.Desc
 
@@ -145,7 +145,7 @@ func (s *Sink) askRetention(ctx context.Context) {
 	defer cancel()
 	retention, err := s.log.Retention(ctx)
 	if err != nil {
-		s.cfg.Logger.Warn("Cannot ask Kafka how long it keeps events.", "topic", s.cfg.Topic, "error", err)
+		s.cfg.Logger.Warn("Cannot read from Kafka how long it keeps events.", "topic", s.cfg.Topic, "error", err)
 		return
 	}
 	s.metrics.backlog.setRetention(retention)

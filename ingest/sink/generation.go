@@ -115,7 +115,7 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 			// Never honour fewer tombstones than the previous owner.
 			return s.cfg.Erased.Await(generationCtx, erased) == nil
 		}
-		s.cfg.Logger.Warn("Cannot ask the consumer group for its offsets.", "error", err)
+		s.cfg.Logger.Warn("Cannot read the consumer group's offsets.", "error", err)
 		wait.Sleep(generationCtx)
 	}
 	return false

@@ -30,7 +30,7 @@ func (l losses) total() (n int64) {
 func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 	p.lost[reason] += to - from
 	s.metrics.backlog.setLost(p.id, p.lost)
-	s.cfg.Logger.Error("Messages left the log before they were stored. They are lost.",
+	s.cfg.Logger.Error("Messages expired from the log before they were stored. They are lost.",
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 

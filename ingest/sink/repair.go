@@ -186,7 +186,7 @@ func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *s
 		case !eventstore.FaultOf(err).Rows:
 			return fmt.Errorf("cannot put %d rows of partition %d back: %w", len(missing), p.sum.Partition, err)
 		case len(missing) == 1:
-			p.r.cfg.Logger.Error("An event cannot be put back: the store refuses it.",
+			p.r.cfg.Logger.Error("An event cannot be restored: the store refuses it.",
 				"partition", p.sum.Partition, "offset", p.pending[missing[0].of].offset, "index", missing[0].index, "error", err)
 			return nil
 		default:

@@ -88,7 +88,7 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 	s.metrics.stalled.markPending(c.partition.id)
 	g.honour() // before erase, which then has at least these tombstones
 	if err := g.erase(c); err != nil {
-		s.cfg.Logger.Error("Cannot leave erased visitors out.", "error", err)
+		s.cfg.Logger.Error("Cannot leave out the events of erased visitors.", "error", err)
 		return false // cannot happen: the cut was read before
 	}
 	ok := g.retry(generationCtx, drainCtx, "Cannot ask the store which rows it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
@@ -138,7 +138,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 		p.prepared, p.recover = true, -1
 		if found {
 			p.recover = int64(last)
-			g.sink.cfg.Logger.Info("Rows past the committed offset may be stored already: the sink looks at each.",
+			g.sink.cfg.Logger.Info("Rows past the committed offset may be stored already: the sink checks each.",
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
@@ -216,7 +216,8 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 			if err := g.rebuild(ctx, c, lo, hi); err != nil || c.rows.Rows() == 0 {
 				return nil, err
 			}
-			s.cfg.Logger.Warn("The store drops rows as repeats that it does not have. The sink inserts them under another token.",
+			s.cfg.Logger.Warn(
+				"The store drops rows as repeats although it lacks them. The sink inserts them under another token.",
 				"partition", c.partition.id, "from", c.from, "to", c.to, "rows", c.rows.Rows(), "token", name)
 		}
 		began := time.Now()

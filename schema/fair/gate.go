@@ -244,8 +244,8 @@ func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-// overtakes reports whether a new request would enter before an older one of its member, or of another member that
-// waits for nothing but the party's bytes.
+// overtakes reports whether a new request would enter before an older request. The older one is of its member, or of a
+// member that only waits for the party's bytes.
 func (g *Gate) overtakes(p *Party, name string) bool {
 	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
 		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {

@@ -103,7 +103,7 @@ func (e *Error) Retryable() bool {
 	return e.Reason.Retryable
 }
 
-// stepOf returns the step of an outbound reason. Other reasons belong to the step that made the request.
+// stepOf has the step of an outbound reason. Other reasons belong to the step that made the request.
 var stepOf = map[*outbound.Reason]Step{
 	outbound.InvalidAddress: StepResolve, outbound.RefusedPort: StepResolve, outbound.RefusedNetwork: StepResolve,
 	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,

@@ -62,8 +62,8 @@ func (s *space) tight() bool {
 }
 
 // reserved reports whether a topic is small enough to use a reserve beyond the limits. Without it, a full log would be
-// a deadlock: a sink must write dead letters for events that it cannot store before it can commit, and only commits
-// make space.
+// a deadlock. Only commits make space, and before a commit a sink must write dead letters for events that it cannot
+// store.
 func (s *space) reserved(t *topic, n int64) bool {
 	share := s.broker.cfg.MaxBytes / 16
 	size := n

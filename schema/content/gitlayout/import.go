@@ -83,7 +83,8 @@ type importer struct {
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of the page above.
 	outside map[string]map[string]bool
-	// renamed reports whether a file's links may have a new meaning; all means that any link may.
+	// renamed has the names with a new meaning: links with such a name may have a new target. all means that any link
+	// may.
 	renamed []string
 	all     bool
 	summary bool // the table of contents has changed
@@ -141,8 +142,8 @@ func (m *importer) same(name string) bool {
 	return known == there && synced.Blob == file.Blob
 }
 
-// identify assigns ids to the entries: their previous ids, the ids of renamed files under their old names, the ids of
-// the space's pages at the same paths, or new ids.
+// identify assigns ids to the entries. An entry keeps its previous id, also if its file was renamed. Otherwise it gets
+// the id of the space's page at the same path, or a new id.
 func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	gone := map[string]string{} // ids of pages whose files are gone, by blob
 	for name, synced := range m.base.Files {

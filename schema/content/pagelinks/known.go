@@ -175,8 +175,8 @@ func (k Known) each(d schema.Document, from Page, visit func(key string, ref map
 	})
 }
 
-// key identifies the meaning of a reference, or its form for a link that leads out of the pages' files or to a page's
-// former path.
+// key identifies the meaning of a reference. For a link that leads out of the pages' files, or to a page's former path,
+// it identifies the form.
 func (k Known) key(ref map[string]any, from Page) string {
 	if means := k.means(ref, from); means != nil {
 		return keyOf(means)
