@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unaudited are the operations that are no GET and leave no entry, and why.
+// unaudited has the operations other than GET that leave no entry, with the reason.
 var unaudited = map[string]string{
 	"trackEventsInSiteById":              "Events are no change of what somebody edits.",
 	"aggregateSiteEvents":                "It only reads.",
@@ -29,7 +29,7 @@ var unaudited = map[string]string{
 	"redeliverWebhookDelivery":           "It sends something, which the list of deliveries has.",
 }
 
-// unshown are the tables of which an example changes only what no entry shows.
+// unshown has the tables where an example changes only columns that no entry shows.
 var unshown = map[string]string{
 	"front_end_changes":  "It is exempt.",
 	"integration_events": "It is exempt.",
@@ -40,7 +40,7 @@ var unshown = map[string]string{
 	"translations":       "The time of the last change.",
 }
 
-// auditRow is an entry as the table has it.
+// auditRow is a row of the audit table.
 type auditRow struct {
 	Organization, Operation, ActorType, ActorID, TokenID, TokenKind, RequestID, Address *string
 	Type, Action                                                                        string
@@ -71,9 +71,9 @@ func auditRows(h *apitest.Harness, after int64) (rows []auditRow, last int64) {
 	return rows, last
 }
 
-// TestEveryWriteIsAudited calls every operation that is no GET with its example. One that succeeds leaves entries with the
-// operation, the caller, the token, the address and the request, about an object that the call names or answers with. One that
-// is refused leaves none.
+// TestEveryWriteIsAudited calls every operation other than GET with its example. A successful call leaves entries with
+// the operation, the caller, the token, the address and the request. Their object is in the call or in its answer. A
+// refused call leaves no entry.
 func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -81,11 +81,11 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	_, last := auditRows(h, 0)
 	used, audited := map[string]bool{}, 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Method == http.MethodGet || op.Scope.Public { // Nobody has a name without a token.
+		if op.Method == http.MethodGet || op.Scope.Public { // Without a token the caller has no name.
 			return
 		}
 		path, body := h.Example(op, h.Ours)
-		_, last = auditRows(h, last) // Those of what the example needs.
+		_, last = auditRows(h, last) // Entries of the objects that the example needs.
 		if a := h.Do(op.Method, path, "", body); a.Status >= 400 {
 			if rows, _ := auditRows(h, last); len(rows) > 0 {
 				t.Errorf("a refused call (%d) leaves %+v", a.Status, rows[0])
@@ -100,7 +100,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 		}
 		var rows []auditRow
 		rows, last = auditRows(h, last)
-		// The first use of a kind of key makes it, whatever the operation.
+		// The first use of a kind of key creates the key, whatever the operation.
 		rows = slices.DeleteFunc(rows, func(r auditRow) bool { return r.Type == "site-token-key" || r.Type == "installation-key" })
 		if reason := unaudited[op.ID]; reason != "" {
 			used[op.ID] = true
@@ -110,7 +110,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			return
 		}
 		if len(rows) == 0 {
-			// Then the example asks for what is so already.
+			// The example requests the present state, which changes nothing.
 			for table, now := range h.Rows() {
 				if now != before[table] && unshown[table] == "" {
 					t.Errorf("%s has changed, without an entry", table)
@@ -212,7 +212,8 @@ func TestAuditLogList(t *testing.T) {
 	}
 }
 
-// TestAuditLogHasNoSecrets plants secrets wherever a request takes or makes one, and looks for them in the whole log.
+// TestAuditLogHasNoSecrets plants secrets wherever a request accepts or creates one, and searches the whole log for
+// them.
 func TestAuditLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -269,7 +270,7 @@ func keysOf(h *apitest.Harness) (keys []string) {
 	return keys
 }
 
-// TestAuditOfJobs runs the jobs that a change asked for: what they change has their kind and id.
+// TestAuditOfJobs runs the jobs that a change enqueued. The entries of their changes have the job's kind and id.
 func TestAuditOfJobs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -114,7 +114,7 @@ func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer)
 	}
 }
 
-// put sets the value at a path, creating what is missing on the way.
+// put sets the value at a path, and creates missing objects on the way.
 func put(at any, path []string, value any) any {
 	if len(path) == 0 {
 		return value
@@ -227,7 +227,7 @@ func badValues(t testing.TB, of reflect.Type, r rules.Rule, tag reflect.StructTa
 		return badTextOrObject(t, of)
 	case of.Kind() == reflect.Struct:
 		return badStruct(t, of)
-	case of == reflect.TypeFor[jsontext.Value](): // Any JSON: which values are bad is the operation's own rule.
+	case of == reflect.TypeFor[jsontext.Value](): // any JSON; only the operation has rules
 		return nil
 	case of.Kind() == reflect.Slice:
 		all := []bad{{nil, "x", "wrong type"}}
@@ -293,7 +293,7 @@ func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// isTextOrObject reports whether a struct stands for one of its fields, which have no names of their own.
+// isTextOrObject reports whether a struct is encoded as one of its fields, which have no names in JSON.
 func isTextOrObject(of reflect.Type) bool {
 	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && rules.MemberName(of.Field(0)) == ""
 }
@@ -355,8 +355,8 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// withLogin returns addresses with a user or a password if the pattern is one of addresses. Repositories take them:
-// they are encrypted and never shown.
+// withLogin returns addresses with a user or a password if the pattern is for addresses. Repositories accept such
+// addresses: they are encrypted and never shown.
 func withLogin(r rules.Rule) []string {
 	if r.Pattern == "repositoryURL" || r.Form.Match("javascript:x") || !r.Form.Match("https://a.example/") {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 const root = ".."
 
-// notOurs are folders that other programs fill.
+// notOurs has the folders that other programs fill.
 var notOurs = []string{".git", ".library", "bin", "data", "node_modules", "results", "testdata"}
 
 // TestFoldersAreListed compares the lists of folders with the tree. The README lists the top folders, and the doc.go of
@@ -96,7 +96,7 @@ func goFolders(t *testing.T) (list []string) {
 	return slices.Compact(list)
 }
 
-// files returns the paths of our files of a kind below a folder.
+// files returns the paths of the repository's files of a kind below a folder.
 func files(t *testing.T, folder string, kind func(path string) bool) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
@@ -139,7 +139,7 @@ func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	links := 0
 	for _, document := range files(t, ".", papers) {
-		if document == "api/clienttest/front-end/blocks.md" { // a page of a test, with links of its site
+		if document == "api/clienttest/front-end/blocks.md" { // a test's page, whose links are paths of its site
 			continue
 		}
 		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, document), ""), -1) {
@@ -175,7 +175,7 @@ func anchors(text string) (list []string) {
 	return list
 }
 
-// notSettings are variables that are no settings of octavo serve: of examples, commands and tests.
+// notSettings has the variables of examples, commands and tests, which are not settings of octavo serve.
 var notSettings = []string{
 	"OCTAVO_CONFIG", "OCTAVO_FRONT_END_TOKEN", "OCTAVO_ORG", "OCTAVO_SITE", "OCTAVO_TOKEN", "OCTAVO_URL",
 }

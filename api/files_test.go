@@ -30,7 +30,7 @@ type fileBench struct {
 
 const claimed = "visitor.claims.staff == true"
 
-// upload adds files with these names to a change request. A file that contents has not has some bytes.
+// upload adds files with these names to a change request. A file without an entry in contents gets arbitrary bytes.
 func (b *fileBench) upload(request string, contents map[string]string, names ...string) {
 	b.T.Helper()
 	for some := range slices.Chunk(names, 20) {
@@ -55,14 +55,14 @@ func (b *fileBench) upload(request string, contents map[string]string, names ...
 	}
 }
 
-// page adds a page to a change request. more are further members of the change.
+// page adds a page to a change request. more has further members of the change.
 func (b *fileBench) page(request, ref, more string) {
 	b.T.Helper()
 	change := fmt.Sprintf(`{"operation":"insert_page","ref":%q,"title":%q,%s}`, ref, ref, more)
 	b.ChangeContent(schema.RoleAdmin, request, change)
 }
 
-// fill puts references in the place of @name, for each file.
+// fill replaces @name by the reference to the file, for each file.
 func (b *fileBench) fill(text string) string {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(b.ids))) {
 		text = strings.ReplaceAll(text, "@"+name, "ref:file/"+b.ids[name])
@@ -70,7 +70,7 @@ func (b *fileBench) fill(text string) string {
 	return text
 }
 
-// text is the member of a change that has Markdown, which it fills.
+// text returns a change's member with Markdown, after fill.
 func (b *fileBench) text(text string) string {
 	b.T.Helper()
 	quoted, err := json.Marshal(b.fill(text))
@@ -80,7 +80,7 @@ func (b *fileBench) text(text string) string {
 	return `"document":{"markdown":` + string(quoted) + `}`
 }
 
-// everyKind is a document that names a file in each place that has files, by the names that it gives.
+// everyKind returns a document that names a file in each place for files. name returns the name for each place.
 func everyKind(t *testing.T, name func() string) schema.Document {
 	t.Helper()
 	d := contenttest.EveryKind(t)
@@ -94,7 +94,7 @@ func everyKind(t *testing.T, name func() string) schema.Document {
 	return d
 }
 
-// cells puts files into the cells for them.
+// cells puts files into the cells of file columns.
 func cells(nodes []schema.Node, name func() string) {
 	for i := range nodes {
 		cells(nodes[i].Nodes, name)
@@ -113,15 +113,15 @@ func cells(nodes []schema.Node, name func() string) {
 }
 
 // TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
-// draft that they preview. No answer has the name or id of a file that no page names as the reader sees it. Answers
-// that list files list the files that the pages of their revision name. Users get all files.
+// previewed draft. No answer has the name or id of a file unless a page that the reader sees names it. Lists of files
+// have exactly the files that the pages of their revision name. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	b := &fileBench{Harness: h, ids: map[string]string{}}
 	claims := published(h, h.Ours)
 
-	// The files by who is shown them: everybody, readers with the claim, and nobody.
+	// Files by their viewers: everybody, readers with the claim, and nobody.
 	var everybody, staff []string
 	kinds := 0
 	everyKind(t, func() string { kinds++; return "" })
@@ -145,7 +145,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	contents := map[string]string{
 		"always.md": "Always ![](@included.png)\n\n" + condition("Some ![](@included-block.png)"),
 		"staff.md":  "![](@included-page.png)\n", "block.md": "![](@included-in-block.png)\n",
-		// Neither ends a block of the page.
+		// Neither tag ends a block of the page.
 		"ending.md": "{% endif %}\n",
 	}
 	for name, text := range contents {
@@ -196,7 +196,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		`]},"footer":{"groups":[{"title":"Files","links":[`+strings.Replace(link("footer.pdf", ""), `"links":[],`,
 		"", 1)+`]}]}}`)
 
-	// Another space of the site names files of this one, and a space that is not on the site.
+	// Another space of the site names files of this space, and so does a space outside the site.
 	for _, onSite := range []bool{true, false} {
 		other := h.FreshSpace(h.Ours, "Other").ID
 		here := "?space=" + h.Ours.Space.ID
@@ -213,7 +213,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		h.Want(http.StatusOK, "POST", path+"/merge", admin, nil)
 	}
 
-	// A page names a file, and later no more.
+	// A page names a file, and a later revision of it does not.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "once.png")
 	b.page(request, "once", b.text("![](@once.png)"))
@@ -231,7 +231,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	draft = apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", h.RequestPath(request)+"/content", nil, 200)
 	head := apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", space+"/content", nil, 200)
 
-	// Where the files of one revision or draft are shown only there.
+	// Operations that show a revision's or draft's files only there.
 	only := map[string][]string{
 		"once.png": {named.ID}, "draft.png": {draft.ID, request}, "draft-staff.png": {draft.ID, request},
 	}

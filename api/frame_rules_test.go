@@ -54,8 +54,8 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 	}
 }
 
-// TestAnswersAreNotKept checks the caching headers of every operation's answer: nobody keeps one by
-// itself, and a client that holds one and asks about it has its rights checked again.
+// TestAnswersAreNotKept checks the caching headers of every operation's answer. No cache stores an answer by default. A
+// client that revalidates its copy has its rights checked again.
 func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -120,7 +120,7 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestNamedObjects: the object that is authorized is the one that the function uses.
+// TestNamedObjects: the function uses the object that was authorized.
 func TestNamedObjects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

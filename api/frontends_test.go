@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unseen are the operations after which front ends show the same, or whose examples change nothing. Those for Git change content
-// in jobs.
+// unseen has the operations that change nothing for front ends, or whose examples change nothing. Git operations change
+// content in jobs.
 var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
 	"deleteChangeRequestTemplate",
@@ -30,8 +30,8 @@ var unseen = []string{
 	"updateTeamPermissionInSpace", "updateUserPermissionInSpace",
 }
 
-// TestFrontEndsHear does every operation that writes something of a site, a space, a change request or a specification, and looks
-// whether front ends will be told by the name under which they keep it.
+// TestFrontEndsHear calls every operation that writes to a site, a space, a change request or a specification. Front
+// ends must be notified with the name of the cached object.
 func TestFrontEndsHear(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -79,7 +79,7 @@ func TestFrontEndsHear(t *testing.T) {
 	}
 }
 
-// TestFrontEndsHearOfPlaces: what a space says about where readers find it changes with the sites that show it.
+// TestFrontEndsHearOfPlaces: a space's published addresses change with the sites that show it.
 func TestFrontEndsHearOfPlaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// installationsMay are the operations that each scope opens, so that a mark on a row that should not have it is found.
+// installationsMay lists the operations that each scope opens, so that the test finds a row that is wrongly marked.
 var installationsMay = map[string][]string{
 	schema.ScopeSpaceContentRead: {
 		"getChangeRequestById", "getChangeRequestChanges", "getCurrentRevision", "getDocumentById", "getPageById", "getPageByPath",
@@ -50,8 +50,8 @@ var installationsMay = map[string][]string{
 	},
 }
 
-// TestScopesOpenTheirOperations loops over operations and scopes: the token of an installation with one scope opens the rows that name
-// the scope, for what the installation is for, and no other row, tenant or installation.
+// TestScopesOpenTheirOperations loops over operations and scopes. An installation's token with one scope opens the rows
+// that name the scope, for the installation's spaces and sites. It opens no other row, tenant or installation.
 func TestScopesOpenTheirOperations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -82,7 +82,7 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 			h.WantError(h.Do(op.Method, path, none, body), http.StatusForbidden)
 			return
 		case schema.ScopeInstallation:
-			// Of another integration, and in another organization.
+			// Installations of another integration, and in another organization.
 			h.WantError(h.Do(op.Method, path, none, body), http.StatusNotFound)
 			h.WantError(h.Try(op, h.Theirs, none), http.StatusNotFound)
 		default:
@@ -110,8 +110,8 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 	}
 }
 
-// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects: its token
-// and its integration's token send the members that the row names, and no other member of the body.
+// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. Its token
+// and its integration's token may send only the members that the row names.
 func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -189,7 +189,8 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	}
 }
 
-// TestInstallationIsForWhatIsSelected: a token reaches the spaces and sites that the installation is for, at once.
+// TestInstallationIsForWhatIsSelected: a token reaches the installation's selected spaces and sites immediately after
+// the selection.
 func TestInstallationIsForWhatIsSelected(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -221,13 +222,14 @@ func TestInstallationIsForWhatIsSelected(t *testing.T) {
 	h.Want(204, "DELETE", path+"/spaces/"+other, admin, nil)
 	expect("a site", 404, 404, 200)
 	h.Want(200, "PATCH", path, admin, `{"space_selection":"all","status":"paused"}`)
-	expect("paused", 404, 404, 404) // The node remembers the token for some seconds; what it is for, it looks up.
+	expect("paused", 404, 404, 404) // the node caches tokens briefly, and never selections
 	h.WantError(h.Do("POST", path+"/tokens", admin, nil), http.StatusConflict)
 	h.Want(200, "PATCH", path, admin, `{"status":"active"}`)
 	expect("active again", 200, 200, 200)
 }
 
-// TestInstallationTokensEnd: in time, with the installation, the integration, the pause, and the scope that is taken back.
+// TestInstallationTokensEnd: a token ends at its expiry, and with the installation, the integration, a pause, or its
+// revoked scope.
 func TestInstallationTokensEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
@@ -265,7 +267,8 @@ func TestInstallationTokensEnd(t *testing.T) {
 	}
 }
 
-// TestDeletedOrganizationHasNoInstallations: the token of somebody else's integration ends with the organization that it is installed in.
+// TestDeletedOrganizationHasNoInstallations: a deleted organization ends the tokens of another organization's
+// integration that is installed in it.
 func TestDeletedOrganizationHasNoInstallations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
@@ -275,7 +278,7 @@ func TestDeletedOrganizationHasNoInstallations(t *testing.T) {
 	h.Want(200, "POST", "/v1/integrations/theirs", publisher, body)
 	made := h.Want(201, "POST", "/v1/integrations/theirs/installations", h.Ours.Tokens[schema.RoleAdmin], map[string]string{"organization": h.Ours.Organization.ID})
 	path := "/v1/integrations/theirs/installations/" + made["id"].(string)
-	// The organization that has it installed does not get its tokens.
+	// The organization that installs the integration does not get its tokens.
 	h.WantError(h.Do("POST", path+"/tokens", h.Ours.Tokens[schema.RoleAdmin], nil), http.StatusForbidden)
 	token := h.Want(200, "POST", path+"/tokens", publisher, nil)["token"].(string)
 	space := "/v1/spaces/" + h.Ours.Space.ID

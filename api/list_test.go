@@ -92,7 +92,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 		})
 	}
-	// A token keeps its position even after the object it was made from is deleted.
+	// A page token keeps its position even after the object at that position is deleted.
 	path := lists["sites"].path
 	first := apitest.ReadPage(t, h, path+"?limit=2")
 	h.Want(204, "DELETE", path+"/"+first.Items[1].ID, admin, nil)
@@ -100,7 +100,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	if second.Status != 200 {
 		t.Errorf("%d %s", second.Status, second.Body)
 	}
-	// A token belongs to its list and filters.
+	// A page token is valid only for its list and filters.
 	for _, other := range []string{path + "?title=s&page=", path + "?published=false&page=", "/v1/orgs?page="} {
 		h.WantError(h.Do(http.MethodGet, other+first.Next.Page, admin, nil), http.StatusBadRequest)
 	}

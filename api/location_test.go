@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLocationsAnswer loops over the operations that create: their creator can read the new object at its Location, and
-// only objects that no operation reads have none.
+// TestLocationsAnswer loops over the operations that create objects. The creator can read the new object at its
+// Location. Only objects that no operation reads have no Location.
 func TestLocationsAnswer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -44,7 +44,7 @@ func TestLocationsAnswer(t *testing.T) {
 			t.Errorf("%s: Location %s answers %d %s", op.ID, location, read.Status, read.Body)
 			return
 		}
-		// What has no id of its own has its address.
+		// An object without an id is identified by its address.
 		var made, found struct {
 			ID   string `json:"id"`
 			URLs struct {

@@ -34,8 +34,8 @@ func describes(document *openapi3.T, op *frame.Operation, body string) error {
 	return media.Schema.Value.VisitJSON(value)
 }
 
-// TestTheDocumentIsAsStrictAsTheService sends bodies that differ only slightly: the service and its document accept the
-// same ones.
+// TestTheDocumentIsAsStrictAsTheService sends bodies that differ only slightly. The service and its document accept the
+// same bodies.
 func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -147,8 +147,8 @@ func TestTheDocumentTakesTheExamples(t *testing.T) {
 	})
 }
 
-// unsaid are members whose rule no regular expression can state: an emoji, an expression in our language, anything but
-// a private key.
+// unsaid has the members whose rule no regular expression can state: an emoji, a condition, any text except a private
+// key.
 var unsaid = []string{"addedReactions.[] pattern", "changes.[].condition pattern", "certificate pattern"}
 
 // TestTheDocumentRefusesBadInput validates the bad input of TestBadInputOfEveryOperation against the document.

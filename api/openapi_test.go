@@ -91,7 +91,7 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	})
 }
 
-// follows compares an answer with what the document says of its status.
+// follows compares an answer with the document's description of its status.
 func follows(op *openapi3.Operation, a apitest.Answer) error {
 	response := op.Responses.Status(a.Status)
 	if response == nil {
@@ -147,7 +147,7 @@ func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 func TestOpenAPIDocumentIsCompressed(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	// Naming the encoding keeps the client from decompressing by itself.
+	// An explicit Accept-Encoding keeps the client from decompressing the answer.
 	plain := h.Do(http.MethodGet, "/v1/openapi.json", "", nil, "Accept-Encoding", "identity")
 	packed := h.Do(http.MethodGet, "/v1/openapi.json", "", nil, "Accept-Encoding", "br, gzip")
 	reader, err := gzip.NewReader(bytes.NewReader(packed.Body))
@@ -166,7 +166,7 @@ func TestOpenAPIDocumentIsCompressed(t *testing.T) {
 	}
 }
 
-// TestDocsAreBrowsable loads the page and everything that it refers to.
+// TestDocsAreBrowsable loads the page and every resource that it refers to.
 func TestDocsAreBrowsable(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -95,7 +95,7 @@ func moveSiteItem(h *apitest.Harness, s *apitest.SiteOf, kind string) func(id, b
 	}
 }
 
-// TestOrderWithoutRoom uses up all positions between and beside items before it inserts others there.
+// TestOrderWithoutRoom uses up all positions between and next to items before it inserts others there.
 func TestOrderWithoutRoom(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -129,7 +129,7 @@ func TestOrderWithoutRoom(t *testing.T) {
 	squeeze(1<<63 - 5)
 	last := h.Collection(h.Ours, nil)
 	want(c, a, x, y, z, last)
-	// Nobody placed these explicitly.
+	// No request placed these explicitly.
 	h.Exec("update collections set position = 0")
 	unplaced := []string{a, c, x, y, z, last}
 	slices.Sort(unplaced)

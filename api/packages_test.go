@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOnlyTheFrameSeesFasthttp keeps the server out of the operations' functions. The linter checks the other import
-// rules; this test predates it and runs with every go test.
+// TestOnlyTheFrameSeesFasthttp checks that no package except the frame imports fasthttp. The linter checks the other
+// import rules; this test predates it and runs with every go test.
 func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPageView makes the calls of a front end for one view of a page, in its order: with its own token it finds the site and posts
-// the event, and with the site token of the answer it reads all that the page shows.
+// TestPageView makes a front end's calls for one page view, in order. With its own token the front end finds the site
+// and posts the event. With the answer's site token it reads everything that the page shows.
 func TestPageView(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -33,7 +33,7 @@ func TestPageView(t *testing.T) {
 		t.Helper()
 		return h.Want(http.StatusOK, "POST", "/v1/urls/published", frontEnd, map[string]any{"url": address, "visitor": map[string]any{"type": "human"}})
 	}
-	// A site with sections is asked for with longer addresses until one is complete.
+	// For a site with sections, the front end sends longer addresses until one is complete.
 	found := resolve(address + "/guides")
 	if found["complete"] != true || found["pathname"] != "/guides" || found["space"] != claims.Space {
 		t.Fatalf("%v", found)
@@ -71,7 +71,7 @@ func TestPageView(t *testing.T) {
 			page+"/document"+query,
 			admin,
 			nil,
-		) // An editor gets what can be written back, unless a front end asks.
+		) // An editor gets text that can be written back; a front end does not.
 		if columns := strings.Contains(string(user.Body), `"type":"column"`); columns != (query != "") ||
 			!strings.Contains(string(document.Body), shape) {
 			t.Errorf("the document %q has another shape: %s %s", query, user.Body, document.Body)
@@ -89,7 +89,7 @@ func TestPageView(t *testing.T) {
 	}
 	nowhere := h.Do("GET", site+"/redirect?source=/nowhere", token, nil)
 	h.WantError(nowhere, http.StatusNotFound)
-	// Front ends keep answers by these names, and refusals only for a moment.
+	// Front ends cache answers under these names, and refusals only briefly.
 	for name, want := range map[string]string{"X-Gitbook-Cache-Tag": "site:" + claims.Site, "Cache-Control": "private, max-age=5"} {
 		if got := nowhere.Header.Get(name); got != want {
 			t.Errorf("a refusal has %s %q, want %q", name, got, want)

@@ -13,15 +13,15 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// permissionCalls has a row for each resource that says what the caller may do: the operation that reads it, and for
-// each of its booleans the operation that the boolean is about. An empty operation has its reason in the comment.
+// permissionCalls has a row for each resource with permissions: the operation that reads it, and for each boolean the
+// operation that it is about. A comment explains each empty operation.
 var permissionCalls = map[string]map[string]string{
 	"getOrganizationById": {
 		"view": "getOrganizationById", "access": "listSites", "admin": "updateOrganizationById",
 		"ownTeam":       "createOrganizationTeam",
 		"createContent": "createSite", "createOpenAPISpec": "createOpenAPISpec",
 		"ingestConversations": "ingestConversation",
-		"viewBilling":         "", // Octavo bills nobody.
+		"viewBilling":         "", // Octavo has no billing.
 		"listMembers":         "listMembersInOrganizationById", "listTeams": "listTeamsInOrganizationById",
 		"listIntegrations": "getOrganizationIntegrationStatus", "listInstallations": "listOrganizationInstallations",
 		"installIntegration": "installIntegration",
@@ -59,7 +59,7 @@ var permissionCalls = map[string]map[string]string{
 	"getTeamInOrganizationById": {"view": "getTeamInOrganizationById", "admin": "updateMembersInOrganizationTeam"},
 }
 
-// permissionBodies are bodies that change what their boolean is about, where the example's does something else.
+// permissionBodies has bodies that exercise their boolean, where the example's body does something different.
 var permissionBodies = map[string]string{
 	"updateCommentInSpace":              `{"body":{"markdown":"Changed"}}`,
 	"updateCommentReplyInSpace":         `{"body":{"markdown":"Changed"}}`,
@@ -71,7 +71,7 @@ var permissionBodies = map[string]string{
 // permissionCase is one caller.
 type permissionCase struct{ name, token string }
 
-// permissionCallers are the members of every role, and guests and readers with grants on the space and the collection.
+// permissionCallers returns members of every role, and guests and readers with grants on the space and the collection.
 func permissionCallers(h *apitest.Harness, collection string) []permissionCase {
 	h.T.Helper()
 	var callers []permissionCase
@@ -135,7 +135,7 @@ func TestPermissionsAreWhatCallsDo(t *testing.T) {
 			path := operations[read].Path
 			ofContent := strings.HasPrefix(path, "/spaces/") || strings.HasPrefix(path, "/collections/")
 			if level != `"inherit"` && !ofContent {
-				continue // The content's level changes nothing there.
+				continue // The content's level has no effect there.
 			}
 			t.Run(read+" "+level, func(t *testing.T) {
 				comparePermissions(h.In(t), callers, read, booleans, example)

@@ -51,7 +51,7 @@ func TestQuotas(t *testing.T) {
 			return h.Do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i)))
 		}
 	}
-	// Existing objects count: each case says how many more are accepted.
+	// Existing objects count towards the quota. Each case has the number of further objects that are accepted.
 	cases := map[string]struct {
 		more   int
 		create []func(i int) apitest.Answer
@@ -98,7 +98,7 @@ func TestQuotas(t *testing.T) {
 	for i := range fields.NumField() {
 		setting, limit := fields.Field(i).Tag.Get("env"), reflect.ValueOf(limits).Field(i).Int()
 		if setting == "ALL_MAILS" {
-			continue // It makes mails wait and refuses no request: see orgs.TestMailsOfAllAreBounded.
+			continue // This quota delays mails and refuses no request: see orgs.TestMailsOfAllAreBounded.
 		}
 		t.Run(setting, func(t *testing.T) {
 			h := *h
@@ -116,7 +116,7 @@ func TestQuotas(t *testing.T) {
 				before := h.Rows()
 				a := create(7)
 				after := h.Rows()
-				// Anyone who follows a link has an account already.
+				// The link's users have accounts already.
 				delete(before, "users")
 				delete(before, "tokens")
 				delete(after, "users")

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestReadersSeeNothingFormer loops over the operations for readers. Everything in the space, and the space and the
-// site themselves, were called "Formerly" something; drafts change what is there now.
+// TestReadersSeeNothingFormer loops over the operations for readers. The site, the space and everything in it had
+// "Formerly" in their earlier names. Drafts change the current content.
 func TestReadersSeeNothingFormer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

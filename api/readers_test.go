@@ -38,7 +38,7 @@ func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
 	}
 }
 
-// readersMay are the operations that readers of a site may call, so that a mark on a row that should not have it is found.
+// readersMay lists the operations that readers of a site may call, so that the test finds a row that is wrongly marked.
 var readersMay = []string{
 	"getSiteById", "getSiteStructure", "getSiteRedirectBySource", "getSiteCustomizationById", "getSiteSpaceCustomizationById",
 	"getSpaceById", "getCurrentRevision", "listPages", "getPageById", "getPageByPath", "getRevisionById",
@@ -46,7 +46,7 @@ var readersMay = []string{
 	"listPagesInRevisionById", "getPageInRevisionById", "getPageInRevisionByPath", "getPageDocumentInRevisionById",
 	"listSpacePageMetaLinks", "listRevisionPageMetaLinks", "getRevisionSemanticChanges",
 	"getEmbedByUrlInSpace", "getUserById",
-	// With a token for the preview of the change request.
+	// These need a token that previews the change request.
 	"getChangeRequestById", "getRevisionOfChangeRequestById", "listPagesInChangeRequest", "getLatestOpenAPISpecVersionContent",
 	"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks",
 	"getChangeRequestChanges",
@@ -130,7 +130,8 @@ func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 	}
 }
 
-// TestWhoPostsEvents: a front end posts for every published site and no other, a site key for its own site, and readers for none.
+// TestWhoPostsEvents: a front end posts events for published sites only, a site key for its own site, and readers for
+// no site.
 func TestWhoPostsEvents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
@@ -163,15 +164,15 @@ func TestWhoPostsEvents(t *testing.T) {
 	expect("site key, unpublished", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
 }
 
-// TestSiteTokensEnd: a site token ends with the publication, with the share link that opened the site, when the site is deleted,
-// when its key changes, and in time.
+// TestSiteTokensEnd: a site token ends at its expiry, with the publication, the share link or the site, and when the
+// site's key changes.
 func TestSiteTokensEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	ctx := t.Context()
 	claims := published(h, h.Ours)
 	path := "/v1/orgs/" + claims.Organization + "/sites/" + claims.Site
-	// A server remembers a token for a while: each look is with a token that it has not seen.
+	// A server caches a token for a while, so each check uses a new token.
 	looks := 0
 	status := func(claims access.SiteClaims) int {
 		looks++
@@ -218,7 +219,7 @@ func TestSiteTokensEnd(t *testing.T) {
 	if err := h.Store.EndSiteTokens(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h.Serve(nil) // It has not read the key yet.
+	h.Serve(nil) // This server has not read the key yet.
 	if a := h.Do(http.MethodGet, path, old, nil); a.Status != http.StatusUnauthorized {
 		t.Errorf("a token of the key before: %d", a.Status)
 	}
@@ -233,8 +234,8 @@ func TestSiteTokensEnd(t *testing.T) {
 	expect("deleted", claims, http.StatusUnauthorized)
 }
 
-// TestSiteTokenShowsNoDrafts: readers see revisions of the main content and not those of change requests, and of a space nothing
-// about its discussions.
+// TestSiteTokenShowsNoDrafts checks that readers see only revisions of the main content. They see nothing of a space's
+// discussions.
 func TestSiteTokenShowsNoDrafts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -263,7 +264,7 @@ func TestSiteTokenShowsNoDrafts(t *testing.T) {
 	h.Want(http.StatusOK, "GET", space+"/revisions/"+first, token, nil)
 }
 
-// TestSiteTokenMeetsConditions: what a site shows under a condition is there for the visitors who meet it.
+// TestSiteTokenMeetsConditions: a site's conditional parts are shown to the visitors who meet the condition.
 func TestSiteTokenMeetsConditions(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -314,7 +315,7 @@ func TestForgedSiteTokens(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	// A key of a week that no token of today has is not looked up, let alone made.
+	// A key of a week that no current token uses is neither looked up nor created.
 	var keys int
 	err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys)
 	if err != nil || keys != 1 {

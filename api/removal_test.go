@@ -42,7 +42,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 	h.Want(204, "DELETE", org+"/members/nobody", admin, nil)
 	h.Want(404, "GET", member, admin, nil)
-	// The member's work still names the member, and says no more.
+	// The member's work still has the member's name and nothing else about the member.
 	want := map[string]any{
 		"object": "user", "id": user.ID, "displayName": user.DisplayName,
 		"urls": map[string]any{"location": "https://docs.example.com/base/v1/users/" + user.ID},
@@ -64,7 +64,8 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 			t.Errorf("%s: %v", list, got)
 		}
 	}
-	// The member's own links no longer work, so none of them leads back; others' links and the member's work stay.
+	// The member's own invite links no longer work, so the member cannot come back with them. Other links and the
+	// member's work stay.
 	h.Want(404, "POST", org+"/invites/"+link, token, nil)
 	if got := h.Want(200, "GET", path, admin, nil); got["id"] != request.ID {
 		t.Errorf("%v", got)
@@ -81,8 +82,8 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 }
 
-// TestNamedUsersAreFound removes a member whom resources of every kind name, and then transfers the content to another
-// organization. The address of each user that an answer names leads to the user.
+// TestNamedUsersAreFound removes a member whom resources of every kind name. It then transfers the content to another
+// organization. Every user's address in an answer leads to that user.
 func TestNamedUsersAreFound(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -114,7 +115,7 @@ func TestNamedUsersAreFound(t *testing.T) {
 	h.Want(200, "POST", conflicts+"/"+conflict, token, `{"take":"theirs"}`)
 	h.Want(204, "DELETE", org+"/members/"+user.ID, admin, nil)
 
-	// check wants the answers to name the user, and the addresses of all users that they name to lead to them.
+	// check requires that the answers name the user, and that the addresses of all named users can be read.
 	check := func(token string) {
 		t.Helper()
 		for _, path := range []string{
@@ -184,7 +185,7 @@ func usersIn(value any) (found []map[string]any) {
 	return found
 }
 
-// TestLastAdminStays lets two admins leave at once, many times: one always remains.
+// TestLastAdminStays lets two admins leave concurrently, many times: one always remains.
 func TestLastAdminStays(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -320,7 +321,7 @@ func TestDeleteOrganization(t *testing.T) {
 		}
 	}
 	gone()
-	var told bool // What front ends are to hear of it is left until they have.
+	var told bool // Notifications for front ends stay until they are delivered.
 	const hears = "select exists (select from front_end_changes where organization_id = $1 and tag = $2)"
 	err := h.DB.QueryRow(t.Context(), hears,
 		tenant.Organization.ID, schema.SiteTag(tenant.Site.ID)).Scan(&told)
@@ -328,7 +329,7 @@ func TestDeleteOrganization(t *testing.T) {
 		t.Errorf("front ends do not hear that the site is gone: %v", err)
 	}
 	after := h.Rows()
-	// Accounts belong to no organization, nor does the number of mails that they got today; secrets belong to the installation.
+	// Accounts and their counts of today's mails belong to no organization. Secrets belong to the whole server.
 	for _, table := range []string{"mail_counts", "users", "tokens", "secrets", "site_token_keys", "front_end_changes"} {
 		delete(before, table)
 		delete(after, table)

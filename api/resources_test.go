@@ -46,7 +46,7 @@ func TestCreateReadList(t *testing.T) {
 		body       any
 		shape      shape.Of
 		want       map[string]any
-		// lists says that the collection's path can also be listed.
+		// lists means that the collection's path can also be listed.
 		read string
 	}{
 		{"organization", "/v1/orgs", `{"title":"Acme"}`, shape.Organization,
@@ -158,7 +158,7 @@ func TestContentLevelDecides(t *testing.T) {
 	}
 }
 
-// TestHiddenSpace takes away the members' access to a space: it is then gone for everyone but admins.
+// TestHiddenSpace removes the members' access to a space: everyone except admins then gets "not found".
 func TestHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -218,7 +218,7 @@ func TestSiteFilters(t *testing.T) {
 	}
 }
 
-// TestBadInput tries every kind of bad value in every member of every body and query. None of them may store anything.
+// TestBadInput tries every kind of bad value in every member of every body and query. No bad value may store anything.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestSessionsReachTheirOrganization calls every operation with the session of somebody who is an admin of both tenants, by the
-// identity provider of ours: it does there what the user's token does, and finds nothing of the other one, as if it did not exist.
+// TestSessionsReachTheirOrganization calls every operation with a single sign-on session of our tenant. The user is an
+// admin of both tenants. In our tenant the session may do what the user's token may do. The other tenant's objects are
+// not found.
 func TestSessionsReachTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -39,7 +40,7 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 		}
 		reached++
 		if a := h.Try(op, h.Ours, token); op.ID == "transferCollection" {
-			h.WantError(a, http.StatusNotFound) // What its body names is another organization.
+			h.WantError(a, http.StatusNotFound) // The body names another organization.
 		} else if a.Status != op.Status && a.Status != http.StatusCreated {
 			t.Errorf("in its organization: %d %s, want %d", a.Status, a.Body, op.Status)
 		}
@@ -63,7 +64,7 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestAdminsDecideBySession: what an integration is for and what it may do is decided by people, however they have logged in.
+// TestAdminsDecideBySession: admins decide about an integration's selection and scopes, however they have logged in.
 func TestAdminsDecideBySession(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

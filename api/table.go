@@ -50,7 +50,7 @@ var sharedVocabulary = rules.Vocabulary{
 	},
 }
 
-// reachable defines the form of addresses that jobs call; policy says which hosts they may be on.
+// reachable defines the form of addresses that jobs call; policy decides which hosts are allowed.
 func reachable(policy outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{Patterns: map[string]rules.Pattern{
 		"reachableURL": {
@@ -70,7 +70,7 @@ func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 // OpenAPI returns the OpenAPI 3.1 document of the table, for a server at baseURL.
 func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
-// Deps are the dependencies of the operations. All but Resolver, Outbound and Checks are required.
+// Deps are the dependencies of the operations. All except Resolver, Outbound and Checks are required.
 type Deps struct {
 	Store    *store.Store
 	Intake   insights.EventIntake
@@ -81,20 +81,20 @@ type Deps struct {
 	Log      *slog.Logger
 	// Resolver looks up the records that prove e-mail domains and the hostnames of sites; nil means the host's resolver.
 	Resolver dnsproof.Resolver
-	// Outbound says which hosts users may name for us to reach; the zero Policy means the public network.
+	// Outbound is the policy for hosts that users name and jobs call; the zero Policy allows the public network.
 	Outbound outbound.Policy
 	// FrontEnds are the addresses of front ends that show sites to readers.
 	FrontEnds []*url.URL
 	// SSO are the settings of logins; zero means the defaults.
 	SSO orgs.SSO
-	// Checks are run by /readyz.
+	// Checks are the checks of /readyz.
 	Checks []frame.Check
 }
 
-// New builds a server. It refuses an invalid table or setting, and opens nothing.
+// New builds a server. It refuses an invalid table or setting. It opens no connection.
 func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, d, frame.Table{}) }
 
-// NewWith is New with rows added to those of the contract, for tests of the frame.
+// NewWith is New with additional rows, for tests of the frame.
 func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
 	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Erasures == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, balances, erasures, metrics and log are required")
@@ -111,8 +111,8 @@ func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) 
 	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, describe)
 }
 
-// NewWithoutOperations builds the server of a node that serves nothing of the contract, only health and readiness. It
-// needs neither intake nor insights among its dependencies.
+// NewWithoutOperations builds the server of a node that serves only health and readiness. Its dependencies need neither
+// intake nor insights.
 func NewWithoutOperations(cfg frame.Config, d Deps) (*frame.Server, error) {
 	if d.Store == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, metrics and log are required")

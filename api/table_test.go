@@ -30,7 +30,8 @@ func TestDatabaseTextStaysInside(t *testing.T) {
 	}
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		a := h.Do(op.Method, paths[op.ID], h.Ours.Tokens[schema.RoleAdmin], bodies[op.ID])
-		// A public operation's example may need no table, and that of an embed only the caller's token, which the node may remember.
+		// A public operation's example may need no table. An embed's example needs only the caller's token, which the
+		// node may have cached.
 		if !op.Scope.Public && (op.ID != "getEmbedByUrl" || a.Status >= 400) {
 			h.WantError(a, http.StatusInternalServerError)
 		} else if a.Status < 400 {
@@ -144,7 +145,7 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 	}
 }
 
-// TestPermissionMatrix loops over roles and operations: the answer follows from the right that the row names.
+// TestPermissionMatrix loops over roles and operations: the row's right determines the answer.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -216,8 +217,8 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	})
 }
 
-// TestUnknownKindsOfTokenOpenNothing stores tokens of a kind unknown to this version, as a newer version might, both
-// without an owner and for a user: they give access to no operation, and to no site's events.
+// TestUnknownKindsOfTokenOpenNothing stores tokens of an unknown kind, as a newer version might, with and without a
+// user. They give access to no operation and to no site's events.
 func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// reachLoopback lets users name addresses of the test itself.
+// reachLoopback allows addresses of the test's own servers.
 func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
 	t.Helper()
 	policy := outboundtest.Policy(t, outboundtest.Loopback)
@@ -29,8 +29,8 @@ func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
 
 const baseURL = "https://docs.example.com/base"
 
-// TestEveryWebhookEvent does something for each type of events, through the API, and sees its delivery: with the members that its row
-// promises, an address that answers, and no text that somebody wrote.
+// TestEveryWebhookEvent causes an event of each type through the API and checks its delivery. The event has the members
+// that its row promises, a working address, and no text that a user wrote.
 func TestEveryWebhookEvent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, reachLoopback(t))
@@ -194,7 +194,7 @@ func TestEveryWebhookEvent(t *testing.T) {
 		}
 	}
 	for _, m := range r.Received() {
-		if m.Type == "space.content_updated" && m.Data["id"] == request.SpaceID { // not the copy of the translation
+		if m.Type == "space.content_updated" && m.Data["id"] == request.SpaceID { // not the translated copy
 			check(t, m, false)
 			if m.Data["revisionType"] != "merge" || m.Data["changeRequest"] != request.ID || m.Actor != user {
 				t.Errorf("%s", m.Body)

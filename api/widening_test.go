@@ -15,11 +15,11 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// requests are bodies of an operation. The bodies of widen let more people read the site; the bodies of keep do not.
+// requests has bodies of an operation. The bodies in widen let more people read the site; the bodies in keep do not.
 type requests struct{ widen, keep []string }
 
 // widening has a row for each operation that lets more people read a site. The site is for authenticated visitors. The
-// operation's example says the path; {first} and {second} are site spaces of the site.
+// operation's example has the path; {first} and {second} are site spaces of the site.
 var widening = map[string]requests{
 	"updateSiteById": {
 		widen: []string{
@@ -65,8 +65,8 @@ var widening = map[string]requests{
 	},
 }
 
-// closeSite makes a tenant's site one for authenticated visitors that shows two spaces, and hides the second space from
-// all but admins. It returns the ids of both site spaces and of the hidden space.
+// closeSite restricts a tenant's site to authenticated visitors. The site shows two spaces, and the second is hidden
+// from all except admins. It returns the ids of both site spaces and of the hidden space.
 func closeSite(h *apitest.Harness, tenant *storetest.Tenant) (first, second, hidden string) {
 	h.T.Helper()
 	admin, site := tenant.Tokens[schema.RoleAdmin], "/v1/orgs/"+tenant.Organization.ID+"/sites/"+tenant.Site.ID
@@ -79,7 +79,7 @@ func closeSite(h *apitest.Harness, tenant *storetest.Tenant) (first, second, hid
 	return first, second, hidden
 }
 
-// whoReads is everything in the database that decides who reads a tenant's site, and which share keys there are.
+// whoReads returns all database state that decides who reads a tenant's site, including the share keys.
 func whoReads(h *apitest.Harness, tenant *storetest.Tenant) string {
 	h.T.Helper()
 	const all = `select jsonb_build_array(
@@ -94,8 +94,8 @@ func whoReads(h *apitest.Harness, tenant *storetest.Tenant) string {
 	return text
 }
 
-// TestWideningTakesTheRightToRead loops over the operations that let more people read a site. Nobody opens a space of
-// the site that he may not read. The same caller may once he may read all spaces.
+// TestWideningTakesTheRightToRead loops over the operations that let more people read a site. A caller cannot open a
+// space of the site that the caller may not read. Once the caller may read all spaces, the operation succeeds.
 func TestWideningTakesTheRightToRead(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -163,8 +163,8 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 	}
 }
 
-// TestUnmarkedOperationsWidenNothing loops over the operations on sites that are not marked: called by somebody with
-// the role create, they change nothing about who reads a space that he may not read.
+// TestUnmarkedOperationsWidenNothing loops over the unmarked operations on sites. A caller with the role create cannot
+// change with them who reads a space that the caller may not read.
 func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -200,7 +200,7 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	})
 }
 
-// TestNarrowingDoesNotWiden: a change that lets nobody in when it is requested lets nobody in when it is stored.
+// TestNarrowingDoesNotWiden: a change that widens nothing at its request also widens nothing when it is stored.
 func TestNarrowingDoesNotWiden(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

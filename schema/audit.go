@@ -9,7 +9,7 @@ import (
 // AuditActorType is the kind of whoever made a change.
 type AuditActorType string
 
-// The types of actors beside the kinds of tokens that act for themselves, such as site keys.
+// The types of actors other than tokens that act for themselves, such as site keys.
 const (
 	ActorUser AuditActorType = "user"
 	// ActorOperator is somebody who runs a command on the server.
@@ -38,10 +38,11 @@ type AuditEntry struct {
 	// Address is the client's.
 	Address string      `json:"address,omitempty"`
 	Target  AuditTarget `json:"target"`
-	// Further is set in the entry that stands for the rest of a statement that changed very many objects: how many.
+	// Further is the number of further objects that a very large statement changed. It is set only in the last entry of
+	// such a statement.
 	Further *int64 `json:"further,omitempty"`
-	// Before and After hold the members that changed: an absent one was not set. What was created has no Before, and what was
-	// deleted no After.
+	// Before and After hold the members that changed: an absent one was not set. A created object has no Before, and a
+	// deleted object no After.
 	Before jsontext.Value `json:"before,omitzero"`
 	After  jsontext.Value `json:"after,omitzero"`
 }

@@ -1,9 +1,9 @@
 package schema
 
-// The names by which front ends of sites keep what they have read, so that they can be told that it has changed. The triggers of
+// Cache tags: front ends of sites cache answers under these names, and changes are announced with them. The triggers of
 // the table front_end_changes make the same names.
 
-// SiteTag names all that shows a site, but for the content of its spaces.
+// SiteTag names everything that shows a site, except the content of its spaces.
 func SiteTag(site string) string { return "site:" + site }
 
 // SpaceTag names a space and its main content.

@@ -6,11 +6,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ChangeRequestConflict is something that a change request and the main content changed in different ways since the request was made
-// or last updated. Ours is the side of the change request, theirs the main content.
+// ChangeRequestConflict is something that a change request and the main content changed in different ways since the
+// request was made or last updated. Ours is the change request's side, and theirs the main content's.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
-	// ID is that of these versions: if one of them changes, it is another conflict.
+	// ID identifies these versions: if one of them changes, it is a different conflict.
 	ID     string `json:"id"`
 	Kind   string `json:"kind" rules:"enum=conflictKind"`
 	Status string `json:"status" rules:"enum=conflictStatus"`
@@ -22,8 +22,8 @@ type ChangeRequestConflict struct {
 	Field string `json:"field,omitempty"`
 	Block string `json:"block,omitempty"`
 	Part  string `json:"part,omitempty"`
-	// Base, Ours and Theirs are the versions. An absent version is deleted on that side, or not there yet. Where both
-	// sides put different blocks at one place, each version is a block, or a document of several.
+	// Base, Ours and Theirs are the versions. An absent version is deleted on that side, or does not exist yet. If both
+	// sides put different blocks at one place, each version is a block, or a document of several blocks.
 	Base   any `json:"base,omitzero"`
 	Ours   any `json:"ours,omitzero"`
 	Theirs any `json:"theirs,omitzero"`
@@ -32,7 +32,7 @@ type ChangeRequestConflict struct {
 	Resolution *ConflictResolution `json:"resolution,omitzero"`
 }
 
-// ConflictPage is a page as the change request has it, or as the main content has it if the request has not. Links have no path.
+// ConflictPage is a page of the change request, or of the main content if the request lacks it. Links have no path.
 type ConflictPage struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

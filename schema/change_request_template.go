@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// ChangeRequestTemplate is what a change request of a space can begin with.
+// ChangeRequestTemplate is the initial content of a space's change request.
 type ChangeRequestTemplate struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
@@ -14,8 +14,8 @@ type ChangeRequestTemplate struct {
 	URLs        LocationURLs   `json:"urls"`
 }
 
-// TemplatePage is a page that a change request made of the template adds. Ref names it for the pages after it, and Into is the ref of
-// the page that it is below.
+// TemplatePage is a page that the template adds to a change request. Ref names it for later pages, and Into is the ref
+// of its parent page.
 type TemplatePage struct {
 	Ref         string    `json:"ref,omitempty"`
 	Into        string    `json:"into,omitempty"`

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Impact says how much an issue hurts. Low means little friction, medium blocks in part or has a workaround, and high blocks
-// without a workaround.
+// Impact is the severity of an issue. Low means little friction, medium blocks in part or has a workaround, and high
+// blocks without a workaround.
 type Impact string
 
 // The impacts, from the lowest.
@@ -131,7 +131,7 @@ type IssuesCluster struct {
 	Sources     map[string]int64 `json:"sources"`
 	Stats       ClusterStats     `json:"stats"`
 	URLs        ClusterURLs      `json:"urls"`
-	// Theme is absent if the cluster shows none.
+	// Theme is absent if the cluster has none.
 	Theme *ClusterTheme `json:"theme,omitempty"`
 	// Language is that of its issues; absent if it is not known.
 	Language string `json:"language,omitempty"`
@@ -174,8 +174,8 @@ func ClusterEventKinds() []string {
 	return []string{ClusterJoined, ClusterLeft, ClusterMerged, ClusterRenamed}
 }
 
-// ClusterEvent says why something about a cluster changed. Issue and Conversation are those that joined or left. Title is the issue's,
-// the label of a cluster that was merged into this one, or the former label of this one.
+// ClusterEvent is a change of a cluster with its reason. Issue and Conversation joined or left it. Title is the issue's
+// title, the label of a cluster that was merged into this one, or this cluster's former label.
 type ClusterEvent struct {
 	Object       string    `json:"object"`
 	ID           string    `json:"id"`

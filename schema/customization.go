@@ -39,7 +39,8 @@ type Customization struct {
 	Insights             Opt[InsightsSettings]     `json:"insights,omitzero"`
 }
 
-// Styling is the group of colors, fonts and shapes. Background is deprecated in the contract, but still required in answers.
+// Styling is the group of colors, fonts and shapes. The contract deprecates Background, but still requires it in
+// answers.
 type Styling struct {
 	Theme         Opt[string]      `json:"theme,omitzero" rules:"enum=customizationTheme"`
 	PrimaryColor  Opt[ThemedColor] `json:"primaryColor,omitzero"`
@@ -206,7 +207,7 @@ type FooterGroup struct {
 	Links     []ContentLink `json:"links"`
 }
 
-// Announcement is a banner. It is a leaf, because nobody wants one message with the style of another.
+// Announcement is a banner. It is a leaf, because a message and its style belong together.
 type Announcement struct {
 	Enabled   *bool        `json:"enabled" rules:"default=true"`
 	Message   *string      `json:"message" rules:"required,len=2..128"`

@@ -5,11 +5,11 @@ import "slices"
 // pageActions are the values of pageActions.items.
 var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git", "pdf"}
 
-// defaultPageActions are those of a site that sets nothing: git and pdf follow their own switches.
+// defaultPageActions are the page actions of a site without settings: git and pdf follow their own switches.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
-// actionSwitches has a row for each page action that older clients know as a switch of its own: its name in the list of
-// actions, the switch's name, and the switch in the settings; nil if nothing sets it. make makes it.
+// actionSwitches has a row for each page action that older clients know as a separate switch. A row has its name in the
+// list of actions, the switch's name, and the switch in the settings, which is nil if unset. make creates the switch.
 var actionSwitches = []struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
@@ -53,9 +53,9 @@ func actionsOf(c *Customization) []string {
 	return nil
 }
 
-// Overlay gives the effective settings of something that sets these members over the effective settings of what is above it.
-// What readers may do with a page has two forms, and the answer has both: a list that is set decides the switches, and a
-// switch that is set adds its action to the list or takes it from there.
+// Overlay returns the effective settings of a level: its own members over the effective settings of the level above.
+// The page actions have two forms, and the answer has both. A list that is set decides the switches. A switch that is
+// set adds its action to the list or removes it.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)
 	items := actionsOf(&set)
@@ -76,10 +76,10 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// SettleActions keeps both forms of page actions in step in c, which is old with what a request sent merged into it.
-// above has the effective settings of what is above. The form that the request changed decides: a client that reads
-// the settings, changes a switch or the list, and sends all of it back means its change, whichever form it does not
-// know. An action whose switch the request removes is again what it is above.
+// SettleActions makes both forms of page actions agree in c, which is old merged with a request. above has the
+// effective settings of the level above. The form that the request changed decides. So a client may read the settings,
+// change a switch or the list, and send everything back, even if it knows only one form. An action whose switch the
+// request removes is inherited from above again.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))
@@ -108,7 +108,7 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 	}
 }
 
-// withAction adds an action to a list, or takes it from there. It changes the list.
+// withAction adds an action to a list, or removes it. It changes the list in place.
 func withAction(items []string, action string, want bool) []string {
 	switch there := slices.Contains(items, action); {
 	case want && !there:

@@ -90,9 +90,9 @@ func Text(text string, marks ...string) Node {
 }
 
 // Normalize fills in the members that the grammar fixes, so that senders may leave them out: `object`, `isVoid`, empty
-// `nodes`, `data` and `marks`, and the names of fragments. It removes what a strict reader would refuse and nobody would
-// miss: nulls of optional members, unknown members of closed objects, and empty lists of kinds that have no such list. It is
-// idempotent.
+// `nodes`, `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would
+// refuse: nulls of optional members, unknown members of closed objects, and empty lists of kinds that have no such
+// list. It is idempotent.
 func (d *Document) Normalize() {
 	if d.Object == "" {
 		d.Object = ObjectDocument
@@ -198,7 +198,7 @@ func (n *Node) normalizeText(rule *nodeRule) {
 	}
 }
 
-// nameFragment gives a fragment below a node of this kind the names that the grammar fixes.
+// nameFragment sets the fixed names of a fragment below a node of this kind.
 func (r *nodeRule) nameFragment(f *Node) {
 	if f.Object == "" {
 		f.Object = ObjectFragment

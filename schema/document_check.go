@@ -50,8 +50,8 @@ func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.ty
 // TooLarge reports whether the document has more nodes than allowed.
 func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 
-// Size is the number of nodes of the document, and of the leaves beyond the first of each. Of a document that is too
-// large it is some number above the bound.
+// Size returns the number of nodes of the document, plus each text's leaves after its first. For a document that is too
+// large it returns some number above the limit.
 func (d Document) Size() int { return count(d.Nodes, 0) }
 
 // count stops soon after the bound and does not go deeper than a document may be.
@@ -232,7 +232,7 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 	p.clean(field, map[string]any(data), 0)
 }
 
-// clean looks for things that cannot be stored in any value: the character U+0000, and unbounded nesting.
+// clean looks for contents that no value may have: the character U+0000, and unlimited nesting.
 func (p *problems) clean(field string, value any, depth int) {
 	if depth > maxDocumentDepth {
 		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
@@ -284,10 +284,10 @@ func ContentRefProblems(field string, ref Data) []Detail {
 	return p.details
 }
 
-// NormalizeBlock does for a block outside a document what Normalize does for one inside.
+// NormalizeBlock normalizes a block outside a document, like Normalize.
 func NormalizeBlock(n *Node) { n.normalize() }
 
-// BlockProblems lists what is wrong with a block outside a document, whatever document it is for.
+// BlockProblems lists the problems of a block outside a document.
 func BlockProblems(field string, n Node) []Detail {
 	p := &problems{}
 	if count([]Node{n}, 0) > MaxDocumentNodes {

@@ -260,8 +260,8 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes lists the kinds of marks in order.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself, and the
-// type of a fragment stands for that fragment. A fragment without a type holds any block: it is a cell of a table.
+// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself, and
+// the type of a fragment stands for that fragment. A fragment without a type is a cell of a table, and holds any block.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {

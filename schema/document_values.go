@@ -18,7 +18,7 @@ type member struct {
 	name     string
 	required bool
 	check    check
-	unless   string // a member in whose presence this one need not be given
+	unless   string // a member that makes this one optional
 }
 
 func req(name string, c check) member { return member{name: name, required: true, check: c} }

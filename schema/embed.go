@@ -1,10 +1,10 @@
 package schema
 
-// EmbedLink is the type of an embed that is shown as a link with a title. The contract has others, with HTML of the embedded page or
-// by integrations; Octavo passes on no HTML of strangers.
+// EmbedLink is the type of an embed that is shown as a link with a title. The contract has further types, with HTML of
+// the embedded page or by integrations. Octavo passes on no foreign HTML.
 const EmbedLink = "link"
 
-// Embed is how an address is shown in a page.
+// Embed is the preview of an address in a page.
 type Embed struct {
 	Type  string `json:"type" rules:"enum=embedType"`
 	Title string `json:"title"`

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// VisitorErasure says how far the erasure of a visitor is. It is the same for a visitor without events.
+// VisitorErasure is the progress of a visitor's erasure. It does not depend on whether the visitor has events.
 type VisitorErasure struct {
 	Object  string `json:"object"`
 	Site    string `json:"site"`
@@ -10,10 +10,10 @@ type VisitorErasure struct {
 	// State is ErasurePending or ErasureDone.
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
-	// ErasedUntil is the second that ended when the erasure was asked for last: events that were received before it
-	// are erased and never stored again. Later events are new.
+	// ErasedUntil is the end of the last full second before the latest request. Events that were received earlier are
+	// erased and never stored again. Later events are kept.
 	ErasedUntil time.Time `json:"erasedUntil"`
-	// DoneAt is when the last bytes had left the events table.
+	// DoneAt is when the last bytes were gone from the events table.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
 	// LogUntil is when the event log and the dead letters no longer have these events, by their retention. It is absent if they
 	// keep them for ever.
@@ -35,17 +35,18 @@ type Tombstone struct {
 	Before  time.Time
 }
 
-// ErasureBatch are visitors that are erased together.
+// ErasureBatch has the visitors that are erased together.
 type ErasureBatch struct {
 	Version  int64 // of their tombstones
 	Visitors []Tombstone
 }
 
-// PendingErasures says how far the erasures are that are not done.
+// PendingErasures is the progress of the unfinished erasures.
 type PendingErasures struct {
 	Count  int64
-	Oldest time.Duration // since the first of them was asked for
-	// Mutated is how many of them only wait for replaced parts to be removed; FirstMutated is since when the first of these does.
+	Oldest time.Duration // since the first request
+	// Mutated is the number of erasures that only wait for the removal of replaced parts. FirstMutated is when the
+	// first of them began to wait.
 	Mutated      int64
 	FirstMutated time.Time
 }
@@ -57,13 +58,13 @@ type EventSettings struct {
 	RetentionDays *int `json:"retentionDays,omitzero"`
 }
 
-// Expiry says which events of a site are deleted because of their age. A site has several after it began to keep events for
-// longer: later events of an older time are kept then, and earlier ones stay deleted.
+// Expiry says which events of a site are deleted because of their age. A site has several after its retention was
+// extended: events that arrive later are kept for longer, and earlier deleted events stay deleted.
 type Expiry struct {
 	SiteID string
-	// Before is where the site's events begin: earlier ones are deleted, or were.
+	// Before is the start of the site's events: earlier events are deleted.
 	Before time.Time
-	Days   int32 // that the site keeps events
-	// CarriedOut is when they were deleted last: what was received later is not.
+	Days   int32 // number of days that the site keeps events
+	// CarriedOut is the time of the last deletion. Events that were received later are not deleted yet.
 	CarriedOut time.Time
 }

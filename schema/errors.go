@@ -147,7 +147,7 @@ func PreconditionFailed(message string) *Error {
 	return &Error{Code: CodePreconditionFailed, Message: message}
 }
 
-// TooLarge answers a request that is bigger than the operation takes.
+// TooLarge answers a request that is larger than the operation accepts.
 func TooLarge(message string) *Error {
 	return &Error{Code: CodeTooLarge, Message: message}
 }
@@ -167,7 +167,7 @@ func Internal(cause error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: cause}
 }
 
-// Unavailable answers while a part that we need does not answer. The request was not carried out and may be sent again.
+// Unavailable answers while a required service does not respond. The request was not carried out and may be sent again.
 func Unavailable(cause error, retryAfter time.Duration) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "the service is temporarily unavailable, try again", RetryAfter: retryAfter, Cause: cause,

@@ -27,26 +27,26 @@ type GitOperation struct {
 	Ref       string    `json:"ref"`
 	Timestamp time.Time `json:"timestamp"`
 	CreatedAt time.Time `json:"createdAt"`
-	// Commit is what was imported or pushed, Revision what the import made or the export wrote.
+	// Commit is the imported or pushed commit. Revision is the import's new revision or the export's source.
 	Commit     string     `json:"commit,omitempty"`
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
 	// NextAttemptAt is when a retrying operation runs again at the earliest.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
-	// Progress is how far an operation is, or was when it ended.
+	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
-	// ChangeRequest is the request that an import made or updated, or whose end a waiting export waits for. WaitsFor is
-	// the operation that a queued operation waits for. Reason says both in words.
+	// ChangeRequest is the request that an import created or updated. For a waiting export it is the request that the
+	// export waits for. WaitsFor is the operation that a queued operation waits for. Reason says both in words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
 	// AllowedBy says why an import changed the space although merge rules hold there.
 	AllowedBy string `json:"allowedBy,omitempty" rules:"enum=gitAllowedBy"`
-	// Notes name what was left, or not taken over as it is.
+	// Notes name the files that were left out or changed.
 	Notes []GitNote `json:"notes,omitempty"`
 }
 
-// GitProgress is how far an operation is: of the pages or files of a step, so many are done.
+// GitProgress is the progress of an operation: the finished pages or files of a step, and their total.
 type GitProgress struct {
 	Step  string `json:"step" rules:"enum=gitStep"`
 	Done  int    `json:"done"`
@@ -60,7 +60,7 @@ type GitBranch struct {
 	RepoProjectDirectory *string `json:"repoProjectDirectory,omitempty"`
 }
 
-// Covers reports whether an operation is of the branch and its folder.
+// Covers reports whether an operation belongs to the branch and its folder.
 func (b GitBranch) Covers(address, ref string, folder *string) bool {
 	return b.URL == address && b.Ref == ref &&
 		(b.RepoProjectDirectory == nil || GitFolder(b.RepoProjectDirectory) == GitFolder(folder))
@@ -73,7 +73,7 @@ func plainRepository(address string) string {
 	return strings.TrimSuffix(strings.TrimRight(address, "/"), ".git")
 }
 
-// GitFolder is the one way to write a folder of a repository; the root is "".
+// GitFolder returns the canonical form of a repository's folder; the root is "".
 func GitFolder(folder *string) string { return strings.Trim(path.Clean("/"+Or(folder, "")), "/") }
 
 // GitNote is about a file of a repository. Both members are for users.
@@ -82,8 +82,8 @@ type GitNote struct {
 	Text string `json:"text"`
 }
 
-// GitParameters are the options of an import or an export besides the repository and the branch. They are stored for the
-// engine and appear in no answer.
+// GitParameters are the options of an import or an export other than the repository and the branch. They are stored for
+// the engine and appear in no answer.
 type GitParameters struct {
 	CommitMessage        *string `json:"commitMessage,omitempty"`
 	RepoCacheID          *string `json:"repoCacheID,omitempty"`

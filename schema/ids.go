@@ -21,7 +21,7 @@ func NewID() string {
 	return idEncoding.EncodeToString(id[:])
 }
 
-// DerivedID makes an id of content: equal content has an equal one.
+// DerivedID makes an id from content: equal content has an equal id.
 func DerivedID(content []byte) string {
 	sum := sha256.Sum256(content)
 	return idEncoding.EncodeToString(sum[:16])

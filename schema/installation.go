@@ -24,7 +24,7 @@ type IntegrationSiteInstallation struct {
 	Site string `json:"site"`
 }
 
-// IntegrationContentInstallation is what installations on spaces and on sites have in common.
+// IntegrationContentInstallation has the common members of installations on spaces and on sites.
 type IntegrationContentInstallation struct {
 	Integration   string                  `json:"integration"`
 	Installation  string                  `json:"installation"`
@@ -54,7 +54,7 @@ type IntegrationInstallationState struct {
 	Status string `json:"status"`
 }
 
-// TemporaryToken is a token that is good for a short time.
+// TemporaryToken is a token that is valid for a short time.
 type TemporaryToken struct {
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expiresAt"`
@@ -78,7 +78,7 @@ type IntegrationScriptVersion struct {
 	Script string `json:"script,omitempty"`
 }
 
-// IntegrationPublicEndpoint is what the public endpoint of an integration answers: whether a script is behind it.
+// IntegrationPublicEndpoint is the answer of an integration's public endpoint: whether it has a script.
 type IntegrationPublicEndpoint struct {
 	Runs    bool   `json:"runs"`
 	Message string `json:"message"`
@@ -117,7 +117,7 @@ type IntegrationEventPayload struct {
 	Previous       *InstallationState `json:"previous,omitempty"`
 }
 
-// InstallationState is what an installation was before an event.
+// InstallationState is the state of an installation before an event.
 type InstallationState struct {
 	Status        string         `json:"status,omitempty"`
 	Configuration map[string]any `json:"configuration,omitzero"`
@@ -139,7 +139,7 @@ type IntegrationEvent struct {
 	Status         string                  `json:"status"`
 }
 
-// TracedIntegrationEvent is an event with what became of it.
+// TracedIntegrationEvent is an event with its outcome.
 type TracedIntegrationEvent struct {
 	Event IntegrationEvent      `json:"event"`
 	Trace IntegrationEventTrace `json:"trace"`
@@ -157,7 +157,7 @@ type IntegrationEventLog struct {
 	Level     string    `json:"level"`
 }
 
-// IntegrationEnvironment is what an integration's script gets beside an event.
+// IntegrationEnvironment is the environment that an integration's script gets with an event.
 type IntegrationEnvironment struct {
 	APIEndpoint string `json:"apiEndpoint"`
 	APITokens   struct {
@@ -175,8 +175,8 @@ type IntegrationEnvironment struct {
 // MaxConfigurationBytes bounds the configuration of an installation as JSON.
 const MaxConfigurationBytes = 64 << 10
 
-// Check lists what is wrong with a configuration that somebody fills in. The integration's properties are checked; what a component
-// of the integration asks for, only the integration knows. What is required may be missing: see Complete.
+// Check lists the problems of a user's configuration. It checks the integration's properties; only the integration
+// knows the configuration of its component. Required properties may be missing: see Complete.
 func (c *IntegrationConfiguration) Check(field string, values map[string]any) []Detail {
 	p := &problems{}
 	if encoded, err := EncodeJSON(values); err != nil || len(encoded) > MaxConfigurationBytes {
@@ -208,7 +208,7 @@ func (c *IntegrationConfiguration) Check(field string, values map[string]any) []
 
 func (i IntegrationProperty) kind() string { return Or(i.Type, "") }
 
-// Complete reports whether a configuration has all that is required. A default stands for a value.
+// Complete reports whether a configuration has all required values. A default counts as a value.
 func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	if c == nil {
 		return true
@@ -222,7 +222,7 @@ func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	return true
 }
 
-// Of gives the configuration of a level: the account's, or that of spaces or sites; nil if the integration asks for none.
+// Of returns the configuration of a level: account, space or site; nil if the integration asks for none.
 func (c *IntegrationConfigurations) Of(level string) *IntegrationConfiguration {
 	if c == nil {
 		return nil

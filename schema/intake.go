@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// EventSite is what the intake must know about the site of the events.
+// EventSite has the facts about the events' site that the intake needs.
 type EventSite struct {
 	OrganizationID string
 	SiteID         string
-	// StoreClearIDs says that the site asked to store visitor and session ids in clear besides their keyed hashes.
+	// StoreClearIDs means that the site stores visitor and session ids in clear, in addition to their keyed hashes.
 	StoreClearIDs bool
 }
 
-// ClientInfo is what is known about the client that posted events, apart from the events themselves.
+// ClientInfo has the facts about the client that posted events, apart from the events themselves.
 type ClientInfo struct {
 	// IP is the address of the client. It determines the country and is then dropped.
 	IP netip.Addr
-	// Place is where a sender whom we trust says that the client is.
+	// Place is the client's place according to a trusted sender.
 	Place Place
 	// Now is the time when the request arrived.
 	Now time.Time
@@ -27,7 +27,8 @@ type ClientInfo struct {
 	AnyPast bool
 	// MaxEvents bounds the events of the request, if that is less than the intake's own bound. 0 means no bound.
 	MaxEvents int
-	// KnownTypes says that the client may know newer types of events: those of unknown types are refused alone.
+	// KnownTypes means that the client may know newer types of events: events of unknown types are refused
+	// individually.
 	KnownTypes bool
 }
 
@@ -47,11 +48,11 @@ type QueryOrigin struct {
 	TokenID string
 	// RequestID names the query in the logs.
 	RequestID string
-	// Fresh asks for an answer of which no part was made for an earlier request.
+	// Fresh requests an answer that reuses no part of an earlier answer.
 	Fresh bool
 }
 
-// KeyClaim is what is stored with an idempotency key, and the result of claiming it.
+// KeyClaim is the stored state of an idempotency key, and the result of claiming it.
 type KeyClaim struct {
 	// BodyHash is the SHA-256 of the request's body without its Content-Encoding.
 	BodyHash [32]byte
@@ -59,7 +60,7 @@ type KeyClaim struct {
 	MessageID [16]byte
 	Partition int
 	Offset    int64
-	// Attempt tells the attempt that holds the key now from earlier attempts.
+	// Attempt distinguishes the attempt that holds the key now from earlier attempts.
 	Attempt int32
 	State   KeyState
 }
@@ -81,7 +82,7 @@ const (
 	KeyReused
 )
 
-// EventBalance says what became of a site's events in one process since it started. For the sum over all processes,
+// EventBalance has the outcomes of a site's events in one process since it started. For the sum over all processes,
 // received = repeated + refused + stored + deadLettered + erased + inFlight.
 type EventBalance struct {
 	Object string    `json:"object"`
@@ -107,7 +108,7 @@ type EventBalance struct {
 	// role stores nothing. What it accepted stays in flight here, and is stored in the balance of other processes.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`
-	// LostMessages is how many messages left the log before they were stored. It counts the whole log, so they may hold events of
-	// any site. It is absent while the log does not answer.
+	// LostMessages is how many messages expired from the log before they were stored. It counts the whole log, so they
+	// may hold events of any site. It is absent while the log does not answer.
 	LostMessages *int64 `json:"lostMessages,omitzero"`
 }

@@ -91,14 +91,14 @@ type IntegrationLink struct {
 	Label *string `json:"label" rules:"required"`
 }
 
-// IntegrationConfigurations say what an integration asks for when it is installed.
+// IntegrationConfigurations describe the configuration that an integration needs when it is installed.
 type IntegrationConfigurations struct {
 	Account *IntegrationConfiguration `json:"account,omitempty"`
 	Space   *IntegrationConfiguration `json:"space,omitempty"`
 	Site    *IntegrationConfiguration `json:"site,omitempty"`
 }
 
-// IntegrationConfiguration is a list of properties to fill in, or a component that asks for them itself.
+// IntegrationConfiguration is a list of properties to fill in, or a component with its own form.
 type IntegrationConfiguration struct {
 	ComponentID *string                        `json:"componentId,omitempty"`
 	Properties  map[string]IntegrationProperty `json:"properties,omitzero" rules:"len=..100" keys:"len=1..100"`
@@ -142,8 +142,8 @@ const (
 	InstallationPaused  = "paused"
 )
 
-// IntegrationInstallation is an integration that an organization has installed. Scopes are what the organization allows of what the
-// integration asks for.
+// IntegrationInstallation is an integration that an organization has installed. Scopes are the requested scopes that
+// the organization allows.
 type IntegrationInstallation struct {
 	ID             string                      `json:"id"`
 	Integration    string                      `json:"integration"`

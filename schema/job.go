@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// JobState is where a job is, as users see it.
+// JobState is the state of a job for users.
 type JobState string
 
 // The states of a job. A job that waits behind another one of its sequence is waiting, too.
@@ -19,20 +19,20 @@ func JobStates() []string {
 	return []string{string(JobWaiting), string(JobRunning), string(JobRetrying), string(JobFailed), string(JobDone)}
 }
 
-// How long jobs are kept after their end. Failed ones stay long enough for somebody to come back from a holiday.
+// How long jobs are kept after their end. Failed jobs stay for longer than a usual holiday.
 const (
 	JobDoneKept   = 24 * time.Hour
 	JobFailedKept = 30 * 24 * time.Hour
 )
 
-// JobOrder says what becomes of a job that is asked for while others of its kind and subject are not over.
+// JobOrder decides about a job that is enqueued while jobs of its kind and subject are unfinished.
 type JobOrder int
 
 const (
 	// JobsInOrder run all, one after the other, in the order in which they were asked for.
 	JobsInOrder JobOrder = iota
-	// NewestJob is for work that always brings its subject up to date: one that waits does for all that are asked for
-	// until it starts.
+	// NewestJob is for work that always brings its subject up to date: one waiting job serves all requests until it
+	// starts.
 	NewestJob
 )
 
@@ -40,9 +40,9 @@ const (
 type JobKind struct {
 	// Name is in snake case. It is stored with each job, is the name of the kind's queue, and a label of metrics.
 	Name string
-	// Doc says in one sentence what these jobs do.
+	// Doc describes these jobs in one sentence.
 	Doc string
-	// Order is about the jobs of one kind and subject; those about different subjects run side by side.
+	// Order is about the jobs of one kind and subject; jobs about different subjects run concurrently.
 	Order JobOrder
 	// Yields says that a job that waits for its next attempt lets later jobs of its subject run.
 	Yields bool
@@ -67,8 +67,8 @@ type JobSubject struct {
 	Part string
 }
 
-// JobArgs are the arguments of a job, which are stored as JSON. They say what to do and not how things are: the worker reads
-// that when it runs.
+// JobArgs are the arguments of a job, which are stored as JSON. They name the task and no state: the worker reads the
+// state when it runs.
 type JobArgs interface {
 	// Kind is the name of the kind. Together with JSON it is what river asks for.
 	Kind() string
@@ -84,7 +84,7 @@ type Job struct {
 	State        JobState `json:"state" rules:"enum=jobState"`
 	Organization string   `json:"organization"`
 	Space        string   `json:"space,omitempty"`
-	// Attempt counts the attempts that began. It starts anew when somebody retries a failed job.
+	// Attempt counts the attempts that began. It restarts at zero when a failed job is retried.
 	Attempt int `json:"attempt"`
 	// NextAttemptAt is when the job runs at the earliest, if it is waiting or retrying.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`

@@ -88,7 +88,7 @@ type (
 		Space        string `json:"space"`
 		Operation    string `json:"operation"`
 	}
-	// Key names the PDF within the space. User sees all that the PDF names of other spaces.
+	// Key names the PDF within the space. User may see everything that the PDF names in other spaces.
 	RenderPDF struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`

@@ -37,7 +37,7 @@ func LinkAllowed(link string) bool {
 	return false
 }
 
-// hidden is what browsers drop from the beginning of a link or between its characters, and more than that.
+// hidden has at least the characters that browsers drop from the beginning of a link or between its characters.
 const hidden = `[\x00-\x20\x7f]*`
 
 // LinkPattern and LinkNot are LinkAllowed as regular expressions: a link matches the first and not the second. They do
@@ -91,7 +91,7 @@ func ShownLink(link string) string {
 	return ""
 }
 
-// LinkScheme returns what a browser would take for the scheme. It drops control characters and spaces that hide a scheme.
+// LinkScheme returns the scheme that a browser would read. It drops control characters and spaces that hide a scheme.
 func LinkScheme(link string) string {
 	link = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {

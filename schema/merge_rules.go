@@ -35,7 +35,7 @@ type MergeFacts struct {
 	Outdated bool
 	// Reviews lists all users who were asked to review or have reviewed, and who may review now.
 	Reviews []ReviewState
-	// Gone has the users whom rules name and who may not review any more: they left, or have a lower role.
+	// Gone has the users whom rules name but who may no longer review: they left, or have a lower role.
 	Gone map[string]bool
 	// Names are the names of the users whom rules name.
 	Names map[string]string
@@ -53,7 +53,7 @@ type ReviewState struct {
 	Admin bool
 }
 
-// counts reports whether the reviewer has a verdict on the current content that rules may rely on.
+// counts reports whether rules may rely on the reviewer's verdict on the current content.
 func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
@@ -149,7 +149,7 @@ var mergeRules = []struct {
 	{"custom", takesExpression, nil},
 }
 
-// facts are those that the expressions of custom rules see.
+// facts returns the facts for the expressions of custom rules.
 func (f MergeFacts) facts() mergeexpr.Facts {
 	facts := mergeexpr.Facts{Actor: f.Actor, ChangeRequest: mergeexpr.ChangeRequest{
 		Number: int64(f.Number), Status: f.Status, Subject: f.Subject, Description: f.Description, Author: f.Author, Outdated: f.Outdated,
@@ -197,7 +197,7 @@ func (f MergeFacts) left(users []string) []string {
 	return left
 }
 
-// replaced is the problem of a rule none of whose users may review any more: then an admin of the space has to approve.
+// replaced is the problem of a rule without users who may still review: an admin of the space has to approve instead.
 func (f MergeFacts) replaced(users []string) string {
 	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
 		return ""

@@ -12,8 +12,8 @@ import (
 // them too.
 const momentForm = "2006-01-02T15:04:05.000Z"
 
-// FormatMoment writes a moment in the form of answers. It cuts what is finer than a millisecond and never rounds up,
-// so that the text is not after the moment: a list of what changed since the text has the object.
+// FormatMoment writes a moment in the form of answers. It truncates to a millisecond, so that the text is never after
+// the moment. So a list of changes since that text includes the object.
 func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
 
 var outgoing = json.JoinOptions(json.Deterministic(true), json.WithMarshalers(json.MarshalToFunc(writeMoment)))

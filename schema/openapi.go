@@ -45,13 +45,13 @@ const (
 	SpecParseError   = "PARSE_ERROR"
 )
 
-// OpenAPISpecError says what was wrong with the source when it was last processed. The last good version stays.
+// OpenAPISpecError is the problem of the source when it was last processed. The last valid version stays.
 type OpenAPISpecError struct {
 	Message string `json:"message"`
 	Code    string `json:"code,omitempty"`
 }
 
-// OpenAPISourceState is a document as it was last read from its URL: what its server calls that state.
+// OpenAPISourceState has the validators of a document as it was last read from its URL.
 type OpenAPISourceState struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`

@@ -1,6 +1,6 @@
 package schema
 
-// PublishedURL is what a published address leads to: content, or another address. Which of the two it is, Redirect says.
+// PublishedURL is the target of a published address: content, or another address if Redirect is set.
 type PublishedURL struct {
 	// Target and Redirect lead elsewhere: to content of this installation or to an external address.
 	Target   string `json:"target,omitempty"`
@@ -14,8 +14,8 @@ type PublishedURL struct {
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	Revision      string `json:"revision,omitempty"`
 	ShareKey      string `json:"shareKey,omitempty"`
-	// Pathname is what remains of the address's path below BasePath, which belongs to the site space. SiteBasePath belongs to the
-	// site. Both begin and end with a slash.
+	// Pathname is the rest of the address's path below BasePath, which belongs to the site space. SiteBasePath belongs
+	// to the site. Both begin and end with a slash.
 	Pathname     string `json:"pathname,omitempty"`
 	BasePath     string `json:"basePath,omitempty"`
 	SiteBasePath string `json:"siteBasePath,omitempty"`
@@ -23,7 +23,7 @@ type PublishedURL struct {
 	Complete *bool `json:"complete,omitempty"`
 	// APIToken is a site token.
 	APIToken string `json:"apiToken,omitempty"`
-	// ContextID changes with what is known about the visitor; it is absent if nothing is.
+	// ContextID changes with the visitor's claims; it is absent if there are none.
 	ContextID    string `json:"contextId,omitempty"`
 	CanonicalURL string `json:"canonicalUrl,omitempty"`
 }

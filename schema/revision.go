@@ -63,7 +63,7 @@ type RevisionPage struct {
 	Href   string `json:"href,omitempty"`
 }
 
-// PageMetaLinks are the addresses under which search engines should know a page, and those of its equals in other languages.
+// PageMetaLinks are a page's canonical address and the addresses of its translations, for search engines.
 type PageMetaLinks struct {
 	Canonical  ContentRef   `json:"canonical,omitzero"`
 	Alternates []ContentRef `json:"alternates,omitzero"`
@@ -137,9 +137,9 @@ type SearchPageResult struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Path        string `json:"path"`
-	// Score is higher the better the page matches.
+	// Score is higher for better matches.
 	Score float64 `json:"score"`
-	// Rank is the place of the page among all that were found, from 1.
+	// Rank is the position of the page among all results, from 1.
 	Rank int64 `json:"rank"`
 	// Sections are those in which the words are. Only the best pages have some.
 	Sections []SearchSectionResult `json:"sections,omitzero"`

@@ -31,8 +31,8 @@ type RevisionChange struct {
 	File       *ChangedFile       `json:"file,omitzero"`
 }
 
-// WithoutFormer returns a change without what was there before, as readers of a site get it. It names what has changed,
-// and says how it is now.
+// WithoutFormer returns a change without the previous state, for readers of a site. It has the changed object and its
+// present state.
 func (c RevisionChange) WithoutFormer() RevisionChange {
 	if c.Attributes != nil {
 		now := *c.Attributes
@@ -52,7 +52,7 @@ func (c RevisionChange) WithoutFormer() RevisionChange {
 	return c
 }
 
-// ChangedPage is a page as the revision has it, or, if it was deleted, as the one before had it. Links have no path.
+// ChangedPage is a page of the revision or, if it was deleted, of the previous revision. Links have no path.
 type ChangedPage struct {
 	ID    string `json:"id"`
 	Type  string `json:"type" rules:"enum=pageKind"`
@@ -60,8 +60,8 @@ type ChangedPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ChangedAttributes are those of an edited page that are others now. A page without any has changed in what the contract has no
-// attribute for, such as whether it is hidden.
+// ChangedAttributes are the changed attributes of an edited page. They are empty if only properties outside of the
+// contract have changed, such as whether the page is hidden.
 type ChangedAttributes struct {
 	Title       *ChangedText   `json:"title,omitzero"`
 	Description *ChangedText   `json:"description,omitzero"`
@@ -77,14 +77,14 @@ type ChangedText struct {
 	After  string `json:"after,omitempty"`
 }
 
-// ChangedTarget is where a link led, and where it leads.
+// ChangedTarget has a link's former and present target.
 type ChangedTarget struct {
 	Before Data `json:"before,omitzero"`
 	After  Data `json:"after,omitzero"`
 }
 
-// ChangedParent is the page above one that was moved; absent is the root. Both are the same if only the order of the pages below it
-// has changed.
+// ChangedParent has the former and present parent of a moved page; absent means the root. They are equal if only the
+// order of the parent's pages has changed.
 type ChangedParent struct {
 	Before *ChangedPage `json:"before,omitzero"`
 	After  *ChangedPage `json:"after,omitzero"`

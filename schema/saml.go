@@ -30,18 +30,18 @@ type SAMLProvider struct {
 	URLs         LocationURLs      `json:"urls"`
 }
 
-// SAMLCertificate says which certificate it is, as identity providers show it, and when it is good.
+// SAMLCertificate identifies a certificate in the form of identity providers, with its validity.
 type SAMLCertificate struct {
 	SHA256    string    `json:"sha256"`
 	NotBefore time.Time `json:"notBefore"`
 	NotAfter  time.Time `json:"notAfter"`
 }
 
-// NoSSOURL stands for an address of an identity provider that is not known yet, because the contract requires an absolute URI. In
-// requests it means none, so that what was read can be written back.
+// NoSSOURL replaces an unknown address of an identity provider, because the contract requires an absolute URI. In
+// requests it means none, so that an answer can be written back.
 const NoSSOURL = "about:blank"
 
-// SAMLService is what the identity provider must know about this installation.
+// SAMLService has the facts about this server that the identity provider needs.
 type SAMLService struct {
 	ACSURL   string `json:"acsURL"`
 	StartURL string `json:"startURL"`
@@ -77,7 +77,7 @@ type Session struct {
 	Current bool `json:"current"`
 }
 
-// SessionProvider is the SAML provider that a session is of.
+// SessionProvider is the SAML provider of a session.
 type SessionProvider struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`

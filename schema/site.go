@@ -19,7 +19,8 @@ type Site struct {
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
 	// Hostname is the name of the host at which readers are to find the site. It leads there once it is proved.
 	Hostname string `json:"hostname,omitempty"`
-	// AnonymousEvents says that events are taken from senders without a token. Like all additions, it is absent where it is off.
+	// AnonymousEvents means that senders without a token may post events. Like all additions, it is absent if it is
+	// off.
 	AnonymousEvents bool     `json:"anonymousEvents,omitzero"`
 	URLs            SiteURLs `json:"urls"`
 }
@@ -38,7 +39,7 @@ type SiteProxy struct {
 	Target string `json:"target"`
 }
 
-// AdaptiveContent says whether content may depend on what is known about the visitor.
+// AdaptiveContent decides whether content may depend on the visitor's claims.
 type AdaptiveContent struct {
 	Enabled bool `json:"enabled"`
 }
@@ -66,7 +67,8 @@ func SiteVisibilities() []string {
 // VisibilityVisitorAuth is the visibility of sites that can be opened only by visitors whom the site's own service vouches for.
 const VisibilityVisitorAuth = "visitor-auth"
 
-// VisibilityPublic and VisibilityPrivate are those of spaces that everybody may read and that only members may read.
+// VisibilityPublic is the visibility of spaces that everybody may read, and VisibilityPrivate of spaces that only
+// members may read.
 const (
 	VisibilityPublic  = "public"
 	VisibilityPrivate = "private"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// TokenKind says what a bearer token belongs to.
+// TokenKind is the kind of a bearer token's owner.
 type TokenKind string
 
 // The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site key may only
@@ -21,7 +21,8 @@ const (
 	TokenSession  TokenKind = "session"
 	TokenNone     TokenKind = "none"
 
-	// The token of an integration finds its installations. That of an installation may do what the scopes of the installation say.
+	// The token of an integration finds its installations. The token of an installation may do what the installation's
+	// scopes allow.
 	TokenIntegration  TokenKind = "integration"
 	TokenInstallation TokenKind = "installation"
 )

@@ -98,18 +98,20 @@ type TranslationRun struct {
 
 // The kinds of reports.
 const (
-	// ReportCorrectionOutdated: somebody corrected the segment in the copy, which is kept, and its source has changed since.
+	// ReportCorrectionOutdated means that the source of a corrected segment has changed. The copy keeps the correction.
 	ReportCorrectionOutdated = "correction-outdated"
-	// ReportCorrectionRemoved: the source of something that somebody corrected in the copy is gone, and so is the correction.
+	// ReportCorrectionRemoved means that the source of a corrected segment was deleted, and the correction with it.
 	ReportCorrectionRemoved = "correction-removed"
-	// ReportConflict: the source, and somebody in the copy, changed the same thing in different ways. The copy's is kept.
+	// ReportConflict means that the source and a user of the copy changed the same thing in different ways. The copy
+	// keeps its version.
 	ReportConflict = "conflict"
-	// ReportTermMissing: the translation lacks a term of the glossary.
+	// ReportTermMissing means that the translation lacks a term of the glossary.
 	ReportTermMissing = "term-missing"
-	// ReportPlaceholderLost: the translator lost marks or links of the segment, which was translated in parts.
+	// ReportPlaceholderLost means that the translator lost marks or links of the segment, so it was translated in
+	// parts.
 	ReportPlaceholderLost = "placeholder-lost"
-	// ReportRefused: the segment stays in the language of the source, because the translator does not translate it. A reusable content
-	// does too, if its translation is too long.
+	// ReportRefused means that the translator refused the segment, which stays in the source's language. A reusable
+	// content does too, if its translation is too long.
 	ReportRefused = "refused"
 )
 

@@ -1,7 +1,7 @@
 package schema
 
-// SitePublishingAuth is how a site knows the visitors whom its own service vouches for. PrivateKey is what that service signs their
-// tokens with (HS256), and FallbackURL where visitors without a good token log in.
+// SitePublishingAuth is a site's authentication of visitors by its own service. PrivateKey signs their tokens (HS256).
+// Visitors without a valid token log in at FallbackURL.
 type SitePublishingAuth struct {
 	Object      string `json:"object"`
 	Backend     string `json:"backend"`

@@ -2,28 +2,28 @@ package schema
 
 import "time"
 
-// Webhook is an address that hears of what happens in an organization.
+// Webhook is an address that receives the events of an organization.
 type Webhook struct {
 	Object      string `json:"object"`
 	ID          string `json:"id"`
 	URL         string `json:"url"`
 	Description string `json:"description"`
-	// Events are the types that it hears of. None means all, with those of later versions.
+	// Events are the types of events that it receives. An empty list means all types, including later ones.
 	Events []string `json:"events" each:"enum=webhookEvent"`
-	// Active webhooks hear of events. Those of the time in between are lost to one that was not.
+	// Active webhooks receive events. Events that occur while a webhook is inactive are not sent later.
 	Active bool   `json:"active"`
 	Status string `json:"status" rules:"enum=webhookStatus"`
 	// DisabledAt and DisabledReason are there if Octavo made it inactive.
 	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
 	DisabledReason string     `json:"disabledReason,omitempty"`
-	// Failures counts the attempts that failed since the last one that did not, FailingSince is the first of them, and nothing is
+	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Nothing is
 	// sent before HeldUntil.
 	Failures     int32      `json:"failures"`
 	FailingSince *time.Time `json:"failingSince,omitzero"`
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
 	// Secret is shown when it is made, and never again.
 	Secret string `json:"secret,omitempty"`
-	// FormerSecretUntil is until when the secret before this one is good as well.
+	// FormerSecretUntil is when the previous secret expires.
 	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`
 	CreatedAt         time.Time    `json:"createdAt"`
 	UpdatedAt         time.Time    `json:"updatedAt"`
@@ -52,11 +52,11 @@ type WebhookDelivery struct {
 	Event    WebhookPayload `json:"event"`
 	State    string         `json:"state" rules:"enum=webhookDeliveryState"`
 	Attempts int32          `json:"attempts"`
-	// Redelivers is the delivery that somebody wanted again.
+	// Redelivers is the delivery that a user requested again.
 	Redelivers string `json:"redelivers,omitempty"`
 	// NextAttemptAt is when a pending delivery is sent at the earliest.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitzero"`
-	// LastAttempt is what came of the last attempt.
+	// LastAttempt is the outcome of the last attempt.
 	LastAttempt *WebhookAttempt `json:"lastAttempt,omitzero"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	FinishedAt  *time.Time      `json:"finishedAt,omitzero"`
@@ -68,7 +68,7 @@ type WebhookDelivery struct {
 // Location is the address of a new delivery in the answer to its creation.
 func (d WebhookDelivery) Location() string { return d.URLs.Location }
 
-// WebhookAttempt is what came of sending an event once.
+// WebhookAttempt is the outcome of an attempt to send an event.
 type WebhookAttempt struct {
 	At time.Time `json:"at"`
 	// StatusCode is absent if there was no answer.
@@ -91,8 +91,9 @@ func WebhookDeliveryStates() []string {
 	return []string{DeliveryPending, DeliveryDelivered, DeliveryFailed}
 }
 
-// WebhookPayload is the body of a delivery. It has the same id, and the same bytes, in every attempt. It names what happened and to
-// what, and leaves texts out: whoever receives it may not be allowed to read them. A receiver that is reads them from the API.
+// WebhookPayload is the body of a delivery. It has the same id, and the same bytes, in every attempt. It names the
+// event and its object without their texts, because a receiver may have no right to read them. A receiver with that
+// right reads them from the API.
 type WebhookPayload struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
@@ -101,7 +102,7 @@ type WebhookPayload struct {
 	Organization string `json:"organization"`
 	// Actor is who did it, if the change says so.
 	Actor *WebhookActor `json:"actor,omitzero"`
-	// Data is what it happened to, with the members that the type's row names, and urls.location.
+	// Data is the event's object, with the members that the type's row names, and urls.location.
 	Data map[string]any `json:"data"`
 }
 

@@ -21,7 +21,7 @@ type WebhookData struct {
 	Location func(member func(name string) string) []string
 }
 
-// WebhookPing is the type of events that somebody sends to try a webhook. One does not ask to hear of them.
+// WebhookPing is the type of test events. A webhook cannot subscribe to it.
 const WebhookPing = "webhook.ping"
 
 // The objects in payloads.
@@ -119,7 +119,7 @@ func WebhookEventTypes() []WebhookEventType {
 	}
 }
 
-// WebhookEventNames are the types that one can ask to hear of.
+// WebhookEventNames are the types that a webhook can subscribe to.
 func WebhookEventNames() []string {
 	var names []string
 	for _, row := range WebhookEventTypes() {
@@ -130,7 +130,7 @@ func WebhookEventNames() []string {
 	return names
 }
 
-// WebhookLocation is the path of what an event is about. Types of other versions have none.
+// WebhookLocation returns the path of an event's object. Types of other versions have none.
 func WebhookLocation(eventType string, data map[string]any) (path []string, ok bool) {
 	for _, row := range WebhookEventTypes() {
 		if row.Name == eventType {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// addressEntries bounds the number of addresses whose use is remembered. An evicted address starts afresh: limits by address do
-// not stop a client that has this many.
+// addressEntries limits the number of addresses in the cache. An evicted address starts with a full burst, so these
+// limits do not stop a client that has this many addresses.
 const addressEntries = 1 << 16
 
 // addressLimits bounds the requests without a valid token from each client address on this node. Trusted proxies are exempt:
@@ -22,7 +22,7 @@ type addressLimits struct {
 	uses               *lru.Cache[netip.Addr, *addressUse]
 }
 
-// addressUse holds theoretical arrival times, as tokenUse does.
+// addressUse holds theoretical arrival times, like tokenUse.
 type addressUse struct {
 	public, wrongToken atomic.Int64
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestOpenSitesAreRemembered: events without a token ask Postgres once for a site, and made-up sites soon not at all.
+// TestOpenSitesAreRemembered: events without a token query Postgres once per site. Events for made-up sites soon cause
+// no query.
 func TestOpenSitesAreRemembered(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -24,8 +24,9 @@ type Session struct {
 	touched atomic.Int64
 }
 
-// Authenticate finds the principal for an Authorization header. The header aliases the request and is not retained. Asking the
-// store about a token counts against the caller's address, because the token may be made up, unless it was valid recently.
+// Authenticate finds the principal for an Authorization header. The header aliases the request and is not retained. A
+// query to the store for a token counts against the caller's address, because the token may be made up. A recently
+// valid token does not count.
 func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*Session, error) {
 	token, ok := BearerToken(header)
 	if !ok {
@@ -60,7 +61,7 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 		return nil, schema.Unauthorized("the token is not valid")
 	}
 	if s.Reader != nil || s.Principal.Integration != "" {
-		return s, nil // Nothing is stored of the token, or it is too short-lived for a last use.
+		return s, nil // The store has no row for the token, or the token is too short-lived for a last use.
 	}
 	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
 		g.uses.record(s.Principal.TokenID)
@@ -75,10 +76,11 @@ func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
 	return schema.Unauthorized(why)
 }
 
-// noToken is the answer to who needs a token and has none.
+// noToken is the refusal of a caller that needs a token and has none.
 const noToken = "a bearer token is required"
 
-// loadCounted finds out about what a caller claims, such as a token. Claims that are good do not count against the caller's address.
+// loadCounted loads the answer about a caller's claim, such as a token. Valid claims do not count against the caller's
+// address.
 func loadCounted[K comparable, V any](
 	ctx context.Context, addresses *addressLimits, cache *ttlCache[K, V], key K, ip netip.Addr, now time.Time, find func(context.Context) (V, error),
 ) (value V, err error) {
@@ -95,7 +97,7 @@ func loadCounted[K comparable, V any](
 	return value, err
 }
 
-// stored finds the session of a token that the store knows.
+// stored finds the session of a token in the store.
 func (g *Guard) stored(ctx context.Context, hash schema.TokenHash) (*Session, error) {
 	principal, err := g.store.Authenticate(ctx, hash)
 	if err != nil {
@@ -131,8 +133,8 @@ func BearerToken(header []byte) ([]byte, bool) {
 	return token, len(token) > 0
 }
 
-// useRecorder writes the last use of tokens in the background, so that no request waits for it. If the queue is full, a use is
-// dropped; the next one, a minute later, is recorded.
+// useRecorder writes the last use of tokens in the background, so that no request waits for it. If the queue is full, a
+// use is dropped; the next use, a minute later, is recorded.
 type useRecorder struct {
 	store *store.Store
 	log   *slog.Logger

@@ -9,12 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Caller is who makes the request, plus the object that the operation's scope found and admitted. It is valid only during the
-// call: functions must copy what they keep.
+// Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
+// during the call: functions must copy values that they retain.
 type Caller struct {
 	// Principal is nil for public operations.
 	Principal *store.Principal
-	// Reader is set for the reader of a published site, who is no user: the Principal has no UserID then.
+	// Reader is set for the reader of a published site. A reader is not a user, so the Principal has no UserID.
 	Reader *Reader
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
@@ -38,7 +38,7 @@ type Caller struct {
 	conn      net.Conn
 }
 
-// Viewer is the caller as a member of the scope's organization.
+// Viewer returns the caller as a member of the scope's organization.
 func (c *Caller) Viewer() store.Viewer {
 	return store.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
 }

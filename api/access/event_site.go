@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// eventSiteKey identifies a site and who asks for it: a user, a token without a user, that is the site's own key or a front end's
-// token, or a caller without a token.
+// eventSiteKey identifies a site and its caller. The caller is a user, a token without a user (the site's own key or a
+// front end's token), or a caller without a token.
 type eventSiteKey struct {
 	kind                     schema.TokenKind
 	user, organization, site string
@@ -62,7 +62,7 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		if found, err = st.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
-	case schema.TokenFrontEnd, schema.TokenNone: // Both are for what readers do, and only published sites have readers.
+	case schema.TokenFrontEnd, schema.TokenNone: // both post readers' events; only published sites have readers
 		site, err := st.SiteByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err

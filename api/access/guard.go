@@ -24,13 +24,13 @@ type Config struct {
 	TrustedProxies      []netip.Prefix
 }
 
-// Guard admits callers to operations: it knows who they are, their rights on objects, and how many requests each has made.
-// Config.AuthEntries bounds what it remembers.
+// Guard admits callers to operations: it identifies them, finds their rights on objects, and counts their requests.
+// Config.AuthEntries limits its caches.
 type Guard struct {
 	store  *store.Store
 	tokens *ttlCache[schema.TokenHash, *Session]
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
-	// open are the sites that take events without a token.
+	// open caches the sites that accept events without a token.
 	open  *ttlCache[eventSiteKey, eventSiteGrant]
 	uses  *useRecorder
 	rates *rateLimits
@@ -92,7 +92,7 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	}
 	err := find(ctx, g, path, c)
 	if err == nil && installation {
-		c.Rights = RightView | RightAccess | s.Right // What the scope that opens the row gives.
+		c.Rights = RightView | RightAccess | s.Right // The rights that the installation's scope gives.
 	}
 	if err == nil {
 		err = c.KeepTo(c.objectOrganization(), cmp.Or(s.Object.below, s.Object.name))
@@ -118,8 +118,8 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 	return c.Require(s.Right, s.Named.name)
 }
 
-// AdmitWidening refuses a caller of an operation on a site that lets more people read the site, unless the caller may
-// read every space that the site shows. The refusal does not tell which spaces the caller may not read.
+// AdmitWidening checks the caller of an operation that lets more people read a site. It refuses the caller unless the
+// caller may read every space that the site shows. The refusal does not reveal the spaces.
 func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	if c.Rights.Has(RightAdmin) {
 		return nil // Admins of the organization read all of its spaces.
@@ -178,8 +178,8 @@ func (s Scope) admit(p *store.Principal) error {
 	}
 }
 
-// KeepTo hides from a session what is not in its organization, whoever its user is elsewhere: an identity provider speaks for its own
-// organization only. Operations whose body names another organization than that of their object ask it for that one.
+// KeepTo hides everything outside its organization from a session, whatever the user's other roles: an identity
+// provider vouches only for its own organization. Operations whose body names a second organization call KeepTo for it.
 func (c *Caller) KeepTo(organization, object string) error {
 	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil
@@ -187,7 +187,7 @@ func (c *Caller) KeepTo(organization, object string) error {
 	return schema.NotFound(object)
 }
 
-// objectOrganization is the organization of the scope's object.
+// objectOrganization returns the organization of the scope's object.
 func (c *Caller) objectOrganization() string {
 	switch {
 	case c.Organization != nil:
@@ -209,8 +209,9 @@ func (c *Caller) objectOrganization() string {
 // ErrAlreadyGone ends a call as a success without content.
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
-// Require refuses a caller without the right on the scope's object: with 404 if the caller may not even know that it exists, else
-// with 403. A Scope states what an operation always needs; handlers require what depends on the request.
+// Require refuses a caller without the right on the scope's object. The refusal is 404 if the caller may not know that
+// the object exists, and otherwise 403. A Scope states what an operation always needs; handlers require what depends on
+// the request.
 func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
 
 func (r Rights) Require(right Rights, object string) error {

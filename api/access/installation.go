@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// installation finds the session of a token of an integration or an installation. It is looked up each time that the session is
-// loaded, so the token ends with the installation, and changes with what the organization allows.
+// installation finds the session of a token of an integration or an installation. Each load of the session looks it up
+// again. So the token ends with the installation, and follows changes of the organization's choices.
 func (g *Guard) installation(ctx context.Context, hash schema.TokenHash) (*Session, error) {
 	principal, err := g.store.AuthenticateIntegration(ctx, hash)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s Scope) AdmitMember(p *store.Principal, member string) error {
 		strings.Join(s.Members, ", ") + " only")
 }
 
-// The functions below find what an installation is for. It has no role anywhere: the row of the operation says which right the scope
-// gives, so each call has the rights of its own row (see Guard.Admit).
+// The functions below find an installation's objects. An installation has no role: the operation's row says which right
+// the scope gives, so each call has the rights of its row (see Guard.Admit).
 
 func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "organizationId")
@@ -84,7 +84,7 @@ func findSpaceForInstallation(ctx context.Context, g *Guard, path PathParams, c 
 	if slices.Contains(c.Principal.Scopes, schema.ScopeSpaceContentWrite) {
 		role = schema.RoleEdit
 	}
-	// A grant to nobody in the organization: what answers show of the rights follows from it.
+	// The access of a caller without a role: the permissions in answers follow from it.
 	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Grant: role}}
 	return nil
 }
@@ -96,11 +96,11 @@ func findChangeRequestForInstallation(ctx context.Context, g *Guard, path PathPa
 	return findRequestInSpace(ctx, g, path, c)
 }
 
-// findIntegration finds an integration by its name: for the members of the organization that owns it with their rights there, and for
-// others, unless it is private, with the right to know of it.
+// findIntegration finds an integration by its name. Members of its organization get their rights there. Others get the
+// right to view it, unless it is private.
 func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	name := path.PathParam("integrationName")
-	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Text that Postgres does not hold names nothing.
+	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Postgres cannot store such a name.
 		return schema.NotFound("integration")
 	}
 	found, err := g.store.Integration(ctx, c.Principal.UserID, strings.Clone(name))
@@ -128,7 +128,7 @@ func findIntegrationItself(ctx context.Context, g *Guard, path PathParams, c *Ca
 	return nil
 }
 
-// findInstallation finds an installation, for the members of the organization that it is in.
+// findInstallation finds an installation for members of its organization.
 func findInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "installationId")
 	if !ok {
@@ -146,7 +146,8 @@ func findInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller)
 	return nil
 }
 
-// findInstallationItself finds the installation that a token belongs to or, for the token of an integration, one of its installations.
+// findInstallationItself finds the installation of a token. For an integration's token it finds one of the
+// integration's installations.
 func findInstallationItself(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "installationId")
 	if !ok || path.PathParam("integrationName") != c.Principal.Integration || c.Principal.InstallationID != "" && c.Principal.InstallationID != id {

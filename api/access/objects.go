@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// PathParams gives access to a request's path parameters as sent. Values may alias the request: clone what is kept. The router
-// copies them today, but does not promise to.
+// PathParams gives access to a request's path parameters as sent. Values may alias the request: clone values that are
+// retained. The router copies them today without a guarantee.
 type PathParams interface {
 	PathParam(name string) string
 }
@@ -22,14 +22,14 @@ func pathID(path PathParams, name string) (string, bool) {
 	return strings.Clone(raw), true
 }
 
-// Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's access and
-// fills in the Caller. find returns "not found" both for objects that do not exist and for those of other tenants. findForReader
-// does the same for the readers of a published site, and findForInstallation for the tokens of installations and integrations, without
-// rights; each is nil for objects that such callers have nothing to do with.
+// Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's
+// access and fills in the Caller. find returns "not found" both for objects that do not exist and for objects of other
+// tenants. findForReader does the same for the readers of a published site. findForInstallation does it for the tokens
+// of installations and integrations, without rights. Each is nil for objects that such callers cannot reach.
 type Object struct {
 	name  string
 	param string
-	// below is the object that is looked up first, and not found by those who have no access to it, if it is not this one itself.
+	// below is another object that is looked up first, if any. Callers without access to it get "not found".
 	below         string
 	find          func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 	findForReader func(ctx context.Context, g *Guard, path PathParams, c *Caller) error

@@ -64,7 +64,7 @@ func (l *rateLimits) of(tokenID string) *tokenUse {
 	return use
 }
 
-// Allowance is what a limit leaves to a token or an address after a request.
+// Allowance is the remaining allowance of a token or an address after a request.
 type Allowance struct {
 	// Burst is how many requests may come at once; 0 means no limit.
 	Burst int64
@@ -76,7 +76,7 @@ type Allowance struct {
 	Wait time.Duration
 }
 
-// take counts one request.
+// take counts one request, unless it is refused.
 func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	if r.interval == 0 {
 		return Allowance{}

@@ -10,13 +10,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Reader is somebody who reads a published site and is no user. It says what the site shows to this reader; it is immutable.
+// Reader is a visitor of a published site. It has what the site shows to this visitor and is immutable.
 type Reader struct {
 	site     store.SiteRow
 	shareKey string
 	// changeRequest is the draft that the reader previews, if any.
 	changeRequest string
-	// user is the user who got the token, if one did: drafts that the user may read, the reader may preview.
+	// user is the user who got the token, if any. The reader may preview the drafts that the user may read.
 	user string
 	// Parts are the site spaces that the reader may see, in the order of the site's structure.
 	Parts    []store.PublishedPart
@@ -29,10 +29,11 @@ type Reader struct {
 // Site is the reader's site.
 func (r *Reader) Site() store.Site { return r.site.Site }
 
-// ShareKey is the key of the share link that opened the site to the reader, if one did.
+// ShareKey returns the key of the share link that opened the site to the reader, if any.
 func (r *Reader) ShareKey() string { return r.shareKey }
 
-// Previews gives the one draft that the reader may preview, or else the user whose drafts they are; both are empty for most readers.
+// Previews returns the single draft that the reader may preview, or the user whose drafts the reader may preview. Both
+// are empty for most readers.
 func (r *Reader) Previews() (changeRequest, user string) {
 	if r.changeRequest != "" {
 		return r.changeRequest, ""
@@ -43,7 +44,7 @@ func (r *Reader) Previews() (changeRequest, user string) {
 // SeesSiteSpace reports whether the reader may see a site space of the site.
 func (r *Reader) SeesSiteSpace(id string) bool { return r.ids[id] }
 
-// SiteSpaces gives the ids of the site spaces that the reader may see.
+// SiteSpaces returns the ids of the site spaces that the reader may see.
 func (r *Reader) SiteSpaces() []string {
 	ids := make([]string, len(r.Parts))
 	for i, part := range r.Parts {
@@ -52,13 +53,13 @@ func (r *Reader) SiteSpaces() []string {
 	return ids
 }
 
-// SeesSection reports whether the reader may see something of a section of the site.
+// SeesSection reports whether the reader may see any part of a section of the site.
 func (r *Reader) SeesSection(id string) bool { return r.sections[id] }
 
 // SeesSpace reports whether the site shows a space to the reader.
 func (r *Reader) SeesSpace(id string) bool { return r.spaces[id] }
 
-// Place is where the reader finds a space of the site; nil if the site does not show it.
+// Place returns the site space where the reader finds a space, or nil if the site does not show it.
 func (r *Reader) Place(space string) *store.SpacePlace {
 	i := slices.IndexFunc(r.Parts, func(p store.PublishedPart) bool { return p.SpaceID == space })
 	if i < 0 {
@@ -67,7 +68,7 @@ func (r *Reader) Place(space string) *store.SpacePlace {
 	return &store.SpacePlace{Site: r.site.Site, ShareKey: r.shareKey, Part: r.Parts[i]}
 }
 
-// Spaces gives what decides about the reader's access to the spaces of the site, by space.
+// Spaces returns the reader's access to the spaces of the site, by space.
 func (r *Reader) Spaces() map[string]store.ContentAccess {
 	access := make(map[string]store.ContentAccess, len(r.spaces))
 	for id := range r.spaces {
@@ -76,8 +77,8 @@ func (r *Reader) Spaces() map[string]store.ContentAccess {
 	return access
 }
 
-// NewReader decides what a published site shows to somebody who has come in. A part with a condition, of its own or of its
-// section, is shown to those whose claims meet it.
+// NewReader decides what a published site shows to an admitted visitor. A part with a condition, of its own or of its
+// section, is shown to visitors whose claims meet the condition.
 func NewReader(site store.PublishedSite, claims map[string]any) *Reader {
 	r := &Reader{
 		site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}, claims: claims,
@@ -95,10 +96,10 @@ func NewReader(site store.PublishedSite, claims map[string]any) *Reader {
 	return r
 }
 
-// Allows reports whether what is known about the reader meets a condition of the content. One that cannot be read lets nobody through.
+// Allows reports whether the reader's claims meet a condition of the content. An unreadable condition admits nobody.
 func (r *Reader) Allows(condition string) bool { return allows(&condition, r.claims) }
 
-// allows evaluates a condition. One that cannot be read, which only another version could have stored, lets nobody through.
+// allows evaluates a condition. An unreadable condition, which only another version could have stored, admits nobody.
 func allows(text *string, claims map[string]any) bool {
 	if text == nil {
 		return true
@@ -107,8 +108,8 @@ func allows(text *string, claims map[string]any) bool {
 	return err == nil && parsed.Allows(claims)
 }
 
-// OpenTo reports whether a site lets in somebody who has this share link and is, or is not, an authenticated visitor. shareLink is
-// the id of one of the site's active share links, or empty.
+// OpenTo reports whether a site admits a visitor with this share link, who may be authenticated. shareLink is the id of
+// one of the site's active share links, or empty.
 func OpenTo(site store.Site, shareLink, visitorType string) bool {
 	switch {
 	case !site.Published:
@@ -121,8 +122,8 @@ func OpenTo(site store.Site, shareLink, visitorType string) bool {
 	return true
 }
 
-// reader finds the session of a site token. What the token opens is looked up each time that the session is loaded, so the token
-// ends with the site's publication and with the share link.
+// reader finds the session of a site token. Each load of the session looks up the token's site. So the token ends with
+// the publication or the share link.
 func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Session, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	claims, err := g.siteTokens.read(ctx, token, now)
@@ -159,7 +160,7 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 		}
 	}
 	principal := store.Principal{
-		// All visitors of a site count together, as they do for one front end.
+		// The rate limit counts all visitors of a site together, like the requests of one front end.
 		TokenID: "site/" + claims.Site, Kind: schema.TokenReader, SiteID: claims.Site, OrganizationID: claims.Organization,
 		ExpiresAt: time.Unix(claims.ExpiresAt, 0),
 	}
@@ -173,7 +174,7 @@ func findSiteForReader(_ context.Context, _ *Guard, path PathParams, c *Caller) 
 	if path.PathParam("organizationId") != site.Site.OrganizationID || path.PathParam("siteId") != site.Site.ID {
 		return schema.NotFound("site")
 	}
-	// A part of the site that the path names must be one that the reader sees.
+	// If the path names a part of the site, the reader must see that part.
 	if id := path.PathParam("siteSpaceId"); id != "" && !c.Reader.SeesSiteSpace(id) {
 		return schema.NotFound("site space")
 	}
@@ -191,7 +192,7 @@ func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Calle
 	if err != nil {
 		return err
 	}
-	// Readers see what is or was the content of the space, and no drafts but the one that they preview.
+	// Readers see the space's current and earlier content, and no draft except the previewed one.
 	if revision := path.PathParam("revisionId"); revision != "" && revision != space.Revision {
 		id, ok := pathID(path, "revisionId")
 		if !ok {
@@ -231,8 +232,8 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 	return nil
 }
 
-// mayPreview refuses a draft unless the token names it, or names none and the user who got it may read the space now. what is what
-// the refusal does not find.
+// mayPreview refuses a draft unless the token names it. A token without a draft previews the drafts that its user may
+// read now. what is the noun in the refusal.
 func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
 	if draft == r.changeRequest {
 		return nil

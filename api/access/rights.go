@@ -46,8 +46,8 @@ var lowestRole = []struct {
 // Has reports whether the set contains all of the rights.
 func (r Rights) Has(rights Rights) bool { return r&rights == rights }
 
-// Access is everything about one member and one object that decides what the member may do with it. Users who are not members of
-// the object's organization have no Access: to them the object does not exist.
+// Access has all facts that decide what a member may do with an object. Users who are not members of the object's
+// organization have no Access: to them the object does not exist.
 type Access struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
@@ -60,8 +60,8 @@ type Access struct {
 
 // RightsOf is the single function that decides what a user may do with an object. The rule:
 //
-//  1. On an organization and its sites, the member's role in the organization decides. A guest, who has no role, may only know
-//     that the organization exists.
+//  1. On an organization and its sites, the member's role in the organization decides. A guest, who has no role, may
+//     only know that the organization exists.
 //  2. Content, that is collections and spaces, has a default level. The level gives members a role there, which replaces
 //     their role in the organization, upwards or downwards. A null level gives nothing. The level `inherit` gives what they
 //     have on the parent collection, or at the top their role in the organization. A guest gets nothing from any level.
@@ -105,7 +105,7 @@ func EffectiveRole(access Access) (role schema.Role, any bool) {
 	return role, role != schema.RoleGuest
 }
 
-// levelRole is the role that a content's level gives a member; guests and the empty level get none.
+// levelRole returns the role that a content's level gives a member. Guests get no role, and an empty level gives none.
 func levelRole(role schema.Role, level schema.Level) schema.Role {
 	if role == schema.RoleGuest || level == schema.LevelInherit {
 		return role
@@ -113,7 +113,7 @@ func levelRole(role schema.Role, level schema.Level) schema.Role {
 	return schema.Role(level)
 }
 
-// readerRights are what the readers of a published site have on it and on the spaces that it shows.
+// readerRights are the rights of a published site's readers on the site and on the spaces that it shows.
 const readerRights = RightView | RightAccess
 
 func ContentRights(a store.ContentAccess) Rights {

@@ -37,9 +37,10 @@ type Scope struct {
 	Members []string
 	// Integration also admits the token of an integration, for the integration itself and its installations.
 	Integration bool
-	// Session also admits sessions of single sign-on, which always reach what is in their organization, to an operation on no object.
+	// Session also admits sessions of single sign-on to an operation without an object. Such sessions always reach the
+	// objects of their organization.
 	Session bool
-	// Nobody also admits callers without a token, for a site that takes events from them.
+	// Nobody also admits callers without a token, for a site that accepts their events.
 	Nobody bool
 	// OrGone returns success for an object that does not exist.
 	OrGone bool
@@ -75,7 +76,8 @@ func (s Scope) OrFrontEnd() Scope {
 	return s
 }
 
-// OrReaders also admits the readers of a published site. An operation on no object decides itself what they get.
+// OrReaders also admits the readers of a published site. An operation without an object decides itself what readers
+// get.
 func (s Scope) OrReaders() Scope {
 	s.Readers = true
 	return s
@@ -97,27 +99,28 @@ func (s Scope) OrIntegration() Scope {
 	return s
 }
 
-// OrSession also admits sessions of single sign-on to an operation on no object, which must not reveal other organizations.
+// OrSession also admits sessions of single sign-on to an operation without an object. The operation must not reveal
+// other organizations.
 func (s Scope) OrSession() Scope {
 	s.Session = true
 	return s
 }
 
-// OrNobody also admits callers without a token, for a site that takes events from them.
+// OrNobody also admits callers without a token, for a site that accepts their events.
 func (s Scope) OrNobody() Scope {
 	s.Nobody = true
 	return s
 }
 
-// OrAlreadyGone is for operations that delete the object of the scope: deleting what does not exist succeeds.
+// OrAlreadyGone is for operations that delete the object of the scope: deleting a missing object succeeds.
 func (s Scope) OrAlreadyGone() Scope {
 	s.OrGone = true
 	return s
 }
 
-// WideningReaders is for operations on a site that can let more people read it, or hand out what lets them in. A site
-// shows a space to its readers without asking for their rights on the space. So the caller needs the right to read
-// every space that the site shows. A request type with a method Widens says which of its requests widen.
+// WideningReaders is for operations on a site that can let more people read it, or that return credentials for reading
+// it. A site shows a space to its readers regardless of their rights on the space. So the caller needs the right to
+// read every space that the site shows. A request type with a method Widens says which of its requests widen.
 func (s Scope) WideningReaders() Scope {
 	s.Widens = true
 	return s

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// SiteClaims are the payload of a site token. Front ends read `exp` and `claims` of it without checking the signature, and it is
-// a part of their caches' keys, so it is the same for a day and short.
+// SiteClaims are the payload of a site token. Front ends read its `exp` and `claims` without checking the signature.
+// The token is part of their cache keys, so it is short and stays the same for a day.
 type SiteClaims struct {
 	Kind         string `json:"kind"`
 	Organization string `json:"organization"`
@@ -24,28 +24,28 @@ type SiteClaims struct {
 	SiteSpace    string `json:"siteSpace"`
 	SiteSection  string `json:"siteSection,omitempty"`
 	Space        string `json:"space"`
-	// Spaces are the spaces that the site shows the visitor; for a site with more than maxNamedSpaces, only Space. What the token
-	// opens is looked up and does not depend on them.
+	// Spaces are the spaces that the site shows the visitor; for a site with more than maxNamedSpaces, only Space. The
+	// token's access does not depend on them, because it is looked up.
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends with it.
 	ShareLink string `json:"shareLink,omitempty"`
 	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
 	ChangeRequest string `json:"changeRequest,omitempty"`
-	// User is the user who asked for the token, if no front end did. A token without ChangeRequest previews the drafts that the user
-	// may read.
+	// User is the user who requested the token, unless a front end did. A token without ChangeRequest previews the
+	// drafts that the user may read.
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
 	// VisitorKey names the key with which the site's service vouched for the visitor: see VisitorKeyID. The token
 	// ends when the site gets another key.
 	VisitorKey string `json:"visitorKey,omitempty"`
-	// Claims are what is known about the visitor.
+	// Claims are the facts about the visitor.
 	Claims map[string]any `json:"claims,omitempty"`
 	// ExpiresAt is zero before [SiteTokens.Make], or when the site's service stops vouching for the visitor.
 	ExpiresAt int64 `json:"exp"`
 }
 
-// VisitorKeyID names a site's key for its visitors without telling the key, which is random.
+// VisitorKeyID returns a name of a site's visitor key that does not reveal the random key.
 func VisitorKeyID(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
@@ -67,8 +67,8 @@ func (s *SiteClaims) NameSpaces(spaces []string) {
 	s.Spaces = spaces
 }
 
-// SiteTokens makes and reads site tokens: JWTs signed with HS256. Their keys are in the store, one for each week, so that every
-// node makes the same token of the same claims on the same day. A node remembers keys for keyTTL.
+// SiteTokens makes and reads site tokens: JWTs signed with HS256. Their keys are in the store, one for each week. So
+// every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
 type SiteTokens struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -82,12 +82,13 @@ type siteTokenKey struct {
 
 const (
 	keyTTL = time.Minute
-	// afterMidnight is how long a token is good for beyond its day, so that one that is made just before midnight has time to be used.
+	// afterMidnight is how long a token stays valid after its day, so that a token made just before midnight can be
+	// used.
 	afterMidnight = 5 * time.Minute
-	// clockSkew is how far the clocks of nodes may be apart.
+	// clockSkew is the allowed difference between the clocks of nodes.
 	clockSkew = 5 * time.Minute
 	day       = 24 * time.Hour
-	// visitorGrain is what the end of a visitor is rounded up to, so that visits within it have the same token.
+	// visitorGrain is the unit to which a visitor's expiry is rounded up, so that nearby visits have the same token.
 	visitorGrain = 5 * time.Minute
 )
 
@@ -99,8 +100,8 @@ func NewSiteTokens(st *store.Store) *SiteTokens {
 // keyName names the key that signs at a time.
 func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
 
-// Make signs claims, until five minutes past the next midnight (UTC), or until the claims expire if that is earlier.
-// The claims' end is rounded up to visitorGrain. The same claims make the same text all day.
+// Make signs claims. The token expires five minutes after the next midnight (UTC), or with the claims if they expire
+// earlier. The claims' expiry is rounded up to visitorGrain. Equal claims give equal tokens all day.
 func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time) (string, error) {
 	name := keyName(now)
 	key, err := t.key(ctx, name, now)
@@ -115,7 +116,7 @@ func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time)
 	}
 	claims.ExpiresAt = end
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, &claims)
-	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name} // Without typ, for shortness.
+	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name} // no typ, for short tokens
 	text, err := token.SignedString(key)
 	if err != nil {
 		return "", schema.Internal(err)
@@ -123,7 +124,7 @@ func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time)
 	return text, nil
 }
 
-// read checks a token and gives its claims. The token may alias the request.
+// read checks a token and returns its claims. The token may alias the request.
 func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (SiteClaims, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	var fault error
@@ -132,7 +133,7 @@ func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (Site
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
 	).ParseWithClaims(string(text), &claims, func(token *jwt.Token) (any, error) {
 		name, _ := token.Header["kid"].(string)
-		// Only keys whose tokens can still live are looked up, so made-up names cost nothing.
+		// Only keys with unexpired tokens are looked up, so made-up names cost nothing.
 		if name != keyName(now.Add(clockSkew)) && name != keyName(now.Add(-day-afterMidnight-clockSkew)) {
 			return nil, jwt.ErrTokenUnverifiable
 		}
@@ -149,7 +150,7 @@ func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (Site
 	return claims, nil
 }
 
-// key gives the key of a name, which is one that keyName made.
+// key returns the key with a name from keyName.
 func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byte, error) {
 	t.mu.Lock()
 	known, ok := t.keys[name]
@@ -175,29 +176,30 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 // PlausibleToken reports whether a text could be a token. Site tokens name their spaces, so they may be longer than stored tokens.
 func PlausibleToken(token []byte) bool { return isSiteToken(token) || schema.ValidToken(token) }
 
-// isSiteToken tells site tokens from stored tokens by their form: three parts, of which the first is a JSON object in base64.
+// isSiteToken distinguishes site tokens from stored tokens by their form: three parts, of which the first is a JSON
+// object in base64.
 func isSiteToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
 }
 
 // SiteClaims is a jwt.Claims: of the registered claims it has only the expiry.
 
-// GetExpirationTime says until when the token is good.
+// GetExpirationTime returns the token's expiry.
 func (s *SiteClaims) GetExpirationTime() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(s.ExpiresAt, 0)), nil
 }
 
-// GetIssuedAt is absent: it would make each token's text another.
+// GetIssuedAt returns nil: an issue time would make every token's text different.
 func (s *SiteClaims) GetIssuedAt() (*jwt.NumericDate, error) { return nil, nil }
 
-// GetNotBefore is absent.
+// GetNotBefore returns nil: the claim is absent.
 func (s *SiteClaims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil }
 
-// GetIssuer is absent.
+// GetIssuer returns "": the claim is absent.
 func (s *SiteClaims) GetIssuer() (string, error) { return "", nil }
 
-// GetSubject is absent.
+// GetSubject returns "": the claim is absent.
 func (s *SiteClaims) GetSubject() (string, error) { return "", nil }
 
-// GetAudience is absent.
+// GetAudience returns nil: the claim is absent.
 func (s *SiteClaims) GetAudience() (jwt.ClaimStrings, error) { return nil, nil }

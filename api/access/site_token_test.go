@@ -16,7 +16,7 @@ func TestSiteTokensStayTheSameForADay(t *testing.T) {
 	st := storetest.New(t)
 	one, other := NewSiteTokens(st), NewSiteTokens(st)
 	claims := SiteClaims{Organization: "o", Site: "s", Space: "p", Spaces: []string{"p"}, Claims: map[string]any{"b": 1, "a": map[string]any{"y": 2, "x": 1}}}
-	// A key signs from Thursday on: the epoch was one.
+	// A key's week begins on Thursday, like the Unix epoch.
 	thursday := time.Unix(3000*7*24*60*60, 0).UTC()
 	made := func(node *SiteTokens, at time.Time) string {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestKeysOfSiteTokensAreSealed(t *testing.T) {
 	}
 }
 
-// TestReadersSeeWhatTheirClaimsAllow covers conditions of site spaces and sections, and one that cannot be read.
+// TestReadersSeeWhatTheirClaimsAllow covers conditions of site spaces and sections, and an unreadable condition.
 func TestReadersSeeWhatTheirClaimsAllow(t *testing.T) {
 	t.Parallel()
 	section, beta, broken := "sec", "visitor.claims.beta", "visitor.("

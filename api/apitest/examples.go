@@ -5,11 +5,11 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// example is what the loops over the table need, besides the tenant, for a successful call of an operation: a body, and fresh
-// objects for path parameters that the tenant has no object for. Body and path may contain `{name}`.
+// example has the input of a successful call of an operation, apart from the tenant: a body, and fresh objects for path
+// parameters without a tenant's object. Body and path may contain `{name}`.
 type example struct {
 	body string
-	// cookie goes with a form.
+	// cookie is sent with a form.
 	cookie string
 	// query is appended to the path of an operation that requires a query parameter.
 	query string

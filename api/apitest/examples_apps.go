@@ -83,8 +83,8 @@ func integrationsExamples() {
 	}
 }
 
-// Installed publishes a private integration with some scopes and installs it, in the tenant's own organization. It gives the names of
-// both, and the event of the installation, by the names that paths have for them.
+// Installed publishes a private integration with some scopes and installs it in the tenant's own organization. It
+// returns the integration, the installation and its event, keyed by their path parameters.
 func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...string) map[string]string {
 	h.T.Helper()
 	body := PublishBody(tenant.Organization.ID)
@@ -99,7 +99,7 @@ func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...str
 	}
 }
 
-// InstallationToken makes a token of an installation.
+// InstallationToken makes a token for an installation.
 func (h *Harness) InstallationToken(tenant *storetest.Tenant, installed map[string]string) string {
 	h.T.Helper()
 	path := "/v1/integrations/" + installed["integrationName"] + "/installations/" + installed["installationId"] + "/tokens"

@@ -91,7 +91,7 @@ func contentExamples() {
 		_, document := h.writePage(tenant, schema.Block("paragraph", schema.Text("Written")))
 		return map[string]string{"documentId": document}
 	}}
-	// Nothing is at port 22: no test reaches into the network.
+	// No server listens on port 22, so that no test reaches the network.
 	Examples["getEmbedByUrlInSpace"] = example{query: "?url=http://a.example:22/"}
 	Examples["getEmbedByUrl"] = example{query: "?url=http://a.example:22/"}
 	Examples["searchSpaceContent"] = example{query: "?query=hello"}
@@ -169,7 +169,7 @@ func reviewsExamples() {
 
 func translationsExamples() {
 	const body = `{"source":{"space":"{sourceId}","language":"en"},"language":"fr"}`
-	// A space has one translation into a language, so each example has a space of its own.
+	// A space has at most one translation per language, so each example has its own space.
 	source := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
 		return map[string]string{"sourceId": h.FreshSpace(tenant, "Source").ID}

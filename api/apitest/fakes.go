@@ -44,14 +44,14 @@ func (r *txtRecords) LookupTXT(ctx context.Context, name string) ([]string, erro
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// fakeIntake records copies of what it receives; Run can add behavior.
+// fakeIntake records copies of the requests that it receives; Run can add behavior.
 type fakeIntake struct {
 	mu     sync.Mutex
 	Bodies []string
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
-	// Unknown is how many events of each request are refused alone.
+	// Unknown is how many events of each request have an unknown type and are refused individually.
 	Unknown int
 }
 

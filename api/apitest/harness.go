@@ -43,7 +43,7 @@ func (h *Harness) Want(status int, method, path, token string, body any) map[str
 	return value
 }
 
-// Harness is a served table on a database of its own, with two tenants in it.
+// Harness is a served table on its own database, with two tenants in it.
 type Harness struct {
 	T      testing.TB
 	URL    string
@@ -93,7 +93,8 @@ func (h *Harness) In(t testing.TB) *Harness {
 // Serve starts a server on the harness's store; extra rows are added to the table.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
-	// A busy machine reaches the product's time limits; a test of a limit sets its own.
+	// On a busy machine requests exceed the product's time limits, so the harness has none. A test of a limit sets its
+	// own.
 	cfg := frame.Config{
 		Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base",
 		HeaderTimeout: eventually.Patience, ReadTimeout: eventually.Patience, BodyStall: eventually.Patience,
@@ -149,7 +150,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// Form is a body as a browser posts it, with the cookies that go along.
+// Form is a form as a browser posts it, with the browser's cookies.
 type Form struct{ Body, Cookie string }
 
 // Do sends one request; body may be a string, []byte, Form, or anything that encodes to JSON.
@@ -197,7 +198,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 		}
 		req.Header.Set(header[i], header[i+1])
 		if header[i] == "Host" {
-			req.Host = header[i+1] // Requests take it from nowhere else.
+			req.Host = header[i+1] // a request has no other source for it
 		}
 	}
 	response, err := h.client.Do(req)
@@ -216,8 +217,8 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
 
-// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost: its objects do not
-// exist, and every other parameter gets the id of its space.
+// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost: its objects do
+// not exist, and every other parameter has the id of its space.
 func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.T.Helper()
 	ex := Examples[op.ID]
@@ -294,14 +295,15 @@ func (h *Harness) Exec(sql string, args ...any) {
 	}
 }
 
-// Rows are the contents of a table: how many rows, and a hash over all of them that does not depend on their order.
+// Rows summarizes the contents of a table: the number of rows, and a hash over all rows that does not depend on their
+// order.
 type Rows struct {
 	Count int
 	Hash  string
 }
 
-// Rows reads the contents of every table in one statement, but that of the audit log, which only grows. The hash of tokens leaves out
-// their last use, which is recorded in the background.
+// Rows reads the contents of every table in one statement, except the audit log, which only grows. The hash of tokens
+// leaves out their last use, which is recorded in the background.
 func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
 	rows, err := h.DB.Query(h.T.Context(), `select tablename::text,
@@ -370,7 +372,7 @@ func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness
 	return ran == len(h.Table)
 }
 
-// RunJobs runs the background jobs that were asked for, until none is left.
+// RunJobs runs the queued background jobs until none is left.
 func (h *Harness) RunJobs() {
 	h.T.Helper()
 	jobstest.Drain(h.T, h.Store)

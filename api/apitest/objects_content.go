@@ -37,7 +37,7 @@ func Ask[T any](h *Harness, role schema.Role, method, path string, body any, sta
 	return Decode[T](h, a)
 }
 
-// CloseSpace leaves one of our spaces to admins and to those to whom it was given.
+// CloseSpace restricts one of our spaces to admins and to users with a grant.
 func (h *Harness) CloseSpace(id string) {
 	h.T.Helper()
 	h.Want(http.StatusOK, http.MethodPatch, "/v1/spaces/"+id, h.Ours.Tokens[schema.RoleAdmin], `{"defaultLevel":null}`)
@@ -147,7 +147,7 @@ func (h *Harness) writePage(tenant *storetest.Tenant, block schema.Node) (reques
 	return row.ChangeRequest, made.Hash
 }
 
-// Conflicting creates a change request with a conflict: it and the main content have other titles of a page.
+// Conflicting creates a change request with a conflict: it and the main content give a page different titles.
 func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeRequest, conflict string) {
 	h.T.Helper()
 	page, _, _ := h.MergedPage(tenant)
@@ -225,7 +225,7 @@ func (h *Harness) MergeNow(request string) schema.MergeResult {
 
 const ImportBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
 
-// Synchronized does what the Git engine will do after a synchronization.
+// Synchronized stores the result of a synchronization, like the Git engine.
 func (h *Harness) Synchronized(space string) {
 	h.Exec(`update spaces set git_sync = jsonb_build_object('repoName', 'acme/docs', 'installationProvider', 'gitlab', 'url',
 		'https://git.example/acme/docs', 'updatedAt', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) where id = $1`, space)

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// Shapes of the objects that show who has access to what, facts §1.21 and §7.2.
+// Shapes of the objects that show people's access, facts §1.21 and §7.2.
 var (
 	CollectionShape = shape.Of{
 		"object": shape.One("collection"), "id": shape.ID, "title": shape.Text(0, 50), "description?": shape.Text(1, 100), "organization": shape.ID, "parent?": shape.ID,
@@ -126,7 +126,7 @@ func (s Support) Invite(body string) schema.Invited {
 	return invited
 }
 
-// InviteLink is the secret of the link that the mail to an invited user holds, while it waits.
+// InviteLink returns the secret of the link in the waiting mail to an invited user.
 func (h *Harness) InviteLink(tenant *storetest.Tenant, userID string) string {
 	h.T.Helper()
 	for after := ""; ; {
@@ -150,7 +150,7 @@ func (h *Harness) Accept(userID string) {
 	}
 }
 
-// FailedJob makes a job of the tenant's that has failed, and returns its id.
+// FailedJob makes a failed job of the tenant and returns its id.
 func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
@@ -167,5 +167,5 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	return Created(h.T, id, err)
 }
 
-// InviteMailShape is the mail of an invite.
+// InviteMailShape is the shape of an invite's mail.
 var InviteMailShape = shape.Object(shape.Of{"state": shape.One("off", "waiting", "sent", "failed"), "reason?": shape.Text(1, 500), "sentAt?": shape.Timestamp})

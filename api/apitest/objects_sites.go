@@ -27,7 +27,7 @@ func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
 	return id
 }
 
-// writer is a transaction outside the API that requests have to wait for.
+// writer is a transaction outside the API that blocks requests.
 type writer struct {
 	pgx.Tx
 	h *Harness
@@ -57,8 +57,8 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until this writer blocks a request. It looks from another connection, because the
-// transaction does not see connections that open later.
+// AwaitWaiting waits until this writer blocks a request. It queries on another connection, because the transaction does
+// not see later connections.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
 	eventually.Succeeds(w.h.T, "the request to wait for a writer", func() error {

@@ -15,13 +15,13 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// SAML is a provider of an organization that one can log in with.
+// SAML is an organization's provider that users can log in with.
 type SAML struct {
 	H        *Harness
 	Provider store.SAMLProvider
 	IdP      *samltest.IdP
 	Service  saml.Service
-	// Path is that of the provider below the host.
+	// Path is the provider's path below the host.
 	Path string
 }
 
@@ -51,7 +51,7 @@ func NewSAML(h *Harness, tenant *storetest.Tenant, change func(*store.NewSAMLPro
 	}
 }
 
-// Start begins a login as a browser does, and gives the request's id and the cookie that the browser got.
+// Start begins a login like a browser. It returns the request's id and the browser's cookie.
 func (s *SAML) Start(query, cookie string) (requestID, newCookie string) {
 	s.H.T.Helper()
 	a := s.H.Do(http.MethodGet, s.Path+"/start"+query, "", nil, "Cookie", cookie)
@@ -62,7 +62,7 @@ func (s *SAML) Start(query, cookie string) (requestID, newCookie string) {
 	return RequestOf(s.H, a.Header.Get("Location")).ID, newCookie
 }
 
-// RequestOf reads the request out of the address that a browser is sent to.
+// RequestOf reads the request from the address of a browser's redirect.
 func RequestOf(h *Harness, address string) crewjam.AuthnRequest {
 	h.T.Helper()
 	target, err := url.Parse(address)
@@ -76,20 +76,20 @@ func RequestOf(h *Harness, address string) crewjam.AuthnRequest {
 	return request
 }
 
-// Post brings a response back as a browser does.
+// Post posts a response like a browser.
 func (s *SAML) Post(response, cookie string, header ...string) Answer {
 	s.H.T.Helper()
 	return s.H.Do(http.MethodPost, s.Path+"/acs", "", Form{Body: url.Values{"SAMLResponse": {response}}.Encode(), Cookie: cookie}, header...)
 }
 
-// LogIn goes through a whole login.
+// LogIn performs a whole login.
 func (s *SAML) LogIn(who samltest.Person) Answer {
 	s.H.T.Helper()
 	request, cookie := s.Start("", "")
 	return s.Post(s.IdP.Good(s.Service, request, who), cookie)
 }
 
-// Known binds a name to a user, as an earlier login did.
+// Known binds a name to a user, like an earlier login.
 func (s *SAML) Known(nameID, userID string) {
 	s.H.T.Helper()
 	s.H.Exec("insert into saml_identities (provider_id, name_id, organization_id, user_id) values ($1, $2, $3, $4)",

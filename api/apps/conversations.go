@@ -78,10 +78,11 @@ type ingestConversationRequest struct {
 	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
 }
 
-// maxAhead is how far the clock of a source may go before ours. What it dates in that time is dated now.
+// maxAhead is how far a source's clock may be ahead of the server's. Times within that are replaced by the current
+// time.
 const maxAhead = time.Hour
 
-// ingest stores conversations. A job brings the clusters up to date: until then, the conversations are not processed.
+// ingest stores conversations. A job then updates the clusters; until then, the conversations are unprocessed.
 func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
 	rows := make([]issues.NewConversation, len(r.Body.Items))
 	for i, input := range r.Body.Items {
@@ -92,7 +93,7 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 		rows[i] = row
 	}
 	organization := c.Organization.Organization.ID
-	source := schema.SourceEmail // User tokens do not name one.
+	source := schema.SourceEmail // User tokens name no installation.
 	if c.Principal.Kind == schema.TokenInstallation {
 		source = schema.SourceOfInstallation(c.Principal.Integration, c.Principal.InstallationID)
 	}

@@ -33,7 +33,8 @@ func refined(title, overview string) chattest.Answer {
 	return chattest.Answer{Text: string(text)}
 }
 
-// modelled runs jobs with a language model that gives one answer after the other, and gives the jobs that failed and what it was asked.
+// modelled runs the jobs with a language model that returns the answers in order. It returns the failed jobs and the
+// model's requests.
 func modelled(s apitest.Support, answers ...chattest.Answer) ([]schema.Job, []chattest.Request) {
 	s.H.T.Helper()
 	var mu sync.Mutex
@@ -51,7 +52,8 @@ func modelled(s apitest.Support, answers ...chattest.Answer) ([]schema.Job, []ch
 	return failed, server.Requests()
 }
 
-// TestRefinedCluster lets a language model name a cluster once, and sum it up again when it has grown, or lost what was summed up.
+// TestRefinedCluster checks that a language model names a cluster once. It summarizes the cluster again after the
+// cluster has grown or lost summarized conversations.
 func TestRefinedCluster(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -99,7 +101,7 @@ func TestRefinedCluster(t *testing.T) {
 		t.Errorf("%+v %s", cluster, summary)
 	}
 
-	// One of them is replaced, and nothing tells any more what it may have said.
+	// A conversation is replaced, so its earlier content must disappear from the summary.
 	s.Send(said("login-7", "Kubernetes ingress annotations are ignored."))
 	s.H.RunJobs()
 	if cluster, summary := read(); cluster.Label != refinedTitle || strings.Contains(summary, "Users still") || !strings.Contains(summary, "19 issues") {

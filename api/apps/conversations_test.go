@@ -30,7 +30,7 @@ var reports = []map[string]any{
 	said("dark-1", "How can I turn on the dark theme?"),
 }
 
-// described summarizes the clusters without anything that depends on when they were made, such as their labels.
+// described summarizes the clusters without properties that depend on the time of their creation, such as their labels.
 func described(s apitest.Support) []string {
 	var all []string
 	for _, c := range s.Clusters("").Items {
@@ -138,8 +138,8 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestParallelIngests has many clients send the same and different conversations at once: nothing is lost or duplicated, and
-// the clusters come to cover all conversations.
+// TestParallelIngests has many clients send the same and different conversations concurrently. No conversation is lost
+// or duplicated, and finally the clusters cover all of them.
 func TestParallelIngests(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -182,7 +182,7 @@ func TestClusterStays(t *testing.T) {
 	if !after.Muted || after.Stats.Issues != 3 || !after.UpdatedAt.After(before[0].UpdatedAt) || !after.CreatedAt.Equal(before[0].CreatedAt) {
 		t.Errorf("%+v", after)
 	}
-	// A cluster without changes is not updated.
+	// An update of an unchanged cluster writes nothing.
 	s.Ingest(said("nothing alike", "Kubernetes ingress annotations?"))
 	if still := apitest.Get[schema.IssuesCluster](s, apitest.ClusterShape, path); !cmp.Equal(after, still) {
 		t.Error(cmp.Diff(after, still))

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"image"
-	_ "image/gif" // The formats that publishers send.
+	_ "image/gif" // decoders of the formats that publishers send
 	"image/jpeg"
 	"image/png"
 	"strings"
@@ -13,15 +13,15 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// imageTypes lists types that browsers display and that cannot run scripts. SVG can, so it is missing. GIF and WebP are what earlier
-// versions stored as they were sent.
+// imageTypes lists types that browsers display and that cannot run scripts. SVG can run scripts, so it is missing. GIF
+// and WebP are for images that earlier versions stored unchanged.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// maxPixels bounds an image before it is decoded: a few bytes can announce a picture that takes gigabytes. It is the
-// number of pixels of a 4K screen, whose screenshots publishers send.
+// maxPixels limits an image before it is decoded, because a few bytes can announce a picture of gigabytes. It is the
+// number of pixels of a 4K screen, the largest source of publishers' screenshots.
 const maxPixels = 8 << 20
 
-// decoding lets one image at a time be decoded, because an image of maxPixels takes up to 64 MiB.
+// decoding serializes the decoding of images, because an image of maxPixels takes up to 64 MiB.
 var decoding sync.Mutex
 
 // readImage decodes the base64 of an image, and its header.
@@ -42,8 +42,8 @@ func isImage(text string) bool {
 	return ok
 }
 
-// encodeAgain decodes an image and encodes what is seen of it, so that nothing else that was in the file is served: no metadata, no
-// second file, no frames but the first. Photographs stay JPEG; all else becomes PNG.
+// encodeAgain decodes an image and encodes its visible first frame. So the server never serves other contents of the
+// file, such as metadata, further frames or a second file. JPEG stays JPEG; all other formats become PNG.
 func encodeAgain(text string) (content []byte, mediaType string, ok bool) {
 	sent, format, ok := readImage(text)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentInstallationOperations are those on installations on spaces, and the same on sites.
+// contentInstallationOperations returns the operations on installations on spaces, and the same for sites.
 func contentInstallationOperations(h *installations) []frame.Operation {
 	const one = "/integrations/{integrationName}/installations/{installationId}"
 	read := access.Having(access.RightAccess, access.OnInstallation).OrInstallation(schema.ScopeInstallation).OrIntegration()
@@ -65,7 +65,7 @@ func contentInstallationOperations(h *installations) []frame.Operation {
 	return all
 }
 
-// contentHandlers are the functions of the operations on one kind of content.
+// contentHandlers has the functions of the operations on one kind of content.
 type contentHandlers struct{ list, install, get, update, uninstall frame.Handler }
 
 type contentInstallationChange struct {

@@ -86,7 +86,7 @@ func (h *installations) list(
 			return h.store.ListInstallations(ctx, *c.Integration, r.ExternalID, after, size)
 		},
 		func(row store.Installation) schema.IntegrationInstallation {
-			row.Role = schema.RoleAdmin // What the publisher's script gets, its admins see.
+			row.Role = schema.RoleAdmin // the publisher's admins see the input of its script
 			return h.view.Installation(row)
 		},
 		func(row store.Installation) string { return row.Row.ID })
@@ -193,7 +193,7 @@ func (h *installations) listInstalled(
 			return h.store.ListInstalled(ctx, *c.Organization, c.Principal.UserID, r.Search, after, size)
 		},
 		func(row store.Installed) (schema.InstalledIntegration, error) {
-			// The publisher's organization is shown as to a member only to who may act there.
+			// Only callers who may act in the publisher's organization see it like members.
 			row.Integration.IsMember = row.Integration.IsMember && c.KeepTo(row.Integration.Owner.Organization.ID, "organization") == nil
 			integration, err := h.view.Integration(row.Integration)
 			return schema.InstalledIntegration{Installation: h.view.Installation(row.Installation), Integration: integration}, err

@@ -13,13 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// configured asks for a key and a color of the account, and for something of each space.
+// configured is an integration whose configuration has an account's key and color, and a member for each space.
 const configured = `{"title":"Tool","description":"","script":"x","organization":"%s","visibility":"%s","scopes":["space:metadata:read","openapi:read"],
 	"configurations":{"account":{"properties":{"key":{"type":"string"},"color":{"type":"string","enum":["red","blue"],"default":"red"},
 		"times":{"type":"number"},"on":{"type":"boolean"},"go":{"type":"button","callback_url":"/","button_text":"Go"}},"required":["key","color","go"]},
 	"space":{"properties":{"channel":{"type":"string"}},"required":["channel"]}, "site":{"componentId":"asks-itself"}}}`
 
-// TestInstallationConfiguration: an installation is pending until it has what the integration requires, and takes nothing else.
+// TestInstallationConfiguration: an installation is pending until it has the integration's required configuration. It
+// accepts no other members.
 func TestInstallationConfiguration(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -55,7 +56,7 @@ func TestInstallationConfiguration(t *testing.T) {
 	if diff := cmp.Diff(changed, h.Want(200, "GET", path, admin, nil)); diff != "" {
 		t.Error(diff)
 	}
-	// Members see that it is there, and not its keys.
+	// Members see the installation, but not its keys.
 	if seen := h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil); len(seen["configuration"].(map[string]any)) != 0 {
 		t.Errorf("a member sees %v", seen)
 	}
@@ -78,7 +79,7 @@ func installationShapeWith(*testing.T) shape.Of {
 	return with
 }
 
-// TestInstallOnContent puts an installation on spaces and sites, with a configuration of each.
+// TestInstallOnContent installs an integration on spaces and sites, with a configuration for each.
 func TestInstallOnContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -106,7 +107,7 @@ func TestInstallOnContent(t *testing.T) {
 		t.Errorf("%v", changed)
 	}
 	h.Want(201, "POST", path+"/sites", admin, map[string]string{"siteId": h.Ours.Site.ID})
-	// Only the integration knows what its component asks for.
+	// Only the integration knows the configuration of its component.
 	site := h.Want(200, "PATCH", path+"/sites/"+h.Ours.Site.ID, admin, `{"configuration":{"anything":{"a":[1]}}}`)
 	if site["status"] != "active" || site["site"] != h.Ours.Site.ID {
 		t.Errorf("%v", site)
@@ -129,7 +130,7 @@ func TestInstallOnContent(t *testing.T) {
 		h.Want(204, "DELETE", path+"/spaces/"+spaces[0], admin, nil)
 	}
 	h.WantError(h.Do("GET", path+"/spaces/"+spaces[0], admin, nil), http.StatusNotFound)
-	// With the space, the installation on it goes.
+	// The deletion of a space deletes the installation on it.
 	h.Want(204, "DELETE", "/v1/spaces/"+spaces[1], admin, nil)
 	if got := h.Want(200, "GET", path+"/spaces", admin, nil); got["count"] != 3.0 {
 		t.Errorf("%v", got)
@@ -183,7 +184,7 @@ func TestListInstallations(t *testing.T) {
 	install(theirs, h.Theirs.Organization.ID)
 }
 
-// TestUnpublish: the name is free again, and everything of the integration is gone.
+// TestUnpublish: the name is free again, and all objects of the integration are deleted.
 func TestUnpublish(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -219,7 +220,7 @@ func TestUnpublish(t *testing.T) {
 	if got := next["items"].([]any); len(got) != 1 || got[0].(map[string]any)["version"] != 1.0 || next["next"] != nil {
 		t.Errorf("%v", next)
 	}
-	// Each version has its script, until there are many newer ones.
+	// A version keeps its script until there are many newer versions.
 	for number, script := range map[string]string{"1": "export {}", "2": "x0", "3": "x1", "4": "x2"} {
 		if got := h.Want(200, "GET", "/v1/integrations/gone/versions/"+number, theirs, nil); fmt.Sprint(got["version"]) != number || got["script"] != script || got["scriptHash"] == "" {
 			t.Errorf("version %s is %v", number, got)
@@ -245,7 +246,8 @@ func TestUnpublish(t *testing.T) {
 	}
 }
 
-// TestConversationsOfInstallations: the source of a conversation is the installation that ingested it, and ids are those of a source.
+// TestConversationsOfInstallations: a conversation's source is the installation that ingested it. Conversation ids are
+// unique within a source.
 func TestConversationsOfInstallations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

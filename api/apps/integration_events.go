@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// development has what an integration's publishers look at and switch while they work on it.
+// development has the operations for an integration's publishers during development: events and the development mode.
 type development struct {
 	store *store.Store
 }

@@ -28,14 +28,14 @@ var eventShape = shape.Of{
 	}),
 }
 
-// received is what a tunnel was sent.
+// received is a request that a tunnel received.
 type received struct {
 	event       schema.IntegrationEventPayload
 	environment schema.IntegrationEnvironment
 	raw         string
 }
 
-// workstation is the end of a tunnel. Its answers are taken from the front of statuses, and are 200 then.
+// workstation is the far end of a tunnel. It answers with the statuses in order, and then with 200.
 type workstation struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -65,7 +65,7 @@ func newWorkstation(t *testing.T) *workstation {
 	return w
 }
 
-// types are the events that were received, in order.
+// types returns the types of the received events, in order.
 func (w *workstation) types() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,13 +76,13 @@ func (w *workstation) types() string {
 	return strings.Join(types, " ")
 }
 
-// local lets users name addresses of the test itself.
+// local allows addresses of the test's own servers.
 func local(t *testing.T) func(*frame.Config, *api.Deps) {
 	policy := outboundtest.Policy(t, outboundtest.Loopback)
 	return func(_ *frame.Config, d *api.Deps) { d.Outbound = policy }
 }
 
-// TestIntegrationEvents: what happens to an installation is listed, the newest first, with what it was before.
+// TestIntegrationEvents: an installation's events are listed, newest first, with its previous state.
 func TestIntegrationEvents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -130,7 +130,7 @@ func TestIntegrationEvents(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/integrations/busy/events", h.Ours.Tokens[schema.RoleCreate], nil), http.StatusForbidden)
 }
 
-// TestOldEventsGo: an integration keeps its last thousand events.
+// TestOldEventsGo: an integration keeps its last thousand events only.
 func TestOldEventsGo(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -144,7 +144,8 @@ func TestOldEventsGo(t *testing.T) {
 	}
 }
 
-// TestSigningSecretEndsWithTheOwner: a name is free once its integration is unpublished, and who had it cannot sign for who has it.
+// TestSigningSecretEndsWithTheOwner: a name is free once its integration is unpublished. Its former owner cannot sign
+// for the next owner.
 func TestSigningSecretEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -165,8 +166,8 @@ func TestSigningSecretEndsWithTheOwner(t *testing.T) {
 	}
 }
 
-// TestDevelopmentMode sends events to a workstation that fails at first: each arrives with what the script needs and no secret, and the
-// tokens that it gets are those of the integration and the installation.
+// TestDevelopmentMode sends events to a workstation that fails at first. Each event arrives with the script's input and
+// without secrets. Its tokens belong to the integration and the installation.
 func TestDevelopmentMode(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -210,7 +211,7 @@ func TestDevelopmentMode(t *testing.T) {
 		t.Errorf("%v", own)
 	}
 	h.WantError(h.Do("GET", "/v1/spaces/"+h.Ours.Space.ID, env.APITokens.Integration, nil), http.StatusForbidden)
-	// Events of others are recorded, unless all are asked for.
+	// Events of other installations are only recorded, unless all events are requested.
 	other := install(theirs, h.Theirs.Organization.ID)
 	h.Want(204, "PUT", "/v1/integrations/live/dev", admin, map[string]any{"tunnelUrl": w.URL + "/mine", "all": true})
 	h.Want(204, "PUT", "/v1/integrations/live/dev", admin, map[string]any{"tunnelUrl": w.URL, "all": true})
@@ -220,7 +221,7 @@ func TestDevelopmentMode(t *testing.T) {
 	if got := w.types(); got != "installation_setup installation_setup installation_setup installation_deleted" || w.got[3].environment.Installation != nil {
 		t.Error(got)
 	}
-	// A refusal would be the same again: the job fails at once, and says why.
+	// A retry cannot change a refusal, so the job fails at once and gives the reason.
 	w.statuses = []int{400, 200}
 	h.Want(200, "PATCH", "/v1/integrations/live/installations/"+id, admin, `{"externalIds":["a"]}`)
 	failed := jobstest.RunAll(t, h.Store)
@@ -233,7 +234,7 @@ func TestDevelopmentMode(t *testing.T) {
 	if got := latest(); got["status"] != "failed" {
 		t.Errorf("%v", got)
 	}
-	// What was asked for before development mode ended is not sent after it.
+	// Events that were queued before development mode ended are not sent afterwards.
 	before := len(w.got)
 	h.Want(200, "PATCH", "/v1/integrations/live/installations/"+id, admin, `{"externalIds":["b"]}`)
 	h.Want(204, "DELETE", "/v1/integrations/live/dev", admin, nil)
@@ -244,7 +245,8 @@ func TestDevelopmentMode(t *testing.T) {
 	}
 }
 
-// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order, those of two side by side.
+// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order, and different integrations' events
+// concurrently.
 func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -267,7 +269,8 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestEventIsSentAgainAfterACrash: the process ends after the workstation has the event and before that is noted.
+// TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event and before that is
+// recorded.
 func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -291,7 +294,7 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
-// TestBusyTunnels: one that asks to be called again gets its event again.
+// TestBusyTunnels: a tunnel that asks for a retry gets its event again.
 func TestBusyTunnels(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))

@@ -158,7 +158,7 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 	return h.view.Integration(row)
 }
 
-// assetOf makes an asset from an image whose header was good.
+// assetOf makes an asset from an image with a valid header.
 func assetOf(field, encoded string) (store.IntegrationAsset, error) {
 	image, mediaType, ok := encodeAgain(encoded)
 	if !ok {
@@ -187,8 +187,8 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 	}, nil
 }
 
-// public answers where the script of an integration would. It says the same of every name, so that nobody learns which there are; calls
-// with other methods, such as webhooks, are refused.
+// public answers at the addresses of integrations' scripts. Its answer is the same for every name, so that callers
+// cannot learn which exist. Calls with other methods, such as webhooks, are refused.
 func public(context.Context, *access.Caller, *struct{}) (schema.IntegrationPublicEndpoint, error) {
 	return schema.IntegrationPublicEndpoint{Message: "This server does not run the scripts of integrations: none answers here."}, nil
 }

@@ -93,7 +93,7 @@ func TestPublishIntegration(t *testing.T) {
 	if diff := cmp.Diff(made, shape.Want(t, integrationShape, h.Do("GET", "/v1/integrations/linear.app_1", admin, nil).Body)); diff != "" {
 		t.Error(diff)
 	}
-	// A new version replaces all of the previous one.
+	// A new version replaces the previous version completely.
 	second := shape.Want(t, integrationShape, h.Do("POST", "/v1/integrations/linear.app_1", admin, apitest.PublishBody(h.Ours.Organization.ID)).Body)
 	if second["version"] != 2.0 || second["visibility"] != "private" || second["target"] != "all" || second["blocks"] != nil {
 		t.Errorf("%v", second)
@@ -139,8 +139,8 @@ func TestIntegrationSecretsAreSealed(t *testing.T) {
 	}
 }
 
-// TestPublishersTogether publishes one name many times at once: every publisher gets a separate version, with
-// its script.
+// TestPublishersTogether publishes one name many times concurrently: every publisher gets a separate version with its
+// script.
 func TestPublishersTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -177,7 +177,7 @@ func TestPublishersTogether(t *testing.T) {
 	}
 }
 
-// encoded gives pictures in the formats that publishers send, in base64.
+// encoded returns pictures in the formats that publishers send, in base64.
 func encoded(t *testing.T, width, height int) map[string]string {
 	t.Helper()
 	picture := image.NewNRGBA(image.Rect(0, 0, width, height))
@@ -200,8 +200,8 @@ func encoded(t *testing.T, width, height int) map[string]string {
 	return all
 }
 
-// TestOfficialManifests publishes what the official integrations have in their manifests, as the published command
-// line sends it: policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+// TestOfficialManifests publishes the manifests of the official integrations, as the published command line sends them:
+// policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
 func TestOfficialManifests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -253,7 +253,7 @@ func TestOfficialManifests(t *testing.T) {
 	}
 }
 
-// TestIntegrationPictures: what was in the file beside the picture is not served, and nothing but a whole picture is taken.
+// TestIntegrationPictures: the server serves only the picture of a file, and accepts only complete pictures.
 func TestIntegrationPictures(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -286,7 +286,7 @@ func TestIntegrationPictures(t *testing.T) {
 	if len(listed) != 4 || !slices.ContainsFunc(listed, func(asset any) bool { return asset.(map[string]any)["url"] == urls[0] }) {
 		t.Errorf("%v", listed)
 	}
-	// A picture of 4 gigapixels in few bytes, one that is cut off, and one that runs scripts.
+	// A small file with a picture of 4 gigapixels, a truncated picture, and a picture that runs scripts.
 	huge := append([]byte{}, sent...)
 	binary.BigEndian.PutUint32(huge[16:], 65_536)
 	binary.BigEndian.PutUint32(huge[20:], 65_536)
@@ -341,7 +341,7 @@ func TestListIntegrations(t *testing.T) {
 			}
 		}
 	}
-	// Members of the owner see its private ones.
+	// Members of the owner see its private integrations.
 	for token, want := range map[string]string{
 		h.Ours.Tokens[schema.RoleRead]: "alpha beta gamma hidden unlisted", h.Theirs.Tokens[schema.RoleAdmin]: "alpha beta gamma",
 	} {
@@ -383,7 +383,7 @@ func TestListIntegrations(t *testing.T) {
 	}
 }
 
-// TestOwnerAsTheCallerSeesIt compares a member's view of the owner with a stranger's.
+// TestOwnerAsTheCallerSeesIt compares a member's view of the owner with a non-member's.
 func TestOwnerAsTheCallerSeesIt(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -443,7 +443,7 @@ func TestInstallIntegration(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/integrations/own/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/nothing/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/tool/installations", admin, map[string]string{"organization": h.Ours.Organization.ID}), http.StatusNotFound)
-	// Even a user who is in both organizations may not install a private integration in the other one.
+	// Even a user who is in both organizations may not install a private integration in the other organization.
 	if err := h.Store.SetMember(t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}

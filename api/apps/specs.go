@@ -115,7 +115,7 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read parses a text before anything is stored. A job fetches what a URL has.
+// read parses a text before it is stored. For a URL, a job fetches the document.
 func (s *openAPISource) read() (store.OpenAPISource, error) {
 	if s.URL != nil {
 		return store.OpenAPISource{URL: s.URL}, nil
@@ -171,7 +171,7 @@ type setOpenAPISpecRequest struct {
 
 func (r *setOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
 
-// openAPISpecSet is the result of setting a specification; added tells whether it is new.
+// openAPISpecSet is the result of setting a specification; added reports whether it is new.
 type openAPISpecSet struct {
 	schema.OpenAPISpec
 	added bool
@@ -307,7 +307,7 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 	}
 	document, err := h.store.OpenAPISpecDocument(ctx, row.ID)
 	if c.Reader != nil && strings.Contains(schema.Or(row.SourceUrl, ""), "?") {
-		row.SourceUrl = nil // A query may hold a key, which is not for readers of a site.
+		row.SourceUrl = nil // readers must not see a key in the query
 	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
 	file := schema.OpenAPISpecFile{

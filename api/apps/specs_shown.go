@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// mustShow refuses, as not found, a specification that no page of the reader's site shows, nor of the draft that the reader previews.
-// A user's token may preview all drafts of the spaces that the user may read, so there each document counts.
+// mustShow returns "not found" for a specification that no page of the reader's site or previewed draft shows. A user's
+// token may preview all drafts of the spaces that the user may read, so every document there counts.
 func (h *specs) mustShow(ctx context.Context, reader *access.Reader, slug string) error {
 	used, err := h.store.SpecDocuments(ctx, slug, slices.Sorted(maps.Keys(reader.Spaces())))
 	if err != nil {
@@ -36,7 +36,7 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 	case draft != "":
 		request, err := h.store.ChangeRequest(ctx, in.SpaceID, draft)
 		if schema.IsCode(err, schema.CodeNotFound) {
-			return false, nil // It is another space's.
+			return false, nil // it belongs to another space
 		}
 		if err != nil {
 			return false, err
@@ -52,11 +52,11 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 	return false, nil
 }
 
-// specBytes bounds the documents that are read at once.
+// specBytes limits the size of the documents that are read at once.
 const specBytes = 4 << 20
 
-// showsSpec reports whether a revision shows a specification to the reader. Mostly the first document does; it does not where the
-// specification is in a conditional block of which the reader does not meet the condition.
+// showsSpec reports whether a revision shows a specification to the reader. Usually the first document shows it. The
+// exception is a specification in a conditional block whose condition the reader does not meet.
 func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, revision, slug string) (bool, error) {
 	hashes, err := h.store.ShownDocuments(ctx, in.SpaceID, revision, in.Hashes, reader.Allows)
 	for n := 1; err == nil && len(hashes) > 0; n = min(2*n, 32, len(hashes)) {

@@ -30,7 +30,7 @@ var (
 	}
 )
 
-// TestSpecVisibility: a specification is private until somebody who may change it lets everybody read its newest version.
+// TestSpecVisibility: a specification is private until an editor makes its newest version public.
 func TestSpecVisibility(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -58,7 +58,7 @@ func TestSpecVisibility(t *testing.T) {
 	if again := set("public"); again["updatedAt"] != got["updatedAt"] {
 		t.Errorf("%v, then %v", got, again)
 	}
-	// Everybody reads the newest version, from pages of any origin, and learns when there is no other.
+	// Everybody can read the newest version, from pages of any origin, and revalidate it.
 	a := h.Do("GET", path+"/published", "", nil)
 	if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
 		!strings.Contains(string(a.Body), `"openapi"`) {
@@ -147,7 +147,7 @@ func TestOpenAPISpec(t *testing.T) {
 	if a := h.Do("GET", own, reader, nil); a.Status != 200 {
 		t.Errorf("%s: %d", own, a.Status)
 	}
-	// Reverting to an older text makes a new version: versions record what was current when.
+	// Reverting to an older text makes a new version, because versions record the history.
 	third := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText)).Body)
 	if third["lastVersion"] == made["lastVersion"] {
 		t.Error("an old version became the newest again")
@@ -171,8 +171,8 @@ func TestOpenAPISpec(t *testing.T) {
 	}
 }
 
-// TestOpenAPISpecFromURL sets a URL: the specification is pending until the job has run, which is asked for. The job itself is tested in
-// api/jobs.
+// TestOpenAPISpecFromURL sets a URL: the specification is pending until the requested job has run. The job itself is
+// tested in api/jobs.
 func TestOpenAPISpecFromURL(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -192,7 +192,7 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	if versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", admin, nil).Body); versions["count"] != 0.0 {
 		t.Errorf("%v", versions)
 	}
-	// What the job stores is shown: a version, and then why there is no other.
+	// Answers show the job's result: a version, and later the reason why there is no newer one.
 	begun, found, err := h.Store.StartOpenAPIFetch(t.Context(), h.Ours.Organization.ID, nil)
 	if err != nil || !found {
 		t.Fatal(err)
@@ -234,7 +234,8 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	}
 }
 
-// TestDeleteOpenAPISpec deletes a specification: its versions are gone, and a new one with its slug starts anew.
+// TestDeleteOpenAPISpec deletes a specification: its versions are deleted, and a new specification with its slug has
+// its own history.
 func TestDeleteOpenAPISpec(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -247,7 +248,7 @@ func TestDeleteOpenAPISpec(t *testing.T) {
 		h.Want(http.StatusNoContent, "DELETE", path, admin, nil)
 	}
 	after := h.Rows()
-	after["front_end_changes"] = before["front_end_changes"] // Front ends hear of it.
+	after["front_end_changes"] = before["front_end_changes"] // front ends are notified
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("something is left: %s", diff)
 	}
@@ -256,7 +257,8 @@ func TestDeleteOpenAPISpec(t *testing.T) {
 	h.Want(http.StatusCreated, "PUT", path, admin, apitest.SpecBody(apitest.SpecText))
 }
 
-// TestSpecsTogether sets one specification many times at once: it is created once, and no version is lost or duplicated.
+// TestSpecsTogether sets one specification many times concurrently: it is created once, and no version is lost or
+// duplicated.
 func TestSpecsTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// tab is a tab of a browser that has no cookies yet.
+// tab is a tab of a browser without cookies.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -27,7 +27,7 @@ type tab struct {
 	complaints []string
 }
 
-// newTab starts a browser of its own, so that tests share no cookies. flags are names and values of more flags.
+// newTab starts a separate browser, so that tests share no cookies. flags has names and values of further flags.
 func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -35,8 +35,8 @@ func newTab(t *testing.T, flags ...string) *tab {
 		t.Skip("Chromium is not installed: nobody has seen these pages in a browser (apt-get install chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
-		chromedp.NoSandbox,        // It does not start as root with one, and sees our own pages only.
-		chromedp.IgnoreCertErrors, // Those of the tests' servers.
+		chromedp.NoSandbox,        // as root it needs this; it only opens our pages
+		chromedp.IgnoreCertErrors, // certificates of the tests' servers
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
 	for i := 0; i < len(flags); i += 2 {
 		options = append(options, chromedp.Flag(flags[i], flags[i+1]))
@@ -55,7 +55,7 @@ func newTab(t *testing.T, flags ...string) *tab {
 	return b
 }
 
-// hear keeps what the browser's console complains of. Statuses of answers are not complaints: the tests look at them.
+// hear records errors in the browser's console. HTTP statuses are not errors, because the tests check them.
 func (b *tab) hear(event any) {
 	var complaint string
 	switch e := event.(type) {
@@ -80,7 +80,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// ask runs one step and gives its value.
+// ask runs one step and returns its value.
 func ask[T any](b *tab, step chromedp.Action[T]) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, step)
@@ -90,7 +90,7 @@ func ask[T any](b *tab, step chromedp.Action[T]) T {
 	return value
 }
 
-// open enters an address, and waits until there is a page with such an element, however many pages are passed on the way there.
+// open enters an address and follows redirects until a page has the element.
 func (b *tab) open(address, selector string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(selector)))
@@ -98,10 +98,10 @@ func (b *tab) open(address, selector string) {
 
 func (b *tab) location() string { return ask(b, chromedp.Location()) }
 
-// text is what a person reads.
+// text returns the visible text.
 func (b *tab) text() string { return ask(b, chromedp.Text(chromedp.CSS("body"))) }
 
-// cookies are the names of all cookies that the browser holds.
+// cookies returns the names of the browser's cookies.
 func (b *tab) cookies() []string {
 	b.t.Helper()
 	held := ask(b, func(ctx context.Context, t *chromedp.Target) (storage.GetCookiesResult, error) {
@@ -114,7 +114,7 @@ func (b *tab) cookies() []string {
 	return names
 }
 
-// looksFine checks that the page is shown as it was meant, on a wide and a narrow screen, and leaves pictures of it.
+// looksFine checks that the page is displayed as designed, on a wide and a narrow screen, and saves screenshots.
 func (b *tab) looksFine(name string) {
 	b.t.Helper()
 	for suffix, width := range map[string]int64{"wide": 1024, "narrow": 390} {
@@ -129,7 +129,7 @@ func (b *tab) looksFine(name string) {
 			}
 		}
 	}
-	// Our own style is the only thing that the policy lets in: without it, the browser's own font and margin are there.
+	// The policy allows only our own style. Without it, the page has the browser's default font and margin.
 	if style := ask(b, chromedp.Evaluate[string]("getComputedStyle(document.body).maxWidth")); style != "640px" {
 		b.t.Errorf("%s: the page's style does not apply: %s", name, style)
 	}

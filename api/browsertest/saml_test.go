@@ -21,26 +21,26 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// What tells our pages from each other and from those on the way.
+// Elements that identify the pages of a login.
 const (
 	tokenPage = `input[aria-label="Token"]`
 	errorPage = `small` // The request's id.
 )
 
-// sites are the three that a login goes through: ours behind a proxy, the identity provider, and a front end. Ours is localhost and the
-// identity provider 127.0.0.1, which makes them two sites for a browser.
+// sites are the three sites of a login: ours behind a proxy, the identity provider, and a front end. Our site is
+// localhost and the identity provider 127.0.0.1, so a browser sees different sites.
 type sites struct {
 	h *apitest.Harness
-	// base is our public address, start that of logins, and path that of the provider below the host.
+	// base is our public address, start the address of logins, and path the provider's path below the host.
 	base, start, path string
 	frontEnd          *httptest.Server
-	// person is who logs in at the identity provider.
+	// person is the user who logs in at the identity provider.
 	person atomic.Pointer[samltest.Person]
-	// arrived are the requests that the front end got.
+	// arrived has the requests that the front end received.
 	arrived chan *http.Request
 }
 
-// serve starts the sites. serve is httptest.NewServer, or httptest.NewTLSServer as operators do it.
+// serve starts the sites. The parameter serve is httptest.NewServer, or httptest.NewTLSServer as in production.
 func serve(t *testing.T, listen func(http.Handler) *httptest.Server) *sites {
 	t.Helper()
 	s := &sites{arrived: make(chan *http.Request, 10)}
@@ -82,7 +82,7 @@ func serve(t *testing.T, listen func(http.Handler) *httptest.Server) *sites {
 	return s
 }
 
-// attack is the address of a page on another site that posts a good answer to what another browser asked for.
+// attack returns the address of a page on another site. The page posts a valid answer to another browser's login.
 func (s *sites) attack(t *testing.T) string {
 	t.Helper()
 	started := s.h.Do(http.MethodGet, s.path+"/start", "", nil)
@@ -92,13 +92,13 @@ func (s *sites) attack(t *testing.T) string {
 	return started.Header.Get("Location")
 }
 
-// TestLogin goes the whole way in a browser: to the identity provider, which is another site, back by its form, and to the page with the
-// token.
+// TestLogin performs a login in a browser: to the identity provider on another site, back by its form, and to the page
+// with the token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	for name, listen := range map[string]func(http.Handler) *httptest.Server{
 		"https": httptest.NewTLSServer,
-		// A trial on one machine: the cookie has no SameSite, so that Chromium sends it along for two minutes.
+		// Without TLS on one machine, the cookie has no SameSite attribute, so Chromium sends it for two minutes.
 		"http": httptest.NewServer,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestLogin(t *testing.T) {
 			}
 			b.looksFine("token-" + name)
 
-			// Somebody who reloads the page posts the answer again.
+			// A reload of the page posts the answer again.
 			b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(errorPage)))
 			if text := b.text(); !strings.Contains(text, "400 Bad Request") || !strings.Contains(text, "finished already, or took too long: start again.") {
 				t.Errorf("%s", text)
@@ -126,7 +126,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestLoginReturns sends the browser on to a front end, which exchanges the code.
+// TestLoginReturns redirects the browser to a front end, which exchanges the code.
 func TestLoginReturns(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)
@@ -148,7 +148,7 @@ func TestLoginReturns(t *testing.T) {
 	}
 }
 
-// TestLoginRefused: people can read why, and what to do.
+// TestLoginRefused: the page shows people the reason and the next step.
 func TestLoginRefused(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)
@@ -175,7 +175,8 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// TestLoginOfAnother: a page that posts somebody's good answer logs nobody in: this browser never asked for it.
+// TestLoginOfAnother: a page that posts another user's valid answer logs nobody in, because this browser did not start
+// that login.
 func TestLoginOfAnother(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)
@@ -186,7 +187,7 @@ func TestLoginOfAnother(t *testing.T) {
 	b.looksFine("refused-forged")
 }
 
-// TestInvitation: the form of an invitation is posted by our own page, whose policy must let it.
+// TestInvitation: our own page posts the form of an invitation, so its policy must allow that.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readersPage asks for the visitor's id as the front end's pages do, with an id of this page's own as the proposal.
+// readersPage requests the visitor's id like the front end's pages. It proposes an id of its own.
 const readersPage = `<!doctype html><title>Docs</title><p></p><script>
 const proposed = crypto.randomUUID() + 'R'
 fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache: 'no-cache', mode: 'cors'})
@@ -27,7 +27,7 @@ fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache:
 </script>`
 
 // TestOneVisitor opens pages of readers' sites in a browser. The API and each site have a host name of their own. A
-// reader is one visitor of a site however many pages he opens, and another one of another site.
+// reader is a single visitor of a site, however many pages they open, and a different visitor of another site.
 func TestOneVisitor(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1")

@@ -24,7 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// commandLine is the published command line, @gitbook/cli, in a home of its own.
+// commandLine is the published command line, @gitbook/cli, with its own home folder.
 type commandLine struct {
 	t    *testing.T
 	home string
@@ -44,7 +44,7 @@ func (c commandLine) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command with this input, and gives what it says and whether it succeeds.
+// run runs a command with this input. It returns the output and whether the command succeeds.
 func (c commandLine) run(input string, args ...string) (output string, ok bool) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
@@ -58,7 +58,7 @@ func (c commandLine) run(input string, args ...string) (output string, ok bool) 
 	return string(said), err == nil
 }
 
-// want runs a command that succeeds and says this.
+// want runs a command that must succeed and print this.
 func (c commandLine) want(says string, args ...string) {
 	c.t.Helper()
 	if output, ok := c.run("", args...); !ok || !strings.Contains(output, says) {
@@ -66,7 +66,7 @@ func (c commandLine) want(says string, args ...string) {
 	}
 }
 
-// refused runs a command that fails.
+// refused runs a command that must fail.
 func (c commandLine) refused(says string, args ...string) {
 	c.t.Helper()
 	if output, ok := c.run("", args...); ok || !strings.Contains(output, says) {
@@ -74,7 +74,7 @@ func (c commandLine) refused(says string, args ...string) {
 	}
 }
 
-// call makes a request and wants a status. It decodes the answer into an object.
+// call makes a request and requires a status. It decodes the answer into an object.
 func (s *server) call(t *testing.T, want int, method, path, token string, body any) map[string]any {
 	t.Helper()
 	var reader io.Reader
@@ -109,8 +109,9 @@ func (s *server) call(t *testing.T, want int, method, path, token string, body a
 	return answer
 }
 
-// TestCommandLine has the published command line sign in, say who it is, publish an integration of the published runtime, tail its
-// events, unpublish it, and publish an OpenAPI document. The integration's script, as the command line built it, gets its events.
+// TestCommandLine runs the published command line: it signs in, shows its user, publishes an integration of the
+// published runtime, tails its events, and unpublishes it. It also publishes an OpenAPI document. The built script
+// receives the integration's events.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	needClient(t)
@@ -153,7 +154,7 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("%v", versions)
 	}
 
-	// The script that was built is at the end of a tunnel, and hears that it is installed.
+	// The built script runs at the end of a tunnel and receives the event of its installation.
 	tunnel := startTunnel(t, filepath.Join(c.home, ".gitbook", "octavo-echo", "script.js"))
 	s.development(t, token, "set", tunnel)
 	installed := s.call(t, 201, "POST", name+"/installations", token, map[string]string{"organization": organization})
@@ -184,7 +185,7 @@ func TestCommandLine(t *testing.T) {
 	s.call(t, 404, "GET", installation, token, nil)
 }
 
-// tail follows the events of an integration until it has shown these, and ends it as its users do.
+// tail follows the events of an integration until it has shown these. It then interrupts the command like a user.
 func (c commandLine) tail(dir string, wanted ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
@@ -214,10 +215,10 @@ func (c commandLine) tail(dir string, wanted ...string) {
 	}
 }
 
-// startTunnel runs a script as if a tunnel led to it, and gives its address.
+// startTunnel runs a script as the far end of a tunnel, and returns its address.
 func startTunnel(t *testing.T, script string) string {
 	t.Helper()
-	// Node takes a file for a module by its name.
+	// Node recognizes a module by its file name.
 	module := filepath.Join(t.TempDir(), "script.mjs")
 	text, err := os.ReadFile(script)
 	if err == nil {
@@ -253,7 +254,8 @@ func startTunnel(t *testing.T, script string) string {
 	return strings.TrimSpace(address)
 }
 
-// development sets or ends the development mode with the published client: the command line itself needs a program for tunnels.
+// development switches the development mode with the published client, because the command line needs a tunnel program
+// for that.
 func (s *server) development(t *testing.T, token, do, tunnel string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/development.mjs", do, tunnel)

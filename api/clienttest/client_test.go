@@ -22,10 +22,10 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// people are the users that every scenario has; the scenarios say what they do.
+// people are the users of every scenario.
 var people = []string{"ada", "bob", "cy", "dee", "eve"}
 
-// The judge and the witness of answers are tested themselves, on answers made by hand.
+// The checkers of answers have their own tests, with handmade answers.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	needClient(t)
@@ -74,7 +74,7 @@ func TestPublishedClient(t *testing.T) {
 	})
 }
 
-// needClient wants Node and the client that package-lock.json pins.
+// needClient requires Node and the client that package-lock.json pins.
 func needClient(t *testing.T) {
 	t.Helper()
 	_, err := exec.LookPath("node")

@@ -17,15 +17,15 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// server is a running `octavo serve`, the program as it is shipped, with every role, on databases of its own.
+// server is a running `octavo serve`, the shipped program, with every role and its own databases.
 type server struct {
 	url      string
-	store    *store.Store // beside the server, for what the contract has no operation for
+	store    *store.Store // the store, for changes without an operation in the contract
 	program  string
 	postgres string
 }
 
-// startServer starts a server with these settings besides those that it needs.
+// startServer starts a server with its required settings and these.
 func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
@@ -66,12 +66,12 @@ func startServer(t *testing.T, settings ...string) *server {
 	return s
 }
 
-// operator is what scenarios need for what only the operator of a server can do, on its command line.
+// operator has the access for scenarios that need the operator's command line.
 func (s *server) operator() []string {
 	return []string{"OCTAVO_CLIENTTEST_PROGRAM=" + s.program, "OCTAVO_POSTGRES_URL=" + s.postgres}
 }
 
-// wait returns when the server is ready. It has migrated its databases then.
+// wait returns when the server is ready and has migrated its databases.
 func (s *server) wait(t *testing.T, ended chan error) {
 	t.Helper()
 	eventually.Succeeds(t, "octavo to be ready", func() error {
@@ -93,5 +93,5 @@ func (s *server) wait(t *testing.T, ended chan error) {
 	})
 }
 
-// tail is the end of a text.
+// tail returns the end of a text.
 func tail(text string, n int) string { return text[max(0, len(text)-n):] }

@@ -353,7 +353,7 @@ func (r *modelRun) check() {
 	r.checkNumbers(rights)
 }
 
-// checkCollection compares the list of the spaces in a collection that a user sees.
+// checkCollection compares the visible spaces of a collection for a user.
 func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	in, err := r.h.Store.Collection(ctx, viewer.UserID, id)

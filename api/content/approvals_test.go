@@ -114,14 +114,14 @@ func TestMissingApprovalsAreNamed(t *testing.T) {
 			t.Errorf("%s: %s", rule, a.Body)
 		}
 	}
-	// Somebody who never was a member can be named by nobody.
+	// Rules cannot name a user who was never a member.
 	h.WantError(h.Do("PATCH", "/v1/spaces/"+h.Ours.Space.ID, admin, map[string]any{"mergeRules": map[string]any{
 		"type":  "rules",
 		"rules": []any{map[string]any{"rule": "allow_bypass", "users": []string{h.Theirs.Users[schema.RoleAdmin].ID}}},
 	}}), http.StatusBadRequest)
 }
 
-// TestReviewsAreOfTheRevisionSeen: a review and a merge that say their revision are refused once there is another one.
+// TestReviewsAreOfTheRevisionSeen: a review or a merge with a revision is refused once there is a newer revision.
 func TestReviewsAreOfTheRevisionSeen(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -93,8 +93,7 @@ func (b *pageBody) Problems(field string) []schema.Detail {
 	return b.PageProblems(field)
 }
 
-// maxDocument bounds a page's document as JSON in its complete form, which an answer has: a request that writes the
-// answer back has room for it.
+// maxDocument limits a page's document as complete JSON, the form of answers. So a request can write an answer back.
 const maxDocument = contentBodyLimit - 1<<20
 
 // text makes the document. A small one may be sent in less bytes than its complete form has.
@@ -143,7 +142,7 @@ func (b *richBody) read(field string) (schema.Document, error) {
 	return made, err
 }
 
-// showKeys gives a document that was stored without keys the ones that it gets when it is written again.
+// showKeys adds keys to a document that was stored without them: the same keys that the next write would assign.
 func showKeys(d *schema.Document) {
 	if !keys.Complete(*d) {
 		keys.Assign(d, nil)
@@ -169,7 +168,7 @@ func (b *commentBody) words(ctx context.Context, field string) (store.CommentBod
 	return b.said(ctx, field)
 }
 
-// said converts a non-blank body for storage in a discussion.
+// said converts a non-blank body to its stored form in a discussion.
 func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
 	text, err := b.text(ctx, field, nil, nil)
 	if err != nil {
@@ -183,8 +182,8 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 	return store.CommentBody{Sent: sent, Made: made}, err
 }
 
-// readAhead bounds the bodies whose documents are read in one statement. A document is larger than its body, up to twenty times,
-// and the list may end before the last row.
+// readAhead limits the bytes of bodies whose documents one statement reads. A document may be twenty times larger than
+// its body, and the list may end before the last row.
 const readAhead = 64 << 10
 
 // readDocuments reads what shownBody needs of a page of rows with comments, in one statement instead of one for each. The

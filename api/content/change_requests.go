@@ -182,7 +182,7 @@ type createChangeRequestRequest struct {
 	} `body:"json,optional"`
 }
 
-// Validate refuses parameters: templates here take none, and silence would leave the references out.
+// Validate refuses parameters, because templates take none here and references to them would be lost silently.
 func (r *createChangeRequestRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if t := r.Body.Template; t != nil && t.Params != nil && len(t.Params.ContentRefs) > 0 {
@@ -205,7 +205,7 @@ func (h *changeRequests) create(ctx context.Context, c *access.Caller, r *create
 	return h.resource(ctx, store.ChangeRequestRow{ChangeRequest: row, Head: row.RevisionInitial})
 }
 
-// begin fills a new request from a template. A subject of its own stays.
+// begin fills a new request from a template. A subject in the request stays.
 func (h *changeRequests) begin(ctx context.Context, request *store.NewChangeRequest, templateID string) error {
 	template, err := h.store.RequestTemplate(ctx, request.SpaceID, templateID)
 	if schema.IsCode(err, schema.CodeNotFound) {

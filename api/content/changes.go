@@ -43,7 +43,7 @@ type contentChange struct {
 	Revision  *string            `json:"revision"`
 	Block     []string           `json:"block"`
 	Files     []contentFile      `json:"files" rules:"len=1..20"`
-	// Other operations place things by these. Ignored, the page would silently land elsewhere.
+	// Other operations use these members for the position. If they were ignored, the page would silently be elsewhere.
 	Parent *misplaced `json:"parent"`
 	Before *misplaced `json:"before"`
 	After  *misplaced `json:"after"`
@@ -59,7 +59,7 @@ type contentChange struct {
 	NoRobotsIndex *bool   `json:"noRobotsIndex"`
 }
 
-// misplaced is a member that a change does not have.
+// misplaced is the type of members that a change must not have.
 type misplaced struct{ jsontext.Value }
 
 // Problems refuses every value: null is an absent one.
@@ -182,9 +182,9 @@ type contentBuilder struct {
 	space string
 	// initial is the revision that the change request started from, head the one that it has now.
 	initial, head string
-	// written has the documents that earlier changes of the request write, by the page's id or ref.
+	// written has the documents from earlier changes of the request, by the page's id or ref.
 	written map[string]schema.Document
-	// placed find the pages that earlier changes of the request insert, by their refs.
+	// placed finds the pages that earlier changes of the request insert, by ref.
 	placed map[string]placing
 	links  linkPaths
 	change store.ContentChange
@@ -288,7 +288,7 @@ func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) 
 	return err
 }
 
-// inserted finds where a new page is to be: below a page that is there, or that an earlier change inserts.
+// inserted finds the position of a new page: below an existing page, or below one that an earlier change inserts.
 func (b *contentBuilder) inserted(change *contentChange) placing {
 	slug := schema.Or(change.Slug, "")
 	if slug == "" {
@@ -300,7 +300,7 @@ func (b *contentBuilder) inserted(change *contentChange) placing {
 	return b.links.below(nil, slug)
 }
 
-// updated finds where a page is that is changed.
+// updated finds the position of a changed page.
 func (b *contentBuilder) updated(id string) placing {
 	if at := b.placed[id]; at != nil {
 		return at

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// comparisonOperations say what revisions and change requests have changed.
+// comparisonOperations list the changes of revisions and change requests.
 func comparisonOperations(h *pages) []frame.Operation {
 	return []frame.Operation{
 		{

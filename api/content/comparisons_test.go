@@ -37,7 +37,7 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	space := "/v1/spaces/" + h.Ours.Space.ID
-	// lines are the changes, one each, without their order: it is that of the ids.
+	// lines has a line for each change. Their order, which follows the ids, is ignored.
 	lines := func(path string) []string {
 		t.Helper()
 		a := h.Do("GET", path, h.Ours.Tokens[schema.RoleRead], nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// conflicts has the operations on what a change request and the main content changed in different ways.
+// conflicts has the operations on the conflicts between a change request and the main content.
 type conflicts struct {
 	store *store.Store
 	view  view.Presenter

@@ -73,8 +73,8 @@ func resolve(h *apitest.Harness, request string, conflict any, body string, stat
 	return a
 }
 
-// TestConflictsAreShownAndResolved takes a request from conflicts with the main content to its merge, by way of an update and
-// without one.
+// TestConflictsAreShownAndResolved resolves a request's conflicts with the main content and merges it, with and without
+// an update.
 func TestConflictsAreShownAndResolved(t *testing.T) {
 	t.Parallel()
 	for _, byUpdate := range []bool{true, false} {
@@ -129,7 +129,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 				t.Errorf("%v", text)
 			}
 
-			// A review of before no longer counts after a choice.
+			// An earlier review no longer counts after a choice.
 			review := apitest.Ask[schema.Review](h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201)
 			made := shape.Want(t, conflictShape, resolve(h, request, title["id"], `{"take":"ours"}`, 200).Body)
 			resolution := made["resolution"].(map[string]any)
@@ -145,7 +145,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 			if is := apitest.Ask[schema.Review](h, schema.RoleRead, "GET", h.RequestPath(request)+"/reviews/"+review.ID, nil, 200); is.Outdated {
 				t.Errorf("the review no longer counts: %+v", is)
 			}
-			// A choice can be made anew.
+			// A choice can be changed.
 			resolve(h, request, title["id"], `{"take":"theirs"}`, 200)
 			resolve(h, request, title["id"], `{"take":"value","value":"Opening"}`, 200)
 			resolve(h, request, conflictAt(h, request, "emoji")["id"], `{"take":"theirs"}`, 200)
@@ -224,7 +224,7 @@ func TestChoicesAreForTheirVersions(t *testing.T) {
 	apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", h.RequestPath(request), `{"status":"archived"}`, 200)
 	is("open", "Two", "Third")
 	h.WantError(resolve(h, request, conflictAt(h, request, "title")["id"], `{"take":"ours"}`, 409), 409)
-	// Main comes to what the request has: no conflict is left.
+	// The main content becomes equal to the request, so no conflict is left.
 	other = h.ChangeRequest(h.Ours).ID
 	title(other, "Two")
 	h.MergeNow(other)
@@ -294,7 +294,7 @@ func TestBadChoices(t *testing.T) {
 	if after := h.Rows(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("rows %v, before %v", after, before)
 	}
-	// Those who may only read see conflicts, but do not resolve them.
+	// Users who may only read see conflicts, but cannot resolve them.
 	conflict := fmt.Sprintf("%s/conflicts/%v", h.RequestPath(request), conflictAt(h, request, "title")["id"])
 	h.WantError(h.Do("POST", conflict, h.Ours.Tokens[schema.RoleComment], `{"take":"ours"}`), 403)
 	h.WantError(h.Do("POST", conflict, h.Theirs.Tokens[schema.RoleAdmin], `{"take":"ours"}`), 404)

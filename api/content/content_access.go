@@ -20,7 +20,7 @@ type contentAccess struct {
 	view  view.Presenter
 	// noun is the kind in texts and page tokens.
 	noun string
-	// of returns the content that the path names, and what decides about the caller's access to it.
+	// of returns the content that the path names, and the caller's access to it.
 	of func(*access.Caller) (store.GrantTarget, store.ContentAccess)
 }
 

@@ -85,7 +85,7 @@ func TestContentOfChangeRequests(t *testing.T) {
 	if changed.Revision == request.Revision || changed.RevisionInitial != request.Revision || changed.Outdated {
 		t.Errorf("%+v", changed)
 	}
-	// The main content has none of it yet.
+	// The main content does not have these changes yet.
 	if got := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", space+"/content/pages", nil, 200); len(got.Pages) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -288,7 +288,7 @@ func TestUpdate(t *testing.T) {
 	if got := get(empty.ID); got.Outdated || got.Revision != head || got.RevisionMergedAncestor != head || got.RevisionInitial != empty.RevisionInitial {
 		t.Errorf("%+v", got)
 	}
-	// Both sides have pages of their own: the request has all of them.
+	// Both sides have added pages: the request has all of them.
 	if got := update(rival.ID); got.Result != "update" {
 		t.Errorf("%+v", got)
 	}
@@ -315,8 +315,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestConflicts: two requests change the same title, and one another page. Nothing of what conflicts is merged, nor anything else of
-// its request.
+// TestConflicts: two requests change the same title, and one of them also changes another page. A request with a
+// conflict is not merged at all.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -342,7 +342,7 @@ func TestConflicts(t *testing.T) {
 	if fmt.Sprint(now) != fmt.Sprint(stale) || fmt.Sprint(h.Rows()) != fmt.Sprint(rows) {
 		t.Errorf("%+v, before %+v", now, stale)
 	}
-	// The author gives way.
+	// The author takes the main content's title.
 	h.ChangeContent(schema.RoleEdit, second.ID, title("One"))
 	if got := h.MergeNow(second.ID); got.Result != "merge" {
 		t.Errorf("%+v", got)
@@ -353,8 +353,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestMergesByBlock merges requests that changed different blocks and different words of one page, and leaves those that changed the
-// same words.
+// TestMergesByBlock merges requests that changed different blocks or words of one page. It does not merge requests that
+// changed the same words.
 func TestMergesByBlock(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

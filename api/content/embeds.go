@@ -12,9 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// embeds has the operations that find out how addresses are shown.
+// embeds has the operations that return the previews of addresses.
 type embeds struct {
-	// users may name the hosts that the operator has opened; readers of sites, who may be anybody, those of the public network only.
+	// users may name hosts that the operator has opened. Readers of sites may name hosts of the public network only,
+	// because anybody can be a reader.
 	users, readers *embed.Client
 }
 

@@ -32,7 +32,7 @@ type exports struct {
 	key atomic.Pointer[[]byte]
 	// waiting has a slot for each request that waits for a PDF.
 	waiting chan struct{}
-	// patience is how long one waits.
+	// patience is how long a request waits.
 	patience time.Duration
 }
 
@@ -80,7 +80,7 @@ type export struct {
 	// page and only select the part of a revision for a PDF: a page with its descendants, or that page alone.
 	page string
 	only bool
-	// user is whose sight names what a PDF leads to.
+	// user is the user whose access decides which link targets the PDF names.
 	user string
 	file string
 }
@@ -167,7 +167,7 @@ func (h *exports) file(ctx context.Context, c *access.Caller, r *fileRequest) (f
 	if err != nil {
 		return frame.File{}, err
 	}
-	// The bytes are read when the request is over.
+	// The server reads the bytes after the function has returned.
 	stream := h.store.ReadFile(context.WithoutCancel(ctx), e.space, file)
 	return frame.File{Stream: stream, Size: file.Size, MediaType: file.ContentType, Name: file.Name}, nil
 }

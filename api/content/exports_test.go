@@ -46,7 +46,7 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	for range maxWaiting {
 		<-h.waiting
 	}
-	// It is made while somebody waits.
+	// The PDF is made while a request waits.
 	h.patience = time.Minute
 	made := make(chan error, 1)
 	go func() {
@@ -68,8 +68,8 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestFailedPDFsSayWhy: the reason is that of the job, which one call lets run again. It is not tried again by itself if that
-// would be in vain.
+// TestFailedPDFsSayWhy: the answer has the job's reason, and a call can retry the job. A final failure is not retried
+// automatically.
 func TestFailedPDFsSayWhy(t *testing.T) {
 	t.Parallel()
 	for renderer, attempts := range map[jobstest.Broken]int{{}: 3, {Final: true}: 1} {
@@ -105,7 +105,7 @@ func failedPDF(t *testing.T, renderer jobstest.Broken, attempts int) {
 	}
 }
 
-// TestPDFsOfASpaceAreBounded asks for more than may wait.
+// TestPDFsOfASpaceAreBounded requests more PDFs than may wait.
 func TestPDFsOfASpaceAreBounded(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

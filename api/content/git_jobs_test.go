@@ -25,7 +25,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// gitBench is a server of ours beside a Git server.
+// gitBench is an API server with a Git server.
 type gitBench struct {
 	*apitest.Harness
 	forge *gitsynctest.Forge
@@ -44,7 +44,7 @@ func newGitBench(t *testing.T) *gitBench {
 	return b
 }
 
-// commit makes the files those of the branch.
+// commit replaces the branch's files by these.
 func (b *gitBench) commit(files map[string]string) string {
 	b.T.Helper()
 	var parents []string
@@ -54,7 +54,7 @@ func (b *gitBench) commit(files map[string]string) string {
 	return b.forge.Files("a.git", "main", files, parents...)
 }
 
-// files are those of the branch.
+// files returns the branch's files.
 func (b *gitBench) files() map[string]string {
 	b.T.Helper()
 	files := map[string]string{}
@@ -64,7 +64,7 @@ func (b *gitBench) files() map[string]string {
 	return files
 }
 
-// queue asks for an operation, later than the one before.
+// queue requests an operation with a later timestamp than the previous one.
 func (b *gitBench) queue(kind string, more map[string]any) {
 	b.T.Helper()
 	b.at = b.at.Add(time.Minute)
@@ -78,7 +78,7 @@ func (b *gitBench) queue(kind string, more map[string]any) {
 	}
 }
 
-// sync runs an operation, and gives how it ended.
+// sync runs an operation and returns its outcome.
 func (b *gitBench) sync(kind string, more map[string]any) schema.GitOperation {
 	b.T.Helper()
 	b.queue(kind, more)
@@ -95,7 +95,7 @@ func (b *gitBench) done(kind string, more map[string]any) schema.GitOperation {
 	return o
 }
 
-// operations are those of the space, the last first.
+// operations returns the space's operations, the last first.
 func (b *gitBench) operations() []schema.GitOperation {
 	b.T.Helper()
 	return apitest.Ask[schema.List[schema.GitOperation]](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/operations", nil, 200).Items
@@ -180,7 +180,7 @@ func TestGitRoundTrip(t *testing.T) {
 	if log := b.forge.Git("a.git", "", "log", "--format=%H %an %s", "main"); log != o.Commit+" Octavo Write it\n"+first+" a m" {
 		t.Errorf("%q", log)
 	}
-	// What was exported is not imported again.
+	// Exported changes are not imported again.
 	before := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID
 	if o := b.done("import", nil); o.Revision != before {
 		t.Errorf("revision %s instead of %s", o.Revision, before)
@@ -243,7 +243,7 @@ func TestGitBothSides(t *testing.T) {
 	if now := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID; now != head {
 		t.Error("an import with conflicts changed the space")
 	}
-	// Another import updates the request. Once both sides are alike, the next one needs it no longer.
+	// Another import updates the request. Once both sides are equal, the next import needs no request.
 	if again := b.done("import", nil); again.ChangeRequest != request.ID || len(b.requests("open")) != 1 ||
 		!strings.Contains(again.Reason, "updated the change request") {
 		t.Errorf("%+v", again)
@@ -301,7 +301,7 @@ func TestGitStandalone(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitOrder: an operation that is older than the newest done one is skipped, and says so.
+// TestGitOrder: an operation that is older than the newest finished one is skipped, and its state says so.
 func TestGitOrder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -331,7 +331,7 @@ func TestGitFirstExport(t *testing.T) {
 	}
 }
 
-// TestGitFailures: each names its step, is not repeated unless that may help, and is retried by one call.
+// TestGitFailures: each failure names its step. It is repeated only if that may help, and one call retries it.
 func TestGitFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -387,7 +387,7 @@ func TestGitFailures(t *testing.T) {
 	}
 }
 
-// TestGitLeaves: what cannot be read is left as it is, and named.
+// TestGitLeaves: unreadable entries stay unchanged and are named.
 func TestGitLeaves(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -419,7 +419,7 @@ func TestGitLeaves(t *testing.T) {
 	}
 }
 
-// TestGitCache: with a repoCacheID, an import or export receives what is new; without, everything.
+// TestGitCache: with a repoCacheID, an import or export receives only new objects, and otherwise all.
 func TestGitCache(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -460,8 +460,8 @@ func TestGitCache(t *testing.T) {
 	}
 }
 
-// TestGitRedirects: old paths lead to the page, wherever it is by now, until the repository has no such redirect. A page at the path
-// comes first, and an export leaves the file as it is.
+// TestGitRedirects: old paths lead to the page at its current path, until the repository no longer has the redirect. A
+// page at the path comes first, and an export leaves the file as it is.
 func TestGitRedirects(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -548,7 +548,7 @@ func TestGitRemovedFiles(t *testing.T) {
 	if got := read(first); got != "b.png c.png d.png pic.png" {
 		t.Errorf("the first revision: %s", got)
 	}
-	// One that changes is a new one, and the old one goes.
+	// A changed file is a new file, and the old file is deleted.
 	files[".gitbook/assets/pic.png"] = "another picture"
 	b.commit(files)
 	b.done("import", nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keptBook has a page of each kind that cannot be one, besides Home.
+// keptBook has Home and an unreadable page of each kind.
 func (b *gitBench) keptBook() (titles []string) {
 	b.T.Helper()
 	blob := func(content string) string { return b.forge.Blob("a.git", content) }
@@ -48,8 +48,7 @@ func (b *gitBench) keptBook() (titles []string) {
 	return titles
 }
 
-// TestGitKept: every way to edit a page that stands for something else is refused with the reason, and exports of
-// other pages go on.
+// TestGitKept: every edit of a read-only page is refused with the reason, and exports of other pages continue.
 func TestGitKept(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -96,7 +95,7 @@ func TestGitKept(t *testing.T) {
 			}
 		}
 	}
-	// The title is the space's, and its place is as well.
+	// The space decides the page's title and position.
 	b.change(map[string]any{"operation": "update_page", "page": pages[2].ID, "title": "Gee"})
 	b.edit("readme", "Hi.", "Hello.")
 	b.done("export", nil)
@@ -117,7 +116,7 @@ func TestGitKept(t *testing.T) {
 	if o := b.done("import", nil); tree() != before || b.page(pages[2].Path).Title != "Gee" {
 		t.Errorf("%+v", o)
 	}
-	// Once the file is a page, its page is one, and an older state of it cannot come back.
+	// Once the file is readable, its page can be edited, and its earlier read-only state cannot be restored.
 	files := map[string]string{"README.md": "# Home\n\nHello.\n",
 		"SUMMARY.md": "# S\n\n* [Home](README.md)\n* [L](latin.md)\n", "latin.md": "# L\n\nCafé.\n"}
 	b.commit(files)
@@ -138,8 +137,8 @@ func TestGitKept(t *testing.T) {
 	}
 }
 
-// TestGitKeptMerges: an edit that began when the page was one meets a file that is none. It is a conflict, and
-// whatever is chosen, the file stays.
+// TestGitKeptMerges: an edit began while the page was editable, and its file has become unreadable. That is a conflict,
+// and the file stays whatever is chosen.
 func TestGitKeptMerges(t *testing.T) {
 	t.Parallel()
 	for _, take := range []string{"ours", "theirs"} {
@@ -188,7 +187,7 @@ func TestGitKeptMerges(t *testing.T) {
 	}
 }
 
-// TestGitKeptTranslation: a translated copy does not translate what the page says of the file, and refuses edits, too.
+// TestGitKeptTranslation: a translation leaves the text of a read-only page unchanged, and its copy refuses edits, too.
 func TestGitKeptTranslation(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

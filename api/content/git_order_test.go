@@ -37,7 +37,7 @@ func (b *gitBench) texts() map[string]string {
 	return texts
 }
 
-// has checks the texts of all pages.
+// has compares the texts of all pages.
 func (b *gitBench) has(what string, want map[string]string) {
 	b.T.Helper()
 	if diff := cmp.Diff(want, b.texts()); diff != "" {
@@ -45,7 +45,7 @@ func (b *gitBench) has(what string, want map[string]string) {
 	}
 }
 
-// filesOf are the files of a branch.
+// filesOf returns the files of a branch.
 func (b *gitBench) filesOf(repository, branch string) map[string]string {
 	b.T.Helper()
 	files := map[string]string{}
@@ -74,7 +74,7 @@ func (b *gitBench) insert(title, markdown string) {
 	})
 }
 
-// conflicting is the change request that an import with conflicts made or updated; the space stays as it is.
+// conflicting returns the change request that an import with conflicts created or updated. The space must be unchanged.
 func (b *gitBench) conflicting(more map[string]any) (request schema.ChangeRequest, o schema.GitOperation) {
 	b.T.Helper()
 	head := b.head()
@@ -117,14 +117,14 @@ func handbookTexts(with map[string]string) map[string]string {
 	return texts
 }
 
-// TestGitImportMeetsPages imports into spaces whose pages never were in a repository.
+// TestGitImportMeetsPages imports into spaces whose pages were never in a repository.
 func TestGitImportMeetsPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		title, markdown string
-		take            string // of a conflict; "" without one
+		take            string // of a conflict; "" means none
 		want            map[string]string
-		home            string // what the export makes of README.md, if that is not what it was
+		home            string // README.md after the export, if the export changes it
 	}{
 		"another page":        {"Own page", "Mine.", "", handbookTexts(map[string]string{"Own page": "Mine.\n"}), ""},
 		"an equal page":       {"Home", "Welcome to the handbook.\n\nSecond   paragraph.", "", handbookTexts(nil), ""},
@@ -175,7 +175,7 @@ func TestGitImportMeetsPages(t *testing.T) {
 	}
 }
 
-// TestGitImportOfACopy edits a page between the imports of two branches at one commit: the edit is there once.
+// TestGitImportOfACopy edits a page between the imports of two branches at one commit. The space has the edit once.
 func TestGitImportOfACopy(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -221,7 +221,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 		"Extra": "More.\n",
 	})
 	b.edit("extra", "More.", "More of us.")
-	// The page that main does not have was edited: somebody decides. Nothing else is in conflict.
+	// A page that main lacks was edited, which is the only conflict.
 	request, o := b.conflicting(nil)
 	if !strings.Contains(o.Reason, `pages "Extra" (deleted on one side, changed on the other): `) {
 		t.Errorf("%q", o.Reason)
@@ -238,7 +238,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 	if diff := cmp.Diff(files, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// By force, the branch is all there is; the next import starts from there.
+	// By force, the space becomes equal to the branch. The next import starts from there.
 	b.done("import", map[string]any{"ref": "refs/heads/other", "force": true})
 	b.edit("extra", "More.", "More again.")
 	b.done("import", b.of("a.git", "other", ""))

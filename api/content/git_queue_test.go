@@ -98,7 +98,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 			b.retryAll(schema.JobRetrying)
-			if c.kind == "export" { // Nothing newer was exported there.
+			if c.kind == "export" { // there is no newer export to that branch
 				eventually.True(t, "another attempt", func() bool { return b.jobs("")[0].Attempt > 0 })
 				b.becomes(1, schema.GitRetrying)
 				return
@@ -133,7 +133,7 @@ func (b *gitBench) retryAll(state schema.JobState) {
 	}
 }
 
-// TestGitCancel cancels operations in every state that is not over, and refuses to cancel others.
+// TestGitCancel cancels operations in every unfinished state, and cannot cancel finished ones.
 func TestGitCancel(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -214,7 +214,7 @@ func TestGitCancelAfterAnAttempt(t *testing.T) {
 	}
 }
 
-// TestGitHookWords passes on why a hook refuses a push: one line, without the login.
+// TestGitHookWords: the reason of a hook that refuses a push is shown in one line, without the login.
 func TestGitHookWords(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -109,7 +109,7 @@ func (b *gitBench) body(id, form string) map[string]any {
 	return map[string]any{"markdown": page["markdown"]}
 }
 
-// update writes the pages in one merged change request. It is false if nothing has changed.
+// update writes the pages in one merged change request. It returns false if that changed nothing.
 func (b *gitBench) update(bodies map[string]map[string]any) {
 	b.T.Helper()
 	var changes []string
@@ -127,8 +127,8 @@ func (b *gitBench) update(bodies map[string]map[string]any) {
 	}
 }
 
-// TestGitReferences: pages that are written back as they were read, in whatever form, are no change for Git. An edit
-// of a paragraph changes its line.
+// TestGitReferences: writing pages back in any form in which they were read changes nothing in Git. An edit of a
+// paragraph changes only its line.
 func TestGitReferences(t *testing.T) {
 	t.Parallel()
 	for name, book := range linkedBooks {

@@ -73,7 +73,7 @@ func (b *gitBench) merged(id string) {
 	}
 }
 
-// proposed is the request that an import made or updated; the space stays as it is.
+// proposed returns the request that an import created or updated. The space must be unchanged.
 func (b *gitBench) proposed(more map[string]any) (schema.ChangeRequest, schema.GitOperation) {
 	b.T.Helper()
 	head := b.head()
@@ -321,7 +321,7 @@ func TestGitRequestIsArchived(t *testing.T) {
 	if got := b.titles(); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
-	// An import past the rules has what an open request had, unless somebody has edited that.
+	// An import that bypasses the rules includes the open request's changes, unless the request was edited.
 	files["last.md"] = "# Last\n\nThe second end.\n"
 	b.commit(files)
 	third, _ := b.proposed(nil)
@@ -344,8 +344,7 @@ func TestGitRequestIsArchived(t *testing.T) {
 	b.status(third.ID, "open", 409)
 }
 
-// TestGitRequestMeetsEdits: edits of the space, of the request and of the branch come together; where they cannot,
-// somebody chooses.
+// TestGitRequestMeetsEdits: edits of the space, the request and the branch are merged. A user resolves conflicts.
 func TestGitRequestMeetsEdits(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -392,7 +391,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	files["README.md"] = strings.Replace(files["README.md"], "*  list", "*  longer list", 1)
 	b.commit(files)
 	b.proposed(nil)
-	// Git changes what the request has changed: nothing is lost, and the reason names the request and the page.
+	// Git changes a page that the request has changed: no edit is lost, and the reason names the request and the page.
 	files["guide/setup.md"] = strings.Replace(files["guide/setup.md"], "Run it.", "Run it twice.", 1)
 	b.commit(files)
 	if o := b.sync("import", nil); o.State != schema.GitFailed ||
@@ -417,7 +416,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			t.Errorf("%s is %q instead of %q", path, text, want[path])
 		}
 	}
-	// By force, the request has Git's pages whatever the space and the request have.
+	// By force, the request has exactly Git's pages.
 	b.edit("more/last", "The end of Git.", "The end of us again.")
 	files["last.md"], files["guide/README.md"] = "# Last\n\nForced.\n", want["guide/README.md"]
 	b.commit(files)
@@ -432,7 +431,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait: an export runs once the request with an import of its branch is over, and says so; others run.
+// TestGitExportsWait: an export waits until the request with an import of its branch is closed, and its state says so.
+// Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)
@@ -458,7 +458,7 @@ func TestGitExportsWait(t *testing.T) {
 		t.Errorf("%+v %+v", first, second)
 	}
 	jobstest.RunAll(t, b.Store)
-	// The later export to another branch does not make them needless.
+	// A later export to another branch does not replace them.
 	if got := b.operations(); got[2].State != schema.GitDone || got[1].State != schema.GitDone ||
 		got[1].Commit != b.forge.Git("a.git", "", "rev-parse", "main") {
 		t.Errorf("%+v %+v", got[2], got[1])
@@ -476,7 +476,7 @@ func TestGitExportsWait(t *testing.T) {
 		b.files()["last.md"] != files["last.md"] {
 		t.Errorf("%+v %q", o, b.files())
 	}
-	// An archived request leaves the branch ahead, which the export says.
+	// The branch stays ahead after its request is archived. The export reports that.
 	b.commit(files)
 	files["last.md"] = "# Last\n\nThe third end.\n"
 	b.commit(files)
@@ -489,7 +489,7 @@ func TestGitExportsWait(t *testing.T) {
 		!strings.Contains(o.Reason, "changes that were not imported") {
 		t.Errorf("%+v", o)
 	}
-	// An export by force makes the branch what the space is, so the archived import has no future.
+	// An export by force makes the branch equal to the space, so it drops the archived import.
 	b.done("export", map[string]any{"force": true})
 	b.status(request.ID, "open", 409)
 	if b.files()["last.md"] != "# Last\n\nThe second end.\n" {
@@ -580,9 +580,9 @@ func TestGitTrustedBranches(t *testing.T) {
 	}
 }
 
-// TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit is a word of its
-// own, in a paragraph of its own: at the end of a round, each word that was written is once in the space and once in
-// the repository. Short mode has two seeds: an imported space, and a space that is only bound.
+// TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit adds a unique word
+// to a separate paragraph. At the end of a round, every word is once in the space and once in the repository. Short
+// mode has two seeds: an imported space, and a space that is only bound.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5
@@ -615,7 +615,7 @@ func TestGitRounds(t *testing.T) {
 				b.done("import", nil)
 			}
 			b.bind()
-			// change rewrites a paragraph of a text, if it is its side's: even ones are Git's.
+			// change rewrites a paragraph of a text if the side owns it. Git owns the even paragraphs.
 			change := func(text string, side int) string {
 				blocks := strings.Split(strings.TrimSuffix(text, "\n"), "\n\n")
 				first := len(blocks) - paragraphs

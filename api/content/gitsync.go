@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// gitSync has the operations that import a space's content from a repository and export it back. They queue the work, which is
-// that of a job (api/jobs).
+// gitSync has the operations that import a space's content from a repository and export it back. They enqueue the work
+// for a job (api/jobs).
 type gitSync struct {
 	store *store.Store
 }
@@ -184,7 +184,7 @@ func (h *gitSync) deleteLegacy(context.Context, *access.Caller, *struct{}) (fram
 	return frame.NoContent{}, nil
 }
 
-// gitOperationResource presents an operation. A queued one waits for the one at work, if there is one.
+// gitOperationResource presents an operation. A queued operation waits for the running one, if any.
 func gitOperationResource(
 	o store.GitOperation, work *store.GitOperation, retries map[string]time.Time,
 ) (schema.GitOperation, error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// expand puts reusable contents in the place of the blocks that name them, for readers and for whoever asks for it. They are files of
-// the revision. A content has the conditions of its block and its own:
-// its tags neither begin nor end blocks of the page. So package filerefs finds what a page names without its contents.
+// expand replaces blocks that name reusable contents by the contents, for readers and on request. The contents are
+// files of the revision. A content has its own conditions and its block's. Its tags neither begin nor end blocks of the
+// page, so package filerefs finds a page's references without reading its contents.
 func (h *pages) expand(ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string) error {
 	if c.Reader == nil && schema.Or(asked, "false") == "false" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// linkPaths looks up what links of pages lead to, as of one revision. A link is relative to the file of its page in the
+// linkPaths looks up the targets of pages' links, as of one revision. A link is relative to the file of its page in the
 // repository that the space is synchronized with, and otherwise to the path of the page.
 type linkPaths struct {
 	store *store.Store
@@ -54,10 +54,10 @@ func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.
 	return page, err
 }
 
-// placing finds where a page is.
+// placing finds the position of a page.
 type placing func(ctx context.Context) (pagelinks.Page, error)
 
-// below finds where a new page is to be: below another one, which may be new as well, or at the root for nil.
+// below finds the position of a new page: below another page, which may be new as well, or at the root for nil.
 func (l *linkPaths) below(above placing, slug string) placing {
 	return func(ctx context.Context) (page pagelinks.Page, err error) {
 		var parent pagelinks.Page
@@ -83,7 +83,7 @@ func (l *linkPaths) below(above placing, slug string) placing {
 	}
 }
 
-// known looks up what the links in documents of a page lead to.
+// known looks up the targets of the links in documents of a page.
 func (l *linkPaths) known(
 	ctx context.Context, from pagelinks.Page, documents ...schema.Document,
 ) (pagelinks.Known, error) {
@@ -103,9 +103,8 @@ func (l *linkPaths) known(
 	return known, err
 }
 
-// resolved returns a document that is written with references in the place of links. Links that
-// the document before has, too, stay in their form. The page has no id if it is new. at finds its
-// place, if there are links that need it.
+// resolved returns a new document with references instead of links. Links that the previous document also has keep
+// their form. The page has no id if it is new. at finds its place, if there are links that need it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {
@@ -132,9 +131,9 @@ func (l *linkPaths) resolved(
 	return known.AsIn(was, known.Resolve(d, page), page), nil
 }
 
-// relative returns a document with relative links in the place of references to pages. Readers of a site see pages at
-// their paths, whatever the files are called. A document with more links than can be looked up again is shown as it
-// is to editors.
+// relative returns a document with relative links instead of references to pages. Readers of a site see pages at their
+// paths, whatever the files are called. A document with more links than can be looked up again is shown as it is to
+// editors.
 func (l *linkPaths) relative(
 	ctx context.Context, page pagelinks.Page, d schema.Document, reader bool,
 ) (shown schema.Document, err error) {
@@ -170,8 +169,7 @@ func (l *linkPaths) relative(
 	return shown, nil
 }
 
-// asWritten returns a document with its links as its author wrote them, where they still lead to the same pages and
-// files.
+// asWritten returns a document with its author's spelling of links that still lead to the same pages and files.
 func (l *linkPaths) asWritten(
 	ctx context.Context, page pagelinks.Page, source string, d schema.Document,
 ) (schema.Document, error) {

@@ -17,7 +17,7 @@ func largest(piece string) string {
 	return strings.Repeat(piece, schema.MaxPage/len(piece)) + strings.Repeat("x", schema.MaxPage%len(piece))
 }
 
-// longPages have the largest size. Some of them take the most bytes as JSON, or the most nodes.
+// longPages have the largest size. Some have the most bytes as JSON, and others the most nodes.
 var longPages = map[string]string{
 	"chinese":  contenttest.LongChinese(),
 	"page":     contenttest.LongPage(),

@@ -74,7 +74,7 @@ func TestMovedPages(t *testing.T) {
 	leads(space+"/revisions/"+second, "guides/install", install, "manuals/setup")
 	leads(space+"/revisions/"+second, "setup", "", "")
 
-	// Of two pages that had a path, the last one, as long as it is there; the page that has it now comes first.
+	// The path leads to its current page. Without one, it leads to the existing page that had it last.
 	change(set(start, "begin"))
 	change(set(help, "start"))
 	leads(current, "start", help, "start")

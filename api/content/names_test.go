@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// naming is a space with a page that refers to everything.
+// naming is a space with a page that has references of every kind.
 type naming struct {
 	*apitest.Harness
 	request store.ChangeRequest
@@ -26,7 +26,7 @@ type naming struct {
 	reader  string
 }
 
-// namedRef is a reference with what callers see of it. Members see the open space, guests this space alone.
+// namedRef is a reference with its names for callers. Members see the open space; guests see only this space.
 type namedRef struct {
 	ref                          map[string]any
 	admin, member, guest, reader string
@@ -170,7 +170,8 @@ var (
 	targets  = regexp.MustCompile(`(?:href|url)="[^"]*"|\]\([^)]*\)`)
 )
 
-// TestNames: Markdown and search name what pages lead to, in every form, as far as the caller may read it.
+// TestNames: Markdown and search show the names of references' targets in every form, if the caller may read the
+// target.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	n := newNaming(t)
@@ -285,7 +286,7 @@ func eachRef(nodes []schema.Node, visit func(ref any)) {
 	}
 }
 
-// printed keeps what a renderer is given.
+// printed is a renderer that records its input.
 type printed struct{ text *strings.Builder }
 
 func (p printed) Render(
@@ -304,7 +305,7 @@ func (p printed) Render(
 	return err
 }
 
-// TestNamesInPDFs: a PDF names what its caller may read, and those who see the same share one.
+// TestNamesInPDFs: a PDF names targets that its caller may read. Callers with the same access share a PDF.
 func TestNamesInPDFs(t *testing.T) {
 	t.Parallel()
 	n := newNaming(t)

@@ -75,7 +75,7 @@ func onePageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/documents/{documentId}", ID: "getDocumentById", Tag: tag,
 			Doc: "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
-			// Not for readers: a space's documents are those of its drafts as well.
+			// Not for readers, because a space's documents include its drafts' documents.
 			Scope: access.Having(access.RightAccess, access.OnSpace).OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.document),
 		},
 	}
@@ -91,8 +91,8 @@ const (
 	refsStable   = "stable"
 )
 
-// documentRequest has the parameters for reading a document. Conditions are evaluated for readers in any case, and for users never;
-// reusable contents are dereferenced for readers in any case.
+// documentRequest has the parameters for reading a document. Conditions are always evaluated for readers, and never for
+// users. Reusable contents are always expanded for readers.
 type documentRequest struct {
 	Evaluated    *string `query:"evaluated" rules:"enum=evaluated,default=false"`
 	Dereferenced *string `query:"dereferenced" rules:"enum=dereferenced,default=false"`
@@ -197,7 +197,8 @@ func (h *pages) page(
 	}
 	resource := h.view.Page(space.ID, page)
 	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
-	// A page without text has Markdown all the same: front ends fail without, and with them the text of the whole site.
+	// A page without text also has Markdown, because front ends fail without it, and with them the text of the whole
+	// site.
 	if page.Document == "" && (!asMarkdown || page.Kind != tree.KindDocument) {
 		return resource, nil
 	}
@@ -236,7 +237,7 @@ func (h *pages) page(
 	return resource, err
 }
 
-// showFiles gives a document the addresses of the files that it refers to, from where its Markdown alone does not lead.
+// showFiles adds the files' addresses to a document, because its Markdown alone does not lead to the files.
 func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string, d *schema.Document) error {
 	var failed error
 	*d = pagelinks.WithFiles(*d, func(id string) string {
@@ -247,8 +248,8 @@ func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string
 	return failed
 }
 
-// titled puts a page's title before its Markdown, unless that begins with one: what readers get stands alone. Users get what is
-// stored, without the title.
+// titled puts a page's title before its Markdown, unless the Markdown begins with one, so that readers' text is
+// complete. Users get the stored text without the title.
 func titled(title, text string, d schema.Document) string {
 	if len(d.Nodes) > 0 && d.Nodes[0].Type == "heading-1" {
 		return text
@@ -260,7 +261,7 @@ func titled(title, text string, d schema.Document) string {
 	return heading + "\n" + strings.TrimLeft(text, "\n")
 }
 
-// sight says what the caller may read of what a page leads to.
+// sight returns the caller's access to a page's link targets.
 func sight(c *access.Caller) store.Sight {
 	if c.Reader == nil {
 		return store.Sight{UserID: c.Principal.UserID}
@@ -268,7 +269,7 @@ func sight(c *access.Caller) store.Sight {
 	return store.Sight{Shows: c.Reader.SeesSpace, Allows: c.Reader.Allows}
 }
 
-// allows says which conditions of the content the caller meets; nil for users, who see all of it: they write it.
+// allows returns the check of conditions for the caller. It is nil for users, who see all content because they edit it.
 func allows(c *access.Caller) store.Allows {
 	if c.Reader == nil {
 		return nil
@@ -283,9 +284,9 @@ func adapt(d *schema.Document, c *access.Caller) {
 	}
 }
 
-// linked returns a document in which relative links to other pages are references to them, so that a reader who does not know
-// where the page is can follow them. It asks the store only if there are such links, and for pages that have moved since the link was
-// written only if there are links that lead to no page.
+// linked returns a document in which relative links to other pages are references to them, so that a reader who does
+// not know where the page is can follow them. It queries the store only if there are such links. It looks for moved
+// pages only if a link leads to no page.
 func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Page, d schema.Document) (schema.Document, error) {
 	ids, err := h.store.PagesAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
 	if err != nil {
@@ -409,8 +410,8 @@ func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pag
 	return h.metaLinksAt(ctx, c, at(c, c.ChangeRequest.Revision), r)
 }
 
-// metaLinksAt answers for a page that there is. Nothing of Octavo gives a page another address: neither can an author set
-// one, nor do spaces know which page of a translation is theirs.
+// metaLinksAt answers for an existing page. In Octavo a page has no alternate addresses: authors cannot set them, and
+// spaces do not know the matching page of a translation.
 func (h *pages) metaLinksAt(ctx context.Context, c *access.Caller, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
 	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
 	if err == nil && !found {

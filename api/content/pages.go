@@ -139,7 +139,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
 		}
 	}
-	if c.Reader != nil { // The history is none of a reader's business, and a merge without its change request is none.
+	if c.Reader != nil { // readers see no history, and so no merges
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
 	texts, err := h.settings(ctx, space.ID, row.ID)
@@ -152,8 +152,8 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	return revision, err
 }
 
-// settings reads the files with the variables and the tags of a space, by their names, if the revision has them.
-// Readers get what they say, and not the files.
+// settings reads the files with the variables and the tags of a space, by name, if the revision has them. Readers get
+// their contents, but not the files.
 func (h *pages) settings(ctx context.Context, space, revision string) (map[string][]byte, error) {
 	files, err := h.store.Files(ctx, space, revision)
 	if err != nil {
@@ -218,7 +218,7 @@ func addCovers(linked map[string]bool, pages []tree.Page) {
 	}
 }
 
-// mergedFrom presents the change request that a revision took in, if it did. Readers do not see it: it names its authors.
+// mergedFrom presents the change request that a revision merged, if any. Readers do not see it: it names its authors.
 func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
 	if row.ChangeRequestID == nil || c.Reader != nil {
 		return nil, nil // The member is optional.

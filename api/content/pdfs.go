@@ -24,7 +24,7 @@ const (
 	pdfWait = 25 * time.Second
 	// pdfPoll is how often a waiting request looks. The job may run on any node.
 	pdfPoll = 250 * time.Millisecond
-	// pdfReading is the time for everything but the wait.
+	// pdfReading is the time for everything except the wait.
 	pdfReading = 10 * time.Second
 	// pdfRetry is when a client may try again.
 	pdfRetry = 5 * time.Second
@@ -79,8 +79,8 @@ func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store
 	return p, key, job, err
 }
 
-// pdfKey names all that a PDF depends on. The cover shows what no revision has, and references name what the caller
-// sees: whoever sees the same shares a PDF.
+// pdfKey identifies all inputs of a PDF: also the cover's data outside of revisions, and the names that the caller may
+// see. Callers with equal inputs share a PDF.
 func pdfKey(e export, shown ...string) string {
 	sum := fnv.New64a()
 	for _, text := range shown {

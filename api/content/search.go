@@ -109,7 +109,7 @@ const (
 	searchAll      = "all"
 )
 
-// The values of `restrictTo`: of the site spaces of the mode default, the current one or the others.
+// The values of `restrictTo`: among the site spaces of the mode default, the current one or the others.
 const (
 	searchCurrentOnly = "currentSiteSpace"
 	searchOthers      = "otherSiteSpaces"
@@ -155,7 +155,7 @@ func (r *searchSiteRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// in says where to search.
+// in returns the spaces to search.
 func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
 	in := store.SiteSearch{OrganizationID: organization, SiteID: site}
 	b := r.Body
@@ -179,7 +179,7 @@ func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
 	return in
 }
 
-// current checks that the site has the site space that a search is made from, as far as the caller may know.
+// current checks that the site has the search's current site space, and that the caller may see it.
 func (h *searches) current(ctx context.Context, c *access.Caller, r *searchSiteRequest, id string) error {
 	known := c.Reader != nil && c.Reader.SeesSiteSpace(id)
 	if c.Reader == nil {

@@ -66,7 +66,7 @@ func TestSearchSite(t *testing.T) {
 				t.Errorf("%+v", space)
 			}
 			found = append(found, space.Title)
-			// All of the pages match alike, so that the numbers go with the list.
+			// All pages match equally, so the numbers follow the order of the list.
 			if got := space.Pages[0].Rank; got != int64(len(found)) {
 				t.Errorf("%v: page %d has the rank %d", body, len(found), got)
 			}
@@ -127,7 +127,7 @@ func TestSearchSite(t *testing.T) {
 	}
 	h.WantError(h.Do("POST", next, site.Token, `{"query":"wombats"}`), http.StatusBadRequest)
 
-	// What a member may not see, and what a site hides, is not found, whoever asks for it by name.
+	// Spaces that a member may not see or a site hides are not found, even by name.
 	h.CloseSpace(spaces["A"].ID)
 	site.Ok("PATCH", "/site-spaces/"+siteSpaces["B"], `{"hidden":true}`, 200)
 	for role, want := range map[schema.Role]string{schema.RoleRead: "A2", schema.RoleAdmin: "A A2"} {

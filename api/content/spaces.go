@@ -123,7 +123,7 @@ func (h *spaces) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema
 	return h.view.Space(space)
 }
 
-// placed is the caller's space with where readers find it: a reader of a site, there.
+// placed is the caller's space with its published places. A reader sees only the place on the reader's site.
 func placed(ctx context.Context, s *store.Store, c *access.Caller) (store.PlacedSpace, error) {
 	if c.Reader != nil {
 		return store.PlacedSpace{SpaceAccess: *c.Space, Place: c.Reader.Place(c.Space.Space.ID)}, nil

@@ -42,8 +42,8 @@ func (b *translationBench) shown(space, title string) string {
 	return string(text)
 }
 
-// Reusable contents are translated as pages are, each once, and the copy has files of its own for them. What is no content stays the file
-// that it is.
+// Reusable contents are translated like pages, each once, and the copy has separate files for them. Other files stay
+// the same.
 func TestTranslationOfReusableContents(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -103,7 +103,7 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// A content that is too long in the other language, or that the translator refuses, stays as the source has it, and is reported.
+// A content that becomes too long, or that the translator refuses, stays in the source's language and is reported.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

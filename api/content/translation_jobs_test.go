@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// translationBench is a server of ours beside a language model.
+// translationBench is an API server with a language model.
 type translationBench struct {
 	*apitest.Harness
 	translator translation.Provider
@@ -50,7 +50,7 @@ func newTranslationBench(t *testing.T) *translationBench {
 	return b
 }
 
-// loud answers well, and notes what it was sent.
+// loud answers correctly and records its requests.
 func (b *translationBench) loud(r chattest.Request) chattest.Answer {
 	for _, text := range translationtest.Asked(b.T, r).Texts {
 		b.sent = append(b.sent, text.Text)
@@ -83,7 +83,7 @@ func (b *translationBench) create() {
 	b.one = path + "/" + made["id"].(string)
 }
 
-// runJobs lets what was asked for run, and gives what the model was sent.
+// runJobs runs the queued jobs and returns the model's requests.
 func (b *translationBench) runJobs() []string {
 	b.T.Helper()
 	b.mu.Lock()
@@ -98,7 +98,7 @@ func (b *translationBench) runJobs() []string {
 	return b.sent
 }
 
-// run asks for a run and lets it run.
+// run requests a run and waits for it.
 func (b *translationBench) run() []string {
 	b.T.Helper()
 	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
@@ -110,7 +110,7 @@ func (b *translationBench) translation() map[string]any {
 	return shape.Want(b.T, translationShape, b.Do("GET", b.one, b.Ours.Tokens[schema.RoleRead], nil).Body)
 }
 
-// copied is the space with the result.
+// copied returns the space with the translation.
 func (b *translationBench) copied() string {
 	b.T.Helper()
 	result, ok := b.translation()["result"].(map[string]any)
@@ -120,7 +120,7 @@ func (b *translationBench) copied() string {
 	return result["space"].(string)
 }
 
-// reports are those of the last run, as kind and text.
+// reports returns the last run's reports, as kind and text.
 func (b *translationBench) reports() []string {
 	b.T.Helper()
 	list := b.do(http.StatusOK, "GET", b.one+"/runs?limit=1", nil)["items"].([]any)
@@ -137,7 +137,7 @@ func (b *translationBench) reports() []string {
 	return reports
 }
 
-// page gives the document of a page of a space's main content.
+// page returns the document of a page of a space's main content.
 func (b *translationBench) page(space, title string) (id string, d schema.Document) {
 	b.T.Helper()
 	row, err := b.Store.SpaceByID(b.T.Context(), space)
@@ -264,7 +264,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	if problems := target.Problems(""); problems != nil {
 		t.Errorf("problems %+v", problems)
 	}
-	// In the copy, all is in capitals but what must stay.
+	// In the copy, all text except the protected parts is in capitals.
 	want := strings.NewReplacer("NPM INSTALL", "npm install", "LET SPACE = 1", "let space = 1", "A+B", "a+b", "HTTPS://EXAMPLE.COM/VIDEO", "https://example.com/video",
 		"MERMAID/DIAGRAM", "mermaid/diagram").Replace(strings.ToUpper(content.Plain(source)))
 	want = strings.ReplaceAll(want, "\tV\n", "\tv\n")
@@ -308,7 +308,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	}
 }
 
-// A translation follows its source without being asked, and is sent what changed.
+// A translation follows its source automatically, and the model gets only changed segments.
 func TestTranslationFollows(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -359,7 +359,7 @@ func TestTranslationFollows(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// What changes in the source while the first run is at work comes into the copy as well.
+// Changes of the source during the first run also reach the copy.
 func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -379,7 +379,7 @@ func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	}
 }
 
-// What somebody corrects in the copy stays, and is reported once its source has changed.
+// A correction in the copy stays, and is reported once its source has changed.
 func TestTranslationKeepsCorrections(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -413,7 +413,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	b.edit(b.source, b.replace(b.source, "Welcome", "A strong hint", "A hint"))
 	b.runJobs()
 	has("its source changed again", "Ein deutlicher Hinweis", "correction-outdated: A hint")
-	// Whoever takes the correction back has the translation from then on.
+	// After the correction is reverted, the copy follows the translation again.
 	b.edit(copied, b.replace(copied, "WELCOME", "Ein deutlicher Hinweis", "A HINT"))
 	b.run()
 	has("it was taken back", "A HINT")
@@ -441,7 +441,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	}
 }
 
-// A run that fails in the middle, or whose process ends, goes on where it stopped.
+// A run that fails in the middle, or whose process ends, continues where it stopped.
 func TestTranslationGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -460,7 +460,7 @@ func TestTranslationGoesOn(t *testing.T) {
 		return b.loud(r)
 	}
 	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
-	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // One that waits does for both.
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // one waiting job serves both
 	sent := b.runJobs()
 	if want := 102; len(sent) != want || len(slices.Compact(slices.Clone(sent))) != want {
 		t.Errorf("%d segments were sent, not %d", len(sent), want)
@@ -524,7 +524,7 @@ func TestTranslationByLibreTranslate(t *testing.T) {
 	}
 }
 
-// What the model refuses, and what it cannot do well, is reported; what it refused is asked for again.
+// Segments that the model refuses or translates badly are reported. Refused segments are sent again.
 func TestTranslationReports(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -564,7 +564,7 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// Those who do not see the source see neither the copy nor the texts of the source that reports have.
+// Users who cannot see the source see neither the copy nor the source texts in reports.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -593,7 +593,7 @@ func TestTranslationOfClosedSpace(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// A copy that is deleted is made anew by the next run that is asked for, and not by a change of the source.
+// A deleted copy is created again by the next requested run, and not by a change of the source.
 func TestTranslationWithoutCopy(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -611,7 +611,7 @@ func TestTranslationWithoutCopy(t *testing.T) {
 	}
 }
 
-// What happens to a copy while a run is at work makes the run try again, and a job may name an organization that had the space before.
+// A change of the copy during a run makes the run retry. A job may name the space's former organization.
 func TestTranslationTriesAgain(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -1,4 +1,4 @@
-// Package dnsproof looks for the DNS records with which people prove that a name is theirs. It imports nothing of the API.
+// Package dnsproof looks up the DNS records that prove the ownership of a name. It imports no package of the API.
 package dnsproof
 
 import (
@@ -22,7 +22,8 @@ const lookupTimeout = 5 * time.Second
 // Prefix begins the text of every record that proves a name.
 const Prefix = "octavo-domain-verification="
 
-// Find refuses a name without the record that proves it. If the name servers do not answer, we blame the name, not ourselves.
+// Find refuses a name without the record that proves it. If the name servers do not answer, the error is about the name
+// and not about this server.
 func Find(ctx context.Context, resolver Resolver, record schema.DomainRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

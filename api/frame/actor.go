@@ -7,13 +7,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// acting is the call as the actor of what it changes. It is valid only during the call.
+// acting makes the call the actor of its changes. It is valid only during the call.
 type acting struct {
 	c  *call
 	op *Operation
 }
 
-// Actor tells the audit log who calls.
+// Actor returns the caller for the audit log.
 func (a acting) Actor() postgres.Actor {
 	who := postgres.Actor{Type: schema.ActorAnonymous, Operation: a.op.ID, RequestID: a.c.RequestID()}
 	if a.c.IP.IsValid() {
@@ -26,7 +26,7 @@ func (a acting) Actor() postgres.Actor {
 	who.TokenID, who.TokenKind = p.TokenID, string(p.Kind)
 	if p.UserID != "" {
 		who.Type, who.ID = schema.ActorUser, p.UserID
-	} else { // A token that acts for itself.
+	} else { // a token without a user
 		who.Type, who.ID = schema.AuditActorType(p.Kind), cmp.Or(p.SiteID, p.TokenID)
 	}
 	return who

@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The bounds of what a large body of JSON holds: a decoded value takes up to a hundred times the bytes that it is sent
-// in. The largest document of a page has half as many.
+// Limits on the values in a large JSON body. A decoded value may take a hundred times its bytes in the body. The
+// largest document of a page has half as many values.
 const (
 	uncountedBody = 1 << 20
 	maxContainers = 5 * schema.MaxDocumentNodes // objects and arrays
@@ -29,7 +29,7 @@ func checkAmount(body []byte) error {
 	return nil
 }
 
-// amount counts the objects and arrays of a JSON text, and the members and elements that follow others.
+// amount counts the objects and arrays of a JSON text, and its members and elements except the first of each.
 func amount(text []byte) (containers, members int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -64,8 +64,8 @@ var (
 	headerReset     = []byte("X-Ratelimit-Reset")
 )
 
-// limit counts a request against the token's rate, or refuses it with 429. Either way the response's headers say the
-// burst, what remains of it, and the Unix second when all of it is available again.
+// limit counts a request against the token's rate, or refuses it with 429. In both cases the response's headers have
+// the burst, its remainder, and the Unix second when the full burst is available again.
 func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error {
 	take := f.guard.Take(class, s, c.Now)
 	if take.Burst == 0 {

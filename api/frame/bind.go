@@ -23,8 +23,8 @@ import (
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
 //	header:"Idempotency-Key" a header
-//	cookie:"octavo_sso"      a cookie; what does not hold one text is as good as none
-//	trusted:"X-Location-Country" a header of trusted proxies and front ends; what does not hold one text is as good as none
+//	cookie:"octavo_sso"      a cookie; ignored if it is not valid text
+//	trusted:"X-Location-Country" a header of trusted proxies and front ends; ignored if it is not valid text
 //	body:"json"              the body, decoded; with ",optional" it may be absent
 //	body:"form"              the body that a browser posts, decoded; with ",optional" it may be absent
 //	body:"raw"               the body as it is, without its encoding; invalid once the function has returned
@@ -53,8 +53,7 @@ type param struct {
 	index []int
 	read  func(c *call, name string) [][]byte
 	set   func(field reflect.Value, values [][]byte) string
-	// inPath decides how to answer a value that is not valid text: an odd path names nothing, an odd query is a
-	// mistake.
+	// inPath decides the answer to a value that is not valid text: 404 in a path, 400 elsewhere.
 	inPath bool
 }
 
@@ -223,7 +222,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // An empty form is one: its rules say what is missing.
+	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // an empty form, whose rules report missing members
 		if p.body.optional {
 			return nil
 		}

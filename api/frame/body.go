@@ -118,7 +118,7 @@ func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Ope
 	}
 }
 
-// newZstdReader bounds the window: a few bytes of input can make the decoder allocate all of it.
+// newZstdReader limits the window, because a few bytes of input can make the decoder allocate the whole window.
 func newZstdReader(r io.Reader) (resetReader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
 }

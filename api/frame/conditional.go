@@ -9,9 +9,9 @@ import (
 
 var headerETag = []byte("Etag")
 
-// conditional marks an encoded answer with a tag of its body's bytes. If the client has that answer, it gets 304 without a body
-// and with the same headers otherwise. Cache-Control stays no-store: browsers must not write claims of visitors to their disk.
-// A client that holds an answer itself may still ask whether it has changed.
+// conditional adds an ETag of the body's bytes to an encoded answer. A client that has that answer gets 304 with the
+// same headers and no body. Cache-Control stays no-store: browsers must not write claims of visitors to their disk. A
+// client that keeps an answer itself may still revalidate it.
 func conditional(c *call, body []byte) (unchanged bool) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`

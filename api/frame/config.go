@@ -33,8 +33,8 @@ type Config struct {
 	ReadTimeout time.Duration
 	// BodyStall bounds each pause between two bytes of a large body. 0 means 5 s.
 	BodyStall time.Duration
-	// WriteStall ends a connection whose client has taken next to nothing of its answer for as long, twice in a row. An
-	// answer may take longer as long as the client reads. 0 means 10 s.
+	// WriteStall is an interval. A connection ends if its client reads almost nothing of its answer during two
+	// intervals in a row. An answer may take longer as long as the client reads. 0 means 10 s.
 	WriteStall time.Duration
 	// IdleTimeout closes keep-alive connections that carry nothing. 0 means 75 s.
 	IdleTimeout time.Duration
@@ -48,11 +48,11 @@ type Config struct {
 	// MaxConnsPerIP bounds the open connections of one address, or of one IPv6 /64 network; 0 means no bound. It does
 	// not apply to trusted proxies.
 	MaxConnsPerIP int
-	// BodyMemory bounds, in bytes, the memory that the bodies of all requests in flight take beyond the first 16 KiB of
-	// each. The bodies of one token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
+	// BodyMemory limits, in bytes, the memory for the bodies of all requests in flight. The first 16 KiB of each body
+	// do not count. The bodies of one token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
 	BodyMemory int
-	// AnswerMemory bounds, in bytes, the memory of the answers that clients have not taken yet. The answers to one
-	// address, or to one IPv6 /64 network, take at most a quarter of it. 0 means 32 MiB.
+	// AnswerMemory limits, in bytes, the memory of answers that clients have not read yet. The answers to one address,
+	// or to one IPv6 /64 network, take at most a quarter of it. 0 means 32 MiB.
 	AnswerMemory int
 	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.
@@ -90,7 +90,7 @@ func (c Config) guard() access.Config {
 	}
 }
 
-// Deps are the dependencies of a server beside its table. All but Checks are required.
+// Deps are the dependencies of a server in addition to its table. All except Checks are required.
 type Deps struct {
 	Store   *store.Store
 	Metrics Metrics

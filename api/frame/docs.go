@@ -23,15 +23,15 @@ import (
 // docs are the pages that describe the table: the OpenAPI document, and a page to browse it and try operations out.
 // They need no token: everything in them is in the repository.
 type docs struct {
-	// document describes the table at its first call, since few servers are asked for it. All answers share the bytes:
-	// answers that nobody reads must not take memory.
+	// document describes the table at its first call, because few servers ever need it. All answers share the bytes, so
+	// that unread answers take no memory.
 	document func() (described, error)
 	browser  http.Handler
-	// assets are the files of the page that were asked for, by path and encoding. They are part of the program.
+	// assets caches the requested files of the page, by path and encoding. They are part of the program.
 	assets sync.Map
 }
 
-// described is the OpenAPI document as it is and compressed.
+// described is the OpenAPI document, plain and compressed.
 type described struct{ plain, compressed []byte }
 
 func newDocs(describe func() ([]byte, error), baseURL string) (*docs, error) {
@@ -39,7 +39,7 @@ func newDocs(describe func() ([]byte, error), baseURL string) (*docs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot use base URL: %w", err)
 	}
-	// A proxy may serve us below a prefix that browsers use but we never see.
+	// A proxy may serve this server below a prefix that only browsers see.
 	prefix := strings.TrimRight(base.Path, "/")
 	browser := v5emb.NewHandlerWithConfig(swgui.Config{
 		Title: "Octavo API", SwaggerJSON: prefix + "/v1/openapi.json", BasePath: prefix + "/docs/", InternalBasePath: "/docs/",
@@ -100,7 +100,7 @@ func (d *docs) browse(ctx *fasthttp.RequestCtx) {
 		}
 		d.browser.ServeHTTP(page, request)
 		found = page
-		// Other paths have the page or an error, which are small, and there is no end of them.
+		// Other paths are not cached: they get the page or a small error, and their number is unlimited.
 		if page.status == http.StatusOK && page.Len() > freeAnswer {
 			d.assets.Store(key, page)
 		}

@@ -25,8 +25,8 @@ import (
 
 func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 
-// TestNoBodyIsAwaitedWithoutToken announces bodies that never come: the answer does not wait for them, or for no more than
-// the first byte where some callers without a token are admitted.
+// TestNoBodyIsAwaitedWithoutToken announces bodies that never arrive. The answer does not wait for them. Where callers
+// without a token may be admitted, it waits for the first byte only.
 func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -132,7 +132,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 		w.Send(h.Post(h.Ours.SiteKey, "Content-Length: 1000000") + strings.Repeat(" ", 20_000))
 		holders = append(holders, w)
 	}
-	// A large body that asked sooner would take the memory that one of them grows into, and that one would be refused.
+	// If a large body came earlier, it would take the memory for the others' growth, and one of them would be refused.
 	eventually.True(t, "the holders to take all memory", func() bool { return memory.Taken() == int64(most) })
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
 	refused := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large)
@@ -208,7 +208,7 @@ func TestBodyMemoryIsShared(t *testing.T) {
 	eventually.True(t, "the memory to have no holders", func() bool { return memory.Holders() == 0 })
 }
 
-// TestContinueIsForThoseWhoMaySend asks with Expect whether a body is welcome.
+// TestContinueIsForThoseWhoMaySend sends Expect: 100-continue. Only callers that may send a body get 100.
 func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -323,7 +323,7 @@ func TestChunkFraming(t *testing.T) {
 	}
 }
 
-// TestCutBodiesAreNotTaken closes the client's side in the middle of a body.
+// TestCutBodiesAreNotTaken closes the client's side in the middle of a body, which must be refused.
 func TestCutBodiesAreNotTaken(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -448,8 +448,8 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestWrongTokensAreLimited: after a few wrong tokens an address is told to wait, and the database is not asked. Known
-// tokens keep working.
+// TestWrongTokensAreLimited: after a few wrong tokens an address gets 429 without a database query. Known tokens keep
+// working.
 func TestWrongTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.WrongTokenRateLimit, c.AuthTTL = 1, time.Nanosecond })
@@ -505,7 +505,7 @@ func TestRefusalsQuoteLittle(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreLoggedInSamples: every refusal has a line of its own or is counted in one.
+// TestRefusalsAreLoggedInSamples: every refusal has its own log line or is counted in another line.
 func TestRefusalsAreLoggedInSamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -58,9 +58,9 @@ type call struct {
 	received      int
 	readTimeout   time.Duration
 	bodyStall     time.Duration
-	shared        *sharedAnswer // The bytes of the answer, if others send them, too.
+	shared        *sharedAnswer // shared bytes of the answer, if any
 	gone          bool          // The client has closed the connection: see watched.
-	page          bool          // Whether a refusal is a page: see Page.
+	page          bool          // a refusal is a page: see Page
 	trusted       bool          // The sender is a trusted proxy or a front end, and speaks for its client.
 }
 

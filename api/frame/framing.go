@@ -37,8 +37,8 @@ const (
 	verdictBareLF
 )
 
-// framingFaults says why headers leave it ambiguous where the request ends, or how to read it. A proxy in front may
-// read such a request differently, so we close the connection after it (RFC 9112, 6.3 and 11.2).
+// framingFaults lists the ways in which headers make the request's end or encoding ambiguous. A proxy in front may read
+// such a request differently, so the server closes the connection after it (RFC 9112, 6.3 and 11.2).
 var framingFaults = map[byte]error{
 	verdictBothLengths:    errors.New("the request has a Content-Length and a Transfer-Encoding"),
 	verdictTransferCoding: errors.New("the Transfer-Encoding is not chunked"),
@@ -165,8 +165,8 @@ const (
 	drainTime  = time.Second
 )
 
-// framed is the outermost handler. It acts on the verdict about the headers, and makes sure that the rest of an unread
-// body is not taken for the next request.
+// framed is the outermost handler. It acts on the verdict about the headers. It ensures that an unread rest of a body
+// is not read as the next request.
 func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if method := ctx.Method(); len(method) > 2 && method[0] == 0 {

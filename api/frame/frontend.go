@@ -9,7 +9,7 @@ import (
 
 var headerCacheTag = []byte("X-Gitbook-Cache-Tag")
 
-// cacheTags is the table of what an answer is about, by the path parameters of its operation.
+// cacheTags has the cache tag of each object that path parameters name.
 var cacheTags = []struct {
 	params []string
 	tag    func(values []string) string
@@ -20,12 +20,12 @@ var cacheTags = []struct {
 	{[]string{"organizationId", "specSlug"}, func(v []string) string { return schema.OpenAPITag(v[0], v[1]) }},
 }
 
-// refusalKept lets front ends keep refusals for as long as they may be the answer about an older state: a page that is not there now
-// may be there after the next merge.
+// refusalKept is how long front ends may cache a refusal. It must be short, because a missing page may exist after the
+// next merge.
 var refusalKept = fmt.Appendf(nil, "private, max-age=%d", int(DefaultAuthTTL.Seconds()))
 
-// tagAnswer names what an answer to a site's reader is about. Front ends keep answers, and refusals as well, until they are told
-// that this has changed.
+// tagAnswer names the objects of an answer to a site's reader. Front ends cache answers and refusals until they are
+// notified of a change to these objects.
 func tagAnswer(c *call, err error) {
 	var tags []string
 	for _, row := range cacheTags {
@@ -48,5 +48,6 @@ func tagAnswer(c *call, err error) {
 	}
 }
 
-// notInTags keeps a client's text from being more than one tag: it is not checked when the answer is a refusal.
+// notInTags has the characters that could split a client's text into several tags. A refusal's path parameters are
+// unchecked text.
 func notInTags(r rune) bool { return r == ',' || r <= ' ' || r > '~' }

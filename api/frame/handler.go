@@ -24,7 +24,7 @@ type Handler struct {
 	invoke   func(ctx context.Context, rt *route, c *call) error
 }
 
-// NoContent is the response type of operations that answer 204. Header, mostly nil, has headers of its own.
+// NoContent is the response type of operations that answer 204. Header adds headers to the response; it is usually nil.
 type NoContent struct{ Header map[string]string }
 
 // Encoded is a response that is already encoded, as JSON unless it names another type, with its own headers. The frame
@@ -64,8 +64,8 @@ type validator interface {
 	Validate() []schema.Detail
 }
 
-// Handle makes a Handler of a function. A request with a raw body is pooled, as its body is: a function that keeps it
-// or its []byte would see another caller's data there. Strings in requests are copies and may be kept.
+// Handle makes a Handler of a function. A request with a raw body is pooled, and so is the body. A function that
+// retained either would later see another caller's data there. Strings in requests are copies and may be kept.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()

@@ -31,9 +31,10 @@ type connections struct {
 	most, mostOfAddress int
 	trusted             []netip.Prefix
 	ended               func(reason string)
-	// sent is told that a connection's answer is sent, or will never be.
+	// sent is called when a connection's answer is sent, or never will be.
 	sent func(conn *edgeConn)
-	// stall is how long a client may take next to nothing of an answer, twice in a row.
+	// stall is the interval in which a client must read some of its answer; two idle intervals in a row end the
+	// connection.
 	stall time.Duration
 
 	mu        sync.Mutex
@@ -49,8 +50,8 @@ func newConnections(cfg Config, ended func(reason string), sent func(conn *edgeC
 	}
 }
 
-// admit takes a new connection in, or says why not. If all slots are taken, it closes the connections that have been
-// idle longest to make room.
+// admit accepts a new connection, or returns the reason for refusing it. If all slots are taken, it closes the
+// connections that have been idle longest to make room.
 func (c *connections) admit(conn *edgeConn) (refused string) {
 	counted := c.mostOfAddress > 0 && !access.Trusted(conn.ip, c.trusted)
 	address := access.Network(conn.ip)
@@ -269,7 +270,7 @@ type edgeConn struct {
 	waiting atomic.Bool
 	// idleSince is when the connection became idle, in Unix nanoseconds; 0 while it carries a request.
 	idleSince atomic.Int64
-	// unsent is the answer that the client has not taken yet, if it is counted.
+	// unsent is the answer that the client has not read yet, if it is counted.
 	unsent atomic.Pointer[unsentAnswer]
 	// The connection's one goroutine, which also closes it, owns the fields below. unread: a request was refused before
 	// it was read to its end. begun: something has arrived. ended: the client has sent its last byte. bounded: at most
@@ -279,7 +280,7 @@ type edgeConn struct {
 	closed                        atomic.Bool
 }
 
-// mayRead bounds the bytes that the next reads return in all, until mayReadAll.
+// mayRead limits the total bytes of the next reads, until mayReadAll.
 func (c *edgeConn) mayRead(bytes int) { c.bounded, c.allowance = true, bytes }
 
 func (c *edgeConn) mayReadAll() { c.bounded = false }
@@ -306,7 +307,7 @@ func (c *edgeConn) awaitFirst() bool {
 	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
 }
 
-// peek tells whether data has arrived, without consuming it. If known is false, neither data nor the end has.
+// peek reports whether data has arrived, without consuming it. known is false if neither data nor the end has arrived.
 func peek(fd uintptr) (arrived, known bool) {
 	var next [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
@@ -361,9 +362,9 @@ func clientEnded(ctx *fasthttp.RequestCtx) bool {
 	return ok && conn.ended
 }
 
-// Close lingers, reading on for a while, if a request was refused before it was read to its end: closing with unread
-// data resets the connection, and the client would see that instead of its 413 (RFC 9112, 9.6). Beyond mostLingering,
-// connections close without lingering.
+// Close continues to read for a while if a request was refused before its end. Closing with unread data would reset the
+// connection, and the client would not see its 413 (RFC 9112, 9.6). Beyond mostLingering, connections close without
+// lingering.
 func (c *edgeConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil

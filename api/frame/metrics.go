@@ -16,7 +16,7 @@ type Metrics interface {
 	ObservePanic(operation string)
 	// ObserveConnectionEnded counts a connection that was refused, or closed early.
 	ObserveConnectionEnded(reason string)
-	// ObserveUnsent tells how many bytes of answers clients have not taken yet.
+	// ObserveUnsent records how many bytes of answers clients have not read yet.
 	ObserveUnsent(bytes int64)
 }
 
@@ -108,7 +108,7 @@ func (m *PrometheusMetrics) ObservePanic(operation string) {
 	m.panics.WithLabelValues(operation).Inc()
 }
 
-// ObserveUnsent tells how many bytes of answers clients have not taken yet.
+// ObserveUnsent records how many bytes of answers clients have not read yet.
 func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(bytes)) }
 
 // ObserveConnectionEnded counts a connection that was refused, or closed early.

@@ -20,7 +20,7 @@ import (
 
 // Redirect is the response type of operations that send a browser elsewhere. Its row's status is 302 or, after a form, 303.
 type Redirect struct {
-	// To is an absolute address. Whoever makes it of what a caller sent must have checked it.
+	// To is an absolute address. A function that derives it from a caller's input must check it.
 	To      string
 	Cookies []*http.Cookie
 }
@@ -29,7 +29,7 @@ type Redirect struct {
 // caller that accepts HTML.
 type Page struct {
 	Title string
-	// Body is what follows the title. Only html/template makes it of text that others chose.
+	// Body is the content after the title. Texts from users must be escaped by html/template.
 	Body template.HTML
 	// To sends the browser there with 303 instead. The row must say that it Redirects.
 	To      string
@@ -99,8 +99,8 @@ func sentence(e *schema.Error) string {
 	return message
 }
 
-// pageHeaders are the headers of everything that a browser shows by itself: nothing is kept, nothing but our own style runs, and
-// neither frames nor other sites learn of the page.
+// pageHeaders are the headers of every page that a browser displays. They forbid caching, all resources except our own
+// style, framing, and referrers to other sites.
 func pageHeaders(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
 	header.SetCanonical(headerContentTypeOptions, noSniff)

@@ -85,7 +85,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPagesAreIsolated: nothing runs in a page, nobody frames or keeps it, and refusals are pages only for those who accept HTML.
+// TestPagesAreIsolated: a page runs no scripts and cannot be framed or cached. Refusals are pages only for clients that
+// accept HTML.
 func TestPagesAreIsolated(t *testing.T) {
 	t.Parallel()
 	h := formServer(t, func(r formRequest) frame.Page {
@@ -133,7 +134,7 @@ func TestPagesAreIsolated(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/user", "", nil, "Accept", accept), 401)
 }
 
-// TestRedirects also checks that the document says where answers lead.
+// TestRedirects also checks that the document describes the redirect's address.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

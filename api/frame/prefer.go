@@ -2,8 +2,8 @@ package frame
 
 import "strings"
 
-// Preference finds a preference in the values of the header Prefer (RFC 7240), which are cut at commas. It is in lower case; "" if the
-// client has none. Of several the first counts.
+// Preference finds a preference in the values of the header Prefer (RFC 7240), which are split at commas. It returns
+// the first match in lower case, or "" if there is none.
 func Preference(values []string, name string) string {
 	for _, value := range values {
 		value, _, _ = strings.Cut(value, ";")

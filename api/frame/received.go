@@ -39,8 +39,7 @@ const (
 	leastBodyShare = 32 << 20
 )
 
-// bodyMemory bounds the memory that the bodies of all requests in flight take, as sent and inflated, and shares it
-// between tokens.
+// bodyMemory limits the memory of all request bodies in flight, as sent and inflated, and shares it between tokens.
 type bodyMemory struct {
 	gate   *fair.Gate
 	pieces [len(bodyPieces)]sync.Pool
@@ -99,7 +98,7 @@ func (m *bodyMemory) drop(h *bodyHolder) {
 	}
 }
 
-// unwatched reports waiters to nobody.
+// unwatched ignores reports about waiters.
 type unwatched struct{}
 
 func (unwatched) Waiting(int) {}
@@ -112,10 +111,10 @@ func (m *bodyMemory) take(class int) *[]byte {
 	return piece
 }
 
-// body is one request's body in memory, as much as has arrived. It belongs to a call until the call ends.
+// body is the received part of one request's body. It belongs to a call until the call ends.
 type body struct {
 	memory *bodyMemory
-	// token is whose share the body counts against; holder is set once it has more than the first piece.
+	// token owns the share that the body counts against. holder is set once the body has more than the first piece.
 	token  string
 	holder *bodyHolder
 	piece  *[]byte

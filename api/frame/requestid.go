@@ -26,7 +26,7 @@ func newRequestIDs() *requestIDs {
 	return ids
 }
 
-// append appends the client's own id if it is sane, and a new one otherwise.
+// append appends the client's own id if it is harmless, and a new id otherwise.
 func (ids *requestIDs) append(dst, fromClient []byte) []byte {
 	if saneRequestID(fromClient) {
 		return append(dst, fromClient...)
@@ -37,7 +37,7 @@ func (ids *requestIDs) append(dst, fromClient []byte) []byte {
 	return hex.AppendEncode(dst, raw[:])
 }
 
-// saneRequestID refuses what would let a client forge log lines or fill them.
+// saneRequestID refuses ids that could forge or flood log lines.
 func saneRequestID(id []byte) bool {
 	if len(id) == 0 || len(id) > 128 {
 		return false
@@ -50,9 +50,9 @@ func saneRequestID(id []byte) bool {
 	return true
 }
 
-// clientIP finds the client's address, and whether the peer is trusted to say it. It reads X-Forwarded-For from the
-// right, where the nearest proxy wrote, and only as far as the addresses are trusted: anything further left may be forged.
-// A front end speaks for its visitors from whatever address it has: it counts as one more trusted address.
+// clientIP returns the client's address, and whether the peer is trusted to state it. It reads X-Forwarded-For from the
+// right, where the nearest proxy wrote, and only as far as the addresses are trusted: anything further left may be
+// forged. A front end states its visitors' addresses from any address, so its own address counts as trusted.
 func clientIP(ctx *fasthttp.RequestCtx, proxies []netip.Prefix, frontEnd bool) (ip netip.Addr, trusted bool) {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()

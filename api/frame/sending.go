@@ -16,19 +16,19 @@ const (
 	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as what the client has
 	// taken already, so that a client who does not read costs a small one.
 	leastPiece, mostPiece = 8 << 10, 256 << 10
-	// leastTaken is what a client takes in Config.WriteStall if it reads at all.
+	// leastTaken is the least number of bytes that a reading client takes in Config.WriteStall.
 	leastTaken = 8 << 10
 )
 
 // pieces is a body that is read piece by piece. It holds no bytes between two reads.
 type pieces interface {
 	io.Reader
-	// Next returns the next bytes, at most that many, or io.EOF. Back gives the last of them back.
+	// Next returns at most that many further bytes, or io.EOF. Back returns the last of them to the reader.
 	Next(most int) ([]byte, error)
 	Back(n int)
 }
 
-// Write sends bytes, for as long as the client takes some.
+// Write sends bytes, as long as the client keeps reading.
 func (c *edgeConn) Write(p []byte) (sent int, err error) {
 	err = c.send(func() (int, error) {
 		n, err := c.TCPConn.Write(p[sent:])
@@ -101,8 +101,8 @@ func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
 	return max(n, 0), errors.Join(failed, err)
 }
 
-// send repeats a step that sends bytes, or waits until it can, when its time is over and the client has taken some
-// bytes meanwhile. The client's side has taken the bytes that have left the kernel's queue.
+// send runs a step that sends bytes, or waits for the kernel. It repeats the step after a time-out if the client has
+// read some bytes meanwhile. The client's side has taken the bytes that have left the kernel's queue.
 func (c *edgeConn) send(step func() (n int, err error)) error {
 	for queued := -1; ; {
 		if err := c.SetWriteDeadline(time.Now().Add(c.listener.connections.stall)); err != nil {
@@ -121,7 +121,7 @@ func (c *edgeConn) send(step func() (n int, err error)) error {
 	}
 }
 
-// queued is how many bytes the kernel has that the client's side has not taken.
+// queued returns the number of bytes in the kernel's queue that the client has not acknowledged.
 func (c *edgeConn) queued() (bytes int) {
 	if raw, err := c.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { bytes, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })

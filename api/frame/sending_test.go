@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSlowReadersGoOn lets the time of an answer be over again and again: the connection goes on while its client reads
-// a little, and ends once the client reads nothing.
+// TestSlowReadersGoOn lets an answer time out repeatedly. The connection continues while its client reads a little, and
+// ends once the client reads nothing.
 func TestSlowReadersGoOn(t *testing.T) {
 	t.Parallel()
 	tcp, client := pair(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Server serves the table and, on the same listener, the pages beside it.
+// Server serves the table and, on the same listener, further pages.
 type Server struct {
 	cfg    Config
 	frame  *frame
@@ -167,7 +167,7 @@ func (s *Server) OpenConnections() int { return s.connections.count() }
 // Done delivers the error that ended serving; nil after Stop. The caller of Start must watch it.
 func (s *Server) Done() <-chan error { return s.served }
 
-// leaving sends clients elsewhere once the server is stopping: it closes each connection after its answer.
+// leaving closes each connection after its answer once the server is stopping, so that clients reconnect elsewhere.
 func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		serve(ctx)

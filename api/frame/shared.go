@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. The answers that are under way share its bytes, so that
-// many callers who do not read them take no more memory than one.
+// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes, so that many
+// callers who do not read take no more memory than one.
 type Shared struct {
-	// Name says what the answer is: other bytes need another name.
+	// Name identifies the bytes of the answer: different bytes need a different name.
 	Name string
 	// Load reads the answer, which must not change afterwards. It runs for the first of several callers.
 	Load func(ctx context.Context) (Encoded, error)
 }
 
-// sharedAnswers has the answers that are under way.
+// sharedAnswers has the shared answers in flight.
 type sharedAnswers struct {
 	mu   sync.Mutex
 	held map[string]*sharedAnswer
@@ -31,10 +31,10 @@ type sharedAnswer struct {
 	err    error
 }
 
-// errNotLoaded is what the others see if the caller that loads an answer panics.
+// errNotLoaded is the error for other callers if the loading caller panics.
 var errNotLoaded = errors.New("the answer was not loaded")
 
-// get returns the answer, which another caller may be loading. The caller leaves it.
+// get returns the answer, which another caller may be loading. The caller must call leave.
 func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer, error) {
 	for {
 		s.mu.Lock()

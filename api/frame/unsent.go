@@ -14,7 +14,8 @@ import (
 const (
 	// freeAnswer is the size of the answers that are not counted: they fit into the buffer that each connection has.
 	freeAnswer = writeBuffer
-	// streamedAnswer is what an answer counts for that is read piece by piece while it is sent: see edgeConn.ReadFrom.
+	// streamedAnswer is the counted size of an answer that is read piece by piece during sending: see
+	// edgeConn.ReadFrom.
 	streamedAnswer = leastPiece
 	// unsentShare is the fraction of the memory that the answers to one address may take.
 	unsentShare = 4
@@ -22,8 +23,8 @@ const (
 	unsentRetry = time.Second
 )
 
-// unsent bounds the memory of the answers that clients have not taken yet, in all and by address. Trusted proxies carry
-// many clients: their answers have the bound in all only.
+// unsent limits the memory of answers that clients have not read yet, in total and by address. Trusted proxies carry
+// many clients, so only the total limit applies to them.
 type unsent struct {
 	most    int64
 	trusted []netip.Prefix
@@ -44,7 +45,7 @@ type ledger struct {
 type unsentAnswer struct {
 	address netip.Addr
 	bytes   int64
-	// shared are the bytes that others send, too; nil for bytes of its own.
+	// shared are bytes that other answers share; nil if they do not.
 	shared *sharedAnswer
 }
 
@@ -55,7 +56,7 @@ func newUnsent(cfg Config, observe func(bytes int64)) *unsent {
 	}
 }
 
-// cost is what an answer adds.
+// cost returns the bytes that an answer adds.
 func (l *ledger) cost(a *unsentAnswer) int64 {
 	if a.shared != nil && l.shared[a.shared.name] > 0 {
 		return 0
@@ -80,8 +81,8 @@ func (l *ledger) remove(a *unsentAnswer) {
 	l.bytes -= a.bytes
 }
 
-// take counts an answer, or says why it must not be sent. An answer to a change is counted and sent in any case: a
-// caller who was told to try again would change twice. See admit.
+// take counts an answer, or returns the reason for not sending it. An answer to a change is always counted and sent,
+// because a retry would repeat the change. See admit.
 func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -99,7 +100,8 @@ func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	return nil
 }
 
-// refusal leaves others as much as the address has. The largest answer may exceed a bound, so the first one passes.
+// refusal returns the reason for not sending an answer. An address may use its share, and no more than is free. The
+// first answer always passes, because the largest may exceed a limit.
 func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	free := u.most - u.all.bytes
 	if cost := own.cost(a); cost > 0 && own.bytes > 0 && !access.Trusted(a.address, u.trusted) &&
@@ -136,7 +138,7 @@ func (u *unsent) leave(a *unsentAnswer) {
 	u.observe(u.all.bytes)
 }
 
-// keep counts the response of a call until its client has taken it: the connection knows when. Responses without a
+// keep counts the response of a call until the connection reports that the client has read it. Responses without a
 // connection, which tests make, are not kept.
 func (f *frame) keep(c *call, rt *route) error {
 	response := &c.http.Response
@@ -145,7 +147,7 @@ func (f *frame) keep(c *call, rt *route) error {
 		bytes = int64(len(c.shared.answer.Body))
 	} else if !response.IsBodyStream() {
 		body := response.Body()
-		if cap(body) > 2*len(body)+freeAnswer { // fasthttp uses a large answer's buffer again.
+		if cap(body) > 2*len(body)+freeAnswer { // fasthttp reuses a large answer's buffer
 			response.SetBodyRaw(slices.Clone(body))
 			body = response.Body()
 		}

@@ -82,8 +82,8 @@ func downloads(h *apitest.Harness, content []byte) map[string]string {
 	return paths
 }
 
-// publicDownloads adds to downloads what other operations answer with many bytes without a token. The specification has
-// 1 MiB: a larger one takes a busy machine longer to read than an operation may take.
+// publicDownloads returns the paths of downloads and of other large answers that need no token. The specification has 1
+// MiB, because a busy machine cannot read a larger one within an operation's time limit.
 func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 	h.T.Helper()
 	paths := downloads(h, content)
@@ -129,8 +129,8 @@ func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestLargeAnswersAreWhole compares what is sent piece by piece with what is stored, also the end of a stored piece,
-// and answers for which the connection goes on.
+// TestLargeAnswersAreWhole compares answers that are sent piece by piece with the stored bytes. It includes the end of
+// a stored piece, and connections that stay open.
 func TestLargeAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -255,7 +255,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// TestUnreadAnswersAreGivenBack: what was counted is not, once answers are read or their connections are over.
+// TestUnreadAnswersAreGivenBack: answers no longer count once they are read or their connections have ended.
 func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	t.Parallel()
 	h, metrics, _ := unsentProbes(t)
@@ -289,7 +289,7 @@ func TestUnreadAnswersEnd(t *testing.T) {
 	eventually.True(t, "nothing to be unsent", func() bool { return testutil.ToFloat64(metrics.Unsent()) == 0 })
 }
 
-// TestSharedAnswersFail: one caller's failure to load an answer is not another's.
+// TestSharedAnswersFail: one caller's failure to load an answer does not fail another caller.
 func TestSharedAnswersFail(t *testing.T) {
 	t.Parallel()
 	var loads atomic.Int64

@@ -48,7 +48,7 @@ func TestAnonymousEvents(t *testing.T) {
 	if a := h.Do("POST", site+"/insights/events", "", `{"events":[]}`, "Prefer", "handling=lenient"); a.Status != http.StatusNoContent || !h.Intake.From[1].KnownTypes {
 		t.Errorf("lenient: %d %s", a.Status, a.Body)
 	}
-	// A wrong token is no missing one.
+	// A wrong token does not count as a missing token.
 	h.WantError(post(site, schema.NewToken()), http.StatusUnauthorized)
 	h.WantError(h.Do("POST", site+"/insights/events", "", `{"events":[]}`, "Authorization", "Basic eDp4"), http.StatusUnauthorized)
 	if a := post(site, h.Ours.SiteKey); a.Status != http.StatusNoContent || h.Intake.From[2].MaxEvents != 0 {
@@ -57,7 +57,7 @@ func TestAnonymousEvents(t *testing.T) {
 	h.WantError(h.Do("POST", site+"/insights/events", "", nil), http.StatusBadRequest)
 	h.WantError(h.Do("POST", site+"/insights/events/aggregate", "", `{"range":"lastYear"}`), http.StatusUnauthorized)
 	h.WantError(h.Do("GET", site, "", nil), http.StatusUnauthorized)
-	// Which other sites there are is nobody's business.
+	// Answers do not reveal whether other sites exist.
 	taken := len(h.Intake.Sites)
 	for name, path := range map[string]string{
 		"one that is off": sitePath(h.Theirs.Organization.ID, h.Theirs.Site.ID), "none": sitePath("nothing", "nothing"),
@@ -117,7 +117,7 @@ func TestAnonymousEventsAreLimitedByAddress(t *testing.T) {
 	until(closed, "198.51.100.9", http.StatusUnauthorized)
 }
 
-// TestAnonymousBodiesWaitForTheDoor: a body is asked for only where it is welcome.
+// TestAnonymousBodiesWaitForTheDoor: the server requests a body only where callers without a token may post.
 func TestAnonymousBodiesWaitForTheDoor(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,19 +9,19 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// VisitorErasures erase visitors of sites. An answer is the same whether or not the visitor has events.
+// VisitorErasures erases visitors of sites. Its answer does not depend on whether the visitor has events.
 type VisitorErasures interface {
 	Erase(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
 	Erasure(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
 }
 
-// Retentions say for how many days sites keep events; nil is for ever.
+// Retentions has the number of days that sites keep events; nil means for ever.
 type Retentions interface {
 	Retention(ctx context.Context, siteID string) (*int, error)
 	SetRetention(ctx context.Context, siteID string, days *int) error
 }
 
-// siteErasures has the operations that take events away.
+// siteErasures has the operations that delete events.
 type siteErasures struct {
 	erasures   VisitorErasures
 	retentions Retentions

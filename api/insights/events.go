@@ -12,16 +12,16 @@ import (
 
 type trackEventsRequest struct {
 	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
-	// Prefer with handling=lenient (RFC 7240) asks to refuse events of unknown types alone.
+	// Prefer with handling=lenient (RFC 7240) requests that events of unknown types are refused individually.
 	Prefer []string `header:"Prefer"`
-	// Where a sender whom we trust says that its visitor is.
+	// The visitor's place according to a trusted sender.
 	Country   string `trusted:"X-Location-Country"`
 	Latitude  string `trusted:"X-Location-Latitude"`
 	Longitude string `trusted:"X-Location-Longitude"`
 	Body      []byte `body:"raw"`
 }
 
-// headerRefused says how many events of an accepted request were refused. It is absent if none was.
+// headerRefused has the number of refused events of an accepted request. It is absent if that is zero.
 const headerRefused = "Octavo-Events-Refused"
 
 func (trackEventsRequest) OpenAPIHeaders() jsonschema.Dict {
@@ -44,7 +44,7 @@ func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEven
 		IP: c.IP, Place: statedPlace(r.Country, r.Latitude, r.Longitude), Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
 		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
-		// Front ends are upgraded before us, or after, and cannot ask.
+		// Front ends may be newer than this server and cannot send Prefer.
 		KnownTypes: lenient || c.Principal.Kind == schema.TokenFrontEnd && handling != "strict",
 	}
 	if c.Principal.Kind == schema.TokenNone {

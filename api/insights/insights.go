@@ -12,13 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// EventIntake accepts the events of a request. It returns when either all of them are safe or none is, except for the unknown ones
-// that from lets it refuse alone. body is the decoded JSON text and belongs to the caller: implementations must copy what they keep.
+// EventIntake accepts the events of a request. It stores all events or none, except that from may allow refusing events
+// of unknown types individually. body is the decoded JSON text and belongs to the caller: implementations must copy
+// what they retain.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
 }
 
-// EventBalances reports what became of each site's events.
+// EventBalances reports the outcomes of each site's events.
 type EventBalances interface {
 	Balance(ctx context.Context, siteID string) schema.EventBalance
 }

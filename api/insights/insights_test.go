@@ -53,7 +53,8 @@ func TestEventsGoToTheIntake(t *testing.T) {
 	h.WantError(h.Do("POST", events, h.Ours.SiteKey, `{"events":[]}`, "Idempotency-Key", strings.Repeat("x", 256)), 400)
 }
 
-// TestUnknownEventsAreRefusedAlone: a client may ask that events of unknown types are refused alone; front ends need not.
+// TestUnknownEventsAreRefusedAlone: a client may request that events of unknown types are refused individually. For
+// front ends that is the default.
 func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -96,8 +97,8 @@ func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 	}
 }
 
-// TestPlacesAreStated: trusted proxies and front ends say where visitors are; what they say wrong is unknown, and what others say
-// is not heard.
+// TestPlacesAreStated: trusted proxies and front ends state visitors' places. Invalid places count as unknown, and
+// those from other senders are ignored.
 func TestPlacesAreStated(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -186,7 +187,7 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreWatched: no query runs on when its client has gone.
+// TestQuestionsAreWatched: a query ends when its client disconnects.
 func TestQuestionsAreWatched(t *testing.T) {
 	t.Parallel()
 	watched := map[string]bool{}
@@ -263,7 +264,7 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
-	// A member that nobody knows sets nothing, and the answer must not look as if it did.
+	// An unknown member sets nothing, so the request must be refused.
 	for body, member := range map[string]string{
 		`{"retention":30}`: "retention", `{"retentionDays":30,"RetentionDays":7}`: "RetentionDays",
 		`{"object":"insights-settings"}`: "object",

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// statedPlace is where the sender says that its visitor is. It knows no better than the network around it: what is not a
-// country or a pair of degrees is unknown, and no mistake of the visitor's. Events have no continent: the country tells it.
+// statedPlace is the visitor's place according to the sender. A value that is not a country or a pair of degrees counts
+// as unknown and not as the visitor's mistake. Events have no continent, because the country implies it.
 func statedPlace(country, latitude, longitude string) (place schema.Place) {
 	if len(country) == 2 {
 		if region, err := language.ParseRegion(country); err == nil && region.IsCountry() {

@@ -76,7 +76,7 @@ func (*retentionRequest) OpenAPIBody() jsonschema.Dict {
 	}, "range")
 }
 
-// OpenAPIAnswer describes how many reached each step.
+// OpenAPIAnswer describes the number of visitors at each step.
 func (*funnelRequest) OpenAPIAnswer() jsonschema.Dict {
 	step := func(doc string) jsonschema.Dict {
 		return jsonschema.Documented(jsonschema.Nullable(jsonschema.Dict{"type": "number"}), doc)
@@ -114,7 +114,7 @@ func whereSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas(roles)})
 }
 
-// conditionSchema is a condition where all of them need not be listed again.
+// conditionSchema refers to the description of a condition, so that the document has it once.
 func conditionSchema() jsonschema.Dict {
 	return jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
 }
@@ -125,8 +125,8 @@ func rangeSchema() jsonschema.Dict {
 	}, "from", "to"))
 }
 
-// columnSchema describes a column in one of the roles. Columns without a parameter share one alternative; each other column has
-// its own.
+// columnSchema describes a column in one of the roles. Columns without a parameter share one alternative of the schema.
+// Each other column has its own.
 func columnSchema(roles insights.Role) jsonschema.Dict {
 	var plain []string
 	var alternatives []any

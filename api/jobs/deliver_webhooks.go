@@ -17,19 +17,19 @@ type Webhooks interface {
 }
 
 const (
-	// webhookTurn is for how long one webhook keeps a worker while others may wait for it.
+	// webhookTurn is how long a webhook may occupy a worker while other webhooks may wait.
 	webhookTurn = 20 * time.Second
 	// webhookFailingKept is how long a webhook may fail without a success before it is disabled.
 	webhookFailingKept = 3 * 24 * time.Hour
 )
 
-// The pauses after the first failure, the second one and so on. Each is longer by up to a tenth, so that what failed together does not
-// come back together. A delivery that has failed as often as there are pauses, and once
-// more, has failed for good. A webhook whose pauses have come to their end keeps the last one, until it is disabled.
+// The pauses after the first failure, the second one and so on. Each pause is extended by up to a tenth, so that
+// simultaneous failures are not retried simultaneously. A delivery fails for good with the failure after its last
+// pause. A webhook repeats its last pause until it is disabled.
 //
-// At first both are equal, which keeps the order: a short outage delays everything and mixes up nothing. Then the webhook's are
-// shorter. So a delivery that the receiver never takes lets the others pass, and a receiver that is down is tried once in a while,
-// however much waits for it.
+// The first pauses of deliveries and webhooks are equal, so a short outage keeps the order. Later the webhook's pauses
+// are shorter. So other deliveries overtake one that the receiver always refuses. A receiver that is down gets only
+// occasional attempts, however many deliveries wait.
 var (
 	deliveryPauses = []time.Duration{
 		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
@@ -39,8 +39,8 @@ var (
 	}
 )
 
-// deliverWebhooks sends a webhook what is due, in order, until there is nothing or its turn is over. An attempt that ends with the
-// process is not recorded, so the next one sends the same with the same id.
+// deliverWebhooks sends a webhook's due deliveries in order, until there is none or its turn ends. An attempt that ends
+// with the process is not recorded, so the next one sends the same with the same id.
 func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) error {
 	if d.Webhooks == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job delivers no webhooks"})
@@ -72,7 +72,7 @@ func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) e
 	return d.Store.Hooks.RestWebhook(ctx, args.Webhook)
 }
 
-// judge says what follows from an attempt.
+// judge returns the next state after an attempt.
 func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	r := hooks.DeliveryResult{
 		At: sent.At, Took: sent.Took, StatusCode: sent.StatusCode, Reason: sent.Reason, Response: sent.Response,
@@ -80,7 +80,7 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	if r.Reason == "" {
 		return r
 	}
-	// Both pauses are longer by the same share: those that are equal end together, and nothing passes in between.
+	// Both pauses are extended by the same share. So equal pauses end together, and no delivery overtakes in between.
 	now, more := time.Now(), 1+rand.Float64()/10
 	after := func(pause time.Duration) time.Time {
 		return now.Add(max(time.Duration(float64(pause)*more), sent.RetryAfter))
@@ -100,7 +100,7 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	return r
 }
 
-// pauseOf is the pause after so many failures before this one.
+// pauseOf returns the pause after this many earlier failures.
 func pauseOf(pauses []time.Duration, failures int) time.Duration {
 	return pauses[min(failures, len(pauses)-1)]
 }

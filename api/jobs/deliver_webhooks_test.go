@@ -46,7 +46,7 @@ func (h *hookBench) hook(r *webhookstest.Receiver, events ...string) hooks.Webho
 	return row
 }
 
-// happen makes one event per subject.
+// happen causes one event per subject.
 func (h *hookBench) happen(eventType string, subjects ...string) {
 	h.t.Helper()
 	for _, subject := range subjects {
@@ -58,7 +58,7 @@ func (h *hookBench) happen(eventType string, subjects ...string) {
 	}
 }
 
-// deliver runs jobs that give receivers this long.
+// deliver runs the jobs with this time-out for receivers.
 func (h *hookBench) deliver(timeout time.Duration, options ...func(*Config)) (stop func()) {
 	h.t.Helper()
 	client := webhooks.New(webhooks.Config{Guard: outboundtest.Guard(h.t, outboundtest.Loopback), Timeout: timeout})
@@ -67,7 +67,7 @@ func (h *hookBench) deliver(timeout time.Duration, options ...func(*Config)) (st
 	}}, options...)...)
 }
 
-// pass lets time pass: the pauses of a webhook and its deliveries end sooner.
+// pass shortens the pauses of a webhook and its deliveries, as if time had passed.
 func (h *hookBench) pass(webhook hooks.Webhook, by time.Duration) {
 	h.t.Helper()
 	err := pgx.BeginFunc(h.t.Context(), h.conn, func(tx pgx.Tx) error {
@@ -93,7 +93,7 @@ func (h *hookBench) webhook(w hooks.Webhook) hooks.Webhook {
 	return row
 }
 
-// deliveries are those of a webhook, the oldest first.
+// deliveries returns a webhook's deliveries, oldest first.
 func (h *hookBench) deliveries(w hooks.Webhook) []hooks.WebhookDelivery {
 	h.t.Helper()
 	page, err := h.st.Hooks.ListWebhookDeliveries(
@@ -140,8 +140,8 @@ func ids(messages []webhookstest.Received) []string {
 	return ids
 }
 
-// TestWebhooksHear has two webhooks that hear of different things, each once and in order. One that wants nothing of it, one that is
-// not active and one of another organization hear nothing.
+// TestWebhooksHear has two webhooks with different types of events; each gets its events once and in order. Webhooks
+// without these types, inactive webhooks and other organizations' webhooks get nothing.
 func TestWebhooksHear(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -178,7 +178,8 @@ func TestWebhooksHear(t *testing.T) {
 	}
 }
 
-// TestWebhookRetries has a receiver that is down at first: what happens meanwhile waits, and comes in order, with the same ids.
+// TestWebhookRetries has a receiver that is down at first. Events wait meanwhile, and arrive in order with the same
+// ids.
 func TestWebhookRetries(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -213,7 +214,8 @@ func TestWebhookRetries(t *testing.T) {
 	}
 }
 
-// TestPausesKeepTheOrder: at first, a delivery is due when its webhook is held no longer, so that the next one does not pass it.
+// TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together, so that the next delivery does
+// not overtake.
 func TestPausesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -228,7 +230,8 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestWebhookStepsAside has an event that the receiver never takes: in the end the others pass it, and it fails for good.
+// TestWebhookStepsAside has an event that the receiver always refuses: finally other events overtake it, and it fails
+// for good.
 func TestWebhookStepsAside(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -257,7 +260,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	if got := h.webhook(w); !got.Active {
 		t.Errorf("one event disabled the webhook: %+v", got)
 	}
-	// Somebody wants it again, after the receiver has learned to take it.
+	// A user sends it again after the receiver was fixed.
 	r.Answers(webhookstest.Status(http.StatusOK))
 	again, err := h.st.Hooks.Redeliver(t.Context(), w.OrganizationID, w.ID, h.deliveries(w)[0].WebhookDelivery.ID)
 	if err != nil {
@@ -297,7 +300,7 @@ func TestWebhookIsDisabled(t *testing.T) {
 		); !schema.IsCode(err, schema.CodeConflict) {
 			t.Errorf("%v", err)
 		}
-		// It starts anew.
+		// Its failures are counted from zero.
 		r.Answers(webhookstest.Status(http.StatusOK))
 		yes := true
 		if back, err := h.st.Hooks.UpdateWebhook(
@@ -325,7 +328,8 @@ func TestWebhookIsDisabled(t *testing.T) {
 	})
 }
 
-// TestWebhookPauses: what waits when an admin pauses a webhook is sent when it is active again, unless it is too old.
+// TestWebhookPauses: deliveries that wait when an admin pauses a webhook are sent when it is active again, unless they
+// are too old.
 func TestWebhookPauses(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -365,7 +369,7 @@ func (h *hookBench) jobsOf(w hooks.Webhook) []schema.Job {
 	return page.Rows
 }
 
-// TestOldDeliveriesFail: nothing waits for more than three days.
+// TestOldDeliveriesFail: no delivery waits for more than three days.
 func TestOldDeliveriesFail(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -385,7 +389,7 @@ func TestOldDeliveriesFail(t *testing.T) {
 	}
 }
 
-// TestSlowReceiver stands beside a fast one, of the same organization, which does not wait for it.
+// TestSlowReceiver: a fast receiver of the same organization does not wait for a slow one.
 func TestSlowReceiver(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -417,7 +421,7 @@ func TestSlowReceiver(t *testing.T) {
 	h.untilStates(other, strings.TrimSuffix(strings.Repeat("delivered 1, ", 51), ", "))
 }
 
-// TestReceiverTimesOut is told again.
+// TestReceiverTimesOut: a receiver that times out gets the delivery again.
 func TestReceiverTimesOut(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -438,7 +442,7 @@ func TestReceiverTimesOut(t *testing.T) {
 	h.untilStates(w, "delivered 2")
 }
 
-// TestRetryAfterIsHonoured: a receiver that asks for an hour gets it, and what happens meanwhile asks for no job.
+// TestRetryAfterIsHonoured: a receiver that asks for an hour's pause gets it. Events in that hour enqueue no job.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -469,8 +473,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	h.untilStates(w, "delivered 2, delivered 1, delivered 1")
 }
 
-// TestWebhookRestart stops the node while a receiver thinks, and kills another one after its receiver has taken the message and before
-// it can say so. Nothing is lost, and what comes twice has the same id.
+// TestWebhookRestart stops a node before a receiver has answered. It kills another node after its receiver has accepted
+// a message and before the answer. No message is lost, and repeated messages have the same id.
 func TestWebhookRestart(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -516,7 +520,7 @@ func TestWebhookRestart(t *testing.T) {
 	}
 }
 
-// TestWebhookJobIsLost: a webhook is asked for again when its job failed for good.
+// TestWebhookJobIsLost: a webhook gets another job when its job failed for good.
 func TestWebhookJobIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -544,7 +548,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	eventually.True(t, "the event to be delivered", func() bool { return h.states(w) == "delivered 1" })
 }
 
-// TestWebhookSecretRotation: for a day both secrets are good, then only the newer one is.
+// TestWebhookSecretRotation: both secrets are valid for a day, and then only the newer one.
 func TestWebhookSecretRotation(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -570,7 +574,7 @@ func TestWebhookSecretRotation(t *testing.T) {
 	}
 }
 
-// TestPingGoesFirst: what somebody waits for neither waits for the hold nor for what waits.
+// TestPingGoesFirst: a test delivery waits neither for the webhook's pause nor for other deliveries.
 func TestPingGoesFirst(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -605,8 +609,8 @@ func TestPingGoesFirst(t *testing.T) {
 	})
 }
 
-// TestManyWebhooksManyEvents kills workers at random places while many events are delivered, by two nodes: each webhook gets every
-// event, in order, but for repeats.
+// TestManyWebhooksManyEvents kills workers at random points while two nodes deliver many events. Each webhook gets
+// every event, in order except for repeats.
 func TestManyWebhooksManyEvents(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -21,24 +21,25 @@ type Specs interface {
 }
 
 const (
-	// specsAtOnce is how many specifications one job fetches side by side: a slow server holds up no other.
+	// specsAtOnce is how many specifications one job fetches concurrently, so that a slow server delays no other.
 	specsAtOnce = 4
-	// specsTime is for how long a job begins with further specifications. It leaves room for those that it has begun with.
+	// specsTime is how long a job starts further fetches. It leaves time to finish the started ones.
 	specsTime = 5 * time.Minute
-	// firstSpecPause doubles with each failure that may be over soon, up to the interval.
+	// firstSpecPause is the first pause after a temporary failure. It doubles with each further one, up to the
+	// interval.
 	firstSpecPause = time.Minute
-	// unpolledSpecs is in place of the interval if nothing is polled.
+	// unpolledSpecs replaces the interval if polling is off.
 	unpolledSpecs = 24 * time.Hour
 )
 
-// fetchOpenAPI fetches what an organization wants to be fetched. A specification that cannot be read fails no job: it says so itself.
-// Stopped in the middle, the job begins anew with those that it had not done.
+// fetchOpenAPI fetches an organization's due specifications. An unreadable specification records its problem and does
+// not fail the job. A stopped job continues with the unfinished specifications.
 func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 	if d.Specs == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job fetches no specifications"})
 	}
 	var begun []string
-	var group errgroup.Group // One that fails leaves the others alone.
+	var group errgroup.Group // a failure does not stop the others
 	group.SetLimit(specsAtOnce)
 	for end := time.Now().Add(specsTime); time.Now().Before(end); {
 		spec, found, err := d.Store.StartOpenAPIFetch(ctx, args.Organization, begun)
@@ -87,7 +88,7 @@ func fetchSpec(ctx context.Context, d Deps, spec store.OpenAPISpec) (err error) 
 			interval = min(interval, firstSpecPause<<min(spec.FetchFailures, 10))
 		}
 	}
-	// Up to a tenth more, so that what was set together is not fetched together for ever.
+	// Up to a tenth more, so that specifications that were set together are not always fetched together.
 	result.Next = time.Now().Add(interval + rand.N(interval/10+1))
 	return d.Store.EndOpenAPIFetch(ctx, spec, result)
 }

@@ -105,7 +105,7 @@ func (b *specBench) until(slug, what string, is func(store.OpenAPISpec) bool) st
 	return spec
 }
 
-// heard counts the changes of specifications that front ends are to hear of.
+// heard counts the changes of specifications that wait for front ends.
 func (b *specBench) heard() (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from front_end_changes where tag like '%:openapi:%'").Scan(&n); err != nil {
@@ -123,7 +123,7 @@ func (b *specBench) logged() (n int) {
 	return n
 }
 
-// ours are the jobs of the organization.
+// ours returns the jobs of the organization.
 func (b *specBench) ours() []schema.Job {
 	b.t.Helper()
 	page, err := b.st.ListJobs(b.t.Context(), b.org, store.JobFilter{}, "", 100)
@@ -137,7 +137,7 @@ func complete(s store.OpenAPISpec) bool {
 	return s.ProcessingState == schema.SpecComplete && s.LastProcessedAt != nil
 }
 
-// poll lets the time of a specification come, and waits until it was fetched.
+// poll makes a specification due and waits until it is fetched.
 func (b *specBench) poll(slug string) store.OpenAPISpec {
 	b.t.Helper()
 	var before time.Time
@@ -157,8 +157,8 @@ func errorsOf(t testing.TB, s store.OpenAPISpec) []schema.OpenAPISpecError {
 	return errors
 }
 
-// TestSpecsAreFetched fetches a specification when it is set and when its time comes: what changed becomes a version, of which front
-// ends and the audit log hear, and what cannot be read keeps the last one.
+// TestSpecsAreFetched fetches a specification when it is set and when it is due. A changed document becomes a version,
+// which front ends and the audit log get. An unreadable document keeps the last version.
 func TestSpecsAreFetched(t *testing.T) {
 	t.Parallel()
 	b, server := newSpecBench(t), newSpecServer(t)
@@ -199,7 +199,7 @@ func TestSpecsAreFetched(t *testing.T) {
 	if errors := errorsOf(t, failed); len(errors) != 1 || errors[0] != (schema.OpenAPISpecError{Message: "127.0.0.1 answered 502", Code: schema.SpecFetchError}) {
 		t.Errorf("%+v", errors)
 	}
-	// What may be over soon is tried again soon, and then less and less often.
+	// Temporary failures are retried soon, and then less and less often.
 	if until := time.Until(*failed.FetchAt); until > 2*time.Minute {
 		t.Errorf("it is fetched again in %s", until)
 	}
@@ -234,7 +234,8 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused has a source that is not on the public network: the canary hears nothing, and the reason names no address.
+// TestSpecsOfOthersAreRefused has a source outside of the public network: the canary gets no request, and the reason
+// names no address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	b, canary := newSpecBench(t), newSpecServer(t)
@@ -248,7 +249,7 @@ func TestSpecsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// scripted reads specifications as a test says.
+// scripted is a fetcher whose answers a test provides.
 type scripted func(ctx context.Context, address string) (openapi.Fetched, error)
 
 func (f scripted) Fetch(ctx context.Context, address string, _ []schema.OpenAPISourceState) (openapi.Fetched, error) {
@@ -259,7 +260,7 @@ func readAs(title string) openapi.Fetched {
 	return openapi.Fetched{Document: []byte(`{"title":"` + title + `"}`), Sources: []schema.OpenAPISourceState{}}
 }
 
-// TestSpecFetchStopped stops a node in the middle of a job: the next one does what it had not done, and nothing twice.
+// TestSpecFetchStopped stops a node in the middle of a job: the next node fetches the rest, and nothing twice.
 func TestSpecFetchStopped(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)
@@ -298,7 +299,7 @@ func TestSpecFetchStopped(t *testing.T) {
 	}
 }
 
-// TestSpecOvertaken sets another source while the first is fetched: what comes of the first does not count.
+// TestSpecOvertaken sets another source while the first is fetched: the first result is dropped.
 func TestSpecOvertaken(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

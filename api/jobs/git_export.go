@@ -43,7 +43,7 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	}
 	tools := g.tools(ctx)
 	tools.Known = g.base.Known
-	// A repository may be public: titles of other spaces stay here. Mentions of people are text.
+	// A repository may be public, so it gets no titles of other spaces. Mentions of people become text.
 	tools.Names = func(d schema.Document) (func(ref map[string]any) string, error) {
 		return g.deps.Store.Names(ctx, store.Sight{}, g.operation.SpaceID, g.base.Head, d)
 	}
@@ -69,7 +69,7 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	// From here on, nobody can cancel what the repository may have by then.
+	// From here on the operation cannot be cancelled, because the repository may have the commit.
 	g.progress.at(schema.GitPushing, 0, len(commit.Changes))
 	if err := g.look(ctx); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
 }
 
-// The author of the commits. Names and addresses of users stay here: a repository may be public.
+// The author of the commits. A repository may be public, so it gets no names and addresses of users.
 const (
 	committerName  = "Octavo"
 	committerEmail = "octavo@users.noreply.invalid"

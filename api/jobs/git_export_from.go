@@ -38,7 +38,7 @@ func (f *exportFrom) close() error {
 	return err
 }
 
-// match finds what a branch has that was never synchronized: the commit or the files of another synchronization.
+// match finds another synchronization's commit or files in a branch that was never synchronized.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {
@@ -55,9 +55,8 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 // mostSources bounds the synchronizations from which a new branch may begin.
 const mostSources = 5
 
-// begin finds the commit on which a new branch builds: the last of the branch before it was deleted, of another branch
-// of the repository, or of a repository with the same history. Otherwise the files of the last synchronization are
-// copied.
+// begin finds the parent commit of a new branch. It may be the last commit of the deleted branch, of another branch of
+// the repository, or of a repository with the same history. Otherwise the files of the last synchronization are copied.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource
 	for _, s := range g.base.Others {
@@ -135,7 +134,7 @@ func origin(address string) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
-// layoutOf opens what an export starts from. Of a copied repository there are only the files that were synchronized.
+// layoutOf opens the files that an export starts from. A copied repository has only the synchronized files.
 func (g *gitRun) layoutOf(from exportFrom) (*gitlayout.Layout, error) {
 	if from.copied == nil {
 		return g.layout(from.snapshot)
@@ -149,7 +148,7 @@ func (g *gitRun) layoutOf(from exportFrom) (*gitlayout.Layout, error) {
 	return g.open(from.copied)
 }
 
-// copied completes the changes of an export with the copied files that it leaves as they are.
+// copied adds the unchanged copied files to the changes of an export.
 func (g *gitRun) copied(from exportFrom, changes []gitsync.Change) ([]gitsync.Change, error) {
 	done := map[string]bool{}
 	for _, change := range changes {

@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// gitProgress is how far a run is. The run sets it, and its watcher stores it.
+// gitProgress is the progress of a run. The run sets it, and its watcher stores it.
 type gitProgress struct {
 	mu     sync.Mutex
 	now    schema.GitProgress
 	stored schema.GitProgress
 }
 
-// at notes how many of a step's total are done.
+// at records how many items of a step are done.
 func (p *gitProgress) at(step string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,7 +31,8 @@ func (p *gitProgress) pushing() bool {
 	return p.now.Step == schema.GitPushing
 }
 
-// news returns what is not stored yet, or nil. The caller owns the result: the run and its watcher both call news.
+// news returns the progress that is not stored yet, or nil. The caller owns the result: the run and its watcher both
+// call news.
 func (p *gitProgress) news() *schema.GitProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +43,7 @@ func (p *gitProgress) news() *schema.GitProgress {
 	return new(p.now)
 }
 
-// gitWatch is how often a run stores its progress, and looks whether it was cancelled.
+// gitWatch is how often a run stores its progress and checks for cancellation.
 const gitWatch = time.Second
 
 // watched runs the operation until it ends or somebody cancels it.
@@ -71,7 +72,7 @@ func (g *gitRun) watched(ctx context.Context) error {
 	}
 }
 
-// look stores what is new of the progress. It returns ErrGitCancelled if the operation was cancelled.
+// look stores the new progress. It returns ErrGitCancelled if the operation was cancelled.
 func (g *gitRun) look(ctx context.Context) error {
 	return g.deps.Store.NoteGitProgress(ctx, g.operation.ID, g.progress.news())
 }

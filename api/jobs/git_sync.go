@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// syncGit runs an import or an export. What it finds wrong is the reason of the job and of the operation.
+// syncGit runs an import or an export. A problem becomes the reason of the job and of the operation.
 //
 // A space and a branch (and project directory) are in step as of the last synchronization: a commit, and the revision with its
 // pages. If only one side has changed since, the other follows. If both have,
@@ -57,7 +57,7 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	// The reason is stored even if the time of the job is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if errors.Is(ctx.Err(), context.Canceled) { // The node stops, or others have their turn: see worker.Work.
+	if errors.Is(ctx.Err(), context.Canceled) { // the node stops, or the job gives way: see worker.Work
 		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
 	}
 	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))
@@ -106,7 +106,8 @@ func (g *gitRun) run(ctx context.Context) (err error) {
 	return g.exportToRepository(ctx)
 }
 
-// splitLogin reads the part of an address before the host. Its errors would repeat the password, so it gives none.
+// splitLogin reads the part of an address before the host. It returns no errors, because they would repeat the
+// password.
 func splitLogin(login string) (name, password string, ok bool) {
 	if login == "" {
 		return "", "", false
@@ -117,8 +118,8 @@ func splitLogin(login string) (name, password string, ok bool) {
 	return plainName, plainPassword, nameErr == nil && passwordErr == nil
 }
 
-// explainGit makes errors with public messages of what can go wrong in a repository, and marks those that another attempt would
-// only repeat.
+// explainGit converts failures of a repository to errors with public messages. It marks errors that another attempt
+// would repeat.
 func explainGit(err error) error {
 	if refused, ok := errors.AsType[*gitsync.Error](err); ok {
 		public := &schema.Error{Code: schema.CodeConflict, Message: refused.Error(), Cause: errors.Unwrap(refused)}
@@ -134,20 +135,20 @@ func explainGit(err error) error {
 			return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: plainLine(err.Error())})
 		}
 	}
-	// Package store calls trouble that passes unavailable. A refused statement stays refused, and would only hold up
-	// the operations that follow it.
+	// Package store marks temporary problems as unavailable. A refused statement would be refused again, and a retry
+	// would only delay the next operations.
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code <= schema.CodeInternal {
 		return GiveUp(public)
 	}
 	return err
 }
 
-// outcome is how the run ended.
+// outcome returns the result of the run.
 func (g *gitRun) outcome(commit string) store.GitOutcome {
 	return store.GitOutcome{Operation: g.operation, Commit: commit, Notes: g.notes, Now: g.now}
 }
 
-// maxNotes bounds what is stored of what was left.
+// maxNotes limits the stored notes about entries that were left.
 const maxNotes = 200
 
 func (g *gitRun) note(path, text string) {
@@ -161,7 +162,7 @@ func (g *gitRun) note(path, text string) {
 	}
 }
 
-// plainLine makes a line to show of a name in a repository, which may be anything.
+// plainLine makes a displayable line from a name in a repository, which may be any bytes.
 func plainLine(text string) string {
 	const longest = 300
 	text = strings.Map(func(r rune) rune {
@@ -216,7 +217,7 @@ func (g *gitRun) open(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 	return gitlayout.Open(repository, schema.Or(g.parameters.RepoProjectDirectory, ""))
 }
 
-// tools are what package gitlayout needs of the store.
+// tools returns the functions of the store that package gitlayout needs.
 func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 	space := g.operation.SpaceID
 	return gitlayout.Tools{

@@ -12,12 +12,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// inviteFill is what the mail of an invite says. Organization and Inviter were chosen by users, and are shown by view.ShownName.
+// inviteFill has the values for the template of an invite's mail. Organization and Inviter were chosen by users, and
+// are shown by view.ShownName.
 type inviteFill struct {
 	Organization, Inviter, Role string
-	// Until is when the invite ends; "" is never.
+	// Until is when the invite expires; "" means never.
 	Until string
-	// Links are one, or those of all providers to choose from.
+	// Links has one link, or a link for each provider to choose from.
 	Links []inviteLink
 	SSO   bool
 }
@@ -46,7 +47,7 @@ var inviteHTML = html.Must(html.New("html").Parse(
 </body></html>
 `))
 
-// message writes the mail of an invite. A refusal is about this invite alone.
+// message writes the mail of an invite. Its error is about this invite only.
 func (s *inviteSending) message(ctx context.Context, m store.InviteToMail) (mail.Message, error) {
 	fill := inviteFill{
 		Organization: view.ShownName(m.Organization, "an organization"), Inviter: view.ShownName(m.Inviter, "Somebody"),
@@ -71,7 +72,7 @@ func (s *inviteSending) message(ctx context.Context, m store.InviteToMail) (mail
 	}, nil
 }
 
-// links are where the invite is accepted: our page, or the providers of an organization.
+// links returns the addresses where the invite is accepted: our page, or the providers of an organization.
 func (s *inviteSending) links(ctx context.Context, m store.InviteToMail) ([]inviteLink, error) {
 	if !m.Sso {
 		return []inviteLink{{URL: s.deps.View.InvitePage(m.Secret)}}, nil

@@ -203,8 +203,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestOrder asks for jobs of several spaces, of which some fail at first. Each space's run one after the other in the order in
-// which they were asked for, on two nodes, and each runs to its end once; those of different spaces run side by side.
+// TestOrder enqueues jobs of several spaces on two nodes; some jobs fail at first. The jobs of one space run one after
+// the other in their order, and each succeeds once. Jobs of different spaces run concurrently.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -226,7 +226,7 @@ func TestOrder(t *testing.T) {
 		failed[name] = true
 		mu.Unlock()
 		if s.N == 0 {
-			// Until a job of each space is at work: none waits for another space's.
+			// Wait until a job of each space runs: no space waits for another.
 			select {
 			case <-together:
 			case <-ctx.Done():
@@ -261,7 +261,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFailedJobIsRetried lets a job fail for good, with causes that must stay inside, and retries it.
+// TestFailedJobIsRetried lets a job fail for good, with private causes, and retries it.
 func TestFailedJobIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -326,7 +326,7 @@ func TestFailedJobIsRetried(t *testing.T) {
 	}
 }
 
-// TestPauses waits for a job that is to be tried again much later, and lets it run now.
+// TestPauses: a job that waits for a much later attempt is retried immediately on request.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -405,7 +405,7 @@ func (s singleStep) JobKind() schema.JobKind {
 	return row
 }
 
-// The environment of a process that a test kills: its database, and the kind whose jobs it runs, with their counterpart.
+// Environment variables of a process that a test kills: its database, the kind of its jobs, and their counterpart.
 const (
 	victimEnv            = "OCTAVO_TEST_JOBS_VICTIM"
 	victimKindEnv        = "OCTAVO_TEST_JOBS_VICTIM_KIND"
@@ -472,8 +472,8 @@ func (b *bench) victim(environment ...string) (kill func()) {
 	return kill
 }
 
-// TestKilledProcess kills a process that runs a job, as the kernel would. Another one runs the job again, and those that were
-// asked for later come after it. A node that lives keeps its jobs.
+// TestKilledProcess kills a process that runs a job, like the kernel. Another process runs the job again, and later
+// jobs after it. A live node keeps its jobs.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -510,7 +510,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// TestTotals counts jobs as metrics show them.
+// TestTotals checks the metrics' numbers of jobs.
 func TestTotals(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -91,7 +91,7 @@ func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	if err := b.st.Issues.IngestConversations(t.Context(), organization, "email", time.Now(), list); err != nil {
 		t.Fatal(err)
 	}
-	// By hand, because the job of the ingest would ask for this one once more.
+	// By hand, because the ingest's job would enqueue this one a second time.
 	analysis := func() issues.Analysis { return issueAnalysis{method: conversations.NewMethod()} }
 	if err := b.st.Issues.AnalyzeConversations(t.Context(), organization, analysis); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	}
 }
 
-// mailHeld dies after the server has taken the second of some mails, and before it says so.
+// mailHeld dies after the server has accepted the second mail and before the server's answer.
 func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 2)
 	server := mailtest.New(t, mailtest.Options{Data: func(mailtest.Mail) error {

@@ -32,8 +32,8 @@ func kindsNamed(name string) []Kind {
 	return slices.DeleteFunc(Kinds(), func(k Kind) bool { return k.Name != name })
 }
 
-// depsOnLoopback are what kinds of jobs work with in the process that is killed, and in the one that goes on. The counterpart, an address
-// with a port, is that of the translator, of the language model or of the server for mails; the others are named by what the jobs are about.
+// depsOnLoopback are the jobs' dependencies in the killed process and in its successor. The counterpart is the address
+// of the translator, the language model or the mail server. Other servers' addresses are in the jobs' objects.
 func depsOnLoopback(st *store.Store, counterpart string) (Deps, error) {
 	policy, err := outbound.ParsePolicy([]string{outboundtest.Loopback})
 	if err != nil {
@@ -61,7 +61,7 @@ func depsOnLoopback(st *store.Store, counterpart string) (Deps, error) {
 	return deps, nil
 }
 
-// held is where the exchange of a job with its counterpart stands still until the job's process is dead.
+// held pauses a job's exchange with its counterpart until the job's process is dead.
 type held struct {
 	t  testing.TB
 	at int
@@ -76,7 +76,7 @@ func hold(t testing.TB, at int) *held {
 	return &held{t: t, at: at, reached: make(chan struct{}), dead: make(chan struct{})}
 }
 
-// next is called by the counterpart in the middle of each exchange. It returns late from one of them.
+// next is called by the counterpart in the middle of each exchange. It delays one of them.
 func (h *held) next() {
 	h.mu.Lock()
 	h.asked++
@@ -104,18 +104,18 @@ func (h *held) half(w http.ResponseWriter, text string) {
 	_, _ = w.Write([]byte(text[len(text)/2:]))
 }
 
-// exchange is a job in the middle of which its process is killed.
+// exchange is a job whose process is killed during the job.
 type exchange struct {
 	kind        string
 	counterpart string
-	// reached returns when the process is to die, release lets the counterpart go on once it is dead.
+	// reached returns when the process should be killed. release lets the counterpart continue once it is dead.
 	reached, release func()
-	// dead checks what there is after the kill, after what another process has made of it.
+	// dead checks the state after the kill; after checks it once another process has finished the job.
 	dead, after func()
 }
 
-// TestKilledInTheMiddle kills the process of a job, as the kernel would, while its counterpart answers. Another node takes over, and the
-// result is as if nothing had happened, but for what the counterpart has heard twice.
+// TestKilledInTheMiddle kills the process of a job, as the kernel would, while its counterpart answers. Another node
+// takes over. The result is the same as without the kill, except for repeated requests to the counterpart.
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*bench, *storetest.Tenant) exchange{

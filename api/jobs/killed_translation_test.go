@@ -52,7 +52,7 @@ func (b *bench) fill(tenant *storetest.Tenant, pages int, document func(i int) s
 	}
 }
 
-// translated asks for a run of a new translation of a tenant's space into German.
+// translated requests a run of a new translation of a tenant's space into German.
 func (b *bench) translated(tenant *storetest.Tenant) store.Translation {
 	b.t.Helper()
 	instructions, err := schema.EncodeJSON(schema.NewDocument())
@@ -115,7 +115,7 @@ func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswe
 	spaces := func() int {
 		return b.count("select count(*) from spaces where organization_id = $1", tenant.Organization.ID)
 	}
-	// stored are the texts that were translated before the kill.
+	// stored has the texts that were translated before the kill.
 	stored := map[string]bool{}
 	return exchange{
 		kind: schema.TranslateSpace{}.Kind(), counterpart: strings.TrimPrefix(libre.URL, "http://"), reached: h.untilReached, release: h.release,
@@ -187,7 +187,8 @@ func translationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	return e
 }
 
-// holdTable stops whoever changes certain rows of a table, until release is called. reached returns when somebody is stopped.
+// holdTable blocks changes of certain rows of a table until release is called. reached returns when a change is
+// blocked.
 func (b *bench) holdTable(table, event, when string) (reached, release func()) {
 	b.t.Helper()
 	const key = 4711

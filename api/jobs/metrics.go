@@ -85,8 +85,8 @@ func (m *Metrics) set(totals []store.JobTotals) {
 // watchEvery is the pause between two looks at the totals.
 const watchEvery = 15 * time.Second
 
-// Watch shows the totals of all nodes' jobs until the context ends. Nodes without the role jobs watch, too: they see that no
-// node takes the jobs they ask for.
+// Watch shows the totals of all nodes' jobs until the context ends. Nodes without the role jobs also watch: their
+// metrics show if no node runs the jobs that they enqueue.
 func (m *Metrics) Watch(ctx context.Context, st *store.Store, log *slog.Logger) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

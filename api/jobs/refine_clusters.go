@@ -9,16 +9,16 @@ import (
 	"github.com/octavo-docs/octavo/store/issues"
 )
 
-// Refiner has a language model write about a cluster of issues of which it is told the titles. language is empty if it is not known.
-// What is empty in the answer, the model had nothing to say about. Its errors are of type *provider.Error.
+// Refiner lets a language model write a title and a summary of a cluster, from the titles of its issues. language is
+// empty if it is unknown. A text is empty if the model had none. Its errors are of type *provider.Error.
 type Refiner interface {
 	Refine(ctx context.Context, language string, titles []string) (title, overview string, err error)
 }
 
-// refineClusters asks about one cluster after the other. What it has been told stays if it is stopped.
+// refineClusters refines one cluster after the other. Finished clusters stay refined if it is stopped.
 func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) error {
 	if d.Refiner == nil {
-		return nil // The setting was taken back: the titles of the built-in method stay.
+		return nil // the setting was removed: the titles of the built-in method stay
 	}
 	after := ""
 	for {
@@ -44,7 +44,8 @@ func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) err
 	}
 }
 
-// aboutText reports whether a failure is about one cluster alone. It keeps what it has: the next may fare better.
+// aboutText reports whether a failure is about one cluster only. That cluster stays unchanged, and the next cluster may
+// succeed.
 func aboutText(reason *provider.Reason) bool {
 	return reason == provider.Refused || reason == provider.Cut || reason == provider.Malformed
 }

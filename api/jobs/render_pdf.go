@@ -16,7 +16,7 @@ import (
 func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	wanted, err := d.Store.PDF(ctx, args.Space, args.Key)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return nil // The space is gone, or nobody has wanted it for a day.
+		return nil // the space is deleted, or nobody has requested the PDF for a day
 	}
 	if err != nil || wanted.Content != "" {
 		return err
@@ -43,8 +43,8 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	return err
 }
 
-// pdfSource reads what a PDF is made of; its texts and images are read when the renderer gets them. Hidden pages,
-// and those below them, are in it only if the page that was asked for is one. Links have no text and are skipped.
+// pdfSource reads the source of a PDF. Its texts and images are read when the renderer gets them. Hidden pages, with
+// the pages below them, are included only if the requested page is one of them. Links have no text and are skipped.
 func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FrontEnds are told what has changed. An error is a text for users.
+// FrontEnds notifies front ends of changes. Its errors are texts for users.
 type FrontEnds interface {
 	Revalidate(ctx context.Context, tags []string) error
 }
 
-// revalidateFrontEnds tells changes until there are none. One that was told and could not be forgotten is told again.
+// revalidateFrontEnds sends changes until there are none. A sent change that could not be deleted is sent again.
 func revalidateFrontEnds(ctx context.Context, d Deps, args schema.RevalidateFrontEnds) error {
 	if d.FrontEnds == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no OCTAVO_FRONT_ENDS"})

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// ears is a front end that hears nothing at first.
+// ears is a front end that fails at first.
 type ears struct {
 	mu    sync.Mutex
 	deaf  int
@@ -53,8 +53,8 @@ func (b *bench) untold() (n int) {
 	return n
 }
 
-// TestFrontEndsAreTold has a front end that fails twice. It hears once of each thing that changed, and what changes later in
-// another call.
+// TestFrontEndsAreTold has a front end that fails twice. It is notified once of each changed object, and of later
+// changes in another call.
 func TestFrontEndsAreTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -73,7 +73,7 @@ func TestFrontEndsAreTold(t *testing.T) {
 	}
 }
 
-// TestFrontEndsAreToldLater lets a change settle: nobody hears of it before.
+// TestFrontEndsAreToldLater: front ends are notified of a change only after it has settled.
 func TestFrontEndsAreToldLater(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -86,7 +86,7 @@ func TestFrontEndsAreToldLater(t *testing.T) {
 	}
 }
 
-// TestNobodyToTell has a front end that cannot be reached: the job says why, and the change waits for it.
+// TestNobodyToTell has an unreachable front end: the job has the reason, and the change waits.
 func TestNobodyToTell(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -50,16 +50,16 @@ type Config struct {
 	// Poll is how often to look for jobs whose notification was lost, and for jobs that wait for their turn; 0 means
 	// 1 s.
 	Poll time.Duration
-	// Settle is how old a change must be before front ends hear of it: older than what any node still answers from memory. 0 means
+	// Settle is how old a change must be before front ends are notified: older than any node's cached answers. 0 means
 	// at once.
 	Settle time.Duration
 	// LostAfter is how long a node must be without its lock before its jobs are lost; 0 means 10 s.
 	LostAfter time.Duration
 	// Pause is the time between two attempts; nil means one that grows from a second to an hour.
 	Pause func(attempt int) time.Duration
-	// Ended hears of each attempt that ended, after the database knows.
+	// Ended is called with each ended attempt, after it is stored.
 	Ended func(schema.JobState)
-	// instead is done in place of the work of every kind; tests set it.
+	// instead replaces the work of every kind in tests.
 	instead func(context.Context, schema.JobArgs) error
 }
 
@@ -71,7 +71,7 @@ type Runner struct {
 	id     string
 	client *river.Client[pgx.Tx]
 	lock   *postgres.Lock
-	// kick asks for a look at the turns before the next poll.
+	// kick requests a check of the turns before the next poll.
 	kick   chan struct{}
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -123,7 +123,7 @@ func New(cfg Config) (*Runner, error) {
 
 // Start runs jobs until Stop.
 func (r *Runner) Start(ctx context.Context) error {
-	// The lock comes first: other nodes rescue the jobs of one without it.
+	// Take the lock first, because other nodes rescue the jobs of a node without its lock.
 	if err := r.live(ctx); err != nil {
 		return fmt.Errorf("cannot start jobs: %w", err)
 	}
@@ -140,7 +140,8 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs, lets those that run finish for a while, and then cancels them: they run again elsewhere.
+// Stop takes no more jobs, lets running jobs finish for a while, and then cancels them. Cancelled jobs run again
+// elsewhere.
 func (r *Runner) Stop(ctx context.Context) error {
 	err := r.client.Stop(ctx)
 	r.cancel()
@@ -163,7 +164,7 @@ func (r *Runner) live(ctx context.Context) (err error) {
 	return err
 }
 
-// listen measures the attempts that ended, and looks for those who waited for them.
+// listen measures the ended attempts, and lets waiting jobs start.
 func (r *Runner) listen(ctx context.Context, ended <-chan *river.Event) {
 	for {
 		select {
@@ -201,8 +202,8 @@ func outcome(event *river.Event) schema.JobState {
 	}
 }
 
-// tend does what river leaves to others: turns, the jobs of nodes that ended, changes that front ends must hear of,
-// events that webhooks must, and specifications whose time has come.
+// tend does the periodic work that river does not do: turns, the jobs of dead nodes, changes for front ends, events for
+// webhooks, and due specifications.
 func (r *Runner) tend(ctx context.Context) {
 	tick := time.NewTicker(r.cfg.Poll)
 	defer tick.Stop()
@@ -291,10 +292,10 @@ func orDefault(d, absent time.Duration) time.Duration {
 	return absent
 }
 
-// quiet passes on river's warnings: what it says of single jobs is said here, with their causes.
+// quiet passes on river's warnings only: the runner itself logs single jobs with their causes.
 type quiet struct{ slog.Handler }
 
-// Enabled leaves out what is below a warning.
+// Enabled excludes levels below a warning.
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }

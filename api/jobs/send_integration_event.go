@@ -61,13 +61,13 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests:
 		return failure // It asks for another attempt.
 	case status >= 400 && status <= 499:
-		return GiveUp(failure) // It has understood, and would answer the same again.
+		return GiveUp(failure) // a retry would get the same answer
 	}
 	return failure
 }
 
-// environmentOf builds what the integration's script gets beside the event. The secrets of the integration are not in it: nobody gets
-// them back.
+// environmentOf builds the environment that the integration's script gets with the event. It has no secrets of the
+// integration, because secrets are never returned.
 func environmentOf(ctx context.Context, d Deps, dispatch store.Dispatch) ([]byte, error) {
 	name := dispatch.Integration.Name
 	integration, err := d.View.Integration(dispatch.Integration)

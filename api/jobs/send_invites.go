@@ -15,9 +15,9 @@ type Mailer interface {
 	Open(ctx context.Context) (*mail.Connection, error)
 }
 
-// sendInvites sends the mails of an organization that wait, each at most once but for one that was being sent when the process
-// ended: that one comes twice, with the same Message-ID and link. What is wrong with one mail does not hold up the others; what is
-// wrong with the server holds up all, and their list says why.
+// sendInvites sends the waiting mails of an organization, each at most once. The exception is a mail in transfer when
+// the process ended: it is sent twice, with the same Message-ID and link. A problem with one mail does not delay the
+// others. A problem with the server delays all, and their list shows the reason.
 func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()
@@ -50,7 +50,7 @@ func (s *inviteSending) close() {
 	}
 }
 
-// postponed asks for another attempt if there are mails that the server does not take now.
+// postponed requests another attempt if the server refuses mails temporarily.
 func (s *inviteSending) postponed() error {
 	if s.waiting == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (s *inviteSending) postponed() error {
 	return &schema.Error{Code: schema.CodeUnavailable, Message: fmt.Sprintf("%d mails wait: the list of invites says why", s.waiting)}
 }
 
-// send sends a mail and notes what became of it. An error is about all mails.
+// send sends a mail and records the outcome. Its error is about all mails.
 func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
 	}
 	failed := s.conn.Send(message)
 	if failed == nil {
-		// The mail is with the server: this is noted even if the job is to end.
+		// The server has the mail, so this is recorded even if the job must end.
 		return s.deps.Store.InviteMailSent(context.WithoutCancel(ctx), m)
 	}
 	why, ok := errors.AsType[*mail.Error](failed)
@@ -106,9 +106,9 @@ func (s *inviteSending) open(ctx context.Context) error {
 	return nil
 }
 
-// unable notes at all mails why none can be sent. Its causes are texts for users.
+// unable records the reason why no mail can be sent with all mails. Its causes are texts for users.
 func (s *inviteSending) unable(ctx context.Context, cause error) error {
-	if ctx.Err() != nil { // It is not the server's fault.
+	if ctx.Err() != nil { // the mail server is not at fault
 		return ctx.Err()
 	}
 	if err := s.deps.Store.InviteMailsNotSent(ctx, s.organization, cause.Error()); err != nil {

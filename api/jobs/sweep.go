@@ -35,9 +35,9 @@ type SweepConfig struct {
 	GitCacheBytes int64
 }
 
-// Sweep deletes expired rows and files, in batches of bounded size. It runs about once a minute, and without a pause
-// while more is left. Readers ignore expired rows before the sweep deletes them. Each node may sweep, because each has
-// files of its own.
+// Sweep deletes expired rows and files, in batches of limited size. It runs about once a minute, and continuously while
+// more is left. Readers ignore expired rows before the sweep deletes them. Every node sweeps, because every node has
+// its own files.
 type Sweep struct{ cfg SweepConfig }
 
 // NewSweep builds a sweep. It starts nothing.
@@ -132,7 +132,7 @@ func repeat(ctx context.Context, step func(context.Context) (more bool, err erro
 	defer cancel()
 	for more = true; more; {
 		if more, err = step(bounded); err != nil {
-			// Running out of time is no error: the next sweep goes on.
+			// A time-out is not an error: the next sweep continues.
 			late := bounded.Err() != nil && ctx.Err() == nil
 			if late {
 				err = nil

@@ -31,21 +31,23 @@ func Kinds() []Kind {
 	}
 }
 
-// Deps are what the work of jobs needs. They are not those of requests, which jobs must not keep from working.
+// Deps are the dependencies of jobs. They are separate from the dependencies of requests, so that jobs cannot block
+// requests.
 type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil if there is none. PDFMemory is what it probably needs at most for a part of one.
+	// Renderer makes PDFs; nil if there is none. PDFMemory is the estimated most memory that it needs for a part of a
+	// PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
-	// FrontEnds hear of what has changed; nil if there are none.
+	// FrontEnds notifies front ends of changes; nil if there are none.
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil if there is none.
 	Translator translation.Provider
 	// Tunnels take the events of integrations in development mode; nil if this node sends none.
 	Tunnels Tunnels
-	// View presents what jobs send, as answers to requests present it.
+	// View presents the resources that jobs send, like answers to requests.
 	View view.Presenter
 	// Specs reads OpenAPI specifications; nil if this node fetches none.
 	Specs Specs
@@ -61,7 +63,7 @@ type Deps struct {
 	Mail Mailer
 }
 
-// Kind is a row of the table: what holds for all jobs of the kind, and how one is done.
+// Kind is a row of the table: the properties of all jobs of the kind, and the function that does one.
 type Kind struct {
 	schema.JobKind
 	add func(schema.JobKind, *river.Workers, *Runner) error

@@ -72,7 +72,7 @@ func generatedPage(i int) schema.Document {
 	return schema.NewDocument(blocks...)
 }
 
-// heap gives the bytes that the last collection found alive, and those of all objects.
+// heap returns the live bytes after the last garbage collection, and the bytes of all objects.
 func heap() [2]uint64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)

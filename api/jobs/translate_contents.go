@@ -23,7 +23,7 @@ type reusable struct {
 	translatedPage
 }
 
-// eachContent reads the reusable contents that pages name, but for those that were seen.
+// eachContent reads the reusable contents that pages name, except those in seen.
 func (t *translator) eachContent(ctx context.Context, pages []translatedPage, seen map[string]string, visit func(*reusable) error) error {
 	for i := range pages {
 		if pages[i].document == nil {
@@ -55,8 +55,8 @@ func (t *translator) eachContent(ctx context.Context, pages []translatedPage, se
 	return nil
 }
 
-// content puts translations into a reusable content, and gives the id of the file that the copy has instead: that of the source's if
-// nothing in it was translated. Files do not change, so it has an id of what is in it.
+// content puts translations into a reusable content and returns the id of the copy's file. Without translated text that
+// is the source's file. Files are immutable, so the id is derived from the contents.
 func (t *translator) content(c *reusable, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace) string {
 	for _, r := range fill(c.places, known) {
 		r.Page, r.Segment = c.page, c.id+"/"+r.Segment

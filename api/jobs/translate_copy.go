@@ -17,7 +17,7 @@ type translatedPage struct {
 	node tree.Node
 	// document is a clone of the source's; nil for a page without one.
 	document *schema.Document
-	// places are those of the document and of the page's own texts.
+	// places are the places of the document and of the page's own texts.
 	places []translation.Place
 }
 
@@ -45,7 +45,7 @@ func pageOf(node tree.Node, document *schema.Document) translatedPage {
 	return p
 }
 
-// own adds the places of the page's own texts. It is to be called when the page stays where it is in memory.
+// own adds the places of the page's own texts. Call it when the page no longer moves in memory.
 func (p *translatedPage) own() {
 	field := func(id string, text *string, most int) {
 		if *text != "" {
@@ -101,7 +101,7 @@ func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage)
 	return nil
 }
 
-// copy makes the pages of the copy of what was translated. put stores their documents.
+// copy makes the pages of the copy from the translations. put stores their documents.
 func (t *translator) copy(ctx context.Context, put func([]store.Document) error) (store.TranslatedSpace, error) {
 	made := store.TranslatedSpace{Title: t.base.Space.Title}
 	t.contentBytes = 0
@@ -151,7 +151,7 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 	return made, err
 }
 
-// page puts translations into a page, but where somebody has corrected them.
+// page puts translations into a page, except where a user has corrected them.
 func (t *translator) page(
 	ctx context.Context, p *translatedPage, known map[string]store.Translated, contents map[string]string, files map[string]bool,
 	made *store.TranslatedSpace,
@@ -180,7 +180,7 @@ func (t *translator) page(
 	return &document, err
 }
 
-// fill puts the translations of places, which are known by their sources, into them, and reports what people should look at.
+// fill puts translations, by source, into their places. It reports segments that people should review.
 func fill(places []translation.Place, known map[string]store.Translated) []schema.TranslationReport {
 	var reports []schema.TranslationReport
 	for i := range places {
@@ -210,9 +210,9 @@ func reportOn(kind, page string, place *translation.Place) schema.TranslationRep
 	return schema.TranslationReport{Kind: kind, Page: page, Segment: place.ID, Text: string(text)}
 }
 
-// keepCorrections finds the segments of a page that somebody has corrected in the copy. There the page gets what the last run made, so
-// that the merge sees no change and keeps the correction whole. A correction is outdated once its source is another than it was when
-// somebody last touched it.
+// keepCorrections finds the segments of a page that somebody has corrected in the copy. There the page gets the last
+// run's text, so that the merge sees no change and keeps the whole correction. A correction is outdated once its source
+// has changed since the last edit of the correction.
 func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
 	id := p.node.ID
 	was, isMade := t.made[id]
@@ -255,7 +255,7 @@ func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sou
 	return nil
 }
 
-// places gives the places of a page of a space by their ids.
+// places returns the places of a page of a space by their ids.
 func (t *translator) places(ctx context.Context, space string, node tree.Node) (map[string]*translation.Place, error) {
 	texts, _, err := t.deps.Store.DocumentsWithin(ctx, space, []string{node.Document}, 0)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 // noTranslator is the reason of runs on an installation without a translator.
 const noTranslator = "this installation has no translator: its operator can set OCTAVO_TRANSLATOR and OCTAVO_TRANSLATOR_URL"
 
-// translateSpace runs a translation: it translates the segments of the source that it has not translated before, and brings the copy
-// up to date. What comes from the translator is stored batch by batch, so an attempt goes on where the last one stopped.
+// translateSpace runs a translation: it translates the segments of the source that it has not translated before, and
+// brings the copy up to date. Translations are stored batch by batch, so an attempt continues where the last one
+// stopped.
 func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) error {
 	organization, run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
@@ -30,7 +31,7 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	}
 	err = explainTranslation(runTranslation(ctx, d, args, organization))
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
-		return err // A node that stops leaves the run as it is: another one goes on.
+		return err // A stopping node leaves the run unchanged, so another node continues it.
 	}
 	reason := internalReason
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
@@ -96,12 +97,13 @@ type translator struct {
 	run  string
 	work translation.Work
 
-	// made, edited and source are the pages of before, by id.
+	// made, edited and source are the pages of the previous run, by id.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction
 
-	// waiting are the segments that are sent next, asked has their keys, and refused those of which no translation is kept, so that they
-	// are not asked for twice. What was kept is known by the database: a run of many pages holds few segments in memory.
+	// waiting has the segments that are sent next, and asked their keys. refused has the keys of refused segments, so
+	// that they are not sent twice. The database has the stored translations, so a run of many pages holds few segments
+	// in memory.
 	waiting        []translation.Segment
 	asked, refused map[string]bool
 
@@ -143,7 +145,8 @@ func (t *translator) begin() error {
 	return nil
 }
 
-// termIn gives the term of a language. Glossaries may spell a language with capitals, and have no term for a country alone.
+// termIn returns the term of a language. Glossaries may spell a language with capitals, and have no term for a country
+// alone.
 func termIn(terms map[string]string, language string) string {
 	base, _, _ := strings.Cut(language, "-")
 	for _, code := range []string{language, base} {
@@ -187,7 +190,7 @@ func (t *translator) translate(ctx context.Context) error {
 	return t.send(ctx)
 }
 
-// add lets the segments of places wait that have no translation yet, and sends those that wait once they are many.
+// add queues the segments of places that have no translation yet, and sends the queue once it is long enough.
 func (t *translator) add(ctx context.Context, places []translation.Place) error {
 	segments, known, err := t.known(ctx, places)
 	if err != nil {
@@ -213,7 +216,7 @@ func (t *translator) send(ctx context.Context) error {
 	return err
 }
 
-// keep stores what the translator answered. What it refused is not kept: it is asked again at the next run.
+// keep stores the translator's answers. Refused segments are not stored, so the next run sends them again.
 func (t *translator) keep(ctx context.Context, done []translation.Done) error {
 	var kept []store.Translated
 	words := 0
@@ -231,7 +234,7 @@ func (t *translator) keep(ctx context.Context, done []translation.Done) error {
 	return t.deps.Store.KeepTranslated(ctx, t.base.Translation.ID, t.run, kept, words)
 }
 
-// known gives the segments of places, and those that were translated before by their sources.
+// known returns the segments of places, and their earlier translations by source.
 func (t *translator) known(ctx context.Context, places []translation.Place) ([]translation.Segment, map[string]store.Translated, error) {
 	var segments []translation.Segment
 	var keys []string

@@ -29,7 +29,7 @@ func (s stopping) Check(ctx context.Context, _, _ string) error {
 	return ctx.Err()
 }
 
-// A node that stops does not fail a run, which another one goes on with.
+// A stopping node does not fail a run: another node continues it.
 func TestTranslationOfStoppedNode(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -82,7 +82,7 @@ func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// watched is a translator that counts how often it was asked for each text, and refuses some.
+// watched is a translator that counts the requests for each text, and refuses some texts.
 type watched struct {
 	translationtest.Loudly
 	asked   func(source string)
@@ -100,8 +100,8 @@ func (w watched) Translate(ctx context.Context, b translation.Batch) ([]string, 
 	return translations, err
 }
 
-// TestTranslationHoldsFewSegments: the segments and documents that a run has in memory do not grow with the pages, even if the
-// translator refuses many. What comes on every page is asked for on one.
+// TestTranslationHoldsFewSegments: the segments and documents that a run has in memory do not grow with the pages, even
+// if the translator refuses many. A text that is on every page is requested once.
 func TestTranslationHoldsFewSegments(t *testing.T) {
 	t.Parallel()
 	const perPage = 10

@@ -17,7 +17,7 @@ var errGivesWay = errors.New("the job gives way to others")
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn
-	// waiting has the job of each kind that found no worker at the last look. Only tend uses it.
+	// waiting is, for each kind, the job that found no free worker at the last check. Only tend uses it.
 	waiting map[string]int64
 	looked  time.Time
 }
@@ -26,13 +26,12 @@ type turns struct {
 type turn struct {
 	kind   string
 	slowAt time.Time
-	// found says that a transfer of the job is slow, and noted that the database knows that the job is.
+	// found means that a transfer of the job is slow. noted means that the database has recorded that.
 	found, noted bool
 	end          context.CancelCauseFunc
 }
 
-// begins notes that a job runs. The context ends when the job is to give way. A transfer that is slow makes the job
-// slow.
+// begins records that a job runs. The context ends when the job must give way. A slow transfer makes the job slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}
@@ -108,7 +107,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	return nil
 }
 
-// noteSlow tells the database which jobs are slow.
+// noteSlow records the slow jobs in the database.
 func (r *Runner) noteSlow(ctx context.Context, now time.Time) error {
 	var slow []int64
 	r.turns.mu.Lock()
@@ -127,7 +126,7 @@ func (r *Runner) noteSlow(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// full are the kinds all of whose workers are busy on this node.
+// full returns the kinds whose workers on this node are all busy.
 func (r *Runner) full() []string {
 	busy := map[string]int{}
 	r.turns.mu.Lock()

@@ -28,7 +28,7 @@ func (j ofKind) Subject() schema.JobSubject {
 	return schema.JobSubject{Organization: j.Organization, Part: j.Space}
 }
 
-// askAs asks for a job that a user made.
+// askAs enqueues a job on behalf of a user.
 func (b *bench) askAs(user string, job ofKind) {
 	b.t.Helper()
 	ctx := postgres.By(b.t.Context(), postgres.Actor{Type: schema.ActorUser, ID: user})
@@ -38,10 +38,10 @@ func (b *bench) askAs(user string, job ofKind) {
 	}
 }
 
-// party is who made a job, and where.
+// party is the user and the organization of a job.
 type party struct{ user, organization string }
 
-// running gives the parties of the jobs of a kind that run.
+// running returns the parties of the jobs of a kind that run.
 func (b *bench) running(kind string) []party {
 	b.t.Helper()
 	rows, err := b.conn.Query(b.t.Context(), `select metadata ->> 'user', metadata ->> 'organization' from river_job
@@ -59,7 +59,7 @@ func (b *bench) running(kind string) []party {
 	return parties
 }
 
-// apart tells whether no user and no organization has two of the jobs.
+// apart reports whether each user and each organization has at most one of the jobs.
 func apart(parties []party) bool {
 	seen := map[string]bool{}
 	for _, p := range parties {
@@ -71,10 +71,10 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody waits: jobs of a
-// user with many organizations, of an organization with many users, and of as many strangers as there are workers,
-// all slow. Others' jobs are done all the same. While they wait, no user and no organization has two jobs at work,
-// and what gave way has lost no attempt.
+// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody waits: jobs of a user
+// with many organizations, of an organization with many users, and of as many strangers as there are workers, all slow.
+// Other users' jobs run nevertheless. While they wait, no user and no organization has two running jobs, and stopped
+// jobs lose no attempt.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

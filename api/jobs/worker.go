@@ -57,7 +57,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 // lastAttempt is the key of the context's value that says that a failure is final.
 type lastAttempt struct{}
 
-// again reports whether a job of this context that fails with an error is tried again.
+// again reports whether a job of this context is retried after an error.
 func again(ctx context.Context, kind schema.JobKind, err error) bool {
 	last, _ := ctx.Value(lastAttempt{}).(bool)
 	_, final := errors.AsType[*hopeless](err)
@@ -71,7 +71,7 @@ type hopeless struct{ error }
 
 func (h *hopeless) Unwrap() error { return h.error }
 
-// abandoned tells river to try no more. Its text is stored, so it is the reason alone.
+// abandoned makes river stop retrying. Its text is stored, so it has only the public reason.
 type abandoned struct {
 	reason string
 	cancel error
@@ -93,7 +93,7 @@ func (w *worker[A]) try(ctx context.Context, args A) (err error) {
 	return w.work(ctx, w.runner.deps, args)
 }
 
-// internalReason hides a cause that is not for users.
+// internalReason replaces a cause that users must not see.
 const internalReason = "an internal error; the server's log has its cause, with the id of this job"
 
 func (w *worker[A]) reason(ctx context.Context, err error) string {

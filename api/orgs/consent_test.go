@@ -20,7 +20,7 @@ var emailInviteShape = shape.Of{
 	"organization?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(2, 255)}),
 }
 
-// TestNobodyIsMadeAMember invites a stranger: until the stranger accepts, neither side sees anything of the other.
+// TestNobodyIsMadeAMember invites a new user: until the user accepts, neither side sees anything of the other.
 func TestNobodyIsMadeAMember(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,7 +63,7 @@ func TestNobodyIsMadeAMember(t *testing.T) {
 	if l := apitest.Line(own["items"].([]any)[0].(map[string]any), "organization.id", "organization.title", "id"); l != h.Ours.Organization.ID+" ours "+stranger.ID {
 		t.Error(l)
 	}
-	// Nobody else can accept the invite.
+	// Another user cannot accept the invite.
 	_, other := storetest.User(t, h.Store, "other")
 	for _, who := range []string{other, h.Theirs.Tokens[schema.RoleAdmin]} {
 		h.WantError(h.Do("POST", s.Org+"/invites/"+stranger.ID, who, nil), 404)

@@ -24,7 +24,7 @@ const publicBase = "https://docs.example.com/base"
 
 var inviteLink = regexp.MustCompile(`https://docs\.example\.com/base(/v1/invites/accept\?link=[a-z2-7]{52})`)
 
-// linkIn is the path of the link in a mail, the same in both alternatives.
+// linkIn returns the path of the link in a mail, which is the same in both alternatives.
 func linkIn(t *testing.T, m mailtest.Mail) string {
 	t.Helper()
 	inText, inHTML := inviteLink.FindAllStringSubmatch(m.Text, -1), inviteLink.FindAllStringSubmatch(html.UnescapeString(m.HTML), -1)
@@ -34,7 +34,7 @@ func linkIn(t *testing.T, m mailtest.Mail) string {
 	return inText[0][1]
 }
 
-// pending is the mail of the invite to an address, as the organization's admin sees it.
+// pending returns the mail of the invite to an address, in the admin's view.
 func pending(s apitest.Support, email string) (id, line string) {
 	s.H.T.Helper()
 	for _, item := range s.H.Want(200, "GET", s.Org+"/invites", s.Token, nil)["items"].([]any) {
@@ -84,7 +84,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("the list shows the secret")
 	}
 
-	// Looking changes nothing, however often.
+	// Reading the page any number of times changes nothing.
 	before := h.Rows()
 	for range 2 {
 		a := h.Do("GET", path, "", nil, browser...)
@@ -104,7 +104,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("a look changed something")
 	}
 
-	// Of several at once one is accepted.
+	// Of several concurrent requests, one is accepted.
 	var wait sync.WaitGroup
 	pages := make([]apitest.Answer, 4)
 	for i := range pages {
@@ -141,7 +141,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 	}
 }
 
-// TestLinkGivesNoTokenOfAnAccountInUse: whoever reads a person's mail must not become that person.
+// TestLinkGivesNoTokenOfAnAccountInUse: reading a person's mail must not be enough to act as that person.
 func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -177,7 +177,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	}
 }
 
-// TestLinksEnd: a link ends with its invite, whatever ends that, and when another mail is sent.
+// TestLinksEnd: a link expires with its invite, for whatever reason, and when another mail is sent.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -232,7 +232,7 @@ func TestResend(t *testing.T) {
 	if a := h.Do("GET", linkIn(t, mails[1]), "", nil); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	// A person is not flooded, by whichever organization.
+	// A person gets a limited number of mails from all organizations together.
 	h.Exec("update mail_counts set mails = 10 where subject = $1", user)
 	h.Want(200, "POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites", h.Theirs.Tokens[schema.RoleAdmin], `{"emails":["ann@example.com"]}`)
 	h.Want(200, "POST", again, s.Token, nil)
@@ -248,7 +248,8 @@ func TestResend(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+"/invites/"+h.Ours.Users[schema.RoleRead].ID+"/resend", s.Token, nil), 404)
 }
 
-// TestMailServerFails: what is wrong with one mail ends that mail; what is wrong with the server is shown at all, and they wait.
+// TestMailServerFails: a problem with one mail ends that mail. A problem with the server is shown at all mails, and
+// they wait.
 func TestMailServerFails(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -288,7 +289,7 @@ func TestMailServerFails(t *testing.T) {
 	}
 	wantMail(s, "late@example.com", "waiting the mail server does not accept the login (535 5.7.8)")
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
-	// News wakes those that wait.
+	// A new mail makes the waiting ones try again.
 	s.Invite(`{"emails":["next@example.com"]}`)
 	jobstest.RunMails(t, h.Store, server.Sender(t), publicBase)
 	wantMail(s, "late@example.com", "sent <nil>")
@@ -382,7 +383,7 @@ func TestMailOfSSOInvite(t *testing.T) {
 	wantMail(s, "gone@example.com", "failed the organization has no active provider to log in with: set one up and send the invite again")
 }
 
-// TestWithoutMailServer invites as ever, and says that nobody hears of it.
+// TestWithoutMailServer: invites work, and the answer says that no mail is sent.
 func TestWithoutMailServer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

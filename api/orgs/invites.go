@@ -110,8 +110,8 @@ const maxEmail = 254
 var mailHost = regexp.MustCompile(`^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+` +
 	`\p{L}[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}]$`)
 
-// isEmail tells whether a text is a single address at a domain and nothing more, such as a name. Addresses at this
-// machine and at IP addresses are refused: the operator's mail server would deliver to itself.
+// isEmail reports whether a text is exactly one address at a domain, without a name. Addresses at this machine and at
+// IP addresses are refused, because the operator's mail server would deliver to itself.
 func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || len(text) > maxEmail {
@@ -175,7 +175,8 @@ type inviteUsersRequest struct {
 	} `body:"json"`
 }
 
-// invite gives each person the role named beside the address, else the request's role, else the organization's default.
+// invite invites each person with the role next to the address, or else the request's role, or else the organization's
+// default.
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (schema.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)

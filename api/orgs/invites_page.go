@@ -42,7 +42,7 @@ var acceptedPage = template.Must(template.New("accepted").Parse(
 {{else}}<p>Your account was there before, so that there is no new token: use yours.</p>
 {{end}}`))
 
-// linkGone refuses a link that leads to no invite. Whether it ever did is not said.
+// linkGone refuses a link without an invite. It does not reveal whether there ever was one.
 func linkGone(err error) error {
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return &schema.Error{
@@ -52,7 +52,7 @@ func linkGone(err error) error {
 	return err
 }
 
-// showPage shows what is offered, and changes nothing.
+// showPage shows the invite, and changes nothing.
 func (h *invites) showPage(ctx context.Context, _ *access.Caller, r *showInvitePageRequest) (frame.Page, error) {
 	row, err := h.store.InviteByLink(ctx, *r.Link)
 	if err != nil {

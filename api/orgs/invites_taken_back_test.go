@@ -47,7 +47,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		h.Want(204, "DELETE", s.Org+"/link-invites/"+link, s.Token, nil)
 		return id, token
 	}
-	// given makes a guest, and gives the guest or a team of the guest a role on content.
+	// given makes a guest, and grants the guest or a team of the guest a role on content.
 	given := func(h *apitest.Harness, permissions, subject string, role schema.Role) (id, token, about string) {
 		h.T.Helper()
 		id, token = follow(h, map[string]any{"role": schema.RoleGuest})
@@ -60,7 +60,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	}
 	for _, kind := range []struct {
 		name string
-		// list shows what was given, and below it is what changes it and takes it back.
+		// list is the path of the list with the grant. Paths below it change and revoke the grant.
 		list string
 		// reads is a space that the person can read, unless the role is a guest's.
 		reads string
@@ -163,7 +163,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	})
 }
 
-// takenBack looks at what a person was given: in a list of an admin, and on a space.
+// takenBack checks a person's grant: in an admin's list, and on a space.
 type takenBack struct {
 	h                  *apitest.Harness
 	admin, list, about string
@@ -178,7 +178,7 @@ func (b takenBack) change(role string) {
 	}
 }
 
-// check wants the list to show the role, if it is there, and the space to give the role's rights, or to be hidden.
+// check requires that the list shows the role, if any, and that the space has the role's rights or is hidden.
 func (b takenBack) check(when string, role schema.Role, there bool) {
 	b.h.T.Helper()
 	found := false

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// jobs are the operations on what runs in the background for an organization.
+// jobs has the operations on an organization's background jobs.
 type jobs struct{ store *store.Store }
 
 func jobOperations(h *jobs) []frame.Operation {

@@ -83,8 +83,8 @@ func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row stor
 	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
 
-// areCertificatesOrEmpty refuses what no login could be checked by. Administrators also paste private keys by mistake, which must not be
-// shown to others.
+// areCertificatesOrEmpty refuses texts that cannot verify a login. Administrators may paste private keys by mistake,
+// and those must not be shown to others.
 func areCertificatesOrEmpty(text string) bool { return text == "" || areCertificates(text) }
 
 func areCertificates(text string) bool {
@@ -96,8 +96,8 @@ func isSSOURL(text string) bool {
 	return text == schema.NoSSOURL || schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
 }
 
-// SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does what the
-// resource shows for a missing value: empty text or schema.NoSSOURL.
+// SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does
+// the resource's form of a missing value: empty text or schema.NoSSOURL.
 type SAMLSettings struct {
 	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`

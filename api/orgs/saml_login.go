@@ -72,7 +72,7 @@ type SAMLAddress struct {
 	ID             string `path:"samlProviderId"`
 }
 
-// active finds a provider that one can log in with. Others are as good as not there.
+// active finds a provider that users can log in with. Other providers are not found.
 func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (store.SAMLProvider, error) {
 	row, err := h.provider(ctx, r)
 	if err == nil && !row.Active {
@@ -156,7 +156,8 @@ func (h *samlLogins) requests(ctx context.Context, row store.SAMLProvider) (saml
 	return samlRequests{key: key, provider: row.ID}, err
 }
 
-// mayReturnTo lets a browser go to our own origin and to those that the operator allows: whoever gets the code gets the session.
+// mayReturnTo allows redirects to our own origin and to origins that the operator allows, because the receiver of the
+// code gets the session.
 func (h *samlLogins) mayReturnTo(address string) bool {
 	target, err := url.Parse(address)
 	if err != nil || target.Fragment != "" || target.User != nil {
@@ -224,7 +225,7 @@ func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAML
 	return frame.Page{To: to, Cookies: []*http.Cookie{cookie}}, err
 }
 
-// loginOf is what the store gets of a login.
+// loginOf converts a login for the store.
 func (h *samlLogins) loginOf(row store.SAMLProvider, request samlRequest, said saml.Login, now time.Time) (store.SAMLLogin, error) {
 	length := h.sso.SessionLength
 	if length == 0 {

@@ -48,7 +48,7 @@ func ownDomain(h *apitest.Harness, domain string) {
 	}
 }
 
-// idpSession lets whoever comes to the identity provider be one person.
+// idpSession makes the identity provider treat every visitor as one person.
 type idpSession struct{ person crewjam.Session }
 
 func (s idpSession) GetSession(http.ResponseWriter, *http.Request, *crewjam.IdpAuthnRequest) *crewjam.Session {
@@ -62,8 +62,8 @@ func (s serviceList) GetServiceProvider(*http.Request, string) (*crewjam.EntityD
 	return s.descriptor, nil
 }
 
-// TestLoginAtARealProvider goes through the browser's whole way, with an identity provider that is not ours: it reads our metadata, gets
-// our request over HTTP and answers with a form.
+// TestLoginAtARealProvider performs the browser's whole login with a third-party identity provider. It reads our
+// metadata, gets our request over HTTP and answers with a form.
 func TestLoginAtARealProvider(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -156,7 +156,8 @@ func TestKeyChange(t *testing.T) {
 	}
 }
 
-// TestWhoIsLinked: an address is looked at once, and only if its domain is proved to be this organization's.
+// TestWhoIsLinked: an account is linked by its address once, and only if the address's domain is proved for this
+// organization.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -189,7 +190,7 @@ func TestWhoIsLinked(t *testing.T) {
 		if got := h.Want(200, "GET", org+"/members/"+me, token, nil); got["role"] != want || got["sso"] != true {
 			t.Errorf("%s: %v", email, got)
 		}
-		// From now on the name decides: the address may change, and another name is somebody else.
+		// From now on the name decides: the address may change, and a different name is a different person.
 		if again := h.Want(200, "GET", "/v1/user", tokenOf(t, s.LogIn(samltest.Person{NameID: email, Email: "x@elsewhere.example"})), nil); again["id"] != me {
 			t.Errorf("%s became %v", email, again)
 		}
@@ -202,14 +203,14 @@ func TestWhoIsLinked(t *testing.T) {
 	if got := h.Want(200, "GET", org+"/members/"+id, token, nil); got["role"] != "review" {
 		t.Errorf("the invite of a member was lost: %v", got)
 	}
-	// Another provider's word is another name, even of the same organization.
+	// The same name at another provider is a different name, even in the same organization.
 	other := apitest.NewSAML(h, h.Theirs, nil)
 	if a := other.LogIn(samltest.Person{NameID: "new@acme.example", Email: "new@acme.example"}); a.Status != 403 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
 
-// TestSessionsKeepToTheirOrganization: the user is an admin of both organizations, the session is for one.
+// TestSessionsKeepToTheirOrganization: the user is an admin of both organizations, but the session is valid for one.
 func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -235,7 +236,7 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	if a := h.Do("POST", site(h.Ours.Organization.ID, h.Ours.Site.ID)+"/insights/events", token, `{"events":[]}`); a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	// Of what the other organization published, a session sees what strangers see.
+	// A session sees the other organization's published content like a non-member.
 	both, target := h.Theirs.Tokens[schema.RoleAdmin], map[string]string{"organization": h.Ours.Organization.ID}
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Theirs.Organization.ID, both, `{"emailDomains":["secret.example"]}`)
 	for name, visibility := range map[string]string{"shared": "public", "hidden": "private"} {
@@ -280,7 +281,7 @@ func TestSessionsEnd(t *testing.T) {
 	h.WantError(h.Do("GET", org+"/members/"+user+"/sessions", token, nil), 403)
 	ended := func(name, token string) {
 		t.Helper()
-		// A node that remembers tokens may take it a little longer: another node has never seen it.
+		// A node may accept a cached token a little longer, so ask another node.
 		if _, err := h.Store.Authenticate(t.Context(), schema.HashToken([]byte(token))); !schema.IsCode(err, schema.CodeUnauthorized) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -353,7 +354,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestRefusedAnswers: whatever a browser brings that is not an answer to what it asked, nothing is stored.
+// TestRefusedAnswers: nothing is stored for a response that does not answer the browser's request.
 func TestRefusedAnswers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -408,7 +409,8 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestAuditOfLogins: the session is its user's, who can be found by it; the account that the login made is nobody's who was known.
+// TestAuditOfLogins: the session's entry names its user. The entry of an account that the login created has no known
+// actor.
 func TestAuditOfLogins(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// samlCookie ties an answer to the browser that asked for it: without it, a page could log its visitor in as somebody else.
+	// samlCookie ties an answer to the browser that started the login. Without it, a page could log its visitor in as
+	// another user.
 	samlCookie = "octavo_sso"
 	// samlRequestLife is how long somebody may take to log in at the identity provider.
 	samlRequestLife = 10 * time.Minute
@@ -23,7 +24,8 @@ const (
 	mostSAMLRequests = 4
 )
 
-// samlRequest is a login that a browser started. Nothing is stored of it until it is answered: the browser keeps it, signed.
+// samlRequest is a login that a browser started. The server stores nothing until the answer: the browser keeps the
+// signed request.
 type samlRequest struct {
 	ID       string `json:"i"`
 	Ends     int64  `json:"e"`
@@ -42,7 +44,7 @@ func (s samlRequests) sign(body string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// read gives the requests of a cookie that are still under way. What is not ours is as good as nothing.
+// read returns the pending requests of a cookie. It ignores entries without a valid signature.
 func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
 	var open []samlRequest
 	for part := range strings.SplitSeq(cookie, "~") {
@@ -62,8 +64,8 @@ func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
 	return open
 }
 
-// cookie writes the requests, the newest first. Identity providers answer with a form of another site, so that the cookie must go
-// along with those: browsers demand https for that. acs says where it goes.
+// cookie writes the requests, the newest first. Identity providers answer with a cross-site form, and the browser must
+// send the cookie with it. Browsers require https for that. acs is the path of the cookie.
 func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, error) {
 	address, err := url.Parse(acs)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// webhooks are the operations on the addresses that hear of what happens in an organization.
+// webhooks has the operations on the addresses that receive an organization's events.
 type webhooks struct {
 	store *store.Store
 	view  view.Presenter

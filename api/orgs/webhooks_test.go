@@ -166,7 +166,7 @@ func TestBadWebhooks(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+one+"/deliveries/nothing/redeliver", s.Token, nil), 404)
 }
 
-// TestWebhookDeliveries reads what was sent, in pages and by filters, and sends it once more.
+// TestWebhookDeliveries reads the deliveries, in pages and by filters, and sends one again.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	policy := outboundtest.Policy(t, outboundtest.Loopback)

@@ -17,7 +17,7 @@ const Skew = time.Minute
 
 const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 
-// Login is what an identity provider says of somebody.
+// Login is an identity provider's statement about a person.
 type Login struct {
 	// RequestID is the request that this answers, one of those that were expected.
 	RequestID string
@@ -30,8 +30,8 @@ type Login struct {
 	SessionEnds time.Time
 }
 
-// Read checks a response as the browser posted it, and gives what it says. expected are the requests that this browser started.
-// Errors are for people: they say what an administrator can put right, and quote nothing but names.
+// Read checks a response as the browser posted it, and returns its login. expected are the requests that this browser
+// started. Errors are for people: they say what an administrator can correct, and quote only names.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	root, err := parse(encoded)
 	if err != nil {
@@ -66,7 +66,7 @@ func Read(s Service, p Provider, encoded string, expected []string, now time.Tim
 	return checkAssertion(s, p, claim, named, expected, now)
 }
 
-// refusedBy is why a response has no assertion. It is not signed, so that only the code is shown.
+// refusedBy returns the reason why a response has no assertion. The reason is not signed, so only its code is shown.
 func refusedBy(root *etree.Element) error {
 	var response crewjam.Response
 	if err := unmarshal(root, &response); err != nil {
@@ -195,14 +195,15 @@ func checkConditions(c *crewjam.Conditions, now time.Time) error {
 	return nil
 }
 
-// audiences are whom an assertion is for. A restriction may name several services, of which crewjam's type keeps the last.
+// audiences are the intended services of an assertion. A restriction may name several, of which crewjam's type keeps
+// only the last.
 type audiences struct {
 	Restrictions []struct {
 		Audiences []string `xml:"Audience"`
 	} `xml:"Conditions>AudienceRestriction"`
 }
 
-// check refuses an assertion of which one restriction does not name us.
+// check refuses an assertion if a restriction does not name this service.
 func (a audiences) check(s Service) error {
 	if len(a.Restrictions) == 0 {
 		return errors.New("the assertion names no audience")

@@ -12,7 +12,7 @@ import (
 	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
-// The algorithms that we believe. SHA-1 is not among them.
+// The accepted algorithms. SHA-1 is not among them.
 var (
 	signatureMethods = map[string]bool{
 		dsig.RSASHA256SignatureMethod: true, dsig.RSASHA384SignatureMethod: true, dsig.RSASHA512SignatureMethod: true,
@@ -95,7 +95,7 @@ func checkSignature(signature, parent *etree.Element) error {
 	return nil
 }
 
-// verify gives what the signature of an element covers, parsed from the bytes that were verified. It must be by one of the certificates.
+// verify returns the signed element, parsed from the verified bytes. The signature must match one of the certificates.
 func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) (*etree.Element, error) {
 	signature := signatureOf(el)
 	if err := checkSignature(signature, el); err != nil {

@@ -58,7 +58,7 @@ type siteView struct {
 	id       string
 	shareKey string
 	spaces   map[string]store.ContentAccess
-	// places are where readers find the spaces: a reader of this site, here.
+	// places has the spaces' published places. A reader of this site gets the places on it.
 	places map[string]*store.SpacePlace
 	// reader is nil for members, who see every part.
 	reader *access.Reader

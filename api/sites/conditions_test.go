@@ -70,8 +70,9 @@ func TestConditionalBlocks(t *testing.T) {
 	}
 }
 
-// TestConditionalPages has a page for visitors with a plan, one below it without a condition, and a redirect to that. Readers who do not
-// meet the condition get neither: not in the tree, by id or path, below the page above, in searches, changes and redirects. Users get all.
+// TestConditionalPages has a page for visitors with a plan, an unconditional page below it, and a redirect to the lower
+// page. Readers who do not meet the condition get neither: not in the tree, by id or path, below the page above, in
+// searches, changes and redirects. Users get all.
 func TestConditionalPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

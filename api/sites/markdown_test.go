@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMarkdownForReaders: what a site's readers get of a page as Markdown begins with its title, and its links can be followed. Users
-// get what is stored, to write it back.
+// TestMarkdownForReaders: a page's Markdown for a site's readers begins with its title, and its links can be followed.
+// Users get the stored text, so that they can write it back.
 func TestMarkdownForReaders(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

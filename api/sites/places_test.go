@@ -35,8 +35,8 @@ func orNil(text string) any {
 	return text
 }
 
-// TestPlaces: what sites and their spaces say about who may read them and where, for each kind of site, each kind of host and several
-// public addresses of the server; and every published address leads to that site and that space.
+// TestPlaces checks the visibility and the addresses of sites and their spaces, for each kind of site, each kind of
+// host and several public addresses of the server. Every published address leads to its site and space.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -214,15 +214,15 @@ func (h *sites) mustLeadSomewhere(ctx context.Context, c *access.Caller, to sche
 	return err
 }
 
-// destination is what a redirect leads to: its path below the site's address, and the member of the redirect that names
-// it. For a page in a space that is closed to the caller, the path is that of the site space.
+// destination is a redirect's target: its path below the site's address, and the member of the redirect that names it.
+// For a page in a space that is closed to the caller, the path is the site space's.
 type destination struct {
 	path   []string
 	member string
 	closed bool
 }
 
-// destination finds what a redirect leads to. If that does not exist, the result still has the member that names it.
+// destination finds a redirect's target. If the target is missing, the result still has the member that names it.
 func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) (destination, error) {
 	site := c.Site.Site.ID
 	if to.Kind == schema.RedirectToSection {

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// addresses are the operations that find what published addresses lead to.
+// addresses has the operations that find the targets of published addresses.
 type addresses struct {
 	sites  *sites
 	store  *store.Store
@@ -74,7 +74,7 @@ func (h *addresses) resolve(ctx context.Context, c *access.Caller, r *resolveURL
 	return h.find(ctx, c, *r.Body.URL, who)
 }
 
-// nowhere is the answer for an address that leads to nothing the caller may find.
+// nowhere is the answer for an address without a target that the caller may see.
 var nowhere = schema.NotFound("published content")
 
 // find resolves an address: the site by its path, the share key, the section and the site space, then the page's path.
@@ -232,7 +232,7 @@ func (h *addresses) redirect(
 		return schema.PublishedURL{}, nil //nolint:nilerr // No page and no redirect has such a path.
 	}
 	path = strings.Trim(path, "/")
-	// A page that was at the path once does not count: the site's redirect says where to go instead.
+	// A page that was at the path once does not count: the site's redirect has the new target.
 	if pages, err := h.store.PagesAt(ctx, space.ID, space.Revision, []string{path}); err != nil || pages[path] != "" {
 		return schema.PublishedURL{}, err
 	}
@@ -270,7 +270,7 @@ func canonical(root siteAddress, part store.PublishedPart, page []string) string
 	return address
 }
 
-// contextID stands for a visitor's claims.
+// contextID identifies a visitor's claims.
 func contextID(claims map[string]any) string {
 	if len(claims) == 0 {
 		return ""

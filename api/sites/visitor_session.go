@@ -27,7 +27,8 @@ const (
 
 var validVisitorID = regexp.MustCompile(visitorID)
 
-// visitorSessions tell a reader's browser one id for all pages that it loads, so that the reader counts as one visitor.
+// visitorSessions gives a reader's browser one id for all pages that it loads, so that the reader counts as one
+// visitor.
 type visitorSessions struct {
 	store *store.Store
 	// cookie has the attributes of every cookie.
@@ -87,8 +88,8 @@ func (*visitorSessionRequest) OpenAPIAnswer() jsonschema.Dict {
 }
 
 // get answers with the id. A browser sends the page's origin with a request to another one, and says so itself if the
-// page is ours. A caller that says neither gets an answer, and no cookie: a page elsewhere could choose its readers'
-// id.
+// page is ours. A caller without either gets an answer but no cookie. Otherwise a foreign page could choose its
+// readers' id.
 func (v *visitorSessions) get(
 	ctx context.Context, _ *access.Caller, r *visitorSessionRequest,
 ) (encoded frame.Encoded, err error) {

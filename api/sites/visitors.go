@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// visitorAuth are the operations on how a site knows its visitors.
+// visitorAuth has the operations on the authentication of a site's visitors.
 type visitorAuth struct {
 	store *store.Store
 }
@@ -70,7 +70,7 @@ func (h *visitorAuth) renew(ctx context.Context, c *access.Caller, _ *struct{}) 
 	return publishingAuth(h.store.RenewVisitorKey(ctx, c.Site.Site.ID))
 }
 
-// visitor is what a front end says about a visitor.
+// visitor is a front end's information about a visitor.
 type visitor struct {
 	// token is the JWT by which the site's own service vouches for the visitor.
 	token    string
@@ -79,7 +79,8 @@ type visitor struct {
 	redirectOnError bool
 }
 
-// knownVisitor is what is known about a visitor: claims, and kind as tokens name it. login is set for a visitor who must log in.
+// knownVisitor has the facts about a visitor: claims, and the kind in site tokens. login is set for a visitor who must
+// log in.
 type knownVisitor struct {
 	claims map[string]any
 	kind   string
@@ -89,14 +90,14 @@ type knownVisitor struct {
 	until int64
 }
 
-// unsignedClaims is the claim that has what the visitor says about itself; a signed one of this name does not count.
+// unsignedClaims is the claim with the visitor's own unsigned claims; a signed claim of this name is ignored.
 const unsignedClaims = "unsigned"
 
 // longestClaims bounds a visitor's claims as JSON: the token that carries them travels in headers.
 const longestClaims = 2048
 
-// know finds out about a visitor of a site. A site that is for authenticated visitors sends others to the login; without one, and
-// on other sites if the front end did not ask to be redirected, a bad token is refused.
+// know identifies a visitor of a site. A site for authenticated visitors sends other visitors to its login. A bad token
+// is refused if there is no login, or on other sites if the front end did not request a redirect.
 func (h *addresses) know(ctx context.Context, site store.Site, who visitor, now time.Time) (knownVisitor, error) {
 	var known knownVisitor
 	adaptive, closed := schema.Or(site.AdaptiveContent, false), site.Visibility == schema.VisibilityVisitorAuth
@@ -158,12 +159,12 @@ func checkVisitor(token, key string, now time.Time) (named map[string]any, until
 	if err != nil || expires == nil {
 		return nil, 0, false
 	}
-	// They change with every token, and the site token must not.
+	// These claims change with every token, but the site token must stay the same.
 	for _, name := range []string{"exp", "iat", "nbf", "jti", unsignedClaims} {
 		delete(claims, name)
 	}
 	if expires.After(now.Add(366 * 24 * time.Hour)) {
-		return claims, 0, true // The end of the day comes first, and the far future may be further than times go.
+		return claims, 0, true // the day ends earlier; the far future may exceed the range of times
 	}
 	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second counts as one.
 }

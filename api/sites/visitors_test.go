@@ -23,8 +23,8 @@ func signed(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaim
 	return text
 }
 
-// TestVisitorsAreKnown: a site for authenticated visitors opens to those whom its service vouches for, and shows them what their
-// claims allow.
+// TestVisitorsAreKnown: a site for authenticated visitors admits visitors whom its service vouches for. It shows them
+// the parts that their claims allow.
 func TestVisitorsAreKnown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -145,7 +145,7 @@ func TestVisitorsEnd(t *testing.T) {
 	}
 }
 
-// TestAdaptiveContentKnowsWhatVisitorsSay: unsigned claims count on sites with adaptive content, under a name of their own.
+// TestAdaptiveContentKnowsWhatVisitorsSay: unsigned claims count on sites with adaptive content, under a separate name.
 func TestAdaptiveContentKnowsWhatVisitorsSay(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// askedAddress is a published address that somebody asks about.
+// askedAddress is a published address in a request.
 type askedAddress struct {
 	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
 	origin, host string
@@ -17,7 +17,7 @@ type askedAddress struct {
 	path, names []string
 }
 
-// parseAddress reads an absolute http(s) address. Its query and fragment say nothing about what it leads to.
+// parseAddress reads an absolute http(s) address. Its query and fragment do not affect the target.
 func parseAddress(text string) (askedAddress, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {

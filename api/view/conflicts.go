@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// conflictSides has for each value of `take` what a merge into the main content calls it, and the other way round: in the API, ours is
+// conflictSides maps the values of `take` to the sides of a merge into the main content, and back: in the API, ours is
 // the change request.
 var conflictSides = map[string]string{
 	schema.TakeOurs: merge.TakeTheirs, schema.TakeTheirs: merge.TakeOurs, schema.TakeValue: merge.TakeValue,
@@ -45,7 +45,7 @@ func (v Presenter) Conflict(row store.ConflictRow, resolver store.User) schema.C
 	return conflict
 }
 
-// conflictVersion leaves out what names stored documents.
+// conflictVersion leaves out the hashes of stored documents.
 func conflictVersion(version any) any {
 	pages, ok := version.([]merge.PageVersion)
 	if !ok {

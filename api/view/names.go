@@ -7,8 +7,8 @@ import (
 
 const longestShownName = 80
 
-// ShownName makes a name that a user chose fit for a mail or page of ours that others see: on one line, short, without characters that nobody sees or that
-// turn the text around. One that holds an address is replaced, since mail programs would make it a link.
+// ShownName cleans a user's name for our mails and pages: one line, short, without invisible characters or characters
+// that change the text's direction. A name with an address is replaced, because mail programs would make it a link.
 func ShownName(name, instead string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
 	if lower := strings.ToLower(name); strings.Contains(lower, "://") || strings.Contains(lower, "www.") || strings.Contains(lower, "@") {

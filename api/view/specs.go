@@ -9,7 +9,7 @@ import (
 // Spec presents specifications to a caller with these rights on their organization.
 func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
-		// What cannot be read was stored by another version of the service: the code still says what is wrong.
+		// Unreadable errors were stored by another version of the service: their code still names the problem.
 		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 		spec := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,

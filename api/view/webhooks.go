@@ -30,7 +30,7 @@ func (v Presenter) Webhook(row hooks.Webhook) schema.Webhook {
 	return w
 }
 
-// WebhookPayload is what webhooks are sent of an event.
+// WebhookPayload presents an event for webhooks.
 func (v Presenter) WebhookPayload(row hooks.WebhookEvent) (schema.WebhookPayload, error) {
 	data, err := schema.DecodeJSON[map[string]any](row.Data)
 	if err != nil {

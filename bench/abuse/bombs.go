@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// bombTime and bombMemory are what a merge may take, the latter in MB.
+	// bombTime and bombMemory limit a merge; bombMemory is in MB.
 	bombTime, bombMemory = 2 * time.Second, 64
 )
 
@@ -28,8 +28,8 @@ func ruleBombs() map[string]string {
 	}
 }
 
-// bombs measures merges in organizations whose rule is a bomb. Some rules are
-// refused when they are set, which is as good.
+// bombs measures merges in organizations whose rule is a bomb. Some rules are refused when they are set, which also
+// passes.
 func (o options) bombs(ctx context.Context, node *node) error {
 	fmt.Printf("%-44s %8s %8s %8s\n", "a merge with a rule bomb", "MB", "peak MB", "ms")
 	var failed []error

@@ -90,12 +90,12 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 		if _, err := w.Write([]byte{octet}); err != nil {
 			return
 		}
-		_ = http.NewResponseController(w).Flush() // the next write says what is wrong
+		_ = http.NewResponseController(w).Flush() // the next write returns the error
 	}
 }
 
-// trap is a kind of job that reaches hosts of users. It asks for a job of an organization, and returns what tells that
-// the job is done.
+// trap is a kind of job that reaches hosts of users. It enqueues a job of an organization, and returns a function that
+// reports whether the job is done.
 type trap struct {
 	kind schema.JobKind
 	path string // which the tarpit holds
@@ -179,7 +179,7 @@ func (h *hosts) full(ctx context.Context, t trap) (held int64, err error) {
 	return held, err
 }
 
-// timed asks for a job, and returns how long it took until it was done.
+// timed enqueues a job, and returns the time until it was done.
 func timed(
 	ctx context.Context, limit time.Duration, ask func() (func(context.Context) error, error),
 ) (time.Duration, error) {

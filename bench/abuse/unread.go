@@ -22,12 +22,12 @@ import (
 const (
 	unreadConnections = 1500
 	unreadAddresses   = 15
-	// unreadMemory is what they may add to the node's memory, in MB.
+	// unreadMemory is how much memory they may add to the node, in MB.
 	unreadMemory = 60
 	// unreadBefore is how many clients read the answer before: the node then has the memory that ordinary work takes,
 	// at whatever point of the collector's cycle the row begins.
 	unreadBefore = 100
-	// unreadHold is how long the node is looked at while they are open.
+	// unreadHold is how long the node's memory is measured while they are open.
 	unreadHold = 15 * time.Second
 	// The node reads a body of at most 4 MiB of a specification.
 	unreadFile, unreadSpec = 5 << 20, 3500 << 10

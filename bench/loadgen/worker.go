@@ -27,7 +27,7 @@ type window struct {
 	extended      atomic.Bool // nothing was answered before end
 }
 
-// counts tells whether a request with these times counts.
+// counts reports whether a request with these times counts.
 func (w *window) counts(intended, answered time.Time) bool {
 	switch {
 	case intended.Before(w.measured):
@@ -41,7 +41,7 @@ func (w *window) counts(intended, answered time.Time) bool {
 	return w.extended.Load()
 }
 
-// over tells whether to stop sending.
+// over reports whether to stop sending.
 func (w *window) over(now time.Time) bool {
 	return !now.Before(w.end) && (w.answered.Load() || w.extended.Load() || !now.Before(w.deadline))
 }

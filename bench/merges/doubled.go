@@ -9,10 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// doubled lists the lines of the result that it has twice, or in two near-equal
-// forms, although each side has only one of them. Two near-equal lines are no
-// double text if each side made its own of another line of base, which the
-// other side left alone.
+// doubled lists the lines of the result that it has twice, or in two near-equal forms, although each side has only one
+// of them. Two near-equal lines are not double if each side edited a different line of base that the other side did not
+// change.
 func doubled(base, ours, theirs, clean, merged schema.Document) (double []string) {
 	mine, other, git := lines(ours), lines(theirs), lines(clean)
 	fromOurs, fromTheirs := edits(base, ours, other), edits(base, theirs, mine)
@@ -49,7 +48,7 @@ func edits(base, side schema.Document, other map[string]int) map[string]string {
 	return from
 }
 
-// apart reports whether two lines were made of two.
+// apart reports whether two lines come from two lines of base.
 func apart(a, b string) bool { return a != "" && b != "" && a != b }
 
 func allLines(d schema.Document) []string {

@@ -11,10 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// missing lists the words that are less often in the result and the conflicts
-// than both sides together want. A word is missing if it is by both alignments
-// of the sides with base: by word, and by line. The first may take a word of a
-// deleted line for the same word in an added one.
+// missing lists the words that are less often in the result and the conflicts than both sides together want. A word
+// counts as missing only if both alignments of the sides with base miss it: by word, and by line. The first may take a
+// word of a deleted line for the same word in an added one.
 func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict) (lost []string) {
 	byWord, byLine := wanted(diff.Match, base, ours, theirs), wanted(matchLines, base, ours, theirs)
 	for _, word := range words(merged) {
@@ -30,7 +29,7 @@ func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict)
 	return lost
 }
 
-// said is what conflicts say. A word may have parts with different marks.
+// said returns the words of conflicts. A word may have parts with different marks.
 func said(found []merge.Conflict) string {
 	text := encoded(found)
 	for _, c := range found {
@@ -46,8 +45,8 @@ func said(found []merge.Conflict) string {
 	return text
 }
 
-// wanted counts the words that a merge has to keep: what base has and no side
-// deleted, and what a side added. Both may have added the same.
+// wanted counts the words that a merge has to keep: words of base that no side deleted, and words that a side added.
+// Both sides may have added the same word.
 func wanted(match func(a, b []string) []int, base, ours, theirs schema.Document) map[string]int {
 	was := linedWords(base)
 	least, most := map[string]int{}, map[string]int{}

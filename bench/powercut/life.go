@@ -104,7 +104,8 @@ func (l *life) others(ctx context.Context) {
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
-		// One per load is enough: for each, the sink bisects a cut with an insert for every half.
+		// A single refusable event per load is enough: for each, the sink bisects a batch, with an insert for every
+		// half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++

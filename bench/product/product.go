@@ -40,7 +40,7 @@ func build(ctx context.Context, root, path string) error {
 	return nil
 }
 
-// Shallow tells whether this is a shallow clone, in which BuildCommit may not find a commit.
+// Shallow reports whether this is a shallow clone, in which BuildCommit may not find a commit.
 func Shallow(ctx context.Context) bool {
 	said, err := exec.CommandContext(ctx, "git", "rev-parse", "--is-shallow-repository").Output()
 	return err == nil && bytes.HasPrefix(said, []byte("true"))

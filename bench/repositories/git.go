@@ -60,8 +60,7 @@ func copied(ctx context.Context, source, bare string) error {
 	return err
 }
 
-// change is a path that two commits do not have alike: removed and added are
-// its lines, and hunks their places.
+// change is a path that differs between two commits. removed and added are its lines, and hunks their positions.
 type change struct {
 	path           string
 	status         byte

@@ -1,14 +1,11 @@
-// Command repositories shows what Octavo leaves of other people's
-// repositories. Each argument is a folder with a Git repository, of which the
-// last commit counts.
+// Command repositories measures how well Octavo preserves other people's repositories. Each argument is a folder with a
+// Git repository, of which the last commit counts.
 //
-// It imports the repository into a space of its own and exports it without an
-// edit: no commit is expected. It edits a word of twenty pages as Markdown and
-// of twenty as documents, and exports that: each edit should change its line
-// and nothing else. It exports the space to a new branch: every file that
-// nobody has edited should be equal there. And it looks for tags that a reader
-// would see in the texts of the pages, outside of code: the run fails for one
-// that exceptions.txt does not have.
+// It imports the repository into a new space and exports it without an edit: no commit is expected. It edits a word of
+// twenty pages as Markdown and of twenty as documents, and exports that: each edit should change its line and nothing
+// else. It exports the space to a new branch: every file that nobody has edited should be equal there. It also looks
+// for tags that a reader would see in the pages' texts, outside of code. The run fails for a tag that exceptions.txt
+// does not list.
 //
 //	go run ./bench/repositories /work/mirrors/*
 //	go run ./bench/repositories --folder docs --verbose /work/mirrors/handbook

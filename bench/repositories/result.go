@@ -20,7 +20,7 @@ func (e edits) String() string {
 	return text
 }
 
-// result is what is left of a repository.
+// result is the outcome for a repository.
 type result struct {
 	pages, notes int
 	// untouched are the paths that an export without an edit changed.

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// round is what happens to a repository.
+// round is the whole measurement of a repository.
 type round struct {
 	options
 	result
@@ -91,7 +91,7 @@ func (r *round) operation(ctx context.Context, kind, branch string) error {
 	}
 }
 
-// say prints what only a reader of details wants to know.
+// say prints details if they are requested.
 func (r *round) say(format string, values ...any) {
 	if r.Verbose {
 		fmt.Printf("  "+format+"\n", values...)
@@ -161,8 +161,7 @@ func (r *round) exportEdits(ctx context.Context) error {
 	return nil
 }
 
-// exportNew exports the space to a branch that there is not, and compares it
-// with the branch of the import.
+// exportNew exports the space to a new branch, and compares it with the branch of the import.
 func (r *round) exportNew(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "new"); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tags are what no reader should see outside of code: tags of HTML, of
-// components and of GitBook, comments, attributes and directives.
+// tags matches syntax that no reader should see outside of code: tags of HTML, of components and of GitBook, comments,
+// attributes and directives.
 var tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{/\*|\{\{#[^}\n]*\}\}|` +
 	`\{:[^{}\n]*\}|\{ ?#[\w-]+[^{}\n]*\}`)
 
@@ -22,9 +22,8 @@ type exception struct{ repository, path, tag, reason string }
 
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
 
-// exceptionsOf reads a list of exceptions: a repository, the path of a page in
-// its space, a tag and a reason in each line, with bars between them. Lines
-// that begin with a number sign say something about the list.
+// exceptionsOf reads a list of exceptions: a repository, the path of a page in its space, a tag and a reason in each
+// line, with bars between them. Lines that begin with a number sign are comments.
 func exceptionsOf(list string) ([]exception, error) {
 	var all []exception
 	for line := range strings.Lines(list) {
@@ -41,7 +40,7 @@ func exceptionsOf(list string) ([]exception, error) {
 	return all, nil
 }
 
-// lookAt looks for tags in what a reader sees of a page.
+// lookAt looks for tags in the visible text of a page.
 func (r *round) lookAt(p page, document map[string]any) (found bool) {
 	look := func(text string) bool {
 		for _, tag := range tags.FindAllString(text, -1) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTags: a tag fails the run unless the list has it, and so does an exception that no page needs.
+// TestTags: a tag outside the list fails the run, and so does an exception that no page needs.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	leaf := func(text string, marks ...any) map[string]any {

@@ -31,7 +31,7 @@ var importers = []importer{
 	{"changes of a request, merged", (*bench).importByChanges},
 }
 
-// maxChanges is the most that one request may have.
+// maxChanges is the greatest number of changes in one request.
 const maxChanges = 50
 
 // contentRows measures content in spaces of many pages, through a node's API.
@@ -63,7 +63,7 @@ func (b *bench) contentRows(ctx context.Context) error {
 	return b.searchRows(ctx, large)
 }
 
-// importRow imports once: a second time the node's memory would not be that of the first.
+// importRow imports once, because a second import would start with more memory in use.
 func (b *bench) importRow(ctx context.Context, way importer, pages int) error {
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
@@ -170,7 +170,7 @@ func pagePath(i int) string {
 	return pagePath(parentOf(i)) + "/" + pageSlug(i)
 }
 
-// readParents learns the ids of the pages that others come below.
+// readParents reads the ids of the parent pages.
 func (b *bench) readParents(ctx context.Context, request string, parents map[int]string) error {
 	var content struct{ Pages []contentPage }
 	if err := b.rig.Call(ctx, http.MethodGet, request+"/content/pages", nil, http.StatusOK, &content); err != nil {
@@ -197,7 +197,7 @@ func walkPages(pages []contentPage, visit func(contentPage)) {
 	}
 }
 
-// newRequest gives the path of a new change request.
+// newRequest returns the path of a new change request.
 func (b *bench) newRequest(ctx context.Context, space string) (string, error) {
 	var request struct{ ID string }
 	err := b.rig.Call(ctx, http.MethodPost, spacePath(space)+"/change-requests", []byte("{}"), http.StatusCreated, &request)
@@ -301,7 +301,7 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 			return b.rig.Call(ctx, http.MethodGet, spacePath(space)+"/content/path/"+url.PathEscape(pagePath(i)), nil, http.StatusOK, nil)
 		}
 	}
-	// In both, pages that are below one other and have none below them: an answer has the list of those.
+	// In both spaces the pages have one ancestor and no children, because an answer lists the children.
 	c, err := b.alternateAt([]float64{0.5}, b.calls,
 		read(large, max(2*siblings, b.largeSpace/siblings), min(siblings*(siblings+1), b.largeSpace)), read(small, siblings, 2*siblings))
 	if err != nil {
@@ -311,7 +311,7 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 	return nil
 }
 
-// searchRows searches for what people type: words as common as in texts, pairs, beginnings, mistakes, titles.
+// searchRows searches for typical queries: words as common as in texts, pairs, beginnings, mistakes, titles.
 func (b *bench) searchRows(ctx context.Context, space string) error {
 	random := rand.New(rand.NewPCG(7, 7))
 	kinds := []struct {

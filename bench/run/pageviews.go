@@ -18,7 +18,8 @@ const (
 	pageViewsPart = "pageviews"
 	// viewRate is how many pages are viewed in a second, half of them the home page.
 	viewRate = 50
-	// viewers are as many visitors as have another token each, so that most tokens are unknown to the node when they are used again.
+	// viewers is the number of visitors with different tokens. It is large, so that the node has forgotten most tokens
+	// when they are used again.
 	viewers = 1000
 	// viewBudget bounds the p95 of each call, in milliseconds.
 	viewBudget = 20

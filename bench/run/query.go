@@ -35,7 +35,7 @@ func (o queryOptions) wants(part string) bool {
 // Goals of the 95th percentile in milliseconds, with one client.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
 
-// judged tells whether goals are set for the size.
+// judged reports whether goals are set for the size.
 func (s *querySize) judged() bool { return s.events >= 100_000_000 }
 
 // goal is a goal for the size that goals are set for.
@@ -46,8 +46,8 @@ func (s *querySize) goal(g budget) *budget {
 	return &g
 }
 
-// queryRows asks a dashboard's questions of tables of several sizes: each size warm and
-// beside the same statements on events alone, and of the largest also all else.
+// queryRows runs a dashboard's queries on tables of several sizes. Each size is measured warm and against the same
+// statements on events only. The largest size has further rows.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ type asked struct {
 	rounds [][]float64
 }
 
-// of are the quantiles of the rounds' times of some panels.
+// of returns the quantiles of some panels' times, by round.
 func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 	for _, round := range a.rounds {
 		var some []float64
@@ -139,7 +139,7 @@ func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 	return list
 }
 
-// Which panels a row is about.
+// Selectors of a row's panels.
 func inGoals(p panel) bool { return !p.apart() }
 
 func longOfLargest(p panel) bool {
@@ -152,7 +152,7 @@ type group struct {
 	panel func(panel) bool
 }
 
-// groups are those of which questions were asked.
+// groups returns the groups that were queried.
 func (a asked) groups() (list []group) {
 	sites := map[int]string{askedSites[0]: "largest site", askedSites[1]: "middle site", askedSites[2]: "small site"}
 	ranges := map[int]string{1: "24 hours", 30: "30 days", 365: "12 months"}
@@ -166,8 +166,7 @@ func (a asked) groups() (list []group) {
 	return slices.DeleteFunc(list, func(g group) bool { return !slices.ContainsFunc(a.panels, g.panel) })
 }
 
-// unmeasured is how many rounds fill caches: the node keeps aggregate states of what it is
-// asked for the second time.
+// unmeasured is how many rounds fill caches: the node keeps aggregate states of a query that comes a second time.
 const unmeasured = 2
 
 // fillCaches does so without the comparison with raw SQL.

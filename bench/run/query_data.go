@@ -18,9 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// queryData is what a data folder has beside the engines' data. It is written when the
-// events are stored that all others are copies of. Of the copies, the tables themselves
-// tell which days are whole.
+// queryData is a data folder's own file next to the engines' data. It is written once the original events are stored.
+// The tables show which days of the copies are complete.
 type queryData struct {
 	Token, Org string
 	Sites      []string // by size, the largest first
@@ -180,7 +179,7 @@ func createWithoutVisits() string {
 	return columns + "\n)\nENGINE" + engine
 }
 
-// liveRows selects what was sent to the node, which the log has positions of.
+// liveRows selects the rows of events that were sent to the node, which have positions in the log.
 const (
 	copiedPartition = 10_000 // added to the log partition of copies
 	liveRows        = "log_partition < 10000"
@@ -194,8 +193,8 @@ func dayText(began time.Time, d int32) string {
 	return fmt.Sprintf("toDateTime(%d, 'UTC')", began.Add(time.Duration(d)*day).Unix())
 }
 
-// fill inserts the days that the table does not have, one or, of a small table, several
-// at once. What an interrupted insert left of them is deleted.
+// fill inserts the missing days of the table: one at a time, or several for a small table. It first deletes the remains
+// of an interrupted insert.
 func (s *querySize) fill(ctx context.Context, source string) (made uint64, err error) {
 	if rows, err := s.copied(ctx); err != nil || rows == uint64(s.events) {
 		return 0, err
@@ -259,7 +258,7 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	return made, nil
 }
 
-// copied are the rows that fill has made.
+// copied selects the rows that fill has made.
 func (s *querySize) copied(ctx context.Context) (rows uint64, err error) {
 	err = s.conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE NOT "+liveRows).Scan(&rows)
 	return rows, err
@@ -287,8 +286,7 @@ func (s *querySize) settle(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.merges WHERE database = currentDatabase()", 10)
 }
 
-// age makes one part of each month that is over, as the engine does of a table that is a
-// day older.
+// age merges each past month to one part, like the engine after a day.
 func (s *querySize) age(ctx context.Context) error {
 	var months []string
 	if err := s.conn.QueryRow(ctx, "SELECT arrayPopBack(arraySort(groupUniqArray(partition_id))) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&months); err != nil {
@@ -328,7 +326,7 @@ func (s *querySize) derive(ctx context.Context) error {
 		" WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND NOT has(projections, '"+name+"')) = 0", 1)
 }
 
-// await waits until a statement has said yes so many times one after another.
+// await waits until a statement has returned true this many times in a row.
 func (s *querySize) await(ctx context.Context, sql string, times int) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
@@ -349,7 +347,7 @@ func (s *querySize) await(ctx context.Context, sql string, times int) error {
 	return nil
 }
 
-// forget deletes what was sent to the node.
+// forget deletes the events that were sent to the node.
 func (s *querySize) forget(ctx context.Context) error {
 	var rows uint64
 	if err := s.conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+liveRows).Scan(&rows); err != nil || rows == 0 {

@@ -16,14 +16,14 @@ import (
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
 
-// crowd is what several clients were answered, each in a closed loop without a pause.
+// crowd has the answers to several clients, each in a closed loop without a pause.
 type crowd struct {
 	times  []float64
 	failed []error
 }
 
-// askTogether has the clients ask the panels until the time is over. Each goes through all of
-// them in the same mixed order, from a place of its own.
+// askTogether has the clients query the panels for a time. Each client uses the same mixed order with a different
+// start.
 func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Duration) (crowd, error) {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(len(panels))
 	end := time.Now().Add(span)
@@ -59,7 +59,7 @@ func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Durat
 	return all, ctx.Err()
 }
 
-// rows adds what the clients were answered.
+// rows adds the clients' results to the report.
 func (c crowd) rows(b *bench, s *querySize, what string, span time.Duration) {
 	note := fmt.Sprintf("%d answers in %s, p50 %s ms, longest %s ms", len(c.times), span, number(quantile(c.times, 0.5)), number(quantile(c.times, 1)))
 	b.report.add(row{What: what + ", p95", Unit: "ms", Ours: spreadOf([]float64{quantile(c.times, 0.95)}), Budget: s.goal(budget{AtMost: 1500}), Notes: []string{note}})
@@ -118,7 +118,7 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 	if err = errors.Join(err, stored()); err != nil {
 		return err
 	}
-	// What it only takes, and stores later, it cannot go on taking.
+	// A rate that it accepts without storing cannot last.
 	most := float64(sent) / perRequest / time.Since(began).Seconds()
 	load.Rate = math.Max(1, most/2)
 	load.Duration = b.crowd / 2

@@ -46,7 +46,7 @@ var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
 type dashboardQuestion struct {
 	name, body string
 	path       string // of a question without a body and range, under the site's insights
-	filters    bool   // on what visits do not have; over 12 months they are reported apart
+	filters    bool   // on columns that visits lack; over 12 months they are reported separately
 }
 
 func plainQuestions() (list []dashboardQuestion) {
@@ -62,11 +62,11 @@ type panel struct {
 	site, days int // the site by size, 1 for the largest
 	id         string
 	request    []byte
-	raw, bare  []statement // what it is on events alone, and what the node sends
+	raw, bare  []statement // the statement on events only, and the node's statement
 	source     string      // where the answer comes from, and whether it is exact
 }
 
-// apart tells whether the goals leave the panel out.
+// apart reports whether the goals leave the panel out.
 func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedDays)-1] }
 
 // panels are all questions about three sites and three ranges. No range ends with a

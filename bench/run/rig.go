@@ -79,7 +79,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 	return r, nil
 }
 
-// foreign tells whether the server was not started by this run.
+// foreign reports whether the server was not started by this run.
 func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.Address != "" }
 
 // serve makes sure that a node runs with the roles; "" needs no node.

@@ -20,7 +20,7 @@ func spreadOf(values []float64) spread {
 	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// compared has the values of two sides that took turns.
+// compared has the values of two alternating sides.
 type compared struct{ ours, ceiling, ratio spread }
 
 // interleave measures ours, ceiling, ours, ceiling, …, so that a disturbance of

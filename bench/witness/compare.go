@@ -11,7 +11,7 @@ const (
 // EventID returns the number at the end of an event's URL.
 func EventID(request uint64, place int) uint64 { return request<<placeBits | uint64(place) }
 
-// Outcome is what the client finally knows about a request.
+// Outcome is the client's final knowledge about a request.
 type Outcome uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	Unknown                     // no response: all or none may be stored, once
 )
 
-// Request is what the client remembers of a request.
+// Request is the client's record of a request.
 type Request struct {
 	Number  uint64
 	Events  int

@@ -38,7 +38,7 @@ func columns(b *bytes.Buffer) error {
 	return nil
 }
 
-// guides says how the questions of GitBook's published guides are answered; query/testdata/rows/guides.txt tests it.
+// guides writes the queries for the questions of GitBook's published guides; query/testdata/rows/guides.txt tests them.
 const guides = `
 ## Questions of GitBook's guides
 
@@ -52,7 +52,7 @@ whether ´groupBy´ names them or not, with one exception:
   that questions count too. The metric ´askResponseRating´ counts both ratings of a group in one row.
 `
 
-// quotedCode has backticks in the place of acute accents: a raw string cannot have backticks.
+// quotedCode replaces acute accents by backticks, because a raw string cannot have backticks.
 func quotedCode(text string) string { return strings.ReplaceAll(text, "´", "`") }
 
 func use(c insights.Column) string {

@@ -52,7 +52,7 @@ who saw it may have sent it again. Every attempt has its own.
 |---|---|---|
 `
 
-// webhooks writes what receivers have to know.
+// webhooks writes the document for receivers of webhooks.
 func webhooks(b *bytes.Buffer) error {
 	b.WriteString(notice + aboutWebhooks)
 	for _, row := range schema.WebhookEventTypes() {

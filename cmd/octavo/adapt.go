@@ -17,7 +17,7 @@ import (
 // ingest and query do not import the API, nor does the API import them. These
 // adapters translate between their types.
 
-// comeBack is the Retry-After of a refusal that passes by itself.
+// comeBack is the Retry-After of a temporary refusal.
 const comeBack = time.Second
 
 type eventIntake struct{ intake *intake.Intake }

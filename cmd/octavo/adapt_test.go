@@ -45,7 +45,7 @@ func TestSiteKeyMaxPast(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesAlone: the adapter refuses events of unknown types alone only for those who ask.
+// TestUnknownTypesAlone: the adapter refuses events of unknown types individually only on request.
 func TestUnknownTypesAlone(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}

@@ -16,17 +16,15 @@ import (
 // adminOff as OCTAVO_ADMIN_LISTEN turns the operators' listener off.
 const adminOff = "off"
 
-// admin is the operators' listener: metrics, profiles, version and health. It
-// shows tenants' ids and the inside of the process without asking for a token,
-// so only its address keeps it from the public.
+// admin is the operators' listener: metrics, profiles, version and health. It shows tenants' ids and the state of the
+// process without a token, so only its address protects it.
 type admin struct {
 	listener net.Listener
 	http     *http.Server
 }
 
-// startAdmin starts the operators' listener, unless it is off. If the address
-// is taken, the node does not start: otherwise nobody would notice the missing
-// metrics until they are needed.
+// startAdmin starts the operators' listener, unless it is off. If the address is taken, the node does not start.
+// Otherwise missing metrics would be noticed only when they are needed.
 func (n *node) startAdmin(ctx context.Context) error {
 	if n.settings.Admin == adminOff {
 		return nil
@@ -76,8 +74,8 @@ func (a *admin) address() string {
 	return a.listener.Addr().String()
 }
 
-// descriptorsBeside is the number of file descriptors reserved for everything
-// but clients' connections: engines, log files, other listeners.
+// descriptorsBeside is the number of file descriptors reserved for other uses than clients' connections: engines, log
+// files, other listeners.
 const descriptorsBeside = 1024
 
 // maxConns returns OCTAVO_MAX_CONNS, or less if the process has too few file

@@ -150,8 +150,7 @@ func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// holding is a proxy that stops forwarding what the client sends when it sees a
-// certain text, until it is released.
+// holding is a proxy that pauses a client's stream at a certain text until release is called.
 type holding struct {
 	target   string
 	text     []byte
@@ -199,14 +198,14 @@ func (h *holding) pass(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", h.target)
 	if err != nil {
-		return // as if nothing listened
+		return // like a closed port
 	}
 	defer func() { _ = server.Close() }()
 	go func() {
 		_, _ = io.Copy(client, server) // ends when either side closes
 		_ = client.Close()
 	}()
-	// The last bytes that were forwarded: the text may begin in them.
+	// The last forwarded bytes may have the beginning of the text.
 	var tail []byte
 	buffer := make([]byte, 64<<10)
 	for {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAuditList lists what belongs to no organization, in pages and up to a limit, and nothing of an organization.
+// TestAuditList lists only entries that belong to no organization, in pages and up to a limit.
 func TestAuditList(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

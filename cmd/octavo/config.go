@@ -183,14 +183,14 @@ const (
 	maxQueryConcurrency                 = 10_000
 	maxQueryMemory      schema.ByteSize = 1 << 50
 	maxQueryStates      schema.ByteSize = 1 << 50
-	// maxQueryCache is not for mistakes only: until then an erased visitor is counted.
+	// maxQueryCache also limits how long an erased visitor is still counted.
 	maxQueryCache = time.Minute
 )
 
-// queryCacheBytes bounds the kept answers: a small part of memoryLimit.
+// queryCacheBytes limits the cached answers, to a small part of memoryLimit.
 const queryCacheBytes = 8 << 20
 
-// queryConfig has the limits of queries on the insights store.
+// queryConfig returns the limits of queries on the insights store.
 func (s *Settings) queryConfig() query.Config {
 	states := uint64(s.QueryStates)
 	if s.ClickHouseCluster != "" {

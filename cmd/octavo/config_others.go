@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/translation"
 )
 
-// This file makes, of the settings, what knows or reaches hosts of others: users' addresses, front ends, the
-// translator, the model for conversations, the mail server, identity providers.
+// This file builds the clients of other hosts from the settings: users' addresses, front ends, the translator, the
+// model for conversations, the mail server, identity providers.
 
 // validateOthers checks the settings of this file.
 func (s *Settings) validateOthers() error {
@@ -41,7 +41,7 @@ func (s *Settings) validateOthers() error {
 	return err
 }
 
-// outbound says which hosts that users name may be reached.
+// outbound returns the policy for hosts that users name.
 func (s *Settings) outbound() (outbound.Policy, error) {
 	policy, err := outbound.ParsePolicy(s.OutboundAllow)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds calls the front ends that the operator names, and so opens; nil if there are none.
+// frontEnds returns the client of the front ends that the operator names and thereby opens; nil if there are none.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {
@@ -59,7 +59,7 @@ func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	return revalidation.New(revalidation.Config{Guard: guard, FrontEnds: addresses, Secret: s.FrontEndSecret}), nil
 }
 
-// openedByName reads the addresses of a setting, and gives a guard that opens their hosts, which the operator trusts.
+// openedByName reads the addresses of a setting, and returns a guard that opens their hosts, which the operator trusts.
 func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, error) {
 	addresses, err := revalidation.ParseFrontEnds(texts)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Settings) refiner() (jobs.Refiner, error) {
 	return &refining.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.ConversationsModel})}, nil
 }
 
-// mailer sends mails through the server that the operator names, and so opens; nil if there is none.
+// mailer sends mails through the server that the operator names and thereby opens; nil if there is none.
 func (s *Settings) mailer() (*mail.Sender, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.SMTPTLSCA != "" {
@@ -162,7 +162,8 @@ func authorities(setting, path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// sso has the settings of logins. An origin with more than its scheme and host would promise to tell addresses of one host apart.
+// sso has the settings of logins. An origin with a path is refused, because it would suggest that addresses of one host
+// are distinguished.
 func (s *Settings) sso() (orgs.SSO, error) {
 	if s.SSOSession <= 0 {
 		return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_SESSION: must be above 0")

@@ -18,7 +18,7 @@ type ContentGCCmd struct {
 	Settings `embed:""`
 }
 
-// Run deletes what no space has any more.
+// Run deletes content that no space uses any more.
 func (c *ContentGCCmd) Run() error {
 	return withStore(&c.Settings, "content gc", func(ctx context.Context, st *store.Store) error {
 		if err := st.PurgeOrganizations(ctx); err != nil {

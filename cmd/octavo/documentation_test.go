@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/gitsync/gitsynctest"
 )
 
-// docs is the scenario of TestDocumentation: a space of a server that runs alone, and the repository of its text.
+// docs is the scenario of TestDocumentation: a space of a separate server, and the repository of its text.
 type docs struct {
 	*instance
 	space string
@@ -93,13 +93,13 @@ func (d *docs) change(request, page, old, edited string) {
 	}}}, 200)
 }
 
-// mergeResult merges a change request and returns what the answer says.
+// mergeResult merges a change request and returns the answer's result.
 func (d *docs) mergeResult(request string) any {
 	d.t.Helper()
 	return d.ask("POST", d.in("/change-requests/"+request+"/merge"), nil, 200)["result"]
 }
 
-// viewed is what a dashboard shows: views by the page's path now.
+// viewed returns a dashboard's numbers: views by the page's current path.
 func (d *docs) viewed() (map[string]float64, error) {
 	d.t.Helper()
 	columns, err := d.aggregate(`{"range":"last24Hours","groupBy":[{"column":"page"}],"select":[{"column":"page"},{"column":"eventsCount"}],
@@ -174,8 +174,8 @@ Then bake it.
 
 const tinyPNG = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82"
 
-// TestDocumentation is the life of a site's text: imported from a repository, edited by two people at once, reviewed, merged
-// with a conflict resolved, exported, printed, published, read, and moved.
+// TestDocumentation follows a site's text: it is imported from a repository, edited by two people concurrently,
+// reviewed, merged with a conflict, exported, printed, published, read, and moved.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	d := &docs{instance: newAttached(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), forge: gitsynctest.New(t)}
@@ -230,7 +230,7 @@ func TestDocumentation(t *testing.T) {
 
 	d.print()
 
-	// Published, read, and moved: the dashboard's query is about pages, which the API names.
+	// The page is published, read and moved. The dashboard's query is about page ids, and the API has their names.
 	d.ask("POST", "/v1/orgs/"+d.org+"/sites/"+d.site+"/site-spaces", map[string]any{"spaceId": d.space}, 201)
 	d.ask("POST", "/v1/orgs/"+d.org+"/sites/"+d.site+"/publish", nil, 200)
 	view := func(visitor string) {

@@ -75,7 +75,7 @@ func (n *node) startVisits() error {
 	return nil
 }
 
-// erasureLog asks the event log what erasures need to know of it, until the node stops.
+// erasureLog reads the event log's state for erasures, until the node stops.
 func (n *node) erasureLog(timeout time.Duration) (*eventlog.Topic, error) {
 	access, err := n.backends.kafkaAccess()
 	if err != nil {
@@ -137,11 +137,11 @@ type visitorErasures struct {
 func (v visitorErasures) Erase(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
 	keeps, err := v.log.Retention(ctx)
 	if err != nil {
-		// Tombstones that are forgotten too early cannot be had again, and erasing needs the log anyway.
+		// Tombstones that are deleted too early cannot be restored, and an erasure needs the log anyway.
 		return schema.VisitorErasure{}, schema.Unavailable(fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
-	// This node's clock decides, as each node's clock says when its events are received. Rows have
-	// whole seconds, so the answer waits until this one is over: what is received later is new.
+	// This node's clock decides, as each node's clock says when its events are received. Rows have whole seconds, so
+	// the answer waits for the end of the current second: events received later are kept.
 	until := time.Now().Truncate(time.Second).Add(time.Second)
 	e, err := v.store.AskErasure(ctx, site, v.hash.Visitor(site, visitor), until, logKeeps(keeps))
 	if err != nil {
@@ -179,9 +179,9 @@ func erasureOf(visitor string, e store.Erasure) schema.VisitorErasure {
 // files, and begin a new one every week at the latest (log.roll.hours).
 const logFiles = 8 * 24 * time.Hour
 
-// logKeeps is for how long the log and the dead letters keep an event, by the log's retention; 0 is
-// for ever. A message that could not be read becomes a letter only when it is looked at, and the
-// letter may be replayed on its last day: it then is in the log a second time.
+// logKeeps returns how long the log and the dead letters keep an event, given the log's retention; 0 means for ever. An
+// unreadable message becomes a letter only when it is read. The letter may be replayed on its last day, which puts the
+// event into the log a second time.
 func logKeeps(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0

@@ -33,7 +33,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// erasure asks for a visitor's erasure, or for its state.
+// erasure requests a visitor's erasure, or reads its state.
 func (i *instance) erasure(method, visitor string, want int) (e schema.VisitorErasure) {
 	i.t.Helper()
 	status, body := i.request(method, i.insights()+"/visitors/"+visitor, i.token, nil)
@@ -97,8 +97,8 @@ func blocks(data []byte, f func(plain []byte)) {
 	}
 }
 
-// scan searches all files of the insights engine for needles, as they are and decompressed, and
-// says which files have them. It also says how many blocks it decompressed.
+// scan searches all files of the insights engine for needles, both raw and decompressed. It returns the files that have
+// them, and the number of decompressed blocks.
 func (i *instance) scan(needles map[string][]byte) (found map[string][]string, decompressed int) {
 	i.t.Helper()
 	found = map[string][]string{}
@@ -133,9 +133,9 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 	return found, decompressed
 }
 
-// TestEraseVisitor: while events flow, a visitor is erased. No byte of it is left in the insights
-// engine's files, columns and projections decompressed; neither a replayed dead letter nor a repair
-// brings it back; all other events are there; and what the visitor does later is stored.
+// TestEraseVisitor: while events flow, a visitor is erased. No byte of the visitor is left in the insights engine's
+// files, with columns and projections decompressed. Neither a replayed dead letter nor a repair restores it. All other
+// events and the visitor's later events are stored.
 func TestEraseVisitor(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -180,7 +180,7 @@ func TestEraseVisitor(t *testing.T) {
 		t.Fatalf("the scan of %d blocks finds only %v: it would find nothing later either", n, found)
 	}
 
-	// Others' events flow until the end.
+	// Other visitors' events continue until the end.
 	var flow sync.WaitGroup
 	ended, others := make(chan struct{}), 0
 	flow.Go(func() {
@@ -263,8 +263,8 @@ func TestEraseVisitor(t *testing.T) {
 	i.wantCounts(81+others, 42+min(30, others))
 }
 
-// TestErasureEndsWithItsAnswer: what was received before the answer is taken, though it may still be
-// in the log, and what is sent after the answer stays.
+// TestErasureEndsWithItsAnswer: events received before the answer are erased, even if they are still in the log. Events
+// sent after the answer stay.
 func TestErasureEndsWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -294,21 +294,21 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 	i.wantCounts(1, 1)
 }
 
-// TestEraseWithoutKafka: nobody promises when the log will have lost a visitor's events without
-// asking it, and nothing is stored then.
+// TestEraseWithoutKafka: without the log's answer, its retention is unknown. So the erasure is refused and nothing is
+// stored.
 func TestEraseWithoutKafka(t *testing.T) {
 	t.Parallel()
 	log := eventlog.NewTopic([]string{enginetest.Address(t)}, eventlog.Access{}, "test", time.Second, "events")
 	t.Cleanup(log.Close)
-	var noStore *store.Store // it would be a panic to ask it
+	var noStore *store.Store // a call would panic
 	_, err := visitorErasures{noStore, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
 	if e := schema.AsError(err); e.Code != schema.CodeUnavailable || e.RetryAfter != comeBack {
 		t.Errorf("%+v", e)
 	}
 }
 
-// TestOneNodeErases: while another node erases, this one leaves all of it alone, also what ends and
-// forgets erasures.
+// TestOneNodeErases: while another node erases, this node does no part of the work, including finishing and forgetting
+// erasures.
 func TestOneNodeErases(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)
@@ -326,7 +326,7 @@ func TestOneNodeErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	// One waits for old parts, of which there are none; one is of no use any more.
+	// The first erasure waits for old parts, and there are none. The second can be forgotten.
 	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, erased_until, log_until,
 		mutated_at, done_at) values
 		('a', 1, now(), null, now(), null), ('a', 2, now(), now(), now(), now())`); err != nil {

@@ -130,8 +130,7 @@ func (n *node) beginSink(ctx context.Context) error {
 	return n.setup.sink.Start(ctx)
 }
 
-// storeAway tells whether err means that the server does not answer, rather
-// than that it refuses us.
+// storeAway reports whether err means that the server does not answer, rather than that it refuses us.
 func storeAway(err error) bool {
 	if _, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return false

@@ -50,9 +50,8 @@ func (c *ExplainCmd) arguments() (site, file string, err error) {
 	return site, file, nil
 }
 
-// Run answers the request from the engine of a running node, or from one that it
-// starts for the time of the command, with this node's limits. The answer itself is
-// not printed.
+// Run runs the request with this node's limits. It uses the engine of a running node, or starts one for the command.
+// The answer itself is not printed.
 func (c *ExplainCmd) Run() error {
 	site, file, err := c.arguments()
 	if err != nil {

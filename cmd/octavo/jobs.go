@@ -24,8 +24,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// startJobs runs background jobs on nodes with the role jobs. Nodes with the role api ask for jobs and create rows that
-// expire. These nodes count the jobs and sweep too.
+// startJobs runs background jobs on nodes with the role jobs. Nodes with the role api enqueue jobs and create rows that
+// expire. They also count the jobs and sweep.
 func (n *node) startJobs(ctx context.Context) error {
 	if n.settings.has("jobs") || n.settings.has("api") {
 		n.background("watch over jobs", func(ctx context.Context) { n.metrics.Jobs.Watch(ctx, n.store, n.log) })
@@ -34,8 +34,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	if !n.settings.has("jobs") {
 		return nil
 	}
-	// The work has connections of its own, so that it neither waits for requests
-	// nor keeps them waiting.
+	// The work has separate connections, so that jobs and requests do not wait for each other.
 	database := n.settings.postgres(n.backends.postgresURL)
 	database.MaxConns = jobs.WorkConns()
 	work, err := openStore(ctx, database, n.settings.store())
@@ -63,7 +62,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	git := gitsync.New(gitsync.Config{
 		Guard: guard, Limits: gitsync.DefaultLimits, TempDir: packs,
 		CacheDir: gitCacheDir(n.settings), CacheBytes: int64(n.settings.GitCache),
-		Warn: func(err error) { n.log.Warn("Cannot keep what was fetched of a Git repository.", "error", err) },
+		Warn: func(err error) { n.log.Warn("Cannot cache the objects of a Git repository.", "error", err) },
 	})
 	frontEnds, err := n.settings.frontEnds()
 	if err != nil {
@@ -118,20 +117,19 @@ func (n *node) sweep() *jobs.Sweep {
 	})
 }
 
-// packsDir is where jobs keep what they fetch from repositories while they
-// read it.
+// packsDir is the folder for the packs that jobs are reading.
 func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
 
-// gitCacheDir is where jobs keep what imports and exports with a repoCacheID
-// fetched.
+// gitCacheDir is the folder for the packs of imports and exports with a repoCacheID.
 func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cache") }
 
-// renderer makes PDFs in processes of their own. A node without it says so in the reason of the job.
+// renderer makes PDFs in separate processes. On a node without it, the job fails with that reason.
 func (s *Settings) renderer() *typst.Renderer {
 	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(s.PDFMemory)})
 }
 
-// partMemory is what a part of a PDF probably needs. The estimate is coarse, and a part that fails is rendered again.
+// partMemory is the estimated memory that a part of a PDF needs. The estimate is coarse, and a part that fails is
+// rendered again.
 func (s *Settings) partMemory() int64 { return int64(s.PDFMemory / 2) }
 
 // encoder opens the model by which conversations are compared; nil if there is none.
@@ -186,7 +184,7 @@ func (c *JobsListCmd) print(ctx context.Context, st *store.Store, out io.Writer)
 // jobsPage is the number of jobs that commands read at once.
 const jobsPage = 500
 
-// each calls fn with each job that is asked for, the newest first.
+// each calls fn with each selected job, newest first.
 func (c *JobsListCmd) each(ctx context.Context, st *store.Store, fn func(schema.Job) error) error {
 	asked := func(text string) *string {
 		if text == "" {
@@ -244,7 +242,7 @@ func (c *JobsRetryCmd) retry(ctx context.Context, st *store.Store) error {
 			return err
 		}
 		for _, id := range ids {
-			// Somebody else may have retried it, or the sweep deleted it.
+			// Another operator may have retried it, or the sweep may have deleted it.
 			switch _, err := st.RetryJob(ctx, "", id); {
 			case err == nil:
 				retried++

@@ -62,8 +62,8 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 	defer st.Stop()
 	var lock *postgres.Lock
 	if c.Repair {
-		// Two repairs at once could both insert the same missing rows. One beside an
-		// erasure could put back what it has just deleted.
+		// Two concurrent repairs could both insert the same missing rows. A repair during an erasure could restore rows
+		// that it has just deleted.
 		lock, err = st.TryLock(ctx, eventstore.RepairLock)
 		if errors.Is(err, postgres.ErrLocked) {
 			return errors.New("cannot repair: another `octavo reconcile --repair` is running, or visitors are being erased: try again")
@@ -90,7 +90,7 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 	}, os.Stdout)
 }
 
-// erased reads which events have no rows on purpose.
+// erased reads which events intentionally have no rows.
 func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]schema.Expiry, error) {
 	list := erasure.NewList(st, 0, nil)
 	if err := list.Load(ctx); err != nil {

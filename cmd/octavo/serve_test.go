@@ -33,7 +33,7 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatalf("the README's session shows no user or no 204:\n%s", first)
 	}
 	i.wantCounts(2, 2)
-	// An answer that took long, as on a busy machine, is kept for ten times as long.
+	// An answer that took long, as on a busy machine, is cached for ten times that time.
 	i.until("the README's aggregate to show the events", func() error {
 		if again := run(); !strings.Contains(again, `"page_view"`) || !strings.Contains(again, `"search_type_query"`) {
 			return errors.New(again)
@@ -56,7 +56,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// shell runs commands in a folder whose data directory is the server's.
+// shell runs commands in the folder that has the server's data directory.
 func (i *instance) shell(commands string, env ...string) string {
 	i.t.Helper()
 	cmd := exec.CommandContext(i.t.Context(), "bash", "-euo", "pipefail", "-c", commands)

@@ -162,9 +162,8 @@ func (c *TokenRotateCmd) Run() error {
 	})
 }
 
-// withStore runs a command on the Postgres of a running node, or on an embedded
-// one that it starts for the time of the command. The audit log attributes what
-// the command changes to the operator, by the name that the system knows.
+// withStore runs a command on the Postgres of a running node, or on an embedded one that it starts for the time of the
+// command. The audit log attributes the command's changes to the operator, by the system's user name.
 func withStore(s *Settings, command string, run func(context.Context, *store.Store) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
@@ -184,7 +183,7 @@ func withStore(s *Settings, command string, run func(context.Context, *store.Sto
 	return run(postgres.By(ctx, operator(command)), st)
 }
 
-// operator is whoever runs a command, as the actor of what it changes.
+// operator returns the user who runs a command, as the actor of its changes.
 func operator(command string) postgres.Actor {
 	who := postgres.Actor{Type: schema.ActorOperator, Operation: "octavo " + command}
 	if u, err := user.Current(); err == nil {

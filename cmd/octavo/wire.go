@@ -200,8 +200,7 @@ func (b *backends) withInsights(ctx context.Context, s *Settings, work func(*bac
 	return work(b, conn)
 }
 
-// answers tells whether the node that wrote the notes still runs: a killed one
-// leaves its notes behind.
+// answers reports whether the node that wrote the notes still runs: a killed one leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
 	st, err := openStore(ctx, postgres.Config{URL: n.Postgres}, store.Config{})
 	if err != nil {
@@ -222,10 +221,9 @@ func openStore(ctx context.Context, database postgres.Config, cfg store.Config) 
 	return st, nil
 }
 
-// connectionWait bounds how long a statement waits for a connection, whether a
-// busy one of the pool or a new one. It is less than a query may run, so that a
-// caller who finds all connections busy is told to come back and not that the
-// query was too slow.
+// connectionWait bounds how long a statement waits for a connection, whether a busy one of the pool or a new one. It is
+// less than a query may run. So a caller who finds all connections busy is told to retry, and not that the query was
+// too slow.
 const connectionWait = 10 * time.Second
 
 // sendBuffer is the number of bytes after which a connection sends a part of an
@@ -269,7 +267,7 @@ func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, 
 	return conn, nil
 }
 
-// onLoopback tells whether all addresses, host:port, are loopback addresses.
+// onLoopback reports whether all addresses, host:port, are loopback addresses.
 func onLoopback(addresses []string) bool {
 	for _, address := range addresses {
 		at, err := netip.ParseAddrPort(address)

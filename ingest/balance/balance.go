@@ -9,36 +9,34 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Balance is what became of one site's events in this process since it started:
-// the intake counts those posted to it, the sink those in its partitions of the
-// log. The sum over all processes is the site's balance. Requests that never
-// reach the intake (no right to post, a body that is too large) are not
-// received, nor are those that it has no room for (Unread).
+// Balance is what became of one site's events in this process since it started: the intake counts those posted to it,
+// the sink those in its partitions of the log. The sum over all processes is the site's balance. Requests that never
+// reach the intake (no right to post, a body that is too large) do not count as received. Requests that the intake has
+// no room for count as Unread only.
 type Balance struct {
-	// Received are the events of all requests, as far as their bodies could be
-	// read. Each is accepted, repeated, refused, or in flight.
+	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each is accepted,
+	// repeated, refused, or in flight.
 	Received uint64
 	// Accepted are durable in the log.
 	Accepted uint64
-	// Repeated were acknowledged but not appended: by their Idempotency-Key
-	// they are in the log already.
+	// Repeated counts events that were acknowledged but not appended: their Idempotency-Key shows that they are in the
+	// log already.
 	Repeated uint64
-	// Refused are by the reason's label, without zeros. The log may have taken
-	// those refused as log_unavailable all the same.
+	// Refused counts refused events by the reason's label, without zeros. Events refused as log_unavailable may be in
+	// the log nevertheless.
 	Refused map[string]uint64
-	// Unread are the requests that found no room, by the reason's label, without
-	// zeros. Their events were not read and do not count as received.
+	// Unread counts the requests that found no room, by the reason's label, without zeros. Their events were not read
+	// and do not count as received.
 	Unread map[string]uint64
-	// Stored and DeadLettered are the sink's: each event of the log becomes one
-	// of the two, or Erased. A sink that takes over a partition also counts the rows that
-	// it finds stored of its predecessor's unfinished cut.
+	// Stored and DeadLettered are counted by the sink: each event of the log becomes one of the two, or Erased. A sink
+	// that takes over a partition also counts the rows that its predecessor stored of an unfinished cut.
 	Stored       uint64
 	DeadLettered uint64
-	// Erased were not stored because their visitor was erased after they were received.
+	// Erased counts events that were not stored because their visitor was erased after they were received.
 	Erased uint64
 }
 
-// Unanswered are the events that are received and not answered yet.
+// Unanswered counts the events that are received and not answered yet.
 func (b Balance) Unanswered() uint64 {
 	n := b.Received - b.Accepted - b.Repeated
 	for _, refused := range b.Refused {
@@ -51,8 +49,8 @@ func (b Balance) Unanswered() uint64 {
 // must not start again at zero; only sites that exist have one, of about 400
 // bytes.
 type Account struct {
-	// InFlight is the site's share of the intake's room. It is kept here so that
-	// a request looks its site up once.
+	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks its site
+	// up once.
 	InFlight fair.Party
 
 	Received, Accepted, Repeated atomic.Uint64
@@ -82,8 +80,7 @@ func (a *Account) RefuseUnread(reason *insights.Reason) { a.unread[reasonIndex[r
 func (a *Account) balance() Balance {
 	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load()}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
-	// Last: every answered event was received before, so none counts as in
-	// flight twice.
+	// Read Received last: every answered event was received before, so none counts as in flight twice.
 	b.Received = a.Received.Load()
 	return b
 }
@@ -105,7 +102,7 @@ type Sites struct {
 	list   []*Account // in the order of their first request
 }
 
-// Account is a site's account, opened at its first use. It does not keep site.
+// Account returns a site's account, which its first use creates. It does not retain the string site.
 func (s *Sites) Account(site string) *Account {
 	if a := s.find(site); a != nil {
 		return a
@@ -127,7 +124,7 @@ func (s *Sites) Account(site string) *Account {
 func (s *Sites) find(site string) *Account {
 	s.mu.RLock()
 	a := s.bySite[site]
-	s.mu.RUnlock() // not deferred: every request comes here
+	s.mu.RUnlock() // no defer: every request passes here
 	return a
 }
 
@@ -137,7 +134,7 @@ func (s *Sites) all() []*Account {
 	return s.list[:len(s.list):len(s.list)]
 }
 
-// Balance is the balance of one site; all is zero for one without events.
+// Balance returns the balance of one site; it is zero for a site without events.
 func (s *Sites) Balance(site string) Balance {
 	if a := s.find(site); a != nil {
 		return a.balance()

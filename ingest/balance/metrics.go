@@ -2,9 +2,8 @@ package balance
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// sitesWithSeries bounds the series: the sites after the first ones share one,
-// so that their number cannot fill Prometheus. A site never moves from one to
-// the other, since counters only grow.
+// sitesWithSeries is how many sites have series of their own. All later sites share a series, which bounds the load of
+// Prometheus. A site never changes its series, since counters only grow.
 const sitesWithSeries = 100
 
 // otherSites is the label of the sites without a series of their own. No site's

@@ -30,8 +30,8 @@ func open(t *testing.T) *Letters {
 	return d
 }
 
-// writeFirst writes to a topic that the write makes: Apache Kafka may refuse that until the new partition has its leader. The sink writes
-// again then, as this does.
+// writeFirst writes to a topic that the write creates. Apache Kafka may refuse that until the new partition has a
+// leader, so writeFirst retries, as the sink does.
 func writeFirst(t *testing.T, write func(context.Context) error) {
 	t.Helper()
 	eventually.Succeeds(t, "the first letters", func() error { return write(t.Context()) })

@@ -1,8 +1,7 @@
-// Package deadletter keeps the events that cannot be stored, in a topic beside
-// the log's: the sink writes letters, an operator lists them and puts them back
-// into the log.
+// Package deadletter keeps the events that cannot be stored, in a topic next to the log's. The sink writes letters. An
+// operator lists them and puts their events back into the log.
 //
-//   - letter.go: what a letter says
+//   - letter.go: the contents of a letter
 //   - writer.go: making letters durable
 //   - letters.go: reading them, and replaying their events
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Suffix makes the name of the dead-letter topic from that of the log.
+// Suffix is appended to the log's topic name to form the dead-letter topic's name.
 const Suffix = ".dead"
 
 // WholeMessage is the Index of a letter about a whole message.
@@ -30,11 +30,11 @@ type Letter struct {
 	// Message is a message of the log with this event only, or the bytes that
 	// cannot be read; nil if they are larger than the topic takes.
 	Message []byte `json:"message,omitempty"`
-	// Sum tells the message from one of another log at the same position.
+	// Sum distinguishes the message from a message of another log at the same position.
 	Sum string `json:"sum"`
 }
 
-// Key identifies a letter: two letters with one key are the same.
+// Key identifies a letter: letters with equal keys are the same letter.
 func (d *Letter) Key() string {
 	return fmt.Sprintf("%d/%d/%d/%s", d.Partition, d.Offset, d.Index, d.Sum)
 }

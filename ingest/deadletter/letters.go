@@ -17,8 +17,8 @@ import (
 // Letters reads the dead-letter topic of a log, and puts events back into the
 // log. It is for one goroutine.
 type Letters struct {
-	// Erased reports whether an event is of a visitor who was erased after it was received; nil
-	// is never. Such an event does not get into the log again.
+	// Erased reports whether an event's visitor was erased after the event was received. Such an event is not appended
+	// to the log again. nil means that no visitor was erased.
 	Erased func(site string, visitor uint64, receivedMillis int64) bool
 
 	writer *Writer
@@ -29,7 +29,7 @@ type Letters struct {
 	read  int64
 }
 
-// Open connects when it is first used. An empty topic is the default log's.
+// Open returns Letters that connect at first use. An empty topic name means the default log's.
 func Open(brokers []string, access eventlog.Access, topic string) (*Letters, error) {
 	if err := eventlog.CheckBrokers(brokers); err != nil {
 		return nil, fmt.Errorf("cannot read dead letters: %w", err)
@@ -40,7 +40,7 @@ func Open(brokers []string, access eventlog.Access, topic string) (*Letters, err
 	return &Letters{writer: w, dead: w.topic, log: eventlog.NewTopic(brokers, access, client, 10*time.Second, topic)}, nil
 }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (d *Letters) Close() {
 	d.writer.Close()
 	d.log.Close()
@@ -53,8 +53,8 @@ type letterState struct {
 	replayed  bool
 }
 
-// Each calls f once with each letter that was not replayed, in their order; with
-// all, also with those that were.
+// Each calls f once for each letter that was not replayed, in order. If all is true, it also calls f for replayed
+// letters.
 func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, replayed bool) error) error {
 	states, end, err := d.states(ctx)
 	if err != nil || len(states) == 0 {
@@ -73,7 +73,7 @@ func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, rep
 	})
 }
 
-// states reads what was written to the topic since it was last read.
+// states reads the records that were written to the topic since the last read.
 func (d *Letters) states(ctx context.Context) (states map[string]*letterState, end int64, err error) {
 	if _, err := d.dead.Partitions(ctx); errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return nil, 0, nil // there never was a letter
@@ -93,7 +93,7 @@ func (d *Letters) states(ctx context.Context) (states map[string]*letterState, e
 		}
 		switch {
 		case v == nil:
-			// For good: a letter that a slow sink writes once more is the same one.
+			// Replayed is final: a slow sink that writes the letter once more writes the same letter.
 			state.replayed = true
 		case v.Replaying != nil:
 			state.replaying = v.Replaying
@@ -106,8 +106,7 @@ func (d *Letters) states(ctx context.Context) (states map[string]*letterState, e
 	return d.known, end, err
 }
 
-// scan reads the dead-letter topic. A record that we cannot read is an empty
-// value, a tombstone a nil one.
+// scan reads the dead-letter topic. An unreadable record becomes an empty value, and a tombstone becomes nil.
 func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64, key string, v *value) error) error {
 	return d.dead.Scan(ctx, 0, from, end, func(r eventlog.Record) error {
 		if r.Value == nil {
@@ -121,7 +120,7 @@ func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64
 	})
 }
 
-// Find is the letter with a key; nil if there is none.
+// Find returns the letter with a key, or nil if there is none.
 func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed bool, err error) {
 	err = d.Each(ctx, true, func(letter *Letter, was bool) error {
 		if letter.Key() == key {
@@ -139,8 +138,8 @@ var ErrReplayed = errors.New("it was replayed already")
 // counts as replayed.
 var ErrErased = errors.New("its visitor was erased")
 
-// erased reports whether all events of a letter, mostly one, are of erased visitors. The sink
-// leaves out those of a letter with others.
+// erased reports whether all events of a letter (usually one event) belong to erased visitors. If only some do, the
+// sink leaves those out.
 func (d *Letters) erased(message []byte) bool {
 	m, err := insights.ParseMessage(message)
 	rows := insights.NewBatch()
@@ -155,11 +154,9 @@ func (d *Letters) erased(message []byte) bool {
 	return rows.Rows() > 0
 }
 
-// Replay appends a letter's event to the log again and marks the letter. It may
-// be interrupted and repeated: it notes where the event will be before it
-// appends it, and looks there before it appends it again. The message's id is
-// derived from the letter, so that of two replays at once the sink drops the
-// second.
+// Replay appends a letter's event to the log again and marks the letter. It may be interrupted and repeated. It records
+// the partition's end before it appends the event, and searches from there before it appends the event again. The
+// message's id is derived from the letter, so the sink drops the second of two concurrent replays.
 func (d *Letters) Replay(ctx context.Context, letter *Letter) error {
 	states, _, err := d.states(ctx)
 	if err != nil {
@@ -213,7 +210,7 @@ func replayID(letter *Letter) (id insights.MessageID) {
 	return id
 }
 
-// place is the end of the letter's partition in the log.
+// place returns the end of the letter's partition in the log.
 func (d *Letters) place(ctx context.Context, letter *Letter) (*replaying, error) {
 	count, err := d.log.Partitions(ctx)
 	if err == nil {

@@ -36,9 +36,8 @@ type Writer struct {
 	created bool
 }
 
-// NewWriter connects when it is first used. log is the log's topic, clientID
-// names the program to the brokers. minInSync is how many replicas must have a
-// letter, as eventlog.Config has it for the log; 0 is all but one.
+// NewWriter returns a Writer that connects at first use. log is the log's topic, and clientID names the program to the
+// brokers. minInSync is how many replicas must have a letter, like eventlog.Config.MinInSync; 0 means all but one.
 func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
 	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
 	w := &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
@@ -66,10 +65,10 @@ func (w *Writer) checkOldest(ctx context.Context, _ int) error {
 	})
 }
 
-// Topic is the name of the dead-letter topic.
+// Topic returns the name of the dead-letter topic.
 func (w *Writer) Topic() string { return w.topic.Name }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (w *Writer) Close() { w.topic.Close() }
 
 // create makes sure that the topic exists, with as many replicas as the log has.
@@ -110,8 +109,7 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 			n++
 		}
 		err := w.produce(ctx, records[:n])
-		// The topic was created by somebody else, with a smaller limit: send each
-		// letter alone.
+		// Another program created the topic with a smaller limit, so send each letter separately.
 		if errors.Is(err, kafka.MessageSizeTooLarge) && n > 1 {
 			most = 0
 			continue
@@ -148,14 +146,14 @@ type value struct {
 	Replaying *replaying `json:"replaying,omitempty"`
 }
 
-// replaying says from which offset on a letter's event is in the log, if it is.
+// replaying has the offset from which a replayed event may be found in the log.
 type replaying struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
 }
 
-// marshal replaces what is not UTF-8: sites and errors may quote any bytes, and
-// a letter that cannot be written would stall its partition.
+// marshal replaces invalid UTF-8: sites and errors may quote any bytes, and a letter that cannot be written would stall
+// its partition.
 func marshal(v value) ([]byte, error) {
 	v.Baseline = schema.Baseline
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))

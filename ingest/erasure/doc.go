@@ -4,8 +4,8 @@
 //   - list.go: the tombstones, as every writer of the table has them in memory
 //   - job.go: the erasure itself, a state machine whose state is in Postgres
 //   - loop.go: runs the job in the background, under the locks that exclude other nodes
-//   - metrics.go: what it shows
+//   - metrics.go: its metrics
 //
-// What it does to the table is in ingest/eventstore/delete.go. It imports schema and
-// ingest/eventstore. It must not import sink, which asks the list.
+// The statements that change the table are in ingest/eventstore/delete.go. It imports schema and ingest/eventstore. It
+// must not import sink, which reads the list.
 package erasure

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Ledger has the state of all erasures: the store.
+// Ledger has the state of all erasures; the store implements it.
 type Ledger interface {
 	BeginErasures(ctx context.Context, most int) (schema.ErasureBatch, error)
 	BegunErasures(ctx context.Context) ([]schema.ErasureBatch, error)
@@ -30,32 +30,31 @@ type Ledger interface {
 	CarriedOut(ctx context.Context, list []schema.Expiry) error
 }
 
-// JobConfig says what a Job works on. A zero member takes the default named beside it.
+// JobConfig configures a Job. A zero field takes the default named in its comment.
 type JobConfig struct {
 	Ledger Ledger                 // required
 	Table  *eventstore.ClickHouse // required
 	// Honoured reports whether all sinks honour the tombstones of a version. Required.
 	Honoured func(ctx context.Context, version int64) (bool, error)
-	// Changed hears of sites whose events were deleted; nil is nobody.
+	// Changed is called with sites whose events were deleted; it may be nil.
 	Changed func(site string)
 	Metrics *Metrics // nil measures nothing
 	Logger  *slog.Logger
 
-	// Patience is how long an erasure waits for the sinks before it lets other work go on; 10 s.
+	// Patience is how long an erasure waits for the sinks before it lets other work proceed; 10 s.
 	Patience time.Duration
 	Most     int           // visitors that one deletion erases; 100
 	Poll     time.Duration // between two looks at what the job waits for; 100 ms
 	step     func(name string) error
 }
 
-// Job erases visitors and events that are too old. All its state is in the ledger and in the
-// table's list of mutations, so another process goes on where a killed one stopped. The caller
-// holds a lock that keeps other jobs away.
+// Job erases visitors and events that are too old. All its state is in the ledger and in the table's list of mutations,
+// so another process continues where a killed one stopped. The caller holds a lock that excludes other jobs.
 type Job struct {
 	cfg    JobConfig
 	logged string
 	shown  time.Time // the metrics
-	// left is when the parts that a mutation had replaced were first seen to have left the disks.
+	// left is when the job first saw that a mutation's replaced parts were gone from the disks.
 	left struct{ mutated, at time.Time }
 }
 
@@ -81,7 +80,7 @@ func NewJob(cfg JobConfig) (*Job, error) {
 	return &Job{cfg: cfg}, nil
 }
 
-// Pending is what there is for Erase and Finish to do, which any node may ask. It shows the metrics.
+// Pending returns the work that Erase and Finish have to do. Any node may call it. It updates the metrics.
 func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
 	j.shown = time.Now()
 	pending, err := j.cfg.Ledger.PendingErasures(ctx)
@@ -91,18 +90,17 @@ func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
 	return pending, err
 }
 
-// wait pauses. Meanwhile it keeps the metrics fresh, which tell of an erasure that never ends, and
-// ends earlier erasures.
+// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics, which reveal an erasure that never ends.
 func (j *Job) wait(ctx context.Context) {
 	if time.Since(j.shown) > time.Second {
 		if pending, err := j.Pending(ctx); err == nil {
-			_ = j.Finish(ctx, pending) // what failed is done again
+			_ = j.Finish(ctx, pending) // a later call repeats what failed
 		}
 	}
 	retry.Sleep(ctx, j.cfg.Poll)
 }
 
-// excluding calls do under the locks of exclude.
+// excluding calls do while it holds the locks that Exclude takes.
 func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func(context.Context) error) error) (err error) {
 	holds, release, err := exclude(ctx)
 	if err != nil {
@@ -159,8 +157,8 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 	})
 }
 
-// honoured waits until no sink adds to the rows of a batch. If that takes too long, the next Erase
-// waits again.
+// honoured waits until no sink inserts further rows of a batch's visitors. If that takes too long, the next Erase waits
+// again.
 func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, j.cfg.Patience)
 	defer cancel()
@@ -170,7 +168,7 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 		if honoured && err == nil {
 			return true, j.cfg.step("honoured")
 		}
-		// An error because time is up says nothing, unless the first question took all of it.
+		// A timeout error says nothing about the sinks, unless the first request used up all of the time.
 		if first || err == nil || bounded.Err() == nil {
 			last = err
 		}
@@ -191,7 +189,7 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 
 // begin deletes the rows of a batch.
 func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
-	// What an earlier owner of a partition inserts late, the engine drops; wait for it all the same.
+	// The engine drops late inserts of a partition's earlier owner. Wait for them nevertheless.
 	if err := j.cfg.Table.Settle(ctx); err != nil {
 		return err
 	}
@@ -206,8 +204,8 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 
 func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d", version) }
 
-// whereVisitors finds the rows that the tombstones of a batch are about. Tombstones have whole
-// seconds, as rows do, so that log and table agree on which events these are.
+// whereVisitors selects the rows of a batch's tombstones. Tombstones have whole seconds, like rows, so that log and
+// table agree on the erased events.
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
@@ -217,7 +215,7 @@ func whereVisitors(b schema.ErasureBatch) string {
 	return "(" + strings.Join(list, ") OR (") + ")"
 }
 
-// goOn waits for the deletion of a batch. If it left rows, the batch begins again with new tombstones.
+// goOn waits for the deletion of a batch. If rows remain, the batch starts again with new tombstones.
 func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
 	d, err := j.await(ctx, deletionName(b.Version), holds)
 	if err != nil {
@@ -231,13 +229,13 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 		return err
 	}
 	if left > 0 {
-		j.cfg.Logger.Error("Rows of erased visitors are still there: they are deleted again.", "rows", left)
+		j.cfg.Logger.Error("Rows of erased visitors remain, so they are deleted again.", "rows", left)
 		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
 	}
 	if err := j.cfg.step("deleted"); err != nil {
 		return err
 	}
-	mutated, err := j.cfg.Table.Now(ctx) // by now, so not before the last part was replaced
+	mutated, err := j.cfg.Table.Now(ctx) // read now, and so not before the last part was replaced
 	if err != nil {
 		return err
 	}
@@ -250,7 +248,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	return j.cfg.step("marked")
 }
 
-// await waits until a deletion, if there is one, is done.
+// await waits until the deletion is done, if there is one.
 func (j *Job) await(ctx context.Context, name string, holds func(context.Context) error) (eventstore.Deletion, error) {
 	for {
 		d, err := j.cfg.Table.Deletion(ctx, name)
@@ -271,7 +269,7 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish ends the erasures whose replaced parts, and the states of these, have left the disks.
+// Finish ends the erasures whose replaced parts are gone from the disks, with the aggregate states made from them.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil
@@ -290,9 +288,8 @@ func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error 
 	return err
 }
 
-// states drops the aggregate states that may be of replaced parts, and returns how many of them are
-// left. No statement reads such parts any more when they have left the disks, so from then on none
-// are made.
+// states drops the aggregate states that may come from replaced parts, and returns how many remain. Once such parts are
+// gone from the disks, no statement reads them, so no further states are made.
 func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err error) {
 	if !j.left.mutated.Equal(mutated) {
 		now, err := j.cfg.Table.Now(ctx)
@@ -304,8 +301,8 @@ func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err e
 	return j.cfg.Table.DropStates(ctx, j.left.at)
 }
 
-// Retain forgets erasures that nothing can undo any more, and deletes the events that their sites
-// no longer keep, once a day.
+// Retain removes the records of erasures that nothing can undo any more. Once a day it also deletes events past their
+// site's retention.
 func (j *Job) Retain(ctx context.Context, exclude Exclude) error {
 	if err := j.cfg.Ledger.ForgetErasures(ctx); err != nil {
 		return err
@@ -337,7 +334,7 @@ func (j *Job) Retain(ctx context.Context, exclude Exclude) error {
 func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(context.Context) error) error {
 	conditions := make([]string, len(list))
 	for i, e := range list {
-		// Spelled for the primary key too.
+		// The condition repeats the range in a form that the primary key can use.
 		conditions[i] = fmt.Sprintf("(site = %s AND time < toDateTime64(%d, 3, 'UTC') AND toStartOfHour(time) <= toDateTime(%d, 'UTC'))", sqltree.Quote(e.SiteID), e.Before.Unix(), max(0, e.Before.Unix()))
 	}
 	where := strings.Join(conditions, " OR ")
@@ -362,6 +359,6 @@ func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(conte
 		j.cfg.Changed(e.SiteID)
 	}
 	j.cfg.Metrics.expiredRows(rows)
-	j.cfg.Logger.Info("Deleted events that their sites no longer keep.", "sites", len(list), "rows", rows)
+	j.cfg.Logger.Info("Deleted events past their site's retention.", "sites", len(list), "rows", rows)
 	return nil
 }

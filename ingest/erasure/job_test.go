@@ -137,8 +137,8 @@ func TestEraseKilled(t *testing.T) {
 	}
 }
 
-// TestEraseBorder: an erasure takes the rows of events that were received before it was asked for,
-// whenever its deletion begins, and leaves what was received later.
+// TestEraseBorder: an erasure deletes the rows of events that were received before its request, whenever its deletion
+// begins. Later events stay.
 func TestEraseBorder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -231,7 +231,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	late := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for _, c := range []struct {
 		name        string
-		first, then func(ctx context.Context) error // of what is asked; nil is the answer no
+		first, then func(ctx context.Context) error // of the request for the sinks' state; nil answers no
 		want        string
 	}{
 		{"no", nil, nil, missing},
@@ -269,8 +269,8 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestFinish: an erasure is done when no replaced part is on the disk. Asking again while it covers
-// the moment changes nothing; later it begins anew; and it is forgotten when the log has expired.
+// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request changes nothing while the
+// erasure covers its moment; later it starts another erasure. The record is removed when the log has expired.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -328,8 +328,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestFinishInTurn: erasures that come later do not keep an earlier one from being done, and
-// versions grow with time, so that none is given twice.
+// TestFinishInTurn: later erasures do not prevent an earlier one from finishing. Versions grow with time, so none is
+// used twice.
 func TestFinishInTurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -357,7 +357,7 @@ func TestFinishInTurn(t *testing.T) {
 	if e, err := r.store.Erasure(t.Context(), "a", 0); err != nil || e.DoneAt == nil {
 		t.Errorf("%+v, %v", e, err)
 	}
-	// Asked again, one that is not done keeps its place.
+	// A repeated request for an unfinished erasure keeps its place in the queue.
 	before := r.ask("a", 1)
 	if again := r.ask("a", 1); !again.AskedAt.Equal(before.AskedAt) {
 		t.Errorf("%+v, before %+v", again, before)

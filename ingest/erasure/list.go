@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Source has the tombstones: the store.
+// Source has the tombstones; the store implements it.
 type Source interface {
 	Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error)
 	// RaiseTombstones makes the version at least as high.
 	RaiseTombstones(ctx context.Context, version int64) error
 }
 
-// mark says which events of a visitor are erased: those received before a time.
+// mark erases a visitor's events that were received before a time.
 type mark struct {
 	version, before int64 // before in milliseconds
 }
@@ -45,13 +45,13 @@ func (v Visitors) Has(visitor uint64, received int64) bool {
 	return false
 }
 
-// View is the list as of a version. It does not change. A nil one is empty.
+// View is an immutable snapshot of the list at a version. A nil View is empty.
 type View struct {
 	Version int64
 	sites   map[string]map[uint64][]mark
 }
 
-// Site are the erased visitors of a site.
+// Site returns the erased visitors of a site.
 func (v *View) Site(site string) Visitors {
 	if v == nil || len(v.sites) == 0 {
 		return Visitors{}
@@ -62,7 +62,7 @@ func (v *View) Site(site string) Visitors {
 // None reports whether nobody is erased.
 func (v *View) None() bool { return v == nil || len(v.sites) == 0 }
 
-// At is the view as it was at an earlier version.
+// At returns the view at an earlier version.
 func (v *View) At(version int64) *View { return &View{version, v.sites} }
 
 func (v *View) with(list []schema.Tombstone, version int64) *View {
@@ -85,8 +85,8 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 	return next
 }
 
-// List follows the tombstones. It only grows; those that are no longer needed leave it with the
-// process. A nil List is for tests: it has no tombstones.
+// List follows the tombstones. It only grows; tombstones that are no longer needed stay until the process ends. A nil
+// List is for tests and has no tombstones.
 type List struct {
 	source Source
 	logger *slog.Logger
@@ -99,8 +99,7 @@ type List struct {
 	done    chan struct{}
 }
 
-// NewList builds a list that looks for new tombstones this often; 0 is every second. It starts
-// nothing.
+// NewList builds a list that looks for new tombstones at this interval; 0 means every second. It starts nothing.
 func NewList(source Source, every time.Duration, logger *slog.Logger) *List {
 	l := &List{source: source, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), every: cmp.Or(every, time.Second), changed: make(chan struct{})}
 	l.view.Store(&View{})
@@ -119,7 +118,8 @@ func (l *List) Start(context.Context) error {
 			err := l.Load(attempt)
 			stop()
 			if err != nil && ctx.Err() == nil && pace.Due() {
-				l.logger.Warn("Cannot ask which visitors are erased: until it can, erasures are not done.", "error", err)
+				l.logger.Warn("Cannot read the list of erased visitors; erasures wait until it is readable.",
+					"error", err)
 			}
 			retry.Sleep(ctx, l.every)
 		}
@@ -136,7 +136,7 @@ func (l *List) Stop(context.Context) error {
 	return nil
 }
 
-// Load looks for new tombstones once. The list then has all that there were when it was called.
+// Load looks for new tombstones once. The list then has every tombstone that existed at the time of the call.
 func (l *List) Load(ctx context.Context) error {
 	list, version, err := l.source.Tombstones(ctx, l.view.Load().Version)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *List) Load(ctx context.Context) error {
 	if version <= had.Version {
 		return nil
 	}
-	// What another call was faster with is there already.
+	// A faster concurrent call has added these tombstones already.
 	list = slices.DeleteFunc(list, func(t schema.Tombstone) bool { return t.Version <= had.Version })
 	l.view.Store(had.with(list, version))
 	close(l.changed)
@@ -156,7 +156,7 @@ func (l *List) Load(ctx context.Context) error {
 	return nil
 }
 
-// View is the list as it is now.
+// View returns the current view.
 func (l *List) View() *View {
 	if l == nil {
 		return nil
@@ -164,7 +164,7 @@ func (l *List) View() *View {
 	return l.view.Load()
 }
 
-// Changed is closed when the list changes after this call.
+// Changed returns a channel that is closed when the list next changes.
 func (l *List) Changed() <-chan struct{} {
 	if l == nil {
 		return nil
@@ -174,9 +174,9 @@ func (l *List) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Await waits until the list has a version. The first version is 1, so a list that has one has
-// been read. If the source answers and has not come so far, a backup of it was restored: its
-// tombstones since then are lost, and waiting would not bring them back.
+// Await waits until the list has a version. Versions start at 1, so a list with a version has been read at least once.
+// If the source answers with a lower version, it was restored from a backup. The tombstones since that backup are lost,
+// and waiting would not bring them back.
 func (l *List) Await(ctx context.Context, version int64) error {
 	if l == nil {
 		return nil
@@ -192,11 +192,13 @@ func (l *List) Await(ctx context.Context, version int64) error {
 		case had >= version:
 			return nil
 		case err == nil && version > 1:
-			l.logger.Error("Postgres has lost tombstones, as by a restored backup: erase the visitors since then again.", "had", version, "has", had)
+			l.logger.Error(
+				"Postgres has lost tombstones, for example after a restored backup. Repeat the erasures since then.",
+				"had", version, "has", had)
 			err = l.source.RaiseTombstones(ctx, version)
 		}
 		if err != nil && ctx.Err() == nil && pace.Due() {
-			l.logger.Warn("A partition waits until it is known which visitors are erased.", "error", err)
+			l.logger.Warn("A partition waits for the list of erased visitors.", "error", err)
 		}
 		again, stop := context.WithTimeout(ctx, l.every)
 		select {

@@ -16,7 +16,7 @@ type ledger struct {
 	mu   sync.Mutex
 	all  []schema.Tombstone
 	away bool
-	// raised is the least version that was asked for.
+	// raised is the lowest version that was requested.
 	raised int64
 }
 
@@ -49,8 +49,8 @@ func (l *ledger) add(t schema.Tombstone) {
 	l.all = append(l.all, t)
 }
 
-// TestList: a view says which events are erased, and one of an earlier version what that version
-// said; views do not change; a list waits for a version that it does not have.
+// TestList: a view knows which events are erased at its version or an earlier one. Views do not change. A list waits
+// for a version that it does not have.
 func TestList(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000_000)
@@ -110,8 +110,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTombstonesLost: if a backup of the tombstones was restored, nobody waits for ever for those
-// that it does not have, and new ones have versions that were never given.
+// TestTombstonesLost: after a restored backup, no caller waits for ever for lost tombstones. New tombstones get
+// versions that were never used.
 func TestTombstonesLost(t *testing.T) {
 	t.Parallel()
 	source := &ledger{}
@@ -128,8 +128,7 @@ func TestTombstonesLost(t *testing.T) {
 	}
 }
 
-// slowSource answers its first question late: once it is asked a second time, and before that is
-// answered.
+// slowSource answers its first request late: after the second request arrives and before its answer.
 type slowSource struct {
 	ledger
 	first, second, stored chan struct{}
@@ -149,8 +148,8 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce: a call that has read more than another, which was faster, is not in vain.
-// Otherwise one who waits for a version took it for lost.
+// TestListLoadsAtOnce: of two concurrent calls, the slower one may have read more, and the list keeps its result.
+// Otherwise a caller that waits for a version would take that version for lost.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &slowSource{first: make(chan struct{}), second: make(chan struct{}), stored: make(chan struct{})}

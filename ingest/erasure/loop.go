@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// Lock is the name of the lock that the node holds which erases visitors and old events.
+// Lock is the name of the lock of the node that erases visitors and old events.
 const Lock = "erasure of visitors"
 
 const (
@@ -20,13 +20,13 @@ const (
 	retainEvery = time.Hour        // between two checks for events past their site's retention
 )
 
-// LoopConfig says what a Loop runs. Job, Lock and Busy are required.
+// LoopConfig configures a Loop. Job, Lock and Busy are required.
 type LoopConfig struct {
 	Job  *Job
 	Lock eventstore.Locks
 	// Busy reports whether an error of Lock means that another node has a lock.
 	Busy func(error) bool
-	// Ready reports whether the table can be used; nil is always.
+	// Ready reports whether the table can be used; nil means always.
 	Ready  func() bool
 	Logger *slog.Logger // nil logs nothing
 }
@@ -70,8 +70,8 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// Once does what is due, with the retention of events if retain is true. It returns an error of Lock if another node is
-// at it.
+// Once does the work that is due, and the retention of events if retain is true. If another node does it, Once returns
+// Lock's error.
 func (l *Loop) Once(ctx context.Context, retain bool) (err error) {
 	pending, err := l.cfg.Job.Pending(ctx)
 	if err != nil || pending.Count == 0 && !retain {

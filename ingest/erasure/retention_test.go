@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRetentionLonger: a site that keeps events for longer than before keeps what it imports then.
+// TestRetentionLonger: after a site extends its retention, the events that it imports stay for that longer time.
 func TestRetentionLonger(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -19,7 +19,7 @@ func TestRetentionLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What has the age of its limit is left out: midnight may pass meanwhile.
+	// Events exactly at the age limit are not checked, because midnight may pass during the test.
 	rows := func(from, to int) (n uint64) {
 		t.Helper()
 		ages := fmt.Sprintf("SELECT count() FROM events WHERE site = 'a' AND time BETWEEN now() - INTERVAL %d DAY AND now() - INTERVAL %d DAY", to, from)
@@ -40,8 +40,8 @@ func TestRetentionLonger(t *testing.T) {
 	}
 }
 
-// TestRetentionChangedMeanwhile: days that were changed while events were deleted are carried out
-// again, and so are days of which the run began yesterday.
+// TestRetentionChangedMeanwhile: a retention that changes during a deletion is applied again. So is one whose run began
+// yesterday.
 func TestRetentionChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -7,8 +7,8 @@ type step struct {
 	kind  kind
 	page  int32
 	after int32  // milliseconds since the step before
-	pick  uint32 // draws from the kind's lists; equal in steps that belong together
-	stage uint8  // how much of a query is typed
+	pick  uint32 // draws from the kind's lists; equal in related steps
+	stage uint8  // how much of a query has been typed
 }
 
 // startSession plans the next session and its visitor.
@@ -29,8 +29,7 @@ func (g *Generator) startSession() {
 	}
 }
 
-// traits picks a visitor of a crowd. Squaring makes some come often and most
-// come rarely.
+// traits picks a visitor of a crowd. Squaring makes a few visitors frequent and most rare.
 func (g *Generator) traits(crowd string, size int) uint64 {
 	u := g.random.Float64()
 	return mix(g.options.Seed ^ uint64(len(crowd))<<56 ^ uint64(u*u*float64(size)))
@@ -67,8 +66,7 @@ func (g *Generator) onward(page int32) int32 {
 	return g.site.pick(g.random)
 }
 
-// onPage is what a person does on a page beside reading it. It may lead on to
-// another page.
+// onPage adds a person's actions on a page other than reading it. An action may open another page.
 func (g *Generator) onPage(page *int32) {
 	p := *page
 	if g.chance(0.08) {
@@ -181,8 +179,7 @@ func (g *Generator) addPick(k kind, page, after int32, pick uint32) {
 	g.steps = append(g.steps, step{kind: k, page: page, after: after, pick: pick, stage: queryStages - 1})
 }
 
-// dwell is a time that people take, of the given mean in seconds, at most ten
-// minutes, in milliseconds.
+// dwell draws a person's reading time in milliseconds, at most ten minutes. mean is in seconds.
 func (g *Generator) dwell(mean float64) int32 {
 	return int32(min(-math.Log(1-g.random.Float64())*mean*1000, 600_000))
 }

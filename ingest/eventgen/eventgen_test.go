@@ -85,7 +85,7 @@ func TestBatchIsRequestBody(t *testing.T) {
 	}
 }
 
-// Every event type of the contract has a row and occurs.
+// Every event type of the contract has a row and appears in the output.
 func TestEveryType(t *testing.T) {
 	words := insights.EventTypes.Words()
 	if len(kinds) != len(words) {

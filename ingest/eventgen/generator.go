@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// Options say what to generate. A zero member takes the default named beside it.
+// Options configure a Generator. A zero field takes the default named in its comment.
 type Options struct {
 	Seed uint64
-	// Events is how many events fill Span. A generator that is asked for more
-	// starts again at the beginning of the span with other events.
+	// Events is how many events fill Span. After these events a generator starts again at the beginning of the span,
+	// with different events.
 	Events   int           // default 500,000
 	Visitors int           // default 50,000
 	End      time.Time     // end of the span, default now (then two runs differ)
 	Span     time.Duration // default 30 days
 	Host     string        // of the site, default docs.example.com
-	// Spaces are ids to use for the first of the site's spaces, such as those
-	// of spaces that were created for it.
+	// Spaces are ids for the site's first spaces, for example the ids of spaces that were created for it.
 	Spaces []string
 }
 
@@ -49,7 +48,7 @@ type Generator struct {
 	end     int64 // milliseconds since 1970
 	made    int
 
-	// Of the current session.
+	// Fields of the current session.
 	session  []byte // its `"session":{…}`
 	context  string // displayContext
 	shareKey string // JSON: a string or null

@@ -28,7 +28,7 @@ const (
 	rssRequest
 )
 
-// kinds are the event types with the members that only they have.
+// kinds are the event types with their specific members.
 var kinds = [...]struct {
 	name    string
 	payload func(g *Generator, dst []byte, s *step) []byte
@@ -141,8 +141,7 @@ func appendTrademark(_ *Generator, dst []byte, s *step) []byte {
 	return append(dst, '"')
 }
 
-// appendMarkdown names the source only where a person asked: agents fetch the
-// page's Markdown address itself.
+// appendMarkdown names the source only for a person's request. Agents fetch the page's Markdown address directly.
 func appendMarkdown(g *Generator, dst []byte, _ *step) []byte {
 	if g.context == "server" {
 		return dst

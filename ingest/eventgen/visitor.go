@@ -2,8 +2,8 @@ package eventgen
 
 import "strconv"
 
-// A visitor is nothing but a number: what belongs to them follows from it, so
-// that they are the same in every session without being kept in memory.
+// A visitor is just a number. All of the visitor's traits are derived from it, so they are the same in every session
+// and need no memory.
 
 // appendSession appends the session member of a visitor's events. Draws that
 // belong to the visitor come from traits, those of the session from visit.

@@ -17,7 +17,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// Login is how to connect to the brokers, as an operator configures it.
+// Login is an operator's configuration of the connections to the brokers.
 type Login struct {
 	TLS bool
 	CA  string // PEM file of trusted authorities; "" is the system's
@@ -42,14 +42,13 @@ var saslMechanisms = map[string]func(user, password string) (sasl.Mechanism, err
 	},
 }
 
-// Access is how every connection to a broker is made. The zero value is plain text
-// without a login.
+// Access configures every connection to a broker. The zero value means plain text without a login.
 type Access struct {
 	tls  *tls.Config
 	sasl sasl.Mechanism
 }
 
-// NewAccess reads the files and checks the rest. It connects to nothing.
+// NewAccess reads the files and checks the other settings. It does not connect.
 func NewAccess(l Login) (Access, error) {
 	var a Access
 	var err error
@@ -101,8 +100,8 @@ func clientTLS(l Login) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes a kafka.Client's transport, which keeps the metadata of these
-// topics only. It sets every field: kafka-go's defaults are for other uses.
+// newTransport makes a kafka.Client's transport, which caches the metadata of these topics only. It sets every field:
+// kafka-go's defaults are for other uses.
 func newTransport(client string, access Access, topics ...string) *kafka.Transport {
 	return &kafka.Transport{
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
@@ -128,8 +127,7 @@ func NewDialer(client string, access Access) *kafka.Dialer {
 	}
 }
 
-// isDistrust reports whether a certificate is not trusted, which waiting does not
-// mend.
+// isDistrust reports whether an error is about an untrusted certificate, which a retry cannot fix.
 func isDistrust(err error) bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
 	return ok

@@ -205,7 +205,7 @@ func TestAnotherBaselineFoundLate(t *testing.T) {
 	eventually.Succeeds(t, "the new topic", func() error { return l.Append(t.Context(), "site", 1, message()) })
 }
 
-// TestAnotherBaselineMadeMeanwhile has a topic of another baseline that appears while the log creates the topic.
+// TestAnotherBaselineMadeMeanwhile checks a topic of another baseline that appears while the log creates the topic.
 func TestAnotherBaselineMadeMeanwhile(t *testing.T) {
 	t.Parallel()
 	asked, written := make(chan struct{}), make(chan struct{})

@@ -19,7 +19,7 @@ type batch struct {
 	// plain batches carry no producer id: the log may take them twice, and the sink
 	// drops the repeats.
 	plain bool
-	// done is closed when the messages are durable (err is nil) or given up.
+	// done is closed when the messages are durable (err is nil) or abandoned.
 	done chan struct{}
 	err  *insights.Refusal
 }
@@ -86,7 +86,7 @@ func (b *batch) seal(from producer) {
 	binary.BigEndian.PutUint32(b.buf[atCRC:], crc32.Checksum(b.buf[atAttributes:], castagnoli))
 }
 
-// finish answers the waiting requests.
+// finish reports the outcome to the waiting requests.
 func (b *batch) finish(err *insights.Refusal) {
 	b.err = err
 	close(b.done)

@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// CheckBrokers refuses addresses that can never be a broker's. It does not
-// resolve names: the name of a broker that is away may be unknown for now.
+// CheckBrokers refuses addresses that can never be a broker's. It does not resolve names, because the name of an
+// unavailable broker may not resolve at the moment.
 func CheckBrokers(list []string) error {
 	if len(list) == 0 {
 		return errors.New("there is no address of a Kafka broker")
@@ -25,11 +25,10 @@ func CheckBrokers(list []string) error {
 	return nil
 }
 
-// permanentCodes are answers that waiting does not change: the broker refuses
-// the client, or what it asks for. A cluster that is starting, or partly away,
-// may give any other code: also InvalidReplicationFactor, while fewer brokers
-// are up than a topic has replicas. A broker that closes the connection instead
-// of answering a login cannot be told from one that shuts down.
+// permanentCodes are answers that a retry does not change: the broker refuses the client or its request. A cluster that
+// is starting or partly unavailable may give any other code. An example is InvalidReplicationFactor, while fewer
+// brokers are up than a topic has replicas. A broker that closes the connection instead of answering a login looks like
+// one that shuts down.
 var permanentCodes = []kafka.Error{
 	kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
@@ -37,8 +36,7 @@ var permanentCodes = []kafka.Error{
 	kafka.UnsupportedVersion,
 }
 
-// isPermanent reports whether the configuration can never work, rather than the
-// broker being away.
+// isPermanent reports whether the configuration can never work. The other cause is an unavailable broker.
 func isPermanent(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return slices.Contains(permanentCodes, code)

@@ -11,17 +11,15 @@ import (
 // DefaultTopic is the topic of a configuration that names none.
 const DefaultTopic = "octavo-events"
 
-// Config says how messages are appended to the log. A zero member takes the
-// default named beside it.
+// Config configures a Log. A zero field takes the default named in its comment.
 type Config struct {
 	Brokers []string // host:port; required
 	Access  Access
 	Topic   string // DefaultTopic
 	Logger  *slog.Logger
 
-	// Partitions, Replicas, MinInSync and Retention are what the topic is created
-	// with; if it exists, they are compared with what it has. 4, 1, all replicas
-	// but one, 7 days.
+	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic the log
+	// compares them with the topic's own. 4, 1, all replicas except one, 7 days.
 	Partitions int
 	Replicas   int
 	MinInSync  int
@@ -31,11 +29,11 @@ type Config struct {
 	// below a broker's own default limits.
 	MaxBatchBytes    int
 	MaxBatchMessages int
-	// MaxMessageBytes bounds one request's message, 8 MiB. A topic that we create
-	// accepts it; an existing one must be configured to.
+	// MaxMessageBytes bounds one request's message, 8 MiB. A topic that the log creates accepts it; an existing topic
+	// must be configured to accept it.
 	MaxMessageBytes int
 
-	StartWait      time.Duration // how long Start tries to prepare the topic before it goes on without; 2 s
+	StartWait      time.Duration // how long Start tries to prepare the topic before it returns without it; 2 s
 	ProduceTimeout time.Duration // one attempt; 5 s
 	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms

@@ -5,7 +5,7 @@
 //     partition, batch.go encodes them, produce.go sends them.
 //   - [Topic] asks and reads one topic, for the sinks and the dead letters.
 //
-// A Log starts while Kafka is away, and waits for it.
+// A Log starts while Kafka is unavailable, and waits for it.
 //
 // It imports schema/insights and ingest/retry. It must not import the packages
 // that use it: intake, sink and deadletter.

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Choose is the partition that Append would take now if it may take any. It is
-// an error as long as the log does not know its partitions.
+// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
+// partitions.
 func (l *Log) Choose() (int, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -20,14 +20,14 @@ func (l *Log) Choose() (int, error) {
 	return p.id, nil
 }
 
-// End is the offset that the partition's next message will have.
+// End returns the offset that the partition's next message will have.
 func (l *Log) End(ctx context.Context, partition int) (int64, error) {
 	_, next, err := l.topic.Offsets(ctx, partition)
 	return next, err
 }
 
-// Find looks for a message from an offset on, to the partition's end. next is
-// how far it got: when ctx ends, the search can go on from there.
+// Find looks for a message between an offset and the partition's end. next is where the search stopped: after ctx ends,
+// a search can continue from there.
 func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error) {
 	first, end, err := l.topic.Offsets(ctx, partition)
 	if err != nil {

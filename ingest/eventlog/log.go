@@ -15,9 +15,9 @@ import (
 
 // Log is the event log: a Kafka topic. The intake appends to it.
 //
-// Each partition has at most one produce in flight. Messages that arrive meanwhile
-// gather in the next one: a lone message waits for one synced produce, and under
-// load produces grow and share its cost. So there is no linger to configure.
+// Each partition has at most one produce in flight. Messages that arrive meanwhile gather in the next one. A single
+// message waits for one synced produce. Under load, produces grow and share that cost, so there is no linger to
+// configure.
 type Log struct {
 	cfg      Config
 	metrics  *Metrics
@@ -30,8 +30,8 @@ type Log struct {
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's. Until the topic is known there are none, and away
-	// says why. The slice is replaced, never changed.
+	// partitions are the topic's partitions. Until the topic is known there are none, and away says why. The slice is
+	// replaced, never changed.
 	partitions []*partition
 	away       error
 }
@@ -46,10 +46,9 @@ func New(cfg Config, m *Metrics) (*Log, error) {
 	return &Log{cfg: cfg, metrics: m, topic: topic}, nil
 }
 
-// Start makes sure that the topic exists and begins to take messages. If the topic
-// is not there after StartWait, Start returns all the same, and messages are refused
-// until it is. Only an error that waiting does not mend is returned, such as a
-// password that a broker refuses.
+// Start makes sure that the topic exists and begins to take messages. If the topic does not exist after StartWait,
+// Start returns nil nevertheless. The log then refuses messages until the topic exists. Start returns only errors that
+// a retry cannot fix, such as a refused password.
 func (l *Log) Start(ctx context.Context) error {
 	began := time.Now()
 	count, err := l.topic.ensure(ctx, &l.cfg, func(err error) bool {
@@ -79,8 +78,8 @@ func (l *Log) Start(ctx context.Context) error {
 	return nil
 }
 
-// await opens the log once its topic is known. It goes on if the broker refuses us:
-// the process serves much else, and the operator can mend that at the broker.
+// await opens the log once its topic is known. It keeps trying if the broker refuses the client: the process has other
+// work, and the operator can fix the broker.
 func (l *Log) await(run context.Context, why error) {
 	var pace retry.LogPace
 	pace.Due()
@@ -117,9 +116,8 @@ func (l *Log) open(run context.Context, count int) {
 	l.workers.Go(func() { l.watch(run) })
 }
 
-// Stop refuses new messages and returns when those taken are durable or given up.
-// When ctx is done it gives up the rest. A log that still waits for its topic has
-// taken none and stops at once.
+// Stop refuses new messages and returns when all accepted messages are durable or abandoned. When ctx is done it
+// abandons the rest. A log that still waits for its topic has accepted none and stops at once.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	running, partitions := l.running, l.partitions
@@ -164,11 +162,11 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// Turn is how long one partition takes the messages that may go to any, and how long
-// a sink gathers an insert: each insert then has the messages of one turn.
+// Turn is how long all messages without a fixed partition go to the same partition. A sink gathers an insert for the
+// same time, so each insert has the messages of one turn.
 const Turn = 500 * time.Millisecond
 
-// partition returns the one with a number, or chooses one. The caller holds l.mu.
+// partition returns the partition with a number, or chooses one for AnyPartition. The caller holds l.mu.
 func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	if err := l.opened(); err != nil {
 		return nil, err
@@ -182,10 +180,9 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	return l.partitions[id], nil
 }
 
-// choose picks the partition of a message that may go to any. All nodes use the same
-// one until its turn is over: an insert has rows of one partition, so messages spread
-// over all would take as many more inserts, each of which costs the store as much as
-// some thousand rows. A partition with a whole produce waiting is skipped. The caller
+// choose picks the partition of a message without a fixed partition. All nodes use the same one until its turn is over.
+// An insert has rows of one partition, so messages spread over all partitions would need that many more inserts. Each
+// insert costs the store as much as some thousand rows. A partition with a whole produce waiting is skipped. The caller
 // holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
@@ -201,14 +198,14 @@ func (l *Log) choose(now time.Time) *partition {
 // AnyPartition lets the log choose the partition of a message.
 const AnyPartition = -1
 
-// Append returns when the message is durable (nil) or given up (an
-// *insights.Refusal). It keeps neither site nor message.
+// Append returns when the message is durable (nil) or abandoned (an *insights.Refusal). It retains neither site nor
+// message.
 func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, false)
 }
 
-// AppendAgain is Append for a message that an earlier attempt, given up, may
-// still bring into the log: the sink drops the second of the two.
+// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink drops the second of
+// the two.
 func (l *Log) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, true)
 }
@@ -239,8 +236,7 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	return nil
 }
 
-// Unavailable refuses a request that the log gave no answer for: it may be in
-// the log, or come to be.
+// Unavailable refuses a request that the log gave no answer for. Its message may be in the log, or arrive there later.
 func Unavailable(cause error) *insights.Refusal {
 	return insights.Refuse(insights.LogUnavailable, "", "the event log does not answer, try again").Because(cause)
 }
@@ -249,13 +245,13 @@ func Unavailable(cause error) *insights.Refusal {
 type partition struct {
 	log  *Log
 	id   int
-	wake chan struct{} // there may be something to do
+	wake chan struct{} // signals the worker that there may be work
 	from producer      // used by the worker only
 
 	mu      sync.Mutex
-	pending []*batch // the last one still takes messages
+	pending []*batch // the last batch still accepts messages
 	closed  bool
-	spare   []byte // a buffer of a batch that is done
+	spare   []byte // a finished batch's buffer, for reuse
 }
 
 // add copies a message into the gathering batch.
@@ -291,7 +287,7 @@ func (p *partition) crowded() bool {
 	return len(p.pending) > 1
 }
 
-// next removes and returns the oldest batch, nil if there is none.
+// next removes and returns the oldest batch, or nil if there is none.
 func (p *partition) next() (b *batch, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -85,8 +85,8 @@ func TestLogUsesWhatExists(t *testing.T) {
 	}
 }
 
-// TestLogFaults: a broker's answer to one produce reaches exactly the requests
-// in that produce, and the log retries only where a retry can help.
+// TestLogFaults: a broker's answer to a produce reaches exactly the requests in that produce. The log retries only
+// where a retry can help.
 func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -270,8 +270,8 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, AnyPartition, 1)
 }
 
-// TestLogGivesUpInTime: a message whose time ran out while it waited behind
-// others is not sent, so a long queue is answered as soon as a short one.
+// TestLogGivesUpInTime checks that a message is not sent after its time ran out in the queue. So long queues answer as
+// fast as short ones.
 func TestLogGivesUpInTime(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -286,8 +286,8 @@ func TestLogGivesUpInTime(t *testing.T) {
 	}
 }
 
-// TestLogFinds: a search by id finds a message from its offset or an earlier one,
-// not from a later one, even if the log is now shorter than that.
+// TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts
+// later finds nothing, even if the log is shorter than its start.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

@@ -17,9 +17,8 @@ import (
 // produce tries to make a batch durable. Every attempt sends the same bytes, with the
 // same producer id and sequence: the broker appends them once.
 //
-// A batch that is given up may be in the log, or get there later. The next batch then
-// takes another producer id: under the old one it would have the given-up batch's
-// sequence, and the broker would drop one as a repeat of the other.
+// An abandoned batch may be in the log, or arrive there later. The next batch then takes another producer id. Under the
+// old id it would have the abandoned batch's sequence, and the broker would drop one as a repeat of the other.
 //
 // answered is false if an attempt ended without an answer: kafka-go may still be
 // reading the batch, and its buffer must not be reused.
@@ -27,14 +26,13 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
-	// Time that the batch waited behind others counts, so that a request is answered
-	// in time however many are before it.
+	// The batch's time in the queue counts, so that a request is answered in time however long the queue is.
 	deadline := b.began.Add(l.cfg.AppendTimeout)
 	if time.Until(deadline) <= 0 {
 		return true, Unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
 	}
 	wait := retry.Backoff{First: l.cfg.RetryWait, Max: maxWait}
-	uncertain := false // whether an attempt may have appended it
+	uncertain := false // whether an attempt may have appended the batch
 	for attempt := 1; ; attempt++ {
 		a := l.attempt(ctx, p, b, deadline, uncertain)
 		err := a.err
@@ -58,9 +56,8 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 && !uncertain {
 			return answered, insights.Refuse(insights.TooLong, "events", "are more bytes together than the log takes: send them in several requests").Because(err)
 		}
-		// The embedded broker's answer when it is full, which a retry would not change.
-		// After an uncertain attempt the batch may be in the log all the same, and its
-		// sequence must not be used again.
+		// The embedded broker answers so when it is full, and a retry would not change that. After an uncertain attempt
+		// the batch may nevertheless be in the log, so its sequence must not be used again.
 		if errors.Is(err, kafka.PolicyViolation) && !before {
 			return answered, insights.Refuse(insights.LogFull, "", "the event log is full, try again later").Because(err)
 		}
@@ -74,7 +71,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 				"partition", p.id, "messages", b.count, "attempts", attempt, "error", err)
 			return answered, Unavailable(err)
 		}
-		l.topic.Close() // the next attempt asks again who leads
+		l.topic.Close() // the next attempt looks up the leader again
 		wait.Sleep(ctx)
 	}
 }
@@ -82,11 +79,10 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 // attempt is the result of one produce.
 type attempt struct {
 	err            error
-	sent, answered bool // whether the batch went out, and the broker answered
+	sent, answered bool // whether the batch was sent, and whether the broker answered
 }
 
-// attempt produces once. After an uncertain attempt the batch keeps the producer id
-// that it was sent with.
+// attempt produces once. After an uncertain attempt the batch keeps its producer id.
 func (l *Log) attempt(ctx context.Context, p *partition, b *batch, deadline time.Time, uncertain bool) attempt {
 	timeout := min(l.cfg.ProduceTimeout, time.Until(deadline))
 	ctx, cancel := context.WithTimeout(ctx, timeout)

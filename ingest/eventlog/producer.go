@@ -12,9 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/initproducerid"
 )
 
-// producer identifies the sender of a partition's batches. By producer id and sequence
-// the broker recognises a batch that it already has, and appends it once however
-// often it is sent.
+// producer identifies the sender of a partition's batches. The broker recognises a repeated batch by its producer id
+// and sequence, and appends it once however often it is sent.
 type producer struct {
 	id    int64
 	epoch int16
@@ -24,21 +23,21 @@ type producer struct {
 // noProducer is the producer of plain batches, and of a partition without an id yet.
 var noProducer = producer{id: -1, epoch: -1, next: -1}
 
-// lasts reports whether the producer has sequences for so many more messages. Brokers
-// do not agree where sequences wrap around, so a producer ends before that.
+// lasts reports whether the producer has enough sequence numbers for this many more messages. Brokers disagree on where
+// sequences wrap around, so a producer ends before that.
 func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
 
-// lostProducer are the answers of a broker that knows other batches of a producer than
-// it has acknowledged: some were lost (an unclean election, a recreated topic).
+// lostProducer are the answers of a broker that lost acknowledged batches of a producer, after an unclean election or
+// with a recreated topic.
 var lostProducer = []kafka.Error{
 	kafka.OutOfOrderSequenceNumber, kafka.DuplicateSequenceNumber, kafka.UnknownProducerId,
 	kafka.InvalidProducerEpoch, kafka.ProducerFenced, kafka.InvalidProducerIDMapping,
 }
 
-// notAppended are the answers that a broker gives before it appends anything. After any
-// other error the batch may be in the log.
+// notAppended are the error codes of a broker that has appended nothing. After any other error the batch may be in the
+// log.
 var notAppended = append([]kafka.Error{
 	kafka.MessageSizeTooLarge, kafka.NotLeaderForPartition, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
@@ -49,11 +48,10 @@ func isOneOf(err error, list []kafka.Error) bool {
 	return ok && slices.Contains(list, code)
 }
 
-// refusesProducers are the answers of brokers that never give us a producer id.
+// refusesProducers are the error codes of brokers that never issue a producer id to this client.
 var refusesProducers = []kafka.Error{kafka.ClusterAuthorizationFailed, kafka.UnsupportedVersion, kafka.TransactionalIDAuthorizationFailed}
 
-// identify gives a batch its producer id and seals it. If the brokers give out none,
-// the batch goes without.
+// identify sets a batch's producer id and seals the batch. If the brokers issue no ids, the batch is sent without one.
 func (l *Log) identify(ctx context.Context, p *partition, b *batch) error {
 	if b.plain || l.noIDs.Load() {
 		b.plain = true

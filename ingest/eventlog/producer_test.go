@@ -23,8 +23,8 @@ import (
 type produced struct {
 	mu   sync.Mutex
 	list [][]byte
-	// answer says what the broker does with the nth batch: "" accepts it, "break"
-	// breaks the connection, and an error code is sent as the answer.
+	// answer decides the broker's answer to the nth batch: "" accepts it, "break" breaks the connection, and an error
+	// code is the answer.
 	answer func(n int) any
 }
 
@@ -235,8 +235,8 @@ func TestLogLosesItsProducer(t *testing.T) {
 					t.Errorf("%s: %v", text, err)
 				}
 				if name == "in doubt, a duplicate" && i == 1 {
-					// A broker that gives this answer has the batch. This one does not, so the
-					// sequence is free.
+					// A broker that gives this answer usually has the batch. This broker does not, so the sequence
+					// number is still free.
 					l.partitions[0].from.next = 1
 				}
 			}

@@ -7,9 +7,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Ready returns an error unless the log takes messages: its topic is known and exists,
-// and a broker answers. It asks a broker, because the client goes on answering from its
-// cache when no broker does.
+// Ready returns an error unless the log takes messages: its topic is known and exists, and a broker answers. It sends a
+// request to a broker, because the client answers from its cache even if no broker does.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
 	err := l.opened()
@@ -21,7 +20,7 @@ func (l *Log) Ready(ctx context.Context) error {
 		if err = l.answers(ctx); err == nil {
 			return nil
 		}
-		// The connections may be from before the broker's restart.
+		// The pooled connections may be older than the broker's restart.
 		l.topic.Close()
 	}
 	return fmt.Errorf("cannot reach the event log: %w", err)
@@ -38,8 +37,7 @@ func (l *Log) answers(ctx context.Context) error {
 	return err
 }
 
-// Topic is the log's topic, for questions about it. It is an error as long as
-// the log has not found its topic.
+// Topic returns the log's topic. It returns an error until the log has found its topic.
 func (l *Log) Topic() (*Topic, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

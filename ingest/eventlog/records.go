@@ -17,14 +17,13 @@ import (
 type Record struct {
 	Offset     int64
 	Key, Value []byte
-	// Plain records come from a batch without a producer id: the log may hold
-	// them twice.
+	// Plain means that the record's batch has no producer id, so the log may contain the record twice.
 	Plain bool
 }
 
 // BatchReader reads the records of a fetch.
 type BatchReader struct {
-	// Plain tells whether the last record's batch has no producer id.
+	// Plain reports whether the last record's batch has no producer id.
 	Plain bool
 
 	batches []protocol.RecordReader
@@ -106,8 +105,8 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 	return ctx.Err()
 }
 
-// FindMessage looks for a message among those with from ≤ offset < to. next is
-// how far it got: when ctx ends, the search can go on from there.
+// FindMessage looks for a message with from ≤ offset < to. next is where the search stopped: after ctx ends, a search
+// can continue from there.
 func (t *Topic) FindMessage(ctx context.Context, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
 	next = from
 	err = t.Scan(ctx, partition, from, to, func(r Record) error {

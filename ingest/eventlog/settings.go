@@ -37,7 +37,7 @@ func (c *Config) topicSettings() []kafka.ConfigEntry {
 
 func (c *Config) largestBatch() int { return max(c.MaxMessageBytes, c.MaxBatchBytes) + 1<<16 }
 
-// topicFacts are what a topic is judged by.
+// topicFacts are the facts about a topic that the rules check.
 type topicFacts struct {
 	values            map[string]string
 	replicas, brokers int
@@ -51,7 +51,7 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule checks one setting. why says what is wrong; "" is nothing, or unknown.
+// topicRule checks one setting. why returns the problem, or "" if there is none or the setting is unknown.
 type topicRule struct {
 	setting string
 	why     func(f *topicFacts, c *Config) string
@@ -105,7 +105,7 @@ var topicRules = []topicRule{
 // idempotence is the setting that identify checks.
 const idempotence = "idempotence"
 
-// checkedSettings are all that a Log checks.
+// checkedSettings are all settings that a Log checks.
 func checkedSettings() []string {
 	list := []string{idempotence}
 	for _, r := range topicRules {
@@ -126,7 +126,8 @@ func (l *Log) check(ctx context.Context) error {
 	defer cancel()
 	facts, err := l.facts(ctx)
 	if err != nil {
-		l.cfg.Logger.Warn("Cannot ask Kafka for the settings of the event log's topic, so they may be unsafe.", "topic", l.cfg.Topic, "error", err)
+		l.cfg.Logger.Warn("Cannot read the settings of the event log's topic from Kafka, so they may be unsafe.",
+			"topic", l.cfg.Topic, "error", err)
 		return nil
 	}
 	if strings.Contains(facts.values[cleanupPolicy], "compact") {

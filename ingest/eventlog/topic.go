@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// Topic asks and reads one topic of Kafka.
+// Topic reads one topic of Kafka and its metadata.
 type Topic struct {
 	Name string
 	// Client is for requests that Topic has no method for. Their Addr may be nil.
@@ -22,17 +22,16 @@ type Topic struct {
 	transport *kafka.Transport
 }
 
-// NewTopic connects when it is first used. clientID names the program to the
-// brokers; others are further topics that Client is used for.
+// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. others are further
+// topics that Client serves.
 func NewTopic(brokers []string, access Access, clientID string, timeout time.Duration, name string, others ...string) *Topic {
 	t := &Topic{Name: name, transport: newTransport(clientID, access, append(others, name)...)}
 	t.Client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: timeout, Transport: t.transport}
 	return t
 }
 
-// Close gives the idle connections back. After an error it also makes the next
-// request ask again who leads the partition, which the connection pool
-// otherwise remembers for a while.
+// Close closes the idle connections. After an error it also makes the next request look up the partition's leader,
+// which the connection pool otherwise caches for a while.
 func (t *Topic) Close() { t.transport.CloseIdleConnections() }
 
 // maxPartitions is how many partitions a row's position can name.
@@ -41,8 +40,7 @@ const maxPartitions = 1 << 16
 // errPartitions is wrapped by the error about a topic with more of them.
 var errPartitions = fmt.Errorf("choose 1 to %d", maxPartitions)
 
-// Partitions is the number of partitions. The client answers from what it
-// knows, unless that is old or there is no such topic.
+// Partitions returns the number of partitions. The client answers from its cache unless that is old or lacks the topic.
 func (t *Topic) Partitions(ctx context.Context) (int, error) {
 	found, err := t.metadata(ctx, t.Name)
 	if err != nil {
@@ -55,7 +53,7 @@ func (t *Topic) Partitions(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// ReplicasOf is the number of replicas of a topic that NewTopic was given.
+// ReplicasOf returns the number of replicas of a topic that was passed to NewTopic.
 func (t *Topic) ReplicasOf(ctx context.Context, name string) (int, error) {
 	found, err := t.metadata(ctx, name)
 	if err != nil {
@@ -81,8 +79,7 @@ func (t *Topic) metadata(ctx context.Context, name string) (kafka.Topic, error) 
 	return kafka.Topic{}, kafka.UnknownTopicOrPartition
 }
 
-// Offsets are a partition's first offset, and the one that its next message
-// will have.
+// Offsets returns a partition's first offset and the offset of its next message.
 func (t *Topic) Offsets(ctx context.Context, partition int) (first, next int64, err error) {
 	res, err := t.Client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
 		Addr:           nil,
@@ -103,8 +100,7 @@ func (t *Topic) Offsets(ctx context.Context, partition int) (first, next int64, 
 	return first, next, nil
 }
 
-// Ends are the offsets that the next messages of partitions 0 to count-1 will
-// have.
+// Ends returns the offsets of the next messages of partitions 0 to count-1.
 func (t *Topic) Ends(ctx context.Context, count int) ([]int64, error) {
 	last := make([]kafka.OffsetRequest, count)
 	for id := range last {
@@ -129,7 +125,7 @@ func (t *Topic) Ends(ctx context.Context, count int) ([]int64, error) {
 	return ends, nil
 }
 
-// Retention is how long the topic keeps messages; 0 is for ever, or unknown.
+// Retention returns how long the topic keeps messages; 0 means for ever or unknown.
 func (t *Topic) Retention(ctx context.Context) (time.Duration, error) {
 	values, err := t.settings(ctx, retentionTime)
 	if err != nil {
@@ -139,7 +135,7 @@ func (t *Topic) Retention(ctx context.Context) (time.Duration, error) {
 	return time.Duration(max(0, facts.number(retentionTime))) * time.Millisecond, nil
 }
 
-// settings asks for the topic's settings that are in effect.
+// settings reads the topic's effective settings.
 func (t *Topic) settings(ctx context.Context, names ...string) (map[string]string, error) {
 	res, err := t.Client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{
 		Addr:      nil,
@@ -160,8 +156,7 @@ func (t *Topic) settings(ctx context.Context, names ...string) (map[string]strin
 	return values, nil
 }
 
-// Create creates the topic as cfg says, unless it exists. It retries what may
-// pass until ctx is done.
+// Create creates the topic as configured by cfg, unless it exists. It retries temporary errors until ctx is done.
 func (t *Topic) Create(ctx context.Context, cfg Config) error {
 	cfg.Topic = t.Name
 	if err := cfg.complete(); err != nil {

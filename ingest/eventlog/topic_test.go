@@ -88,8 +88,8 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 	}
 }
 
-// TestLogStopsWhileItWaits: the log stops while it waits for a broker that
-// refuses connections, or for one that accepts them and does not answer.
+// TestLogStopsWhileItWaits: the log can be stopped while it waits for a broker that refuses connections or never
+// answers.
 func TestLogStopsWhileItWaits(t *testing.T) {
 	t.Parallel()
 	closed := enginetest.Address(t)

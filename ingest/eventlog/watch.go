@@ -27,18 +27,21 @@ func (l *Log) watch(run context.Context) {
 		count, err := l.topic.Partitions(run)
 		if errors.Is(err, kafka.UnknownTopicOrPartition) {
 			if pace.Due() {
-				l.cfg.Logger.Error("The event log's topic is gone: events in it that were not stored are lost. It is created again.", "topic", l.cfg.Topic)
+				l.cfg.Logger.Error(
+					"The event log's topic was deleted: its unstored events are lost. The topic is created again.",
+					"topic", l.cfg.Topic)
 			}
 			count, err = l.topic.tryEnsure(run, &l.cfg)
 		}
 		if err != nil {
-			continue // the produces log what is wrong
+			continue // failing produces log the cause
 		}
 		l.mu.Lock()
 		had := len(l.partitions)
 		if l.running && count != had {
 			l.resize(run, count)
-			l.cfg.Logger.Info("The event log's topic has another number of partitions.", "topic", l.cfg.Topic, "before", had, "now", count)
+			l.cfg.Logger.Info("The number of partitions of the event log's topic has changed.",
+				"topic", l.cfg.Topic, "before", had, "now", count)
 		}
 		l.mu.Unlock()
 	}
@@ -58,7 +61,7 @@ func (l *Log) resize(run context.Context, count int) {
 		l.workers.Go(func() { p.run(run) })
 	}
 	for id := count; id < len(l.partitions); id++ {
-		l.partitions[id].close() // refuses its waiting messages: their partition is gone
+		l.partitions[id].close() // its waiting messages are refused, because their partition no longer exists
 	}
 	l.partitions = list
 }

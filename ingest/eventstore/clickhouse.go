@@ -17,15 +17,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Config says where the events table is. A zero member takes the default named
-// beside it.
+// Config configures the access to the events table. A zero field takes the default named in its comment.
 type Config struct {
 	// Conn is a pool of the native protocol. Required; the caller closes it.
 	Conn driver.Conn
-	// Cluster is the cluster's name, as in insights.Topology; "" is one node.
+	// Cluster is the cluster's name, as in insights.Topology; "" means a single node.
 	Cluster string
-	// InsertQuorum is how many replicas of a cluster must have an insert before
-	// it counts: "auto" (most of them), a number, or "off". "auto".
+	// InsertQuorum is how many replicas of a cluster must have an insert before it counts: "auto" (the majority), a
+	// number, or "off". The default is "auto".
 	InsertQuorum string
 	// SettleWait is how often Settle looks again; 50 ms.
 	SettleWait time.Duration
@@ -37,8 +36,8 @@ type ClickHouse struct {
 	insert string
 
 	mu       sync.Mutex
-	settings clickhouse.Settings // the wanted settings that the server knows; nil: not asked yet
-	spare    driverColumns       // of a finished insert
+	settings clickhouse.Settings // the wanted settings that the server knows; nil: not read yet
+	spare    driverColumns       // of a finished insert, for reuse
 }
 
 // New builds a store. It starts nothing.
@@ -72,7 +71,7 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 		c.forgetSettings(err)
 		return fmt.Errorf("cannot begin an insert: %w", err)
 	}
-	// Closing a batch that was sent does nothing.
+	// Close does nothing to a batch that was sent.
 	defer func() { _ = batch.Close() }()
 	// All rows go as one block. ClickHouse 26.5 numbers an insert's blocks under
 	// its token before it joins them, so the same rows in other blocks would not
@@ -150,8 +149,8 @@ const whereOffsets = " FROM " + insights.Table + " WHERE " + insights.ColumnPart
 func (c *ClickHouse) offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
 	settings := clickhouse.Settings{}
 	if c.Sequential() {
-		// This changes nothing on one server. Behind one address, ClickHouse Cloud
-		// has several replicas, and only with it Sequential is true there.
+		// The setting has no effect on a single server. ClickHouse Cloud has several replicas behind one address, and
+		// Sequential is true there only with this setting.
 		settings["select_sequential_consistency"] = 1
 	}
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings), clickhouse.WithParameters(clickhouse.Parameters{

@@ -91,7 +91,7 @@ func TestInsertTwice(t *testing.T) {
 	}
 }
 
-// TestInsertAtOnce: one of several equal concurrent inserts is stored.
+// TestInsertAtOnce: exactly one of several equal concurrent inserts is stored.
 func TestInsertAtOnce(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -7,13 +7,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// driverColumns are the columns of an insert as the driver encodes them. The
-// driver makes new ones for each insert, which grow from nothing; growing them
-// and collecting the garbage was the sink's largest cost (bench/results). So a
-// finished insert's columns are used again.
+// driverColumns are the columns of an insert in the driver's encoding. The driver makes new columns for each insert,
+// and they start empty. Growing them and collecting the garbage was the sink's largest cost (bench/results). So a
+// finished insert's columns are reused.
 type driverColumns []column.Interface
 
-// takeColumns returns empty columns for a batch, until returnColumns.
+// takeColumns returns empty columns for a batch. The batch owns them until returnColumns.
 func (c *ClickHouse) takeColumns(batch driver.Batch) driverColumns {
 	c.mu.Lock()
 	spare := c.spare
@@ -29,7 +28,7 @@ func (c *ClickHouse) takeColumns(batch driver.Batch) driverColumns {
 	return spare
 }
 
-// returnColumns takes columns back that the driver no longer reads.
+// returnColumns takes back columns that the driver no longer reads.
 func (c *ClickHouse) returnColumns(columns driverColumns) {
 	if slices.ContainsFunc(columns, func(col column.Interface) bool { return !overwrite(col, col) }) {
 		return
@@ -53,9 +52,8 @@ func (own driverColumns) sameTypes(other driverColumns) bool {
 	return true
 }
 
-// moveInto makes the columns those of the batch, which shares their memory until
-// it is sent. The driver lets a batch's columns be filled but not replaced, so
-// each is overwritten in place with one of the same type.
+// moveInto puts the columns into the batch, which shares their memory until it is sent. The driver lets callers fill a
+// batch's columns but not replace them. So moveInto overwrites each column in place with a column of the same type.
 func (own driverColumns) moveInto(batch driver.Batch) {
 	for i, theirs := range batch.Columns() {
 		if theirs != own[i] {
@@ -64,8 +62,8 @@ func (own driverColumns) moveInto(batch driver.Batch) {
 	}
 }
 
-// overwrite makes a column equal to another. It returns false, and does nothing,
-// unless both have the same type and it is one of these.
+// overwrite makes a column equal to another. It does nothing and returns false unless both have the same type, and the
+// type is in the switch.
 func overwrite(theirs, own column.Interface) bool {
 	switch theirs := theirs.(type) {
 	case *column.String:
@@ -88,7 +86,7 @@ func overwrite(theirs, own column.Interface) bool {
 		return assign(theirs, own)
 	case *column.Map:
 		return assign(theirs, own)
-	case *column.Nullable: // of a table that its operator has altered
+	case *column.Nullable: // the type of a column that an operator has altered
 		return assign(theirs, own)
 	}
 	return false

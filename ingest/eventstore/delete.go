@@ -13,13 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Rows are deleted by a mutation, which rewrites the parts that have such rows, with their
-// projections. (DELETE FROM only hides rows, and the engine refuses it on the table.)
+// A mutation deletes the rows: it rewrites the parts that have such rows, with their projections. (DELETE FROM only
+// hides rows, and the engine refuses it on this table.)
 
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
-// Delete begins to delete the rows that are in the table now and for which where holds. Deletion
-// finds it by its name, also after a restart.
+// Delete starts to delete the present rows that satisfy where. Deletion finds the mutation by its name, also after a
+// restart.
 func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 	on := ""
 	if c.cfg.Cluster != "" {
@@ -32,15 +32,15 @@ func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 	return nil
 }
 
-// Deletion is how far a Delete is.
+// Deletion is the progress of a Delete.
 type Deletion struct {
 	Found   bool
 	Done    bool      // no active part has such a row
-	Created time.Time // at the latest, to the second, by the server's clock
+	Created time.Time // an upper bound in whole seconds, by the server's clock
 	Failure string    // of the last attempt; the server goes on trying
 }
 
-// Deletion looks for a Delete in the table that is there now.
+// Deletion looks for a Delete in the current table.
 func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err error) {
 	var hosts, all uint64
 	err = c.cfg.Conn.QueryRow(ctx, "SELECT uniqExact(hostName()), (SELECT uniqExact(hostName()) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+"), countIf(NOT is_done) = 0, max(create_time), max(latest_fail_reason) FROM "+
@@ -55,9 +55,9 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 	return d, nil
 }
 
-// OldParts is how many parts the server still has on its disks that were replaced until a time by
-// its clock, or may have: it reads such parts some time after it starts. Files that it is just
-// removing count.
+// OldParts counts the parts that were replaced until a time by the server's clock and are still on its disks. Soon
+// after a start the server has not read all such parts, so the count includes parts that may exist. Files that are
+// being removed count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
 	parts := onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")
@@ -72,8 +72,8 @@ func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, e
 	return n, nil
 }
 
-// DropStates drops the aggregate states that were made until a time by the server's clock, which
-// queries notice, and returns how many parts of them the disk still has. A cluster has none.
+// DropStates drops the aggregate states that were made until a time by the server's clock. Queries notice that. It
+// returns how many of their parts are still on the disk. A cluster has no states.
 func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint64, err error) {
 	if c.cfg.Cluster != "" {
 		return 0, nil
@@ -113,7 +113,7 @@ func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint
 
 const codeNoTable = 60
 
-// Now is the server's clock, to the second.
+// Now returns the time of the server's clock in whole seconds.
 func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	if err = c.cfg.Conn.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
 		err = fmt.Errorf("cannot ask for the time: %w", err)
@@ -121,10 +121,10 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// oldPartsKnown is how many seconds after its start the server knows which replaced parts it has.
+// oldPartsKnown is how many seconds the server needs after its start to know its replaced parts.
 const oldPartsKnown = 60
 
-// Having is how many rows there are for which where holds.
+// Having counts the rows that satisfy where.
 func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err error) {
 	if err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+where).Scan(&n); err != nil {
 		err = fmt.Errorf("cannot count rows: %w", err)

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestDelete: a deletion takes rows out of events and visits, is found by its name, and the parts
-// that had the rows leave the disk.
+// TestDelete: a deletion removes rows from events and visits and is found by its name. The parts that had the rows are
+// removed from the disk.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -87,8 +87,8 @@ func slowToRemove(t *testing.T, conn driver.Conn) (folders []string) {
 	return folders
 }
 
-// areRemoved fails the test if folders of parts are on the disk, also under the names that the
-// server gives them while it removes them.
+// areRemoved fails the test if folders of parts are on the disk. That includes folders that the server has renamed in
+// order to remove them.
 func areRemoved(t *testing.T, folders []string) {
 	t.Helper()
 	for _, folder := range folders {
@@ -101,8 +101,7 @@ func areRemoved(t *testing.T, folders []string) {
 	}
 }
 
-// TestDropStates: aggregate states that were made until a time leave the disk, and later ones
-// stay.
+// TestDropStates: aggregate states that were made until a time are removed from the disk, and later states stay.
 func TestDropStates(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -1,7 +1,7 @@
-// Package eventstore is the events table in ClickHouse, as its writers see it:
+// Package eventstore is the writers' access to the events table in ClickHouse:
 //
-//   - [Store] inserts rows once, and reads which ones are there
-//   - [FaultOf] tells errors of rows from errors of the server
+//   - [Store] inserts rows once, and reads which rows are stored
+//   - [FaultOf] distinguishes errors of rows from errors of the server
 //   - [Visits] creates, checks and repairs the projection of visits; [VisitsKeeper] does so in the background
 //
 // The table's columns and its statements are in schema/insights. Queries of

@@ -11,18 +11,16 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 )
 
-// Fault is what an error means for an insert. Either the rows are at fault, and
-// the error will come again, or the store's state, which passes or is repaired.
+// Fault is the cause of a failed insert. If the rows are at fault, every retry fails. If the store's state is at fault,
+// it passes or is repaired.
 type Fault struct {
 	Reason string // label of a metric and of a dead letter
 	Rows   bool   // the rows are at fault
 }
 
-// codeFaults are the server's error codes with a meaning of their own. Any other
-// code is a fault of the store's state: it is safe to wait with events in the
-// log, and not safe to dead-letter them by mistake. So are codes that would
-// refuse every row (a column of another type): the table is not what this
-// version expects.
+// codeFaults are the server's error codes with a specific fault. Any other code is a fault of the store's state: events
+// are safe in the log, but a mistaken dead letter is not safe. Codes that would refuse every row also count as the
+// store's state, such as a column of another type. They mean that the table is not what this version expects.
 var codeFaults = []struct {
 	code   int32
 	reason string
@@ -78,13 +76,13 @@ var (
 	otherFault       = Fault{Reason: "other"}
 	timeoutFault     = Fault{Reason: "timeout"}
 	unreachableFault = Fault{Reason: "unreachable"}
-	// valueFault: the driver could not encode a value.
+	// valueFault means that the driver could not encode a value.
 	valueFault = Fault{Reason: "value", Rows: true}
-	// columnFault: the column takes no value of ours.
+	// columnFault means that the column accepts none of this version's values.
 	columnFault = Fault{Reason: "schema"}
 )
 
-// Reasons are the reasons of all faults of rows, or of the store's state.
+// Reasons returns the reasons of all faults of rows, or of all faults of the store's state.
 func Reasons(rows bool) (list []string) {
 	all := []Fault{otherFault, timeoutFault, unreachableFault, valueFault, columnFault}
 	for _, f := range codeFaults {
@@ -98,12 +96,12 @@ func Reasons(rows bool) (list []string) {
 	return list
 }
 
-// badValue is the driver's error about a value.
+// badValue matches the driver's error about a value.
 type badValue struct{ error }
 
 func (e badValue) Unwrap() error { return e.error }
 
-// FaultOf tells what an error of a Store means.
+// FaultOf returns the fault of a Store's error.
 func FaultOf(err error) Fault {
 	if _, ok := errors.AsType[badValue](err); ok {
 		// Nodes are being upgraded, and this sink is older than the table.

@@ -16,8 +16,7 @@ func newTestStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	return testStoreAt(t, enginetest.ClickHouse(t))
 }
 
-// startEngine starts an engine, which its caller stops. It keeps its data in dir, or in a
-// folder of its own if that is empty.
+// startEngine starts an engine, which its caller stops. The data are in dir, or in a new folder if dir is empty.
 func startEngine(t testing.TB, dir string) *enginetest.Running {
 	t.Helper()
 	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())

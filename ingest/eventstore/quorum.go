@@ -13,14 +13,14 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Values of Config.InsertQuorum beside numbers.
+// Values of Config.InsertQuorum other than numbers.
 const (
 	quorumAuto = "auto"
 	quorumOff  = "off"
 )
 
-// quorumTimeout is shorter than an insert's own timeout: a server that waited
-// for its replicas longer than the client would only hold the connection.
+// quorumTimeout is shorter than an insert's own timeout. A server that waits for its replicas longer than the client
+// only blocks the connection.
 const quorumTimeout = 45 * time.Second
 
 // CheckInsertQuorum checks a Config.InsertQuorum.
@@ -40,7 +40,7 @@ func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 	}
 	wanted := maps.Clone(insertSettings)
 	wanted[QuorumSetting] = c.cfg.InsertQuorum
-	// Inserts of several partitions do not wait for each other's quorum.
+	// Inserts of different partitions do not wait for each other's quorum.
 	wanted["insert_quorum_parallel"] = 1
 	wanted["insert_quorum_timeout"] = quorumTimeout.Milliseconds()
 	return wanted
@@ -49,16 +49,16 @@ func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 // QuorumSetting is the setting that CheckQuorum reports.
 const QuorumSetting = "insert_quorum"
 
-// CheckQuorum reports, and logs, whether an acknowledged insert may be on one
-// replica only. It reports nothing about a single server, or if the cluster does
-// not answer.
+// CheckQuorum reports and logs whether an acknowledged insert may exist on one replica only. It reports nothing for a
+// single server or a cluster that does not answer.
 func (c *ClickHouse) CheckQuorum(ctx context.Context, report func(setting string, unsafe bool), log *slog.Logger) {
 	if c.cfg.Cluster == "" {
 		return
 	}
 	replicas, err := c.replicas(ctx)
 	if err != nil {
-		log.Warn("Cannot ask ClickHouse how many replicas the events have.", "cluster", c.cfg.Cluster, "error", err)
+		log.Warn("Cannot read from ClickHouse how many replicas the events have.",
+			"cluster", c.cfg.Cluster, "error", err)
 		return
 	}
 	why := whyUnsafe(c.cfg.InsertQuorum, replicas)
@@ -68,7 +68,7 @@ func (c *ClickHouse) CheckQuorum(ctx context.Context, report func(setting string
 	}
 }
 
-// replicas is the number of replicas of each shard.
+// replicas returns the number of replicas of each shard.
 func (c *ClickHouse) replicas(ctx context.Context) (list []uint64, err error) {
 	rows, err := c.cfg.Conn.Query(ctx, "SELECT count() FROM system.clusters WHERE cluster = {cluster:String} GROUP BY shard_num",
 		clickhouse.Named("cluster", c.cfg.Cluster))
@@ -86,8 +86,7 @@ func (c *ClickHouse) replicas(ctx context.Context) (list []uint64, err error) {
 	return list, rows.Err()
 }
 
-// whyUnsafe says what is wrong with a quorum, given the replicas of each shard;
-// "" is nothing.
+// whyUnsafe returns the problem of a quorum for these replicas of each shard, or "" if there is none.
 func whyUnsafe(quorum string, replicas []uint64) string {
 	if len(replicas) == 0 {
 		return "the server knows no such cluster"

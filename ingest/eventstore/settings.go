@@ -18,10 +18,10 @@ import (
 // oneBlock is more rows than any insert has.
 const oneBlock = 1_000_000_000
 
-// insertSettings go with every insert: the server's defaults have changed between
-// releases, and several of them would break what Insert promises.
+// insertSettings are sent with every insert. The server's defaults have changed between releases, and several would
+// break the guarantees of Insert.
 var insertSettings = clickhouse.Settings{
-	// Acknowledged means written: not buffered, and on a cluster written by the shard.
+	// An acknowledged insert is written and not only buffered. On a cluster, the shard has written it.
 	"async_insert":                        0,
 	"distributed_foreground_insert":       1,
 	"insert_distributed_one_random_shard": 0,
@@ -41,15 +41,15 @@ var insertSettings = clickhouse.Settings{
 	"max_insert_block_size_bytes":                        0,
 	"max_insert_threads":                                 1,
 	"parallel_view_processing":                           0,
-	// The client sends plain strings for LowCardinality columns, too: the engine makes
-	// a part's dictionaries anyway, and the driver's would be made for nothing.
+	// The client sends plain strings also for LowCardinality columns. The engine builds a part's dictionaries anyway,
+	// so dictionaries from the driver would be wasted.
 	"low_cardinality_allow_in_native_format": 0,
 }
 
 const insertToken = "insert_deduplication_token"
 
-// settingsFor are the settings of one insert, without those that the server does
-// not know: it would refuse the insert.
+// settingsFor returns the settings of one insert. It leaves out settings that the server does not know, because the
+// server would refuse the insert.
 func (c *ClickHouse) settingsFor(ctx context.Context, token string) (clickhouse.Settings, error) {
 	c.mu.Lock()
 	known := c.settings
@@ -87,8 +87,7 @@ func (c *ClickHouse) askSettings(ctx context.Context) (clickhouse.Settings, erro
 	return known, rows.Err()
 }
 
-// forgetSettings makes the next insert ask again which settings the server knows,
-// if an error shows that it is not the server that was asked.
+// forgetSettings makes the next insert read the server's settings again, if an error shows that the server has changed.
 func (c *ClickHouse) forgetSettings(err error) {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok && e.Code == unknownSetting {
 		c.mu.Lock()
@@ -97,8 +96,8 @@ func (c *ClickHouse) forgetSettings(err error) {
 	}
 }
 
-// TopologyOf asks the server, or those of the cluster, what the events table's
-// statements depend on.
+// TopologyOf reads from the server, or from the cluster's servers, the facts that the events table's statements depend
+// on.
 func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights.Topology, error) {
 	t := insights.Topology{Cluster: cluster}
 	err := conn.QueryRow(ctx, "SELECT uniqExactIf(hostName(), name = {name:String}) = uniqExact(hostName()) FROM "+onAllNodes(cluster, "system.merge_tree_settings"),
@@ -109,7 +108,8 @@ func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights
 	return t, nil
 }
 
-// onAllNodes is a system table, or a subquery on one, of the server, or of all those of a cluster.
+// onAllNodes returns the expression for a system table, or a subquery on one. It covers the server, or all servers of a
+// cluster.
 func onAllNodes(cluster, table string) string {
 	if cluster == "" {
 		return table

@@ -17,7 +17,7 @@ const (
 	visitsReady = time.Second      // while the table cannot be used
 )
 
-// VisitsKeeperConfig says what a VisitsKeeper works on. Conn, Lock, Busy and Ready are required.
+// VisitsKeeperConfig configures a VisitsKeeper. Conn, Lock, Busy and Ready are required.
 type VisitsKeeperConfig struct {
 	Conn    driver.Conn // the caller closes it
 	Cluster string
@@ -28,7 +28,7 @@ type VisitsKeeperConfig struct {
 	Logger  *slog.Logger     // nil logs nothing
 }
 
-// VisitsKeeper gives the events table its projection of visits, and then checks the projection again and again.
+// VisitsKeeper builds the events table's projection of visits, and then checks the projection at intervals.
 type VisitsKeeper struct{ cfg VisitsKeeperConfig }
 
 // NewVisitsKeeper builds a keeper. It starts nothing.
@@ -58,7 +58,7 @@ func (k *VisitsKeeper) Run(ctx context.Context) {
 	}
 }
 
-// with runs do under the lock, unless idle says that there is nothing to do.
+// with runs do under the lock, unless idle reports that there is nothing to do.
 func (k *VisitsKeeper) with(ctx context.Context,
 	idle func(*Visits, context.Context) (bool, error), do func(*Visits, context.Context) error,
 ) (err error) {

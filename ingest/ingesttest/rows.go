@@ -6,10 +6,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Row is a stored row by column name, without what is empty.
+// Row is a stored row by column name, without empty values.
 type Row map[string]any
 
-// RowsOf reads a log message as the sink does.
+// RowsOf decodes a log message like the sink.
 func RowsOf(t interface {
 	Helper()
 	Fatal(...any)
@@ -29,7 +29,7 @@ func RowsOf(t interface {
 		list[i] = Row{}
 		for c, values := range b.Values() {
 			v := reflect.ValueOf(values).Index(i)
-			if names[c] == insights.ColumnReceived { // of the message, not of the event: TestReceivedDay
+			if names[c] == insights.ColumnReceived { // the message's time, not the event's: TestReceivedDay
 				continue
 			}
 			if !v.IsZero() && (v.Kind() != reflect.Float32 || v.Float() == v.Float()) {

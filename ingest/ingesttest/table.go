@@ -29,7 +29,7 @@ func Table(t testing.TB, url string) driver.Conn {
 	return conn
 }
 
-// BatchOf are the rows of a message, but for those that skip says to leave out.
+// BatchOf returns the rows of a message, except the rows for which skip is true.
 func BatchOf(t testing.TB, m insights.Message, offset uint64, skip func(int) bool) *insights.Batch {
 	t.Helper()
 	b := insights.NewBatch()
@@ -39,7 +39,7 @@ func BatchOf(t testing.TB, m insights.Message, offset uint64, skip func(int) boo
 	return b
 }
 
-// Fill adds messages to a batch, each at the offset of its place.
+// Fill adds messages to a batch. Each message's offset is its index.
 func Fill(t testing.TB, batch *insights.Batch, messages [][]byte) {
 	for i, data := range messages {
 		m, err := insights.ParseMessage(data)

@@ -2,8 +2,7 @@ package ingesttest
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// Minimal are the smallest valid events, one for each type, with the columns
-// that the type's own members fill.
+// Minimal has the smallest valid event of each type, with the columns that the type's own members fill.
 var Minimal = map[string]struct {
 	Extra string
 	Want  Row

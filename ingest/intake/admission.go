@@ -8,13 +8,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// siteHeadroom is how many times the free room one site may use. One site alone stops at
-// three quarters of the node, two at six sevenths, and so on: however many are busy,
-// a new one finds room at once.
+// siteHeadroom limits a site's room to a multiple of the free room. A single busy site stops at three quarters of the
+// node, two at six sevenths, and so on. So a further site always finds room at once.
 const siteHeadroom = 3
 
-// admission bounds the requests in flight and the bytes of their bodies. As much again
-// may wait.
+// admission limits the requests in flight and the bytes of their bodies. The same amount may wait.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics

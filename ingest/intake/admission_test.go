@@ -85,9 +85,8 @@ func (c *crowd) waiting(n int) {
 	})
 }
 
-// TestHotSiteLeavesRoom: a site with far more requests than there is room for is
-// held at its share, and its errors name it as the cause. Other sites enter at
-// once, before any of its requests is done.
+// TestHotSiteLeavesRoom: a site that sends more requests than fit into the node stays within its share. Its errors name
+// the site as the cause. Requests of other sites enter at once, before any of the hot site's requests is done.
 func TestHotSiteLeavesRoom(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })
@@ -127,8 +126,7 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	wantIdle(t, c.in, "hot", "calm", "quiet", "late")
 }
 
-// TestWhoseFault: a site that has more than an equal share gets 429. A site that
-// finds the node full of others gets 503.
+// TestWhoseFault: a site that has more than an equal share gets 429. A site gets 503 if other sites fill the node.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })

@@ -33,7 +33,7 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesDoNotAllocate: what nobody stores costs no more than what is stored.
+// TestUnknownTypesDoNotAllocate: skipped events cost no more than stored events.
 func TestUnknownTypesDoNotAllocate(t *testing.T) {
 	in := newTestIntake(t, discardLog{}, nil)
 	unknown := ingesttest.Event("new", `"new":[{"a":1}]`)

@@ -9,8 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/balance"
 )
 
-// Config says how events are taken in. A zero member takes the default named
-// beside it.
+// Config configures an Intake. A zero field takes the default named in its comment.
 type Config struct {
 	// Log takes the encoded messages; an *eventlog.Log in production. Required.
 	Log Appender
@@ -25,19 +24,18 @@ type Config struct {
 	// Keys remembers requests that must not be stored twice; nil ignores their
 	// keys. With Keys, Log must be a SearchableLog.
 	Keys Keys
-	// KeyLease is how long a node may hold a key: it appends within the first
-	// third or not at all, so KeyLease/3 + the log's AppendTimeout < KeyLease.
-	// 30 s. KeyWait is how long a request waits for another one with its key;
-	// 3 s.
+	// KeyLease is how long a node may hold a key; 30 s. The node appends within the first third or not at all, so
+	// KeyLease/3 + the log's AppendTimeout < KeyLease. KeyWait is how long a request waits for another request with its
+	// key; 3 s.
 	KeyLease time.Duration
 	KeyWait  time.Duration
 
-	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
-	MaxPast   time.Duration // how old one may be, unless Client.AnyPast; 30 days
-	MaxEvents int           // events of one request; 10,000
+	MaxFuture time.Duration // how far in the future a timestamp may be; 1 h
+	MaxPast   time.Duration // how old a timestamp may be, unless Client.AnyPast; 30 days
+	MaxEvents int           // events in a request; 10,000
 
-	// MaxInFlight and MaxBytesInFlight bound the requests that Accept works on
-	// and their bodies; as much again may wait. 20,000 and 64 MiB.
+	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. The same amounts may
+	// wait. 20,000 and 64 MiB.
 	MaxInFlight      int
 	MaxBytesInFlight int64
 	AdmitWait        time.Duration // how long a request waits for room; 500 ms

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestCookiesStayOutside: no byte of a cookie gets into the log, and so into the store or a dead letter, wherever the
-// site keeps ids in clear and whatever shape the cookies have.
+// TestCookiesStayOutside: no byte of a cookie reaches the log, and so the store or a dead letter. That holds for sites
+// that store ids in clear and for cookies of any form.
 func TestCookiesStayOutside(t *testing.T) {
 	t.Parallel()
 	for name, cookies := range map[string]string{

@@ -13,23 +13,23 @@ import (
 type decoder struct {
 	scanner
 	index   int  // of the current event
-	current int  // the position of its first byte, or outside
-	known   bool // whether events of unknown types are refused alone
-	unknown int  // how many there were
+	current int  // the position of its first byte; outside between events
+	known   bool // whether events of unknown types are refused individually
+	unknown int  // number of refused events of unknown types
 	event   insights.Event
 	sent    sent
 	target  target
-	path    []byte // of the current claim
-	exact   []byte // the same, unambiguous: see insights.ClaimTypes
+	path    []byte // path of the current claim
+	exact   []byte // the path in its unambiguous form: see insights.ClaimTypes
 
 	claimPaths []claimPath // of the event's claims
 	encoder    insights.Encoder
 }
 
-// outside is the decoder's current event while it reads none.
+// outside is the value of the decoder's event position between events.
 const outside = -1
 
-// sent is what an event contains that no column stores as it is.
+// sent has the parts of an event that no column stores unchanged.
 type sent struct {
 	visitor, session string
 	userAgent, ip    string
@@ -62,7 +62,7 @@ func putDecoder(d *decoder) {
 	decoders.Put(d)
 }
 
-// begin forgets the last event.
+// begin clears the previous event.
 func (d *decoder) begin() {
 	d.event.Reset()
 	d.sent = sent{}
@@ -153,7 +153,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	}
 }
 
-// decodeEvent decodes and validates one event, and collects what enrich needs.
+// decodeEvent decodes and validates one event, and collects the input of enrich.
 func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	if d.peek() != '{' {
 		return d.wrongType("", "must be an object")
@@ -184,8 +184,8 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 		case "timestamp":
 			err = d.timestamp(allowed)
 		default:
-			// What a payload member means depends on the type, which may come
-			// later. Members of other types are ignored, like unknown ones.
+			// The meaning of a payload member depends on the type, which may come later. Members of other types are
+			// ignored, like unknown members.
 			if i := payloadIndex(name); i >= 0 {
 				d.sent.payload[i] = 0
 				if d.peek() != 'n' {
@@ -213,7 +213,7 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	return d.payload()
 }
 
-// member reads up to the value of an object's next member; more is false after the last one.
+// member reads an object's next member up to its value; more is false after the last member.
 func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
 	more, ok := d.more(first, '}')
 	if more && ok {
@@ -250,7 +250,7 @@ func (d *decoder) session() *insights.Refusal {
 		case "referrer":
 			err = d.url(&e.Referrer, "session.referrer")
 		case "visitorAuthToken":
-			// Only whether there is a token is stored.
+			// Only the presence of a token is stored.
 			var token string
 			if err = d.str(&token, "session.visitorAuthToken", maxToken); token != "" {
 				e.Authenticated = true
@@ -316,7 +316,7 @@ func (d *decoder) location() *insights.Refusal {
 	}
 }
 
-// enrich fills the columns that follow from what was sent.
+// enrich fills the columns that are derived from the sent values.
 func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, now int64) {
 	e := &d.event
 	if !d.sent.timed {

@@ -1,11 +1,10 @@
-// Package intake takes visitor events in: it decodes a request's body,
-// validates and enriches its events, and appends them to the log as one
-// message. Accept returns once the message is durable.
+// Package intake accepts visitor events: it decodes a request's body, validates and enriches its events, and appends
+// them to the log as one message. Accept returns once the message is durable.
 //
 //   - scan.go reads JSON, decode.go the request and its events
-//   - unknown.go skips events of types that only newer senders know
-//   - validate*.go checks what was sent, enrich*.go adds what follows from it
-//   - admission.go bounds what is in flight
+//   - unknown.go skips events of types that this version does not know
+//   - validate*.go checks the sent values, enrich*.go adds derived values
+//   - admission.go limits the requests in flight
 //   - keys.go makes requests with an Idempotency-Key safe to repeat
 //
 // The accept path allocates nothing: strings alias the body until the encoder

@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// agent is what a user agent tells.
+// agent has the facts that a user agent reveals.
 type agent struct{ device, browser, os, bot insights.Code }
 
-// agents parses user agents, and caches the last ones.
+// agents parses user agents, and caches recent results.
 //
 // It is a two-way cache of atomic pointers: readers of a slot share a cache line and
 // never wait, and a miss replaces one of two entries. A lost entry costs one parse.
@@ -41,7 +41,7 @@ func newAgents(size int) *agents {
 	return &agents{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[agentEntry], slots)}
 }
 
-// find does not keep text.
+// find does not retain text.
 func (a *agents) find(text string) agent {
 	if text == "" {
 		return agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
@@ -60,7 +60,7 @@ func (a *agents) find(text string) agent {
 	}
 	e := &agentEntry{text: strings.Clone(text)}
 	e.agent = parseAgent(e.text)
-	// The hash decides, as good as at random, which of the two to replace.
+	// The hash selects which of the two to replace, practically at random.
 	if first.Load() != nil && hash>>63 != 0 {
 		first = second
 	}
@@ -120,7 +120,7 @@ func parseAgent(text string) (a agent) {
 	}
 	switch {
 	case ua.Tablet, ua.OS == useragent.Android && !strings.Contains(text, "Mobile"):
-		// An Android browser that does not say Mobile runs on a tablet.
+		// An Android browser without "Mobile" in its agent runs on a tablet.
 		a.device = deviceTablet
 	case ua.Mobile:
 		a.device = deviceMobile
@@ -149,8 +149,8 @@ func parseAgent(text string) (a agent) {
 	return a
 }
 
-// engineOf is the browser of an agent with another name: the many Chromium browsers count
-// as Chrome, Apple's web views as Safari.
+// engineOf returns the known browser behind an agent with another name: the many Chromium browsers count as Chrome,
+// Apple's web views as Safari.
 func engineOf(text string) insights.Code {
 	switch {
 	case strings.Contains(text, "Trident/"):

@@ -6,15 +6,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// claimPath is the path of a claim of the event; the list is in the order of its claims.
+// claimPath is the path of one of the event's claims. The list has the order of the claims.
 type claimPath struct {
 	plain, exact string
 	sent         insights.ClaimType
 }
 
-// claims reads session.visitorAuthClaims. Nested objects become paths, arrays JSON text,
-// booleans and numbers their text, with the types beside them (insights.ClaimTypes);
-// nulls are left out. Of several claims with one path the last one counts.
+// claims reads session.visitorAuthClaims. Nested objects become paths, arrays JSON text, booleans and numbers become
+// text, with their types in another column (insights.ClaimTypes); nulls are left out. Of several claims with one path
+// the last one counts.
 func (d *decoder) claims() *insights.Refusal {
 	const field = "session.visitorAuthClaims"
 	d.event.Claims = d.event.Claims[:0]
@@ -26,7 +26,7 @@ func (d *decoder) claims() *insights.Refusal {
 			return err
 		}
 		d.noteClaims()
-		// `{}` claims nothing about the visitor.
+		// `{}` has no claim about the visitor.
 		if !emptyObject(d.data[start+1 : d.pos]) {
 			d.event.Authenticated = true
 		}
@@ -40,7 +40,7 @@ func (d *decoder) claims() *insights.Refusal {
 	return d.wrongType(field, "must be an object")
 }
 
-// emptyObject reports whether an object is empty, given what follows its opening brace.
+// emptyObject reports whether an object is empty, from the bytes after its opening brace.
 func emptyObject(rest []byte) bool {
 	s := scanner{data: rest}
 	return s.peek() == '}'
@@ -100,14 +100,14 @@ func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) 
 	}
 }
 
-// keep copies bytes to scratch that the next claim would overwrite.
+// keep copies bytes that the next claim would overwrite to scratch.
 func (d *decoder) keep(b []byte) string {
 	from := len(d.scratch)
 	d.scratch = append(d.scratch, b...)
 	return text(d.scratch[from:])
 }
 
-// claimType is a value's type, by its first byte.
+// claimType returns a value's type by its first byte.
 func claimType(first byte) insights.ClaimType {
 	switch first {
 	case '"':
@@ -168,9 +168,9 @@ func (d *decoder) compact(raw []byte) string {
 	return validText(text(d.scratch[from:]))
 }
 
-// setClaim stores a claim under its plain path; or under the exact path, if the plain one
-// has a backslash or is also another claim's. So the claims' order does not matter. It
-// returns false if there are too many claims.
+// setClaim stores a claim under its plain path. It uses the exact path instead if the plain path has a backslash or
+// also belongs to another claim. So the order of the claims does not matter. It returns false if there are too many
+// claims.
 func (d *decoder) setClaim(path claimPath, value string) bool {
 	e := &d.event
 	name := path.plain
@@ -195,7 +195,7 @@ func (d *decoder) setClaim(path claimPath, value string) bool {
 	return true
 }
 
-// noteClaims adds what the claims' texts do not show: their types and exact paths.
+// noteClaims adds the claims' types and exact paths, which their texts do not show.
 func (d *decoder) noteClaims() {
 	from, any := len(d.scratch), false
 	for i, path := range d.claimPaths {

@@ -16,8 +16,7 @@ type Place struct {
 	HasPoint            bool
 }
 
-// Locator finds the places of IP addresses. Many requests call it at once; it must not
-// allocate.
+// Locator finds the places of IP addresses. Many requests call it concurrently. It must not allocate.
 type Locator interface {
 	Locate(ip netip.Addr) (Place, bool)
 }
@@ -25,8 +24,7 @@ type Locator interface {
 // Places is a Locator over a MaxMind database file.
 type Places struct {
 	db *maxminddb.Reader
-	// countries has all possible codes, so that a lookup returns one of these strings
-	// and allocates none.
+	// countries has all possible codes, so that a lookup returns an existing string and does not allocate.
 	countries map[[2]byte]string
 }
 
@@ -62,8 +60,8 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	r := placeRecords.Get().(*placeRecord)
 	defer placeRecords.Put(r)
 	*r = placeRecord{latitude: noDegrees, longitude: noDegrees}
-	// A path that the database lacks leaves its field unchanged. A value of another type
-	// is not the request's fault.
+	// A path that is missing in the database leaves its field unchanged. A value of another type is ignored, because
+	// the request did not cause it.
 	_ = found.DecodePath(&r.iso, pathISO...)
 	_ = found.DecodePath(&r.flat, pathFlat...)
 	_ = found.DecodePath(&r.latitude, pathLatitude...)
@@ -81,7 +79,7 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	return place, place.Country != "" || place.HasPoint
 }
 
-// placeRecord is what a lookup reads, pooled so that lookups do not allocate.
+// placeRecord is a pooled record that a lookup fills, so that lookups do not allocate.
 type placeRecord struct {
 	iso, flat           string
 	latitude, longitude float64

@@ -98,7 +98,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStatedPlace: what a trusted sender says of its client's place counts before what addresses say, whole.
+// TestStatedPlace: a place that a trusted sender states replaces the whole place that the address would give.
 func TestStatedPlace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// campaign reads the five UTM parameters of the event's URL. Of several with one name the
-// first that is not empty counts.
+// campaign reads the five UTM parameters of the event's URL. Of several parameters with the same name, the first that
+// is not empty counts.
 func (d *decoder) campaign() {
 	e := &d.event
 	url, _, _ := strings.Cut(e.URL, "#")
@@ -42,8 +42,8 @@ func (d *decoder) campaign() {
 	}
 }
 
-// unquery decodes a query's value. It keeps what is badly encoded: a campaign with a stray
-// % is still that campaign.
+// unquery decodes a query's value. It leaves invalid escapes unchanged: a campaign with a stray % is still that
+// campaign.
 func (d *decoder) unquery(s string) string {
 	if !strings.ContainsAny(s, "%+") {
 		return s
@@ -76,7 +76,7 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// host is a URL's host in lower case, without user and port; "" if it has none.
+// host returns a URL's host in lower case, without user and port, or "" if it has none.
 func (d *decoder) host(url string, cutWWW bool) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -103,8 +103,7 @@ func (d *decoder) host(url string, cutWWW bool) string {
 	return host
 }
 
-// lower converts ASCII letters only: browsers fold a host's other letters by a table that
-// we do not have.
+// lower converts ASCII letters only. Browsers fold other letters of a host by a table that this package lacks.
 func (d *decoder) lower(s string) string {
 	upper := false
 	for i := range len(s) {
@@ -124,7 +123,7 @@ func (d *decoder) lower(s string) string {
 	return text(d.scratch[from:])
 }
 
-// validText replaces what is not UTF-8. It allocates only if something is not.
+// validText replaces invalid UTF-8. It allocates only if it replaces something.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -25,8 +25,7 @@ func seeds() []string {
 	return append(list, ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a.b":{"c":[ "\\", {} ]},"d":"é"}}`)))
 }
 
-// FuzzAccept: no bytes cause a panic, a refusal stores nothing and has a reason
-// of the table, and stored events can be read again.
+// FuzzAccept: no input causes a panic. A refusal stores nothing and has a known reason. Stored events can be read back.
 func FuzzAccept(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -68,8 +67,7 @@ func FuzzAccept(f *testing.F) {
 	})
 }
 
-// FuzzScan compares the scanner with encoding/json: it accepts the same texts
-// and reads the same strings from them.
+// FuzzScan compares the scanner with encoding/json: both accept the same texts and read the same strings.
 func FuzzScan(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -98,7 +96,7 @@ func deep(data []byte) bool {
 	return bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth
 }
 
-// TestPoisonedBuffer: nothing that is stored or cached aliases the body.
+// TestPoisonedBuffer: no stored or cached value aliases the body.
 func TestPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

@@ -17,12 +17,12 @@ var testNow = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 
 var testKey = [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
-// discardLog accepts everything and keeps nothing.
+// discardLog accepts every message and discards it.
 type discardLog struct{}
 
 func (discardLog) Append(context.Context, string, int, []byte) error { return nil }
 
-// mapPlaces knows a few addresses.
+// mapPlaces has the places of a few addresses.
 type mapPlaces map[netip.Addr]Place
 
 func (m mapPlaces) Locate(ip netip.Addr) (Place, bool) {

@@ -16,10 +16,10 @@ func NewHasher(key [16]byte) Hasher {
 	return Hasher{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
 }
 
-// Visitor is the stored hash of a visitor id on a site, never 0.
+// Visitor returns the stored hash of a visitor id on a site; it is never 0.
 func (h Hasher) Visitor(site, id string) uint64 { return h.site(site).visitor(id) }
 
-// Session is the stored hash of a session id on a site, never 0.
+// Session returns the stored hash of a session id on a site; it is never 0.
 func (h Hasher) Session(site, id string) uint64 { return h.site(site).session(id) }
 
 // siteHasher is a Hasher with a site mixed in.
@@ -32,11 +32,11 @@ func (h Hasher) site(id string) siteHasher {
 
 func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, bytesOf(id))) }
 
-// session has another key than visitor: if a client sends one id for both, the two
-// columns do not show it.
+// session uses a different key than visitor. If a client sends the same id for both, the two columns do not reveal
+// that.
 func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, bytesOf(id))) }
 
-// notZero keeps 0 free for "absent".
+// notZero reserves 0 for "absent".
 func notZero(hash uint64) uint64 {
 	if hash == 0 {
 		return 1
@@ -44,5 +44,5 @@ func notZero(hash uint64) uint64 {
 	return hash
 }
 
-// bytesOf is a string's bytes, for functions that only read them.
+// bytesOf returns a string's bytes without a copy, for functions that only read them.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -15,15 +15,15 @@ import (
 
 // Appender makes messages durable.
 type Appender interface {
-	// Append returns when the message is durable (nil) or given up. It does
-	// not keep site or message. With eventlog.AnyPartition the log chooses one.
+	// Append returns when the message is durable (nil) or abandoned. It does not retain site or message. With
+	// eventlog.AnyPartition the log chooses the partition.
 	Append(ctx context.Context, site string, partition int, message []byte) error
 }
 
-// Site is whose events they are.
+// Site is the site of the events.
 type Site struct {
 	ID string
-	// ClearIDs: the site asks for visitor and session ids in clear.
+	// ClearIDs means that the site stores visitor and session ids in clear.
 	ClearIDs bool
 }
 
@@ -31,17 +31,17 @@ type Site struct {
 type Client struct {
 	IP  netip.Addr // used for events without session.ip, then dropped
 	Now time.Time  // when the request arrived
-	// Place is where a trusted sender says that the client is; no address is looked up then.
+	// Place is the client's place according to a trusted sender; it replaces the lookup of the address.
 	Place Place
-	// IdempotencyKey makes repeats of the request store nothing; "" is none.
+	// IdempotencyKey makes repeats of the request store nothing; "" means no key.
 	IdempotencyKey string
 	// AnyPast lifts the limit of Config.MaxPast.
 	AnyPast bool
-	// MaxEvents bounds the request's events, if it is less than Config.MaxEvents; 0 does not.
+	// MaxEvents limits the request's events if it is less than Config.MaxEvents; 0 sets no further limit.
 	MaxEvents int
 }
 
-// Intake takes events in.
+// Intake accepts events.
 type Intake struct {
 	cfg       Config
 	hasher    Hasher
@@ -65,31 +65,30 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 		ids:       newMessageIDs(),
 		metrics:   m,
 	}
-	in.search, _ = cfg.Log.(SearchableLog) // complete checked it, if there are keys
+	in.search, _ = cfg.Log.(SearchableLog) // complete has checked the type if there are keys
 	return in, nil
 }
 
-// Accept takes a request's decompressed body {"events":[…]}. It returns nil when every
-// event is durable in the log, or an *insights.Refusal: then no event of the request is
-// stored, except that after LogUnavailable they may be. Repeated under its
-// Idempotency-Key, such a request is stored once.
+// Accept takes a request's decompressed body {"events":[...]}. It returns nil when every event is durable in the log,
+// or an *insights.Refusal. A refused request stores no event, except that after LogUnavailable its events may be
+// stored. If such a request is repeated under its Idempotency-Key, it is stored once.
 //
-// Accept reads body until it returns, and keeps nothing of it.
+// Accept reads body until it returns, and retains no part of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	_, err := in.take(ctx, site, body, client, false)
 	return err
 }
 
-// AcceptKnown is Accept for senders that may know more types of events than we do. It
-// refuses events of unknown types alone and returns how many those were.
+// AcceptKnown is Accept for senders that may know more event types than this version. It refuses events of unknown
+// types individually and returns their number.
 func (in *Intake) AcceptKnown(ctx context.Context, site Site, body []byte, client Client) (unknown int, err error) {
 	return in.take(ctx, site, body, client, true)
 }
 
 func (in *Intake) take(ctx context.Context, site Site, body []byte, client Client, known bool) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
-	// A body that finds no room is not read, not even to count its events: refusals must
-	// not take the time that the node is short of.
+	// A body without room is not read, not even to count its events. Refusals must cost an overloaded node as little as
+	// possible.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		in.metrics.refused[err.Reason].requests.Inc()
 		a.RefuseUnread(err.Reason)
@@ -111,8 +110,8 @@ func (in *Intake) take(ctx context.Context, site Site, body []byte, client Clien
 	return d.unknown, nil
 }
 
-// accept takes in an admitted request. If it refuses the request, it returns the number
-// of its events. It has counted them, and those of unknown types, as received.
+// accept takes in an admitted request. If it refuses the request, it returns the number of its events. It has counted
+// these events, and events of unknown types, as received.
 func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client, d *decoder) (all int, refused *insights.Refusal) {
 	err := d.request(in, site, client)
 	count := d.encoder.Len()
@@ -145,13 +144,13 @@ func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, bod
 
 // asError makes any Appender's error a refusal.
 func asError(err error) *insights.Refusal {
-	if e, ok := err.(*insights.Refusal); ok { //nolint:errorlint // unwrapping would lose the wrapping's text
+	if e, ok := err.(*insights.Refusal); ok { //nolint:errorlint // errors.As would lose the wrapping error's text
 		return e
 	}
 	return eventlog.Unavailable(err)
 }
 
-// messageIDs makes unique ids: a random half for the process, a counter for the message.
+// messageIDs makes unique ids. Half of an id is random for the process, and half counts the messages.
 type messageIDs struct {
 	process [8]byte
 	count   *atomic.Uint64

@@ -57,7 +57,7 @@ func BenchmarkIntake(b *testing.B) {
 	}
 }
 
-// BenchmarkSonicDecode is the yardstick for the intake.
+// BenchmarkSonicDecode is the baseline for BenchmarkIntake.
 func BenchmarkSonicDecode(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -21,12 +21,11 @@ import (
 //  2. It appends the message.
 //  3. It marks the key as done.
 //
-// A repeat that finds the key done appends nothing. One that finds it claimed waits a
-// while. A claim that has expired or was released belongs to a node that crashed or got
-// no answer from the log: the repeat then reads the partition from its end at the first
-// claim on, and appends the message, with the same id, only if it is not there. If the
-// first one arrives later all the same, the sink drops the second: a message appended
-// again carries no producer id, which tells the sink to compare ids (sink.repeats).
+// A repeat that finds the key done appends nothing. A repeat that finds it claimed waits a while. A claim that has
+// expired or was released belongs to a node that crashed or got no answer from the log. The repeat then reads the
+// partition, starting at its end at the time of the first claim. It appends the message, with the same id, only if the
+// message is not there. If the first message nevertheless arrives later, the sink drops the second. A message that is
+// appended again has no producer id, so the sink compares its id (sink.repeats).
 type Keys interface {
 	ClaimEventKey(ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration) (schema.KeyClaim, error)
 	FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
@@ -37,24 +36,24 @@ type Keys interface {
 // SearchableLog is a log that can be searched for a message.
 type SearchableLog interface {
 	Appender
-	// AppendAgain is Append for a message that an earlier attempt, given up, may still
-	// bring into the log: the sink drops the second of the two.
+	// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink drops the
+	// second of the two.
 	AppendAgain(ctx context.Context, site string, partition int, message []byte) error
-	// Choose is the partition that Append would take now if it may take any. It is an
-	// error as long as the log does not know its partitions.
+	// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
+	// partitions.
 	Choose() (partition int, err error)
-	// End is the offset that the partition's next message will have.
+	// End returns the offset that the partition's next message will have.
 	End(ctx context.Context, partition int) (int64, error)
-	// Find looks for a message from an offset on, to the partition's end. next is how
-	// far it got: when ctx ends, the search can go on from there.
+	// Find looks for a message between an offset and the partition's end. next is where the search stopped: after ctx
+	// ends, a search can continue from there.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
-// keyUpdate bounds the update of a key, which no answer depends on.
+// keyUpdate is the time limit of a key's update. No answer depends on the update.
 const keyUpdate = 2 * time.Second
 
-// appendOnce appends the decoder's message, unless by the request's key it is in the log
-// already. repeated: an earlier request with the key was acknowledged.
+// appendOnce appends the decoder's message, unless the request's key shows that it is in the log already. repeated is
+// true if an earlier request with the key was acknowledged.
 func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte, d *decoder) (repeated bool, refusal *insights.Refusal) {
 	claim, claimedAt, outcome, refusal := in.claim(ctx, site, key, body, d)
 	switch {
@@ -73,8 +72,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 	return repeated, refusal
 }
 
-// claim claims the key, or finds it done. claimedAt is just before the claim was
-// granted.
+// claim claims the key, or finds it done. claimedAt is a time just before the claim was granted.
 func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, claimedAt time.Time, outcome string, refusal *insights.Refusal) {
 	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID()}
 	var err error
@@ -85,8 +83,8 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		return want, claimedAt, "failed", eventlog.Unavailable(err)
 	}
 	deadline := time.Now().Add(in.cfg.KeyWait)
-	// appendClaimed has no use for a claim that takes longer than this, and a database
-	// that hangs must not hold the request's room.
+	// appendClaimed cannot use a claim that takes longer than this. A hanging database must not block the request's
+	// room.
 	bounded, cancel := context.WithTimeout(ctx, in.cfg.KeyWait+in.cfg.KeyLease/3)
 	defer cancel()
 	wait := retry.Backoff{First: 5 * time.Millisecond, Max: 100 * time.Millisecond}
@@ -136,8 +134,8 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 func (in *Intake) appendClaimed(
 	ctx context.Context, how func(context.Context, string, int, []byte) error, site, key string, claim schema.KeyClaim, claimedAt time.Time, d *decoder,
 ) *insights.Refusal {
-	// A node that was paused since it got the claim must not append: the claim may
-	// expire before the append ends.
+	// A node that was paused after it got the claim must not append, because the claim may expire before the append
+	// ends.
 	if time.Since(claimedAt) > in.cfg.KeyLease/3 {
 		return eventlog.Unavailable(context.DeadlineExceeded)
 	}
@@ -151,8 +149,8 @@ func (in *Intake) appendClaimed(
 	case !refusal.Reason.Retryable:
 		in.updateKey(ctx, in.cfg.Keys.ForgetEventKey, site, key, claim)
 	case ctx.Err() == nil:
-		// The log has given the message up and will not append it. (If ctx is done, the
-		// log may still append it; the claim then expires.)
+		// The log has abandoned the message and will not append it. (If ctx is done, the log may still append it; the
+		// claim then expires.)
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 	}
 	return refusal

@@ -21,8 +21,8 @@ func at(when time.Time) string {
 	return ingesttest.Event("page_view", fmt.Sprintf("%q:%q", "timestamp", when.Format("2006-01-02T15:04:05.000Z07:00")))
 }
 
-// TestMaxPast: an event exactly at the bound is accepted, a millisecond older is
-// not, and the refusal names the event and the field. An import has no bound.
+// TestMaxPast: an event exactly at the limit is accepted, and an event one millisecond older is refused. The refusal
+// names the event and the field. An import has no limit.
 func TestMaxPast(t *testing.T) {
 	t.Parallel()
 	const bound = 30 * 24 * time.Hour
@@ -99,8 +99,8 @@ func TestMaxPastProperty(t *testing.T) {
 	})
 }
 
-// TestReceivedSecond: rows carry the second in which their message arrived. The table is
-// partitioned by its month, and erasures go by it.
+// TestReceivedSecond: rows carry the second in which their message arrived. The table is partitioned by the month of
+// that second, and erasures compare with it.
 func TestReceivedSecond(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

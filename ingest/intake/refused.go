@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// refusedEvents is the number of events in a body that request refused with err. It goes
-// on where the decoder stopped, so that only the bad event is read twice.
+// refusedEvents counts the events in a body that was refused with err. It continues where the decoder stopped, so that
+// only the bad event is read twice.
 func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	switch {
 	case d.current == outside:
@@ -18,8 +18,8 @@ func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	return d.index + countElements(d.data[d.current:])
 }
 
-// countElements counts an array's elements, from the one that data starts with to the
-// array's end. It looks for separators and checks nothing else.
+// countElements counts an array's elements from the start of data to the array's end. It only looks for separators and
+// checks no syntax.
 func countElements(data []byte) int {
 	count, depth := 1, 0
 	for i := 0; i < len(data); i++ {
@@ -44,8 +44,7 @@ func countElements(data []byte) int {
 	return count
 }
 
-// endOfString finds the closing quote of the string that begins at start, -1 if there is
-// none.
+// endOfString returns the index of the closing quote of the string that begins at start, or -1 if there is none.
 func endOfString(data []byte, start int) int {
 	for i := start + 1; ; i++ {
 		n := bytes.IndexByte(data[i:], '"')

@@ -8,15 +8,14 @@ import (
 	"unsafe"
 )
 
-// maxDepth bounds how deeply values nest, also skipped ones.
+// maxDepth limits how deeply values nest, including skipped values.
 const maxDepth = 256
 
-// scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces
-// bytes that are not UTF-8, and lone surrogates, by U+FFFD: FuzzScan compares the two.
+// scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces invalid UTF-8 and lone
+// surrogates by U+FFFD; FuzzScan compares the two.
 //
-// The strings it returns alias data, or scratch if they had to be unescaped. Both belong
-// to the request: an encoder copies what outlives it. When scratch grows it may move;
-// earlier strings keep the old bytes.
+// The strings it returns alias data, or scratch if they had to be unescaped. Both belong to the request: an encoder
+// copies strings that outlive the request. When scratch grows it may move; earlier strings keep the old bytes.
 type scanner struct {
 	data    []byte
 	pos     int
@@ -54,8 +53,8 @@ func (s *scanner) take(c byte) bool {
 // ended reports whether only white space is left.
 func (s *scanner) ended() bool { return s.peek() == 0 && s.pos == len(s.data) }
 
-// more is called before each element of an open object or array, and reports whether
-// there is another. ok is false on a syntax error.
+// more reports whether an open object or array has another element. The caller calls it before each element. ok is
+// false on a syntax error.
 func (s *scanner) more(first bool, end byte) (more, ok bool) {
 	c := s.peek()
 	if c == end {
@@ -69,7 +68,7 @@ func (s *scanner) more(first bool, end byte) (more, ok bool) {
 		return false, false
 	}
 	s.pos++
-	// A comma promises an element: `[1,]` has none.
+	// A comma must be followed by an element, so `[1,]` is an error.
 	return true, s.peek() != end
 }
 
@@ -87,15 +86,14 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain is the end of the run of bytes from i that need no treatment in a string: ASCII
-// without quotes, backslashes and control characters.
+// plain returns the end of the run of plain bytes from i: ASCII without quotes, backslashes and control characters.
 func plain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote := x ^ lows*'"'
 		slash := x ^ lows*'\\'
-		// Each term sets the high bit of a byte that it looks for. A borrow can only
-		// mark bytes after the first true mark.
+		// Each term sets the high bit of the bytes that it looks for. A borrow can only mark bytes after the first
+		// correct mark.
 		marks := (x | (x-lows*0x20)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs
 		if marks != 0 {
 			return i + bits.TrailingZeros64(marks)/8
@@ -166,8 +164,7 @@ func (s *scanner) unescape(start, i int) (string, bool) {
 	}
 }
 
-// escape appends what the escape sequence at i stands for and returns the
-// sequence's length, 0 if it is none.
+// escape appends the character of the escape sequence at i. It returns the sequence's length, or 0 if it is invalid.
 func (s *scanner) escape(i int) int {
 	if i+1 >= len(s.data) {
 		return 0
@@ -306,7 +303,7 @@ func (s *scanner) skip(depth int) bool {
 	}
 }
 
-// skipString takes a string without keeping what it unescapes.
+// skipString takes a string and discards its value.
 func (s *scanner) skipString() bool {
 	if s.peek() != '"' {
 		return false

@@ -2,7 +2,7 @@ package intake
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// unknownType refuses the current event. If that is refused alone, nobody reads why.
+// unknownType refuses the current event. For an event that is refused individually, no caller reads the reason.
 func (d *decoder) unknownType() *insights.Refusal {
 	if d.known {
 		return unknownAlone
@@ -12,9 +12,9 @@ func (d *decoder) unknownType() *insights.Refusal {
 
 var unknownAlone = &insights.Refusal{Reason: insights.UnknownType}
 
-// refusedAlone counts the current event and skips it if its type is unknown and such
-// events are refused alone. It does so whatever else is wrong with the event: the rest may
-// be as new as the type. Otherwise it returns why the request is refused.
+// refusedAlone counts and skips the current event if its type is unknown and such events are refused individually. It
+// ignores other errors of the event, because its other members may be as new as the type. Otherwise it returns the
+// reason for refusing the request.
 func (d *decoder) refusedAlone(err *insights.Refusal) *insights.Refusal {
 	if !d.known || err.Reason == insights.NotJSON {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestAcceptKnown: an event of an unknown type is refused alone, whatever else it has and
-// wherever its type stands; anything else that is wrong refuses the request.
+// TestAcceptKnown: an event of an unknown type is refused individually, whatever its other members and wherever its
+// type is. Any other error refuses the request.
 func TestAcceptKnown(t *testing.T) {
 	t.Parallel()
 	good := ingesttest.Event("page_view", "")
@@ -70,8 +70,8 @@ func TestAcceptKnown(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesCount: events that are refused alone have a reason in balance and
-// metrics, and the request counts as accepted.
+// TestUnknownTypesCount: individually refused events have a reason in the balance and the metrics, and the request
+// counts as accepted.
 func TestUnknownTypesCount(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

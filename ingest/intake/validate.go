@@ -8,8 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The limits of what is sent, in bytes after unescaping. Query filters take values of
-// the same lengths.
+// Limits of the sent values, in bytes after unescaping. Query filters take values of the same lengths.
 const (
 	maxID      = 256
 	maxText    = 8192
@@ -39,8 +38,8 @@ func (d *decoder) missing(field string) *insights.Refusal {
 	return d.fail(insights.MissingField, field, "is required")
 }
 
-// wrongType refuses a value of the wrong JSON type. It skips the value first: if the
-// body is not even JSON, that is the error to report.
+// wrongType refuses a value of the wrong JSON type. It skips the value first, so that a body that is not JSON gets the
+// syntax error.
 func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	if !d.skip(4) {
 		return d.syntax("")
@@ -58,7 +57,7 @@ func (d *decoder) syntax(problem string) *insights.Refusal {
 	return e
 }
 
-// object consumes an opening brace. null is an object without members.
+// object consumes an opening brace. null counts as an object without members.
 func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	switch d.peek() {
 	case '{':
@@ -111,7 +110,7 @@ func (d *decoder) nonEmpty(dst *string, field string, limit int) *insights.Refus
 	return err
 }
 
-// url reads an absolute URL; "" and null are none.
+// url reads an absolute URL; "" and null mean no URL.
 func (d *decoder) url(dst *string, field string) *insights.Refusal {
 	if err := d.str(dst, field, maxText); err != nil {
 		return err
@@ -140,8 +139,8 @@ func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *in
 	return nil
 }
 
-// absolute reports whether s starts with a URL scheme. It checks no more: whatever a
-// browser shows as its address is worth counting.
+// absolute reports whether s starts with a URL scheme. It checks no more, because any address that a browser shows is
+// worth counting.
 func absolute(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -10,13 +10,13 @@ var targetNames = [...]string{"anchor", "collection", "file", "page", "reusableC
 
 const targetURL = 8
 
-// target is a content reference while it is read. Its members are as targetNames.
+// target is a content reference that is being read. Its members have the order of targetNames.
 type target struct {
 	kind    insights.Code
 	members [len(targetNames)]string
 }
 
-// targetKinds tells, by kind code, which of targetNames a kind has, and which it requires.
+// targetKinds has, by kind code, the members of targetNames that a kind has, and those it requires.
 var targetKinds = func() []struct{ has, required [len(targetNames)]bool } {
 	list := make([]struct{ has, required [len(targetNames)]bool }, len(insights.LinkKinds.Words())+1)
 	for code := range list {
@@ -81,8 +81,8 @@ var targetFields = func() (list [len(targetNames)]string) {
 	return list
 }()
 
-// canonical writes the target as insights.ParseContentRef does for query filters: equal
-// targets are equal text. TestCanonicalTarget compares the two.
+// canonical writes the target in the form of insights.ParseContentRef, so that equal targets have equal texts.
+// TestCanonicalTarget compares the two.
 func (d *decoder) canonical() *insights.Refusal {
 	kind := &targetKinds[d.target.kind]
 	from := len(d.scratch)

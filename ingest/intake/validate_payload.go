@@ -30,7 +30,7 @@ var payloadNames = [payloadMembers]string{
 	memberAd: "ad", memberVariant: "llmsVariant", memberSource: "markdownSource",
 }
 
-// payloadIndex finds a member by name, -1 for others.
+// payloadIndex returns a member's index by its name, or -1 for an unknown name.
 func payloadIndex(name string) int {
 	for i := range payloadNames {
 		if payloadNames[i] == name {
@@ -110,8 +110,8 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members calls each for an object's members; each must consume the value. It is for
-// payloads: their syntax was checked when they were skipped.
+// members calls each for an object's members; each must consume the value. It is only for payloads, because their
+// syntax was checked when they were skipped.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)
 	if !open {

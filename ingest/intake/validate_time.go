@@ -6,14 +6,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// timeRange is the range of a request's timestamps, in milliseconds. past is the limit
-// that earliest comes from, 0 for none.
+// timeRange is the allowed range of a request's timestamps, in milliseconds. past is the age limit behind earliest; 0
+// means none.
 type timeRange struct {
 	earliest, latest int64
 	past             time.Duration
 }
 
-// timestamp reads the time of an event, which a site's key may not set far back.
+// timestamp reads the time of an event. A site's key cannot set it far into the past.
 func (d *decoder) timestamp(allowed timeRange) *insights.Refusal {
 	var s string
 	if err := d.shortStr(&s, "timestamp"); err != nil {
@@ -41,7 +41,7 @@ func (d *decoder) timestamp(allowed timeRange) *insights.Refusal {
 	return nil
 }
 
-// days formats a limit, in days if it is a whole number of them.
+// days formats a limit, in days if it is a whole number of days.
 func days(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d%day == 0 {

@@ -1,8 +1,7 @@
-// Package retry waits between the attempts of ingest's packages: longer each
-// time, and without a log line for each.
+// Package retry waits between the attempts of ingest's packages: each wait is longer, and only some waits are logged.
 //
-// It imports nothing of ours. (The supervisor's restarts in cmd/engine count
-// failures and give up: that is another policy, not this one again.)
+// It imports nothing of ours. (The supervisor's restarts in cmd/engine count failures and give up, which is a different
+// policy.)
 package retry
 
 import (
@@ -10,14 +9,13 @@ import (
 	"time"
 )
 
-// Backoff doubles its delay with each sleep: First, then twice as long each
-// time, up to Max.
+// Backoff doubles its delay with each sleep, from First up to Max.
 type Backoff struct {
 	First, Max time.Duration
 	last       time.Duration
 }
 
-// Next is the delay of the next Sleep.
+// Next returns the delay of the next Sleep.
 func (b *Backoff) Next() time.Duration { return min(max(2*b.last, b.First), b.Max) }
 
 // Sleep waits for the next delay, or until ctx is done.
@@ -46,7 +44,7 @@ const logEvery = 30 * time.Second
 // lets the first one through at once.
 type LogPace struct{ last time.Time }
 
-// Due reports whether to log now, and notes that it was.
+// Due reports whether to log now. If so, it records the time of the log line.
 func (p *LogPace) Due() bool {
 	if time.Since(p.last) < logEvery {
 		return false

@@ -11,15 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// backlog shows the age of the oldest unstored message, how much longer the log
-// keeps it, and what was lost, for the partitions that this sink owns.
+// backlog exports metrics of the partitions that this sink owns. They are the age of the oldest unstored message, the
+// time until the log deletes it, and the lost messages.
 type backlog struct {
 	oldest, left, lost *prometheus.Desc
 
 	mu         sync.Mutex
 	partitions map[int]*partition
 	losses     map[int]losses
-	retention  time.Duration // of the log; 0 is for ever, or unknown
+	retention  time.Duration // of the log; 0 means for ever or unknown
 }
 
 func newBacklog() *backlog {
@@ -88,16 +88,14 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// pendingAges is when a partition's messages that were read and are not stored
-// were produced.
+// pendingAges has the production times of a partition's messages that were read and are not stored.
 type pendingAges struct {
 	mu   sync.Mutex
 	list []producedBy // oldest first
-	last time.Time    // of the last stored one
+	last time.Time    // of the last stored message
 }
 
-// producedBy says that the messages of a fetch before an offset were produced at
-// a time, or later.
+// producedBy records that a fetch's messages before an offset were produced at a time or later.
 type producedBy struct {
 	to    int64
 	since time.Time
@@ -109,8 +107,8 @@ func (w *pendingAges) add(to int64, since time.Time) {
 	w.list = append(w.list, producedBy{to, since})
 }
 
-// oldest is the age of the oldest message that is not stored. A message that was
-// not read yet counts as being as old as the last one that was.
+// oldest returns the age of the oldest unstored message. An unread message counts as being as old as the last message
+// that was read.
 func (w *pendingAges) oldest(stored, end int64, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +123,7 @@ func (w *pendingAges) oldest(stored, end int64, now time.Time) time.Duration {
 	return max(0, now.Sub(since))
 }
 
-// stored forgets the messages before an offset.
+// stored removes the messages before an offset.
 func (w *pendingAges) stored(to int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,22 +139,20 @@ func (w *pendingAges) drop(to int64) {
 	w.list = append(w.list[:0], w.list[n:]...)
 }
 
-// askRetention asks how long the log keeps messages. Without an answer, the last
-// one stays.
+// askRetention reads the log's retention. Without an answer, the last known value stays.
 func (s *Sink) askRetention(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	retention, err := s.log.Retention(ctx)
 	if err != nil {
-		s.cfg.Logger.Warn("Cannot ask Kafka how long it keeps events.", "topic", s.cfg.Topic, "error", err)
+		s.cfg.Logger.Warn("Cannot read from Kafka how long it keeps events.", "topic", s.cfg.Topic, "error", err)
 		return
 	}
 	s.metrics.backlog.setRetention(retention)
 }
 
-// Lost is how many messages left the log before they were stored, in all its
-// partitions and since its sinks' group began. The group's offsets carry the
-// count: a loss shows once its sink has stored what came after it.
+// Lost returns how many messages expired from the log before they were stored, in all partitions since the sinks' group
+// began. The group's offsets carry the count, so a loss shows once its sink has stored a later message.
 func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
 	topic, err := log.Topic()
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Config says how the log is brought to the store. A zero member takes the
-// default named beside it.
+// Config configures a Sink. A zero field takes the default named in its comment.
 type Config struct {
 	Brokers []string // host:port; required
 	Access  eventlog.Access
@@ -24,31 +23,30 @@ type Config struct {
 	Store   eventstore.Store // an *eventstore.ClickHouse in production; required
 	// Balances count what becomes of each site's events. Required by New.
 	Balances *balance.Sites
-	// Erased are the visitors whose events are not stored. The caller starts it.
+	// Erased lists the visitors whose events are not stored. The caller starts it.
 	Erased *erasure.List
-	// Expired is for a Reconciler: which old events of sites are deleted on purpose.
+	// Expired tells a Reconciler which old events of sites were deleted on purpose.
 	Expired map[string][]schema.Expiry
 	Logger  *slog.Logger
 
-	BatchRows  int           // insert a partition's rows once there are so many; DefaultBatchRows
-	BatchBytes int           // or its messages have so many bytes, or all partitions' together; 16 MiB
-	BatchAge   time.Duration // or the first of them is so old; eventlog.Turn
+	BatchRows  int           // rows of a partition that trigger an insert; DefaultBatchRows
+	BatchBytes int           // bytes of a partition's messages, or of all partitions', that trigger one; 16 MiB
+	BatchAge   time.Duration // age of the first row that triggers one; eventlog.Turn
 
-	FetchBytes int           // bytes asked of the broker at once, for each partition; 1 MiB
+	FetchBytes int           // bytes of one fetch from each partition; 1 MiB
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
 
-	// Window is how many offsets a message and its repeat lie apart at most, if
-	// one of them has no producer id: see repeats. A sink that takes over a
-	// partition with such messages reads as many again. All sinks of a group must
-	// agree. 16,384.
+	// Window is the greatest distance in offsets between a message and its repeat, if one of them has no producer id:
+	// see repeats. A sink that takes over a partition with such messages reads that many offsets again. All sinks of a
+	// group must agree. 16,384.
 	Window int
 
-	MinInSync int // of the dead-letter topic's replicas, when it is created; all but one
+	MinInSync int // replicas of a new dead-letter topic that must have a letter; all except one
 
 	RetryWait time.Duration // between attempts, doubled up to 5 s; 100 ms
 
-	SessionTimeout    time.Duration // after which a silent sink loses its partitions; 10 s
-	RebalanceTimeout  time.Duration // in which a sink must let go of its partitions; 60 s
+	SessionTimeout    time.Duration // time after which a silent sink loses its partitions; 10 s
+	RebalanceTimeout  time.Duration // time in which a sink must release its partitions; 60 s
 	HeartbeatInterval time.Duration // 1 s
 }
 
@@ -59,7 +57,7 @@ type Config struct {
 const DefaultBatchRows = 32_768
 
 const (
-	// attemptTimeout bounds one attempt to insert, to ask the store or to commit.
+	// attemptTimeout limits one attempt to insert, to query the store or to commit.
 	attemptTimeout = time.Minute
 	// maxWait is the longest delay between attempts.
 	maxWait = 5 * time.Second

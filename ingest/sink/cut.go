@@ -13,13 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cut is what one insert stores: a partition's messages from ≤ offset < to. It owns
-// the chunks, whose bytes its rows alias.
+// cut has the messages of one insert: a partition's messages with from ≤ offset < to. It owns the chunks, whose bytes
+// its rows alias.
 type cut struct {
 	partition *partition
 	from, to  int64
-	highWater int64 // of the log when the cut was read
-	oldest    int64 // when its oldest message was received, milliseconds
+	highWater int64 // end of the log when the cut was read
+	oldest    int64 // time when its oldest message was received, in milliseconds
 	sum       uint64
 	tail      uint64 // sum of its last message
 	plain     int64  // as in progress, at its end
@@ -34,22 +34,22 @@ type cut struct {
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
-	// uncertain: part of it may be stored already, by an insert that may still run.
+	// uncertain means that part of it may be stored already, by an insert that may still run.
 	uncertain bool
-	// bisected: the store refused an insert of it, so it goes in by halves.
+	// bisected means that the store refused an insert of it, so the sink inserts it by halves.
 	bisected      bool
-	knownStored   storedRows // what the store has of a bisected cut; nil: not asked yet
-	alreadyStored int        // rows that were stored before this sink started on it
+	knownStored   storedRows // stored rows of a bisected cut; nil: not read yet
+	alreadyStored int        // rows that were stored before this sink started the cut
 	refused       []refusedRow
-	honours       int64        // the version of the tombstones that it honours
+	honours       int64        // version of the tombstones that it honours
 	erased        map[int]bool // rows of erased visitors, which are not stored
 }
 
-// cutMessage is a message whose rows are in a cut.
+// cutMessage is a message with rows in a cut.
 type cutMessage struct {
 	message insights.Message
 	at      insights.Position
-	first   int // place of its first row among all of the cut
+	first   int // index of its first row in the cut
 }
 
 type unreadable struct {
@@ -58,7 +58,7 @@ type unreadable struct {
 	err    error
 }
 
-// refusedRow is a row, by its place in the cut, that the store refuses.
+// refusedRow is a row that the store refuses, by its index in the cut.
 type refusedRow struct {
 	row int
 	err error
@@ -68,7 +68,7 @@ func newCut() *cut {
 	return &cut{rows: insights.NewBatch(), digest: xxhash.New()}
 }
 
-// reset gives the chunks back.
+// reset releases the chunks.
 func (c *cut) reset() {
 	c.rows.Reset()
 	for _, k := range c.chunks {
@@ -85,13 +85,12 @@ func (c *cut) reset() {
 	}
 }
 
-// fill reads the messages of a partition's chunks, which the cut owns from now
-// on. The result depends on the log only: on these messages, and on the Window
-// messages before each.
+// fill reads the messages of a partition's chunks, which the cut owns from now on. The result depends only on the log:
+// these messages and the Window offsets before each.
 //
-// fill stops before a message of a later version or another baseline. It takes all or
-// nothing of a cut that the previous owner began: half of the cut would have another
-// token, and a paused previous owner could then store that half twice.
+// fill stops before a message of a later version or another baseline. It reads a cut that the previous owner began as a
+// whole or not at all. Half of the cut would have another token, and a paused previous owner could then store that half
+// twice.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
@@ -149,9 +148,8 @@ func (c *cut) message(p *partition, f fetched, parse parser) error {
 	return nil
 }
 
-// token is the deduplication token of the rows lo ≤ row < hi. Every sink that
-// reads the same messages makes the same token; the sum of their bytes tells them
-// from the messages of another log at the same offsets.
+// token is the deduplication token of the rows lo ≤ row < hi. Every sink that reads the same messages makes the same
+// token. The sum of their bytes distinguishes them from another log's messages at the same offsets.
 func (c *cut) token(topic string, lo, hi int) string {
 	token := fmt.Sprintf("octavo/%s/%d/%d-%d/%016x", topic, c.partition.id, c.from, c.to, c.sum)
 	if lo == 0 && hi == c.total {
@@ -160,11 +158,10 @@ func (c *cut) token(topic string, lo, hi int) string {
 	return fmt.Sprintf("%s/%d-%d", token, lo, hi)
 }
 
-// messageOf is the message that a row came from, and its index in it.
+// messageOf returns a row's message, and the row's index in that message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// A message without events has the same first row as the next one; the search
-	// finds the latter.
+	// A message without events has the same first row as the next message; the search finds the next message.
 	return c.messages[i], row - c.messages[i].first
 }
 
@@ -190,15 +187,15 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 	return nil
 }
 
-// offsets are those of the messages with rows lo ≤ row < hi.
+// offsets returns the offsets of the messages with rows lo ≤ row < hi.
 func (c *cut) offsets(lo, hi int) (first, last uint64) {
 	from, _ := c.messageOf(lo)
 	to, _ := c.messageOf(hi - 1)
 	return from.at.Offset, to.at.Offset
 }
 
-// storedRows are stored rows by offset and index. A position may have several, of
-// earlier logs with the same offsets.
+// storedRows are stored rows by offset and index. A position may have several rows, from earlier logs with the same
+// offsets.
 type storedRows map[uint64]map[uint16][]insights.RowContent
 
 func indexStored(list []eventstore.Row) storedRows {
@@ -212,8 +209,7 @@ func indexStored(list []eventstore.Row) storedRows {
 	return rows
 }
 
-// same reports which events of a message are stored: there is a row with their
-// position and content. nil is none.
+// same reports which events of a message have a stored row with their position and content. nil means none.
 func (s storedRows) same(m cutMessage, scratch *insights.Batch) ([]bool, error) {
 	at := s[m.at.Offset]
 	if len(at) == 0 {

@@ -10,9 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestCutToken: every sink that reads the same messages makes the same token.
-// Other bounds, other rows, and another log with the same offsets make other
-// tokens.
+// TestCutToken: every sink that reads the same messages makes the same token. Different bounds, different rows, and
+// another log with the same offsets make different tokens.
 func TestCutToken(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -59,9 +58,8 @@ func TestCutToken(t *testing.T) {
 	}
 }
 
-// TestRepeats: whether a message is a repeat depends only on the messages in the
-// window before it. It does not matter where reading began, or when the earlier
-// messages were recalled.
+// TestRepeats: whether a message is a repeat depends only on the messages in the window before it. The start of reading
+// and the time of the recall do not matter.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

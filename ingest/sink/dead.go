@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// unreadableReason is the reason of letters about messages; those about events
-// have an eventstore.Fault's.
+// unreadableReason is the reason of letters about messages. Letters about events have the reason of an
+// eventstore.Fault.
 const unreadableReason = "unreadable"
 
 // letters are the dead letters of a cut.
@@ -70,8 +70,8 @@ func (g *generation) writeDeadLetters(ctx context.Context, c *cut) error {
 // countBalances counts a stored cut in its sites' balances.
 func (s *Sink) countBalances(c *cut) {
 	sites := s.cfg.Balances
-	// Rows that are not stored, by their message's offset. Nothing is counted and then
-	// taken back: a scrape may come at any time, and counters never fall.
+	// erased and refused count the rows that are not stored, by their message's offset. No count is ever reduced,
+	// because a scrape may come at any time and counters never fall.
 	erased, refused := map[uint64]uint64{}, map[uint64]uint64{}
 	for row := range c.erased {
 		m, _ := c.messageOf(row)
@@ -87,8 +87,7 @@ func (s *Sink) countBalances(c *cut) {
 		account.Erased.Add(gone)
 		account.DeadLettered.Add(dead)
 	}
-	// The dead letter of a message whose head can be read stands for all of its
-	// events.
+	// A message with a readable header has one dead letter for all of its events.
 	for _, u := range c.unreadable {
 		if m, err := insights.ParseMessage(u.data); err == nil {
 			sites.Account(m.Site).DeadLettered.Add(uint64(m.Count))

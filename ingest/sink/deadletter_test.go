@@ -54,8 +54,8 @@ func keysOf(list []*deadletter.Letter) (keys []string) {
 	return keys
 }
 
-// TestDeadLetters: the sink finds the rows that the store refuses, puts them
-// aside with what is known about them, and stores the others.
+// TestDeadLetters: the sink finds the rows that the store refuses, writes them with their details to dead letters, and
+// stores the other rows.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -177,8 +177,7 @@ func TestDeadLettersReplay(t *testing.T) {
 	}
 }
 
-// TestDeadLettersReplayUnknown: a letter that cannot be replayed stays, and the
-// error says why.
+// TestDeadLettersReplayUnknown: a letter that cannot be replayed stays, and the error gives the reason.
 func TestDeadLettersReplayUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -207,9 +206,8 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSmallTopic: if the topic's message limit is smaller than the one
-// we set on a topic of ours, letters are sent one by one. A letter that is still
-// too large is sent without its message, and its replay says so.
+// TestDeadLettersSmallTopic: if the topic's message limit is smaller than the sink's default, letters are sent one by
+// one. A letter that is still too large is sent without its message, and its replay says so.
 func TestDeadLettersSmallTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -250,8 +248,8 @@ func TestDeadLettersSmallTopic(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfBrokenEvents: if events are truncated, their whole message is
-// put aside, whatever bits they begin with, and the site's balance counts them all.
+// TestDeadLettersOfBrokenEvents: if events are truncated, their whole message becomes a dead letter, whatever bits they
+// begin with. The site's balance counts all of them.
 func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -272,8 +270,7 @@ func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	}
 }
 
-// TestBalancesNeverFall: a cut's events are counted by what became of them, and no count
-// is ever lower than it was, at whatever moment it is read.
+// TestBalancesNeverFall: a cut's events are counted by their outcome. No count ever falls between two readings.
 func TestBalancesNeverFall(t *testing.T) {
 	t.Parallel()
 	const perMessage, messages = 100, 5000
@@ -315,8 +312,8 @@ func TestBalancesNeverFall(t *testing.T) {
 	}
 }
 
-// TestSinkStalled: while the store's state blocks a partition, the metrics show the
-// stall and nothing is put aside. The sink continues when the state is repaired.
+// TestSinkStalled: while the store's state blocks a partition, the metrics show the stall and no dead letter is
+// written. The sink continues when the state is repaired.
 func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -1,16 +1,13 @@
-// Package sink brings the log to the events table: it reads each partition in
-// cuts, inserts a cut, and commits its offset. Each event is stored once, also
-// through crashes and beside sinks that were paused: ../DELIVERY.md says how.
+// Package sink brings the log to the events table: it reads each partition in cuts, inserts a cut, and commits its
+// offset. Each event is stored once, even after crashes and next to sinks that were paused: ../DELIVERY.md explains it.
 //
-//   - sink.go joins the group; generation.go does the work on the partitions it
-//     is given: fetch.go reads, cut.go decodes, write.go inserts, progress.go
-//     commits
+//   - sink.go joins the group; generation.go works on the assigned partitions: fetch.go reads, cut.go decodes, write.go
+//     inserts, progress.go commits
 //   - dead.go writes what cannot be stored to the dead-letter topic
-//   - lost.go, backlog.go and stalled.go count and show what goes wrong
+//   - lost.go, backlog.go and stalled.go count and export problems
 //   - reconcile.go compares log and table, repair.go restores missing rows
-//   - freshness.go and members.go ask a group about its sinks, from any node
+//   - freshness.go and members.go read a group's state on any node
 //
-// It imports schema/insights, and of ingest eventlog, eventstore, deadletter,
-// balance and retry. It must not import intake: all it knows of requests is the
-// log's messages.
+// It imports schema/insights, and of ingest eventlog, eventstore, deadletter, balance and retry. It must not import
+// intake: the log's messages are its only view of requests.
 package sink

@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// erase leaves the events of erased visitors out of a cut. Nothing before has changed its rows.
+// erase leaves the events of erased visitors out of a cut. It is the first step that changes the cut's rows.
 //
-// A cut that the previous owner announced is repeated with the tombstones that it was announced
-// with, so that it has the same rows under its token: if it had none, the insert of an owner that
-// is only paused could still be stored. The eraser waits for a later cut.
+// A cut that the previous owner announced is repeated with the tombstones of its announcement, so that its token has
+// the same rows. If the repeat inserted no rows, a paused owner's insert could still be stored later. The eraser waits
+// for a later cut.
 func (g *generation) erase(c *cut) error {
 	p, view := c.partition, g.sink.cfg.Erased.View()
 	if view == nil {
@@ -50,8 +50,8 @@ func (g *generation) erase(c *cut) error {
 	return c.rebuild(0, c.total, nil, g.scratch)
 }
 
-// honour prepares the commit that says of every partition which tombstones its next cut honours.
-// A partition whose previous owner announced a cut says so with its own first cut.
+// honour prepares the commit that declares, for every partition, which tombstones its next cut honours. A partition
+// whose previous owner announced a cut declares it with its first own cut.
 func (g *generation) honour() {
 	view := g.sink.cfg.Erased.View()
 	if view == nil || view.Version == g.honoured {
@@ -77,10 +77,10 @@ func (g *generation) honour() {
 	}
 }
 
-// honourAgain is how soon partitions are looked at again of which nothing could be said yet.
+// honourAgain is the delay before honour checks undeclared partitions again.
 const honourAgain = time.Second
 
-// mayHonour says when honour may have something to do.
+// mayHonour returns when honour may have work.
 func (g *generation) mayHonour() <-chan struct{} {
 	list := g.sink.cfg.Erased
 	changed := list.Changed()
@@ -105,14 +105,13 @@ func (r *Reconciler) expired(l logged, event insights.RowContent) bool {
 	})
 }
 
-// gone reports whether an event has no row on purpose.
+// gone reports whether an event intentionally has no row.
 func (r *Reconciler) gone(l logged, event insights.RowContent) bool {
 	return r.erased(l, event) || r.expired(l, event)
 }
 
-// Honoured reports whether the sinks of a group will store no event that tombstones of a version
-// erase, whoever owns a partition by then: each partition's commit says so, and an owner never
-// knows less than the commit that it starts from.
+// Honoured reports whether a group's sinks will store no event that tombstones of a version erase. Each partition's
+// commit declares that. A later owner never honours less than the commit that it starts from.
 func Honoured(ctx context.Context, log *eventlog.Topic, group string, version int64) (bool, error) {
 	count, err := log.Partitions(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// tombstones is the store of a test.
+// tombstones is a test's source of tombstones.
 type tombstones struct {
 	mu      sync.Mutex
 	list    []schema.Tombstone
@@ -42,7 +42,7 @@ func (s *tombstones) RaiseTombstones(context.Context, int64) error {
 	return errors.New("no tombstone was lost")
 }
 
-// away are tombstones that cannot be asked for at first.
+// away are tombstones that cannot be read at first.
 type away struct {
 	*tombstones
 	asked, back atomic.Bool
@@ -80,7 +80,7 @@ func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	return list
 }
 
-// visitorOf is the hash of a visitor of numbered events.
+// visitorOf returns the hash of a visitor of numbered events.
 func (r *rig) visitorOf(name string) uint64 {
 	r.t.Helper()
 	m, err := insights.ParseMessage(intaketest.Messages(r.t, []byte(ingesttest.Events(
@@ -115,8 +115,8 @@ func (r *rig) awaitHonoured(version int64) {
 	eventually.True(r.t, "the sinks to honour the tombstones", func() bool { return r.honoured(version) })
 }
 
-// TestErasedEvents: a sink stores no event of an erased visitor that was received before, and all
-// others. It says so of all partitions, also of those that never had a message.
+// TestErasedEvents: a sink stores all events except an erased visitor's earlier ones. It declares that for all
+// partitions, including empty ones.
 func TestErasedEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 3)
@@ -136,7 +136,7 @@ func TestErasedEvents(t *testing.T) {
 	r.awaitHonoured(version)
 	r.accept(numbered(97, 97)) // with another event of the visitor
 	r.awaitStored(193)
-	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // all that comes is later
+	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // later events
 	r.awaitHonoured(version + 1)
 	r.accept(numbered(194, 97))
 	r.awaitStored(193 + 96)
@@ -183,9 +183,9 @@ func TestErasedEvents(t *testing.T) {
 	}
 }
 
-// TestErasedRival: a sink announces a cut that has only events of a visitor, and is paused before
-// its insert. The visitor is erased, and another sink takes over. It repeats the cut as it was
-// announced, so the engine drops the paused sink's insert, which comes after the deletion.
+// TestErasedRival: a sink announces a cut whose events are all one visitor's, and is paused before its insert. The
+// visitor is erased, and another sink takes over. It repeats the announced cut unchanged, so the engine drops the
+// paused sink's insert, which comes after the deletion.
 func TestErasedRival(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -217,8 +217,8 @@ func TestErasedRival(t *testing.T) {
 	r.stop(second)
 }
 
-// TestErasedHeir: a sink that takes over a partition knows no less than the sink before: until it
-// has the tombstones that the group's commit names, it stores nothing.
+// TestErasedHeir: a sink that takes over a partition stores nothing until it has the tombstones that the group's commit
+// names.
 func TestErasedHeir(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -246,12 +246,12 @@ func TestErasedHeir(t *testing.T) {
 	r.stop(second)
 }
 
-// TestExpired: an event is missed if it came after old events were deleted last.
+// TestExpired: an event counts as missing if it arrived after the last deletion of old events.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	at := func(days int) time.Time { return time.UnixMilli(0).Add(time.Duration(days) * 24 * time.Hour) }
 	r := &Reconciler{cfg: Config{Expired: map[string][]schema.Expiry{"a": {
-		{SiteID: "a", Before: at(100), CarriedOut: at(130)}, {SiteID: "a", Before: at(50), CarriedOut: at(150)}, // it keeps events for longer than before
+		{SiteID: "a", Before: at(100), CarriedOut: at(130)}, {SiteID: "a", Before: at(50), CarriedOut: at(150)}, // the site keeps events for longer than before
 	}}}}
 	for _, c := range []struct {
 		site           string

@@ -27,7 +27,7 @@ type chunk struct {
 	oldest    time.Time // when its first message was produced
 	plain     int64     // the offset after the last plain message so far; 0: none
 	lost      losses
-	older     []seenMessage // messages before the partition's start, to remember first
+	older     []seenMessage // messages before the partition's start, to recall first
 
 	rows, bytes int // of messages, once they are queued
 }
@@ -40,7 +40,7 @@ type fetched struct {
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// free gives the chunk's memory back. No message of it may be used again.
+// free releases the chunk's memory. Its messages must not be used again.
 func (c *chunk) free() {
 	clear(c.messages)
 	*c = chunk{messages: c.messages[:0], data: c.data[:0]}
@@ -52,18 +52,17 @@ func (c *chunk) free() {
 // the writer the third.
 type partition struct {
 	id        int
-	committed progress // the group's, when the generation began
-	start     int64    // the first offset to read: all before it is stored
-	// intent is the end of the cut that the previous owner began at start, 0 if
-	// none: the next cut must be the same one.
+	committed progress // the group's progress when the generation began
+	start     int64    // the first offset to read: all messages before it are stored
+	// intent is the end of the cut that the previous owner began at start, or 0 if there is none. The next cut must be
+	// the same.
 	intent int64
-	// plain is the offset after the last known plain message; recalled: the
-	// messages before start were read for repeats.
+	// plain is the offset after the last known plain message. recalled means that the messages before start were read
+	// to detect repeats.
 	plain    int64
 	recalled bool
 	lost     losses // so far
-	// tail is the sum of the last message that was read; recheckLog: the topic may
-	// have been recreated since.
+	// tail is the sum of the last message that was read. recheckLog means that the topic may have been recreated since.
 	tail                uint64
 	hasTail, recheckLog bool
 
@@ -74,26 +73,25 @@ type partition struct {
 	next        int64 // where the next cut begins
 
 	prepared bool  // recover is known
-	recover  int64 // up to this offset rows may be stored already
+	recover  int64 // the offset up to which rows may be stored already
 	done     progress
 
-	stored, end atomic.Int64 // offsets, for the metrics: where the stored part and the log end
+	stored, end atomic.Int64 // ends of the stored part and of the log, for the metrics
 	ages        pendingAges  // of what is not stored
-	// located is the progress that the partition begins with; nil until that is known, and
-	// as long as a cut that the previous owner announced has to be repeated. Once set, it
-	// is the writer's.
+	// located is the progress that the partition begins with. It is nil until that is known, and while a cut that the
+	// previous owner announced must be repeated. Once set, it belongs to the writer.
 	located atomic.Pointer[progress]
 	newer   atomic.Pointer[error] // why this version cannot read the message after the last cut
 }
 
-// showLag shows how many messages of a partition are not stored. It is called
-// whenever either offset changes: while the store is away only the log's end moves.
+// showLag shows how many messages of a partition are not stored. It is called whenever either offset changes. While the
+// store is unavailable only the log's end moves.
 func (s *Sink) showLag(p *partition) {
 	s.metrics.logLag.WithLabelValues(strconv.Itoa(p.id)).Set(float64(max(0, p.end.Load()-p.stored.Load())))
 }
 
-// recall reads the ids of the Window messages before the start, as far as the log
-// still has them: later messages may repeat them.
+// recall reads the ids of the messages in the Window before the start that the log still has. Later messages may repeat
+// them.
 func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, err error) {
 	first, _, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -117,15 +115,15 @@ func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, e
 	return older, nil
 }
 
-// needsRecall reports whether the messages before the start must be read before a
-// chunk is cut: some of them are plain, or some of the chunk's.
+// needsRecall reports whether the messages before the start must be read before a chunk is cut. That is so if they or
+// the chunk include plain messages.
 func (p *partition) needsRecall(c *chunk, window int) bool {
 	before := p.plain == unknownPlain || p.plain > max(0, p.start-int64(window))
 	return !p.recalled && (before || c.plain > 0)
 }
 
-// fetchAll reads a partition from its start and delivers chunks in order, until ctx
-// is done or the topic turns out to have been recreated.
+// fetchAll reads a partition from its start and delivers chunks in order. It ends when ctx is done or it detects a
+// recreated topic.
 func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
 	failed := func(err error) {
@@ -160,7 +158,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, kafka.OffsetOutOfRange):
-			// Messages expired before they were read. Go on after them.
+			// Messages expired before they were read. Continue after them.
 			first, end, err := s.log.Offsets(ctx, p.id)
 			if err == nil && next < first {
 				s.countLost(p, lostRetention, next, first)
@@ -181,8 +179,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			continue
 		}
 		wait.Reset()
-		// A log only grows: one that got shorter was recreated, or its brokers lost
-		// what they had acknowledged.
+		// A log only grows. A shorter log was recreated, or its brokers lost acknowledged messages.
 		if c.highWater < p.end.Load() {
 			c.free()
 			p.recheckLog = true
@@ -194,7 +191,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			c.free()
 			continue
 		}
-		// The previous owner's cut is repeated alone: end the chunk where it ends.
+		// The previous owner's cut is repeated separately, so end the chunk where the cut ends.
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
@@ -221,9 +218,8 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	}
 }
 
-// deliver gives a chunk to the collector. While the collector waits for the store,
-// nothing is fetched and the log grows, so deliver asks for its end as often as
-// fetches would have shown it.
+// deliver gives a chunk to the collector. While the collector waits for the store, nothing is fetched and the log
+// grows. So deliver reads the log's end as often as fetches would.
 func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
 	asked := time.Now()
 	for {
@@ -234,8 +230,7 @@ func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *
 			return false
 		case <-time.After(s.cfg.FetchWait):
 		}
-		// If the end could not be asked for, the topic may have been deleted and
-		// created again without any other sign.
+		// If the end could not be read, the topic may have been recreated without any other sign.
 		if p.recheckLog = p.recheckLog || time.Since(asked) > s.cfg.FetchWait+maxWait; p.recheckLog {
 			continue
 		}
@@ -255,14 +250,14 @@ func (s *Sink) fetchFailed(partition int, err error) {
 	s.cfg.Logger.Warn("Cannot read the log; the sink retries.", "partition", partition, "error", err)
 }
 
-// truncate drops messages from an offset on, but keeps the first one.
+// truncate drops the messages from an offset on, but keeps the chunk's first message.
 func (c *chunk) truncate(to int64) {
 	for len(c.messages) > 1 && c.messages[len(c.messages)-1].offset >= to {
 		c.messages = c.messages[:len(c.messages)-1]
 	}
 }
 
-// fetch reads messages from an offset on, waiting up to FetchWait for the first.
+// fetch reads messages from an offset on, and waits up to FetchWait for the first.
 func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*chunk, error) {
 	res, err := s.log.Client.Fetch(ctx, &kafka.FetchRequest{
 		Addr:           nil,
@@ -302,7 +297,7 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 	}
 }
 
-// appendRecord copies a record's value out of kafka-go's pages.
+// appendRecord copies a record's value from kafka-go's pages.
 func (c *chunk) appendRecord(record *kafka.Record, from int64, plain bool) error {
 	if record.Key != nil {
 		defer func() { _ = record.Key.Close() }()
@@ -310,7 +305,7 @@ func (c *chunk) appendRecord(record *kafka.Record, from int64, plain bool) error
 	if record.Value != nil {
 		defer func() { _ = record.Value.Close() }()
 	}
-	// Brokers return whole batches, which may start before the asked-for offset.
+	// Brokers return whole batches, which may start before the requested offset.
 	if record.Offset < from {
 		return nil
 	}

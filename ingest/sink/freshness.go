@@ -14,9 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// Freshness knows until when every acknowledged event is in the table, whichever
-// nodes run the sinks. From time to time it notes where the log ends; once the
-// sinks have committed past such a mark, all that was acknowledged before it is
+// Freshness knows a time until which every acknowledged event is in the table, whichever nodes run the sinks. It
+// regularly marks the log's end. Once the sinks have committed past a mark, all events acknowledged before it are
 // stored or dead-lettered.
 type Freshness struct {
 	log    *eventlog.Log
@@ -29,7 +28,7 @@ type Freshness struct {
 	done   sync.WaitGroup
 }
 
-// markEvery is how often the log's end is noted.
+// markEvery is how often Freshness marks the log's end.
 const markEvery = time.Second
 
 // NewFreshness watches the sinks of a group. It starts nothing.
@@ -44,7 +43,7 @@ func (f *Freshness) Start(ctx context.Context) {
 		tick := time.NewTicker(markEvery)
 		defer tick.Stop()
 		for {
-			// While the log does not answer, the last answer stays true.
+			// While the log does not answer, the last result stays true.
 			if err := f.look(ctx); err != nil && ctx.Err() == nil {
 				f.logger.Debug("Cannot see how fresh the insights are.", "error", err)
 			}
@@ -64,8 +63,8 @@ func (f *Freshness) Stop(context.Context) error {
 	return nil
 }
 
-// Until is a time before which every acknowledged event is in the table or a
-// dead letter; false if none is known yet.
+// Until returns a time before which every acknowledged event is in the table or a dead letter. It returns false if no
+// such time is known yet.
 func (f *Freshness) Until() (time.Time, bool) {
 	at := f.until.Load()
 	return time.UnixMilli(at).UTC(), at != 0
@@ -82,7 +81,7 @@ func (f *Freshness) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Take the time first: what is acknowledged later may lie beyond the ends.
+	// Read the clock first: events acknowledged later may lie beyond the ends.
 	at := time.Now()
 	ends, err := topic.Ends(ctx, count)
 	if err != nil {
@@ -103,19 +102,19 @@ func (f *Freshness) look(ctx context.Context) error {
 	return nil
 }
 
-// mark is where the log ended at a moment, by partition.
+// mark has the ends of the log's partitions at a moment.
 type mark struct {
 	at   time.Time
 	ends []int64
 }
 
-// marks are those that the sinks have not passed yet, the oldest first.
+// marks are the marks that the sinks have not passed yet, oldest first.
 type marks struct {
 	list  []mark
-	apart time.Duration // the least distance, once there were too many
+	apart time.Duration // least distance of marks, after there were too many
 }
 
-// maxMarks bounds them: during a longer lag they are further apart.
+// maxMarks limits the marks: during a long lag they are further apart.
 const maxMarks = 512
 
 func (m *marks) add(next mark) {
@@ -133,8 +132,7 @@ func (m *marks) add(next mark) {
 	m.list = append(m.list, next)
 }
 
-// pass drops the marks up to the last one that is committed past in every
-// partition, and returns its time.
+// pass drops the marks up to the last mark that every partition's commit has passed, and returns that mark's time.
 func (m *marks) pass(committed []int64) (at time.Time, ok bool) {
 	for i := len(m.list) - 1; i >= 0; i-- {
 		if m.list[i].passed(committed) {

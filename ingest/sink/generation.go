@@ -22,9 +22,9 @@ type generation struct {
 	partitions []*partition
 	scratch    *insights.Batch // the writer's
 
-	stored     map[int]progress // what the writer has stored and not committed
-	lastCommit time.Time        // when a commit last showed that we own the partitions
-	honoured   int64            // the version of the tombstones that all partitions' commits have
+	stored     map[int]progress // progress that the writer has stored and not committed
+	lastCommit time.Time        // time of the last commit, which proved ownership of the partitions
+	honoured   int64            // version of the tombstones in all partitions' commits
 }
 
 // committer commits progress to the group: the Sink, or a test's model.
@@ -40,8 +40,8 @@ func newGeneration(s *Sink, who member, assigned []kafka.PartitionAssignment) *g
 	return g
 }
 
-// run works until generationCtx ends. Then it stores and commits what was collected
-// before it returns, unless abortCtx ends too.
+// run works until generationCtx ends. Then it stores and commits the collected messages before it returns, unless
+// abortCtx ends too.
 func (g *generation) run(generationCtx, abortCtx context.Context) {
 	s := g.sink
 	generationCtx, cancel := context.WithCancel(generationCtx)
@@ -57,7 +57,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	defer stop()
 
 	for _, p := range g.partitions {
-		// There may be messages to store until the log shows that there are none.
+		// Messages may be pending until the log shows that there are none.
 		s.metrics.stalled.markPending(p.id)
 		s.metrics.backlog.add(p)
 	}
@@ -85,7 +85,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	fetchers.Wait()
 }
 
-// forget removes the partitions from the metrics: another sink owns them.
+// forget removes the partitions from the metrics, because another sink owns them.
 func (g *generation) forget() {
 	for _, p := range g.partitions {
 		g.sink.metrics.logLag.DeleteLabelValues(strconv.Itoa(p.id))
@@ -95,7 +95,7 @@ func (g *generation) forget() {
 	}
 }
 
-// fetchProgress asks the group how far the partitions are.
+// fetchProgress reads the partitions' progress from the group.
 func (g *generation) fetchProgress(generationCtx context.Context) bool {
 	s := g.sink
 	ids := make([]int, len(g.partitions))
@@ -112,18 +112,17 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 				p.committed = had[p.id]
 				erased = max(erased, p.committed.erased)
 			}
-			// Never know less than the previous owner.
+			// Never honour fewer tombstones than the previous owner.
 			return s.cfg.Erased.Await(generationCtx, erased) == nil
 		}
-		s.cfg.Logger.Warn("Cannot ask the consumer group for its offsets.", "error", err)
+		s.cfg.Logger.Warn("Cannot read the consumer group's offsets.", "error", err)
 		wait.Sleep(generationCtx)
 	}
 	return false
 }
 
-// collect gathers chunks and cuts a partition once it has enough, or its oldest
-// message is old enough, and the writer has room. When generationCtx ends it cuts
-// the rest.
+// collect gathers chunks. It cuts a partition that has enough messages, or an old enough message, when the writer has
+// room. When generationCtx ends it cuts the rest.
 func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -140,8 +139,8 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 		case c := <-receive:
 			g.queue(c)
 		case c := <-room:
-			// Chunks that came while the writer was busy may have changed the
-			// order. Some partition still is due: they only grow and age.
+			// Chunks that arrived while the writer was busy may have changed the order. A partition is still due,
+			// because queues only grow and age.
 			due, _ = g.due(time.Now())
 			full <- g.cut(due, c)
 		case <-timer.C:
@@ -156,7 +155,7 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 	}
 }
 
-// due is the partition to cut next, nil if none is, and how long until one may be.
+// due returns the partition to cut next, or nil and the time until one may be due.
 func (g *generation) due(now time.Time) (*partition, time.Duration) {
 	cfg := &g.sink.cfg
 	var next, largest *partition
@@ -190,7 +189,7 @@ func (g *generation) pending() (bytes int) {
 	return bytes
 }
 
-// queue adds a chunk to its partition's.
+// queue adds a chunk to its partition's queue.
 func (g *generation) queue(c *chunk) {
 	p := c.partition
 	if c.older != nil {
@@ -218,8 +217,8 @@ func (g *generation) queue(c *chunk) {
 	p.rows, p.bytes = p.rows+c.rows, p.bytes+c.bytes
 }
 
-// cutReady reports whether the queue may be cut. The previous owner's cut is
-// repeated as it was, so it must be there as a whole.
+// cutReady reports whether the queue may be cut. The previous owner's cut is repeated unchanged, so the queue must
+// contain all of it.
 func (p *partition) cutReady() bool {
 	last := p.queue[len(p.queue)-1]
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent

@@ -6,9 +6,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// losses are how many messages of a partition left the log before they were
-// stored, since the group began, by reason. They are committed with the group's
-// offset, so that each loss counts once, whichever sink finds it.
+// losses counts a partition's messages that expired from the log before they were stored, since the group began, by
+// reason. They are committed with the group's offset, so that each loss counts once, whichever sink finds it.
 type losses [len(lossReasons)]int64
 
 // Indexes of losses.
@@ -31,12 +30,11 @@ func (l losses) total() (n int64) {
 func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 	p.lost[reason] += to - from
 	s.metrics.backlog.setLost(p.id, p.lost)
-	s.cfg.Logger.Error("Messages left the log before they were stored. They are lost.",
+	s.cfg.Logger.Error("Messages expired from the log before they were stored. They are lost.",
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds where to start: at the committed offset, unless the topic was
-// recreated since.
+// locate finds the start: the committed offset, unless the topic was recreated since.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -102,8 +100,8 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	return nil
 }
 
-// isOtherLog reports whether the message before an offset has another sum than
-// tail. If the message has expired, it cannot tell, and says no.
+// isOtherLog reports whether the message before an offset has a different sum than tail. It returns false if the
+// message has expired.
 func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail uint64, hasTail bool) (bool, error) {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil || offset > next {
@@ -125,14 +123,12 @@ func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail 
 	return false, nil
 }
 
-// logRecreated logs that the log is another one than was read. The next
-// generation counts what is lost.
+// logRecreated logs that the topic was recreated. The next generation counts the lost messages.
 func (s *Sink) logRecreated(p *partition, read int64) {
 	s.cfg.Logger.Error("The log is shorter than what the sink read, or has other messages: the topic was recreated, or its brokers lost messages.", "partition", p.id, "read", read)
 }
 
-// lastKnown is the state of a partition when this sink last owned it, nil if it
-// never did.
+// lastKnown returns the state of a partition when this sink last owned it, or nil if it never did.
 func (s *Sink) lastKnown(id int) *partition {
 	s.mu.Lock()
 	defer s.mu.Unlock()

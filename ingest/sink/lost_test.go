@@ -93,9 +93,8 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	}
 }
 
-// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and recreated under a sink
-// that cannot store, and grows past the sink's position before the sink looks
-// again. The sink skips nothing of the new log and counts what was lost.
+// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and recreated under a sink that cannot store, and grows past the
+// sink's position before the sink looks again. The sink skips no message of the new log and counts the lost messages.
 func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -198,7 +197,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	}
 	accept := func() { r.accept(numbered(stored, 1)) }
 	generation(0, accept)
-	generation(0, accept) // it reads the message before its start, to tell one log from another
+	generation(0, accept) // it reads the message before its start, to detect another log
 	generation(1, accept)
 	generation(0, func() { // a message that may be a repeat
 		if err := r.log.AppendAgain(t.Context(), intaketest.Site.ID, 0, messagesOf(t, stored, 1, 1)[0]); err != nil {

@@ -18,8 +18,8 @@ import (
 // change that is incompatible with older sinks in the same group.
 const sinkVersion = 1
 
-// announcingBalancer assigns the partitions as sinks have always done, so that
-// all versions agree, and announces this sink's version.
+// announcingBalancer announces this sink's version. It assigns the partitions by the rule of all earlier versions, so
+// that all sinks agree.
 type announcingBalancer struct{ kafka.RangeGroupBalancer }
 
 // UserData implements [kafka.GroupBalancer].
@@ -40,10 +40,9 @@ func isOlder(data []byte) bool {
 // ErrRebalancing is wrapped by OlderMembers' error while members join or leave.
 var ErrRebalancing = errors.New("members are joining or leaving: ask again")
 
-// OlderMembers is the number of sinks in a group that are older than this
-// program: they read older messages only, and insert into older tables only.
-// Call it before writing the first newer message or changing the table. A sink
-// that is down is not a member, and an older one may still come back.
+// OlderMembers counts the sinks in a group that are older than this program. Such sinks only read older messages and
+// only insert into older tables. Call it before writing the first newer message or changing the table. A sink that is
+// down is not a member, and an older one may still come back.
 func OlderMembers(ctx context.Context, brokers []string, access eventlog.Access, topic, group string) (int, error) {
 	if err := eventlog.CheckBrokers(brokers); err != nil {
 		return 0, err
@@ -69,7 +68,7 @@ func OlderMembers(ctx context.Context, brokers []string, access eventlog.Access,
 			}
 		}
 	case "Empty", "Dead", "":
-	default: // Kafka does not tell the members' user data during a rebalance
+	default: // Kafka does not report the members' user data during a rebalance
 		return 0, fmt.Errorf("cannot tell who is in the group %s: %w", group, ErrRebalancing)
 	}
 	return older, nil

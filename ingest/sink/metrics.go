@@ -60,8 +60,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		stalled:      newStalled(),
 		backlog:      newBacklog(),
 	}
-	// Create each series at zero: increase(), and so the alerts, would miss the
-	// first event of a series that starts with it.
+	// Create each series at zero. Otherwise increase(), and so the alerts, would miss a series' first event.
 	for _, reason := range append(eventstore.Reasons(true), unreadableReason) {
 		m.deadLettered.WithLabelValues(reason)
 	}

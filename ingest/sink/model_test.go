@@ -21,9 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// world is a log, a group and a store with one partition, on which sinks work one
-// step at a time. A sink that asks the group or the store for something waits
-// until the test decides the outcome. A sink without an answer is paused.
+// world is a log, a group and a store with one partition, on which sinks work one step at a time. A sink that calls the
+// group or the store waits until the test decides the outcome. A sink without an answer is paused.
 type world struct {
 	log        []fetched
 	newer      map[insights.MessageID]bool // messages that old sinks cannot read
@@ -44,7 +43,7 @@ type outcome struct {
 type modelSink struct {
 	world   *world
 	member  member
-	want    chan string // what it waits for; closed when it ends
+	want    chan string // the call that it waits in; closed when the sink ends
 	answer  chan outcome
 	ended   bool
 	wanting string
@@ -162,7 +161,7 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 
 const modelWindow = 6
 
-// takeOver begins a generation. The previous owner's generation is over, though it may not know that.
+// takeOver begins a generation. The previous owner's generation has ended, but the owner may not know that.
 func (w *world) takeOver(cfg Config, old bool) {
 	w.generation++
 	ctx, kill := context.WithCancel(context.Background())
@@ -251,8 +250,7 @@ func (w *world) pendingAges() (list []*modelSink) {
 	return list
 }
 
-// TestSinkModel: every event is stored once, no matter what fails, which sinks are
-// killed, paused or woken, and in which order.
+// TestSinkModel: every event is stored once, whatever fails and in whatever order sinks are killed, paused and woken.
 func TestSinkModel(t *testing.T) {
 	t.Parallel()
 	memory := &ingesttest.MemoryLog{}

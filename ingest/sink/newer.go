@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// newerReason counts a message of a later version or another baseline, which blocks
-// its partition as an error of the store does.
+// newerReason counts a message of a later version or another baseline. Such a message blocks its partition like an
+// error of the store.
 const newerReason = "newer"
 
 // hold waits until a partition is reassigned, because this version cannot read the

@@ -191,7 +191,7 @@ func TestSinkHoldsABegunCut(t *testing.T) {
 	}
 }
 
-// TestOlderMembers: sinks of earlier versions are told from current ones.
+// TestOlderMembers: sinks of earlier versions are distinguished from current sinks.
 func TestOlderMembers(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]bool{

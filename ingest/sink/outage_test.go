@@ -19,7 +19,7 @@ import (
 
 // outage is a state in which the store accepts no rows.
 type outage struct {
-	// alter puts the events table into the state, and reset takes it out again.
+	// alter puts the events table into the state, and reset restores it.
 	alter, reset string
 	// limited makes inserts use a connection with too little memory instead.
 	limited bool
@@ -134,8 +134,8 @@ func limitedStore(t *testing.T, r *rig) eventstore.Store {
 	return store
 }
 
-// brokenQuestions is a store that loses the answer of an insert. Its queries then fail with an error code that an insert
-// would return for bad rows.
+// brokenQuestions is a store that loses the answer of an insert. Its later queries fail with an error code that an
+// insert would return for bad rows.
 type brokenQuestions struct {
 	eventstore.Store
 	lost    atomic.Bool
@@ -156,8 +156,8 @@ func (s *brokenQuestions) Stored(ctx context.Context, partition uint16, from, to
 	return s.Store.Stored(ctx, partition, from, to)
 }
 
-// TestSinkQuestionFails: if a store cannot read its own rows, for example because a part is damaged, that is no fault of the
-// waiting rows. None of them is put aside, and the reason why they wait is counted.
+// TestSinkQuestionFails: if a store cannot read its own rows, for example because of a damaged part, the waiting rows
+// are not at fault. They do not become dead letters, and the reason for the wait is counted.
 func TestSinkQuestionFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -185,7 +185,7 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 	r.kill(s)
 }
 
-// TestSinkStalledWithoutLog: a sink that owns a partition and cannot find out where to begin shows a stall until another sink
+// TestSinkStalledWithoutLog: a sink that owns a partition and cannot locate its start shows a stall until another sink
 // owns the partition.
 func TestSinkStalledWithoutLog(t *testing.T) {
 	t.Parallel()
@@ -207,8 +207,8 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 	}
 }
 
-// TestSinkLagGrows: messages that reach the log while the store is unavailable show in the lag, whether the sink still reads
-// or has read as much as it may hold.
+// TestSinkLagGrows: messages that reach the log while the store is unavailable show in the lag. That holds while the
+// sink still reads and after its buffers are full.
 func TestSinkLagGrows(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"reading": 16 << 20, "full": 1} {

@@ -14,35 +14,33 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// progress is what the group keeps for a partition: everything before offset is
-// stored. The other fields are in the commit's metadata.
+// progress is a partition's state in the group: every message before offset is stored. The other fields are in the
+// commit's metadata.
 type progress struct {
 	offset int64
-	// known is true if a sink committed the progress. Otherwise an operator or another
-	// version of the scheme set the offset, and rows after it may be stored.
+	// known means that a sink committed the progress. Otherwise an operator or another version of the scheme set the
+	// offset, and rows after it may be stored.
 	known bool
-	// intent is the end of the cut that begins at offset and may be stored, in part
-	// or whole; 0 is none.
+	// intent is the end of the cut that begins at offset and may be stored, in part or as a whole; 0 means none.
 	intent int64
-	// tail is the sum of the message before offset: it tells this log from that of a
-	// recreated topic. hasTail is false if there was no such message.
+	// tail is the sum of the message before offset. It distinguishes this log from a recreated topic's. hasTail is
+	// false if there was no such message.
 	tail    uint64
 	hasTail bool
-	// plain is the offset after the last message before offset without a producer
-	// id, or unknownPlain; end is where the log ended at the commit.
+	// plain is the offset after the last message without a producer id before offset, or unknownPlain. end is the log's
+	// end at the commit.
 	plain, end int64
 	lost       losses // before offset
-	// erased is the version of the tombstones that the owner honours from offset on, or with
-	// an intent those that the intended cut honours. It never goes back.
+	// erased is the version of the tombstones that the owner honours from offset on. With an intent it is the version
+	// that the intended cut honours. It never decreases.
 	erased int64
 }
 
-// unknownPlain: there may be messages without a producer id anywhere.
+// unknownPlain means that messages without a producer id may be anywhere.
 const unknownPlain = -1
 
-// progressVersion starts the metadata. Change it if the meaning changes: sinks
-// ignore metadata with another version. Adding members needs no change, because sinks
-// skip unknown members.
+// progressVersion is the first field of the metadata. Change it if the meaning changes: sinks ignore metadata with
+// another version. New members need no change, because sinks skip unknown members.
 const progressVersion = "octavo1"
 
 func (p progress) metadata() string {
@@ -114,7 +112,7 @@ type member struct {
 	id         string
 }
 
-// errPartitionsLost: another sink owns the partitions.
+// errPartitionsLost means that another sink owns the partitions.
 var errPartitionsLost = errors.New("another sink owns the partitions now")
 
 // commit commits the progress of partitions.
@@ -148,7 +146,7 @@ func (s *Sink) commit(ctx context.Context, who member, list map[int]progress) er
 	return nil
 }
 
-// groupProgress asks a group how far partitions are.
+// groupProgress reads the progress of partitions from a group.
 func groupProgress(ctx context.Context, log *eventlog.Topic, group string, ids []int) (map[int]progress, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -172,7 +170,7 @@ func groupProgress(ctx context.Context, log *eventlog.Topic, group string, ids [
 	return list, nil
 }
 
-// partitionRange are the numbers of a topic's partitions.
+// partitionRange returns the numbers of a topic's partitions.
 func partitionRange(count int) []int {
 	ids := make([]int, count)
 	for id := range ids {

@@ -18,19 +18,17 @@ import (
 // Reconciler compares the log with the table, position by position: each event of the
 // log has one row, except repeats and dead letters, which have none.
 //
-// It compares what the sinks have committed; what follows is in flight. A repeat whose
-// first message has expired cannot be recognised and shows as missing. Events of erased
-// visitors, and those that their site no longer keeps, have no row and are not missing; rows
-// that an operator deleted are. On a cluster, a replica that lags shows rows as missing that
-// come a moment later.
+// It compares committed messages; later messages are in flight. A repeat whose first message has expired cannot be
+// recognised and shows as missing. Events of erased visitors and events past their site's retention have no row and are
+// not missing. Rows that an operator deleted are missing. On a cluster, a lagging replica shows rows as missing that
+// arrive a moment later.
 type Reconciler struct {
 	cfg   Config
 	log   *eventlog.Topic
 	batch int // events compared at once; a message is never split
 }
 
-// NewReconciler checks what sinks with this configuration did. It connects when
-// it is used.
+// NewReconciler returns a Reconciler for the sinks with this configuration. It connects at first use.
 func NewReconciler(cfg Config) (*Reconciler, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -38,7 +36,7 @@ func NewReconciler(cfg Config) (*Reconciler, error) {
 	return &Reconciler{cfg: cfg, log: cfg.topic(), batch: 50_000}, nil
 }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (r *Reconciler) Close() { r.log.Close() }
 
 // Reconciled is the result for a partition: its messages with From ≤ offset < To.
@@ -51,35 +49,32 @@ type Reconciled struct {
 	Unreadable   int64 `json:"unreadable"` // messages
 	Events       int64 `json:"events"`     // that should be stored
 	DeadLettered int64 `json:"deadLettered"`
-	// Erased are events that are not stored because their visitor was erased, or because they
-	// are older than their site keeps events.
+	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
-	// Others are rows at these positions with other contents, of an earlier log with
-	// the same offsets.
+	// Others counts rows at these positions with different contents, from an earlier log with the same offsets.
 	Others      int64 `json:"otherRows"`
-	Restored    int64 `json:"restored"`    // of Rows, those that Repair put back
+	Restored    int64 `json:"restored"`    // rows among Rows that Repair restored
 	Differences int64 `json:"differences"` // ranges that were reported and still differ
 }
 
-// Difference is a range of offsets without a gap, all of whose messages differ from
-// the table.
+// Difference is a contiguous range of offsets in which every message differs from the table.
 type Difference struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
 	To        int64 `json:"to"`
 	Events    int64 `json:"events"`   // that should be stored
-	Missing   int64 `json:"missing"`  // events without a row; a message that cannot be read and is no dead letter counts as one
+	Missing   int64 `json:"missing"`  // events without a row; an unreadable message without a letter is one event
 	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
 	Unwanted  int64 `json:"unwanted"` // rows of repeats, of dead letters and of erased visitors
-	Restored  int64 `json:"restored"` // of Missing, those that Repair put back
+	Restored  int64 `json:"restored"` // events among Missing that Repair restored
 }
 
-// Remains reports whether log and table still differ there.
+// Remains reports whether log and table still differ in the range.
 func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
 
-// Run compares every partition from an offset on, or from the log's first, and reports
-// each difference as it is found.
+// Run compares every partition from an offset on, or from the log's start, and reports each difference when it finds
+// it.
 func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
 	return r.run(ctx, from, nil, report)
 }
@@ -90,8 +85,7 @@ func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Con
 		return nil, fmt.Errorf("cannot reconcile %s: %w", r.cfg.Topic, err)
 	}
 	ids := partitionRange(count)
-	// Ask for the commits before reading the letters: the letters of all that is
-	// committed are then there.
+	// Read the commits before the letters, so that all letters of committed messages are present.
 	committed, err := groupProgress(ctx, r.log, r.cfg.Group, ids)
 	if errors.Is(err, kafka.GroupIdNotFound) {
 		committed, err = map[int]progress{}, nil // no sink has ever committed
@@ -145,8 +139,8 @@ type reconciling struct {
 
 	sum     Reconciled
 	oldest  int64               // the log's first offset
-	expired storedRows          // rows of the messages just before it; nil: not asked yet
-	earlier map[placed][]uint64 // offsets of expired, by what is at a place in them
+	expired storedRows          // rows of the messages just before it; nil: not read yet
+	earlier map[placed][]uint64 // offsets in expired, by the event at an index
 	pending []logged            // messages whose rows are not read yet
 	events  int                 // of pending
 	open    *Difference
@@ -158,7 +152,7 @@ type logged struct {
 	message      insights.Message
 	unreadable   bool
 	repeat       bool
-	deadLettered bool // a letter says that the sink could not read it, whether or not we can
+	deadLettered bool // a letter says that the sink could not read it, even if this version can
 	sum          uint64
 }
 
@@ -188,7 +182,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 		return nil
 	})
 	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // from a comparison: Scan does not return its own
+		err = io.ErrUnexpectedEOF // error of a comparison, which Scan does not return
 	}
 	if err == nil {
 		err = p.compare(ctx)
@@ -199,7 +193,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	return err
 }
 
-// read takes one message of the log, as a sink does.
+// read decodes one message of the log, like a sink.
 func (p *reconciling) read(record eventlog.Record) error {
 	offset, value := record.Offset, record.Value
 	l := logged{offset: offset}
@@ -258,7 +252,7 @@ func (p *reconciling) compare(ctx context.Context) error {
 	return nil
 }
 
-// stored are the rows at the offsets of the pending messages.
+// stored returns the rows at the offsets of the pending messages.
 func (p *reconciling) stored(ctx context.Context) (storedRows, error) {
 	rows, err := p.r.cfg.Store.Stored(ctx, uint16(p.sum.Partition), uint64(p.pending[0].offset), uint64(p.pending[len(p.pending)-1].offset))
 	return indexStored(rows), err
@@ -268,13 +262,12 @@ func (p *reconciling) position(l logged) insights.Position {
 	return insights.Position{Partition: uint16(p.sum.Partition), Offset: uint64(l.offset)}
 }
 
-// letter is the dead letter that an event of a message would be.
+// letter returns the key fields of the dead letter that an event of a message would have.
 func (p *reconciling) letter(l logged, index int) deadletter.Letter {
 	return deadletter.Letter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
 }
 
-// message compares one message with the rows at its offset. restored is how many of
-// them were just put back.
+// message compares one message with the rows at its offset. restored is the number of rows that were just restored.
 func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
 	defer p.scratch.Reset()
 	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}
@@ -321,7 +314,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 	return p.differs(d)
 }
 
-// differs joins the differences of neighbouring messages into one range.
+// differs merges the differences of adjacent messages into one range.
 func (p *reconciling) differs(d Difference) error {
 	if d.Missing+d.Doubled+d.Unwanted == 0 {
 		return p.close()

@@ -118,9 +118,8 @@ func TestReconcileNothing(t *testing.T) {
 	}
 }
 
-// TestReconcileUnreadable: a message that no sink can read must be a dead letter. If
-// the sink could not read a message and this version can, its rows do not count as
-// missing.
+// TestReconcileUnreadable: a message that no sink can read must have a dead letter. If only the sink could not read a
+// message, and this version can, its rows do not count as missing.
 func TestReconcileUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -13,15 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Repair is Run, and also inserts events of the log that have no row: after a backup
-// was restored, say. It works behind the committed offsets, so it leaves a cut that a
-// sink is uncertain about to that sink. Repeats and dead letters are not missing.
+// Repair is Run, and also inserts the log's events that have no row, for example after a restored backup. It works only
+// before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead letters are not missing.
 //
-// It may be interrupted and repeated: before each insert it waits for running inserts
-// and asks the table what is missing. Two repairs at once could find the same events
-// missing, so the caller holds a lock; holds returns an error once that is lost. The eraser
-// takes the same lock before it deletes rows, so the caller reads Config.Erased under it. Rows
-// that an operator deleted come back.
+// It may be interrupted and repeated: before each insert it waits for running inserts and reads from the table which
+// rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
+// returns an error once the lock is lost. The eraser takes the same lock before it deletes rows, so the caller reads
+// Config.Erased under it. Rows that an operator deleted come back.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
 	if !r.cfg.Store.Sequential() {
 		return nil, errors.New("cannot repair the table of a cluster: a replica that is behind would show rows as missing that it gets later. Stop the sinks and set the group's offsets back instead: they look for each row by its position")
@@ -29,25 +27,24 @@ func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.
 	return r.run(ctx, from, holds, report)
 }
 
-// maxRepairs is how many tokens a repair tries for the same rows: the engine drops an
-// insert under the token of an earlier repair.
+// maxRepairs is how many tokens a repair tries for the same rows. The engine drops an insert with an earlier repair's
+// token.
 const maxRepairs = 100
 
 // missingRow is an event without a row.
 type missingRow struct {
-	of    int // place of its message in pending
+	of    int // index of its message in pending
 	index int
 }
 
-// repair inserts the missing events of the pending messages. It returns what is stored
-// afterwards, and how many rows it put back at each offset.
+// repair inserts the missing events of the pending messages. It returns the rows that are stored afterwards, and the
+// number of restored rows at each offset.
 func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows, map[int64]int64, error) {
 	missing, err := p.missing(ctx, stored)
 	if err != nil || len(missing) == 0 {
 		return stored, nil, err
 	}
-	// A missing row may be on its way, in an insert of a killed repair or of a sink that
-	// has lost the partition.
+	// A missing row may be in a running insert of a killed repair, or of a sink that has lost the partition.
 	if err := p.r.cfg.Store.Settle(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -71,8 +68,7 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	return stored, restored, err
 }
 
-// missing are the events of the pending messages that should have a row but have
-// none, in the log's order.
+// missing returns the pending messages' events that should have a row but have none, in the log's order.
 func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []missingRow, err error) {
 	for of, l := range p.pending {
 		if l.unreadable || l.repeat || l.deadLettered {
@@ -109,14 +105,14 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 	return list, nil
 }
 
-// placed is an event at a place in its message.
+// placed is an event with its index in its message.
 type placed struct {
 	index   uint16
 	content insights.RowContent
 }
 
-// maybeRepeat reports whether a message may repeat one that the log no longer has: the
-// table has its rows at an earlier position. Such a message is not put back.
+// maybeRepeat reports whether a message may repeat a message that the log no longer has: the table has its rows at an
+// earlier position. Such a message is not restored.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {
@@ -135,9 +131,9 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	}
 	if err := p.scratch.Add(l.message, p.position(l), nil); err != nil || p.scratch.Rows() == 0 {
 		p.scratch.Reset()
-		return false, nil //nolint:nilerr // a message that cannot be read is never put back
+		return false, nil //nolint:nilerr // an unreadable message is never restored
 	}
-	// Events that are gone on purpose say nothing about the others.
+	// Events that intentionally have no row say nothing about the others.
 	gone, first := make([]bool, p.scratch.Rows()), -1
 	for i := range gone {
 		if gone[i] = p.r.gone(l, p.scratch.Content(i)); !gone[i] && first < 0 {
@@ -168,8 +164,8 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	return false, nil
 }
 
-// store inserts missing rows until the table has them. It finds rows that the table
-// refuses by halving, and leaves them out.
+// store inserts missing rows until the table has them. It bisects to find rows that the table refuses, and leaves them
+// out.
 func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store
 	for again := 0; len(missing) > 0; again++ {
@@ -190,7 +186,7 @@ func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *s
 		case !eventstore.FaultOf(err).Rows:
 			return fmt.Errorf("cannot put %d rows of partition %d back: %w", len(missing), p.sum.Partition, err)
 		case len(missing) == 1:
-			p.r.cfg.Logger.Error("An event cannot be put back: the store refuses it.",
+			p.r.cfg.Logger.Error("An event cannot be restored: the store refuses it.",
 				"partition", p.sum.Partition, "offset", p.pending[missing[0].of].offset, "index", missing[0].index, "error", err)
 			return nil
 		default:
@@ -212,7 +208,7 @@ func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *s
 	return nil
 }
 
-// batch is the rows of missing events.
+// batch returns the rows of missing events.
 func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 	rows := insights.NewBatch()
 	for len(missing) > 0 {
@@ -229,8 +225,7 @@ func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 	return rows, nil
 }
 
-// token is the deduplication token of missing rows: the same rows of the same messages
-// always have the same one.
+// token returns the deduplication token of missing rows: equal rows of equal messages have equal tokens.
 func (p *reconciling) token(missing []missingRow, again int) string {
 	digest := xxhash.New()
 	for _, m := range missing {

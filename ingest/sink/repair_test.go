@@ -64,9 +64,8 @@ func stocked(t *testing.T, n int) *rig {
 
 const deletedRows = "ALTER TABLE events DELETE WHERE toUInt32(page) % 7 < 2 SETTINGS mutations_sync = 2"
 
-// TestRepair: missing rows are restored once, range by range, no matter how they were
-// lost, and dead letters stay aside. A second repair finds nothing to do, and rows
-// that are lost again are restored again.
+// TestRepair: missing rows are restored once, range by range, no matter how they were lost. Dead letters stay dead
+// letters. A second repair finds nothing to do, and rows that are lost again are restored again.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
@@ -147,8 +146,7 @@ func TestRepairKilled(t *testing.T) {
 	}
 }
 
-// TestRepairsAtOnce: two repairs that do not know of each other, because the
-// command's lock is broken, restore rows under the same tokens.
+// TestRepairsAtOnce: two concurrent repairs, whose lock is broken, restore rows under the same tokens.
 func TestRepairsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 40)
@@ -236,8 +234,8 @@ func TestRepairRefusedRow(t *testing.T) {
 	r.equal(49)
 }
 
-// TestRepairLeavesRepeats: when the log no longer has the message that a repeat
-// repeats, only the rows of that message tell the repeat from a missing message.
+// TestRepairLeavesRepeats: when the log no longer has a repeat's original message, only the original's rows distinguish
+// the repeat from a missing message.
 func TestRepairLeavesRepeats(t *testing.T) {
 	t.Parallel()
 	capture := &ingesttest.MemoryLog{}

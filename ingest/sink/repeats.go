@@ -18,12 +18,11 @@ import (
 type repeats struct {
 	size int64
 	last map[insights.MessageID]lastSeen
-	ring []seenMessage // oldest first, from next on
+	ring []seenMessage // a ring: the oldest id is at next
 	next int
 }
 
-// lastSeen are the last offsets of an id: of any message, and of a plain one (-1 is
-// none).
+// lastSeen has the last offsets of an id: of any message, and of a plain message (-1 means none).
 type lastSeen struct{ any, plain int64 }
 
 type seenMessage struct {
@@ -36,8 +35,7 @@ func newRepeats(size int) repeats {
 	return repeats{size: int64(size), last: make(map[insights.MessageID]lastSeen)}
 }
 
-// first remembers a message and reports whether it is the first with its id, not a
-// repeat. Offsets must ascend.
+// first records a message and reports whether it is the first with its id, and so no repeat. Offsets must ascend.
 func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 	for r.next < len(r.ring) && r.ring[r.next].offset < offset-r.size {
 		old := r.ring[r.next]
@@ -46,7 +44,7 @@ func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 		}
 		r.next++
 	}
-	// Let forgotten messages take at most as much space as remembered ones.
+	// Limit the space of outdated entries to the space of current ones.
 	if r.next > len(r.ring)-r.next {
 		r.ring = append(r.ring[:0], r.ring[r.next:]...)
 		r.next = 0
@@ -70,8 +68,7 @@ func (r *repeats) remember(m seenMessage) {
 	r.last[m.id] = last
 }
 
-// recall remembers messages that precede all remembered ones, as if they had come
-// first. It owns the slice from then on.
+// recall records messages that precede all recorded ones, as if they had come first. It then owns the slice.
 func (r *repeats) recall(older []seenMessage) {
 	later := r.last
 	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))

@@ -19,13 +19,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldStore pauses a sink before its inserts, or after it has learned what is
-// stored, as SIGSTOP pauses a process. What the sink had not sent goes out when it
-// wakes, no matter how much time has passed.
+// heldStore pauses a sink before its inserts, or after it has read the stored rows, like SIGSTOP. When the sink wakes,
+// it sends the pending insert, no matter how much time has passed.
 type heldStore struct {
 	eventstore.Store
 	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil does not wait
-	ages        chan struct{} // receives when one waits
+	ages        chan struct{} // receives a value when a call waits
 	woke        sync.WaitGroup
 
 	mu     sync.Mutex
@@ -66,8 +65,7 @@ func (h *heldStore) inserted() []string {
 	return append([]string(nil), h.tokens...)
 }
 
-// expel makes the broker drop all members of the group, as if they had been silent
-// for longer than their session.
+// expel makes the broker drop all members of the group, as if their sessions had timed out.
 func (r *rig) expel() {
 	r.t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
@@ -133,9 +131,8 @@ func TestSinkRivalWakes(t *testing.T) {
 	}
 }
 
-// TestSinkRivalCannotBegin: a sink is paused before it announced its insert. When it
-// wakes, it can no longer announce it and inserts nothing, although it has learned
-// that nothing is stored.
+// TestSinkRivalCannotBegin: a sink is paused before it announced its insert. When it wakes, it can no longer announce
+// it and inserts nothing, although it has read that nothing is stored.
 func TestSinkRivalCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -273,7 +270,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		mustCommit(t, first, member{generation: -1}, map[int]progress{0: had})
 	}
 	r.sink(nil, nil)
-	// As many messages as the old topic had, so that the end does not give it away.
+	// The new topic gets as many messages as the old one, so that its end does not reveal it.
 	for i := range 6 {
 		r.accept(numbered(75+i*5, 5))
 	}

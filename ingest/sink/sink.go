@@ -19,11 +19,10 @@ import (
 // Sink brings the log to the store. Several sinks share a topic's partitions
 // through one consumer group.
 //
-// Each event is stored once, through a crash of any process, and beside sinks that
-// were paused and resume. DELIVERY.md says how, and when it cannot.
+// Each event is stored once, even if any process crashes or a paused sink resumes. DELIVERY.md explains how, and when
+// it cannot.
 //
-// Events that the store refuses, and messages that cannot be read, become dead
-// letters; the rest goes on.
+// Events that the store refuses and unreadable messages become dead letters, and the sink continues.
 type Sink struct {
 	cfg     Config
 	metrics *Metrics
@@ -35,9 +34,9 @@ type Sink struct {
 	refused atomic.Pointer[error]
 
 	mu    sync.Mutex
-	last  map[int]*partition // as earlier generations left them
-	stop  context.CancelFunc // reads no more messages
-	abort context.CancelFunc // also abandons those that were read
+	last  map[int]*partition // states that earlier generations left
+	stop  context.CancelFunc // ends reading
+	abort context.CancelFunc // also abandons messages that were read
 	done  chan struct{}
 }
 
@@ -68,8 +67,7 @@ func New(cfg Config, m *Metrics) (*Sink, error) {
 	return s, nil
 }
 
-// Start starts the sink and returns at once. While the log or the store is away, the
-// sink waits for it.
+// Start starts the sink and returns at once. While the log or the store is unavailable, the sink waits for it.
 func (s *Sink) Start(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +84,8 @@ func (s *Sink) Start(context.Context) error {
 	return nil
 }
 
-// Stop stores and commits what was read, and leaves the group. When ctx is done it
-// gives up, and the partitions' next owner goes on.
+// Stop stores and commits the messages that were read, and leaves the group. When ctx is done it gives up, and the
+// partitions' next owner continues.
 func (s *Sink) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -137,7 +135,7 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 	}
 	group, err := kafka.NewConsumerGroup(s.groupConfig())
 	if err != nil {
-		// Only a bad configuration is refused, and New has checked it.
+		// The error can only mean a bad configuration, which New has excluded.
 		s.cfg.Logger.Error("The sink cannot join its group.", "error", err)
 		return
 	}
@@ -152,13 +150,13 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 		}
 		assigned := generation.Assignments[s.cfg.Topic]
 		s.cfg.Logger.Info("The sink was assigned partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
-		// The group waits for this function before it joins again.
+		// The group waits for this function's return before it joins again.
 		generation.Start(func(ctx context.Context) {
 			g := newGeneration(s, member{generation.ID, generation.MemberID}, assigned)
 			g.run(ctx, abortCtx)
 		})
 	}
-	// Close ends the generation, which stores what it has, and leaves the group.
+	// Close ends the generation, which stores its messages, and leaves the group.
 	if err := group.Close(); err != nil {
 		s.cfg.Logger.Warn("The sink could not leave its consumer group.", "error", err)
 	}

@@ -295,7 +295,7 @@ func TestSinkClaims(t *testing.T) {
 	}
 }
 
-// aPartOnly leaves the rows that a partly applied insert would have left.
+// aPartOnly deletes rows so that the remaining rows look like a partly applied insert.
 const aPartOnly = "ALTER TABLE events DELETE WHERE toMonth(time) % 3 = 0 SETTINGS mutations_sync = 2"
 
 // TestSinkDiesBetweenInsertAndCommit: the next sink stores nothing twice, even if the
@@ -475,8 +475,7 @@ func TestSinkDropsRepeats(t *testing.T) {
 	}
 }
 
-// TestSinkPassesUnreadable: an unreadable message is counted and put aside, and
-// blocks nothing.
+// TestSinkPassesUnreadable: an unreadable message is counted, becomes a dead letter, and blocks nothing.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -41,8 +41,7 @@ func BenchmarkSinkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkInsert is the yardstick for the sink: the engine inserts prepared batches
-// of 100,000 rows.
+// BenchmarkInsert is the baseline for the sink: the engine inserts prepared batches of 100,000 rows.
 func BenchmarkInsert(b *testing.B) {
 	store, _ := newStore(b, enginetest.ClickHouse(b))
 	batch := insights.NewBatch()
@@ -56,8 +55,8 @@ func BenchmarkInsert(b *testing.B) {
 	b.ReportMetric(float64(batch.Rows())*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkSink measures log → store, from the start of the sink to the last commit:
-// it reads what is already in the log, decodes, inserts and commits.
+// BenchmarkSink measures log → store, from the start of the sink to the last commit: it reads the messages that are
+// already in the log, decodes, inserts and commits.
 func BenchmarkSink(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

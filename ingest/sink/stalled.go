@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// stalled is, for each partition with messages to store, the time since it last
-// stored any. It is computed when the metrics are collected.
+// stalled exports, for each partition with messages to store, the time since it last stored any. It is computed when
+// the metrics are collected.
 type stalled struct {
 	*prometheus.GaugeVec
 	mu         sync.Mutex
@@ -31,7 +31,7 @@ func newStalled() *stalled {
 	}
 }
 
-// markPending notes that a partition has messages to store, or may have.
+// markPending records that a partition has or may have messages to store.
 func (s *stalled) markPending(id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,14 +45,14 @@ func (s *stalled) markPending(id int) {
 	}
 }
 
-// progressed notes that messages were stored, and whether there are more.
+// progressed records that messages were stored, and whether more are pending.
 func (s *stalled) progressed(id int, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.partitions[id] = &stall{pending: more, since: time.Now()}
 }
 
-// remove forgets a partition that the sink no longer owns.
+// remove drops a partition that the sink no longer owns.
 func (s *stalled) remove(id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,8 +46,7 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 	}
 }
 
-// commitStored commits what is stored. If that fails, the partition's next owner
-// finds it out by the intent.
+// commitStored commits the stored progress. If that fails, the intent tells the partition's next owner.
 func (g *generation) commitStored(ctx context.Context) {
 	if len(g.stored) == 0 || ctx.Err() != nil {
 		return
@@ -67,9 +66,8 @@ func (g *generation) commit(ctx context.Context) error {
 	return nil
 }
 
-// announce commits what is stored, with the intent to store a cut. The cut may be
-// inserted only after that: the partition's next owner then knows which cut was
-// begun, and repeats the same.
+// announce commits the stored progress with the intent to store a cut. Only then may the cut be inserted: the
+// partition's next owner knows which cut was begun and repeats it.
 func (g *generation) announce(ctx context.Context, c *cut) error {
 	intended := c.partition.done
 	intended.intent, intended.erased = c.to, c.honours
@@ -88,9 +86,9 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return true // The cut is empty, because this version cannot read its first message.
 	}
 	s.metrics.stalled.markPending(c.partition.id)
-	g.honour() // before erase, which then knows no less
+	g.honour() // before erase, which then has at least these tombstones
 	if err := g.erase(c); err != nil {
-		s.cfg.Logger.Error("Cannot leave erased visitors out.", "error", err)
+		s.cfg.Logger.Error("Cannot leave out the events of erased visitors.", "error", err)
 		return false // cannot happen: the cut was read before
 	}
 	ok := g.retry(generationCtx, drainCtx, "Cannot ask the store which rows it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
@@ -118,8 +116,7 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 	return true
 }
 
-// prepare finds out, once per partition, up to where its previous owner may have
-// stored rows without committing them.
+// prepare finds, once per partition, the offset up to which its previous owner may have stored rows without a commit.
 func (g *generation) prepare(ctx context.Context, c *cut) error {
 	p, store := c.partition, g.sink.cfg.Store
 	if !p.prepared {
@@ -141,12 +138,11 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 		p.prepared, p.recover = true, -1
 		if found {
 			p.recover = int64(last)
-			g.sink.cfg.Logger.Info("Rows past the committed offset may be stored already: the sink looks at each.",
+			g.sink.cfg.Logger.Info("Rows past the committed offset may be stored already: the sink checks each.",
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
-	// The previous owner's insert may still come, so its cut is uncertain whatever
-	// is stored now.
+	// The previous owner's insert may still arrive, so its cut is uncertain whatever is stored now.
 	c.uncertain = p.recover >= c.from || p.intent > c.from
 	if !c.uncertain || c.total == 0 {
 		return nil
@@ -162,10 +158,9 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	return nil
 }
 
-// store stores the rows lo ≤ row < hi of a cut. It finds the rows that the store
-// refuses by halving, notes them, and stores the rest. The tokens of the halves
-// depend on their place in the cut, so that a sink that repeats the cut makes the
-// same ones.
+// store stores the rows lo ≤ row < hi of a cut. It bisects to find rows that the store refuses, records them, and
+// stores the rest. The tokens of the halves depend on their position in the cut, so that a sink that repeats the cut
+// makes the same tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
@@ -185,12 +180,11 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 	return g.store(generationCtx, drainCtx, c, lo, middle) && g.store(generationCtx, drainCtx, c, middle, hi)
 }
 
-// insert is one attempt to store rows of a cut. If an earlier attempt, or another
-// sink's, may have stored some, it asks the store first and leaves those out. (The
-// token alone would do as long as the engine remembers it.)
+// insert is one attempt to store rows of a cut. If an earlier attempt or another sink may have stored some rows, insert
+// reads them first and leaves them out. (The token would suffice while the engine remembers it.)
 //
-// refusal is an error that the rows are to blame for. Only an insert's error can be
-// one: a query's error never is, whatever its code.
+// refusal is an error that the rows caused. Only an insert's error can be a refusal, and never a query's, whatever its
+// code.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
 	// If the sink was paused, it may have lost its partitions; a commit would show
@@ -207,23 +201,23 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 	for again := 0; c.rows.Rows() > 0; again++ {
 		name := token
 		if again > maxRetryTokens {
-			// Each token may store the rows once, so do not try for ever.
+			// Each token may store the rows once, so limit the attempts.
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// The engine notes a token before the rows are in place. If it was killed or
-			// its disk was full in between, it drops every repeat without having the
-			// rows.
+			// The engine records a token before the rows are in place. If it was killed or its disk was full in
+			// between, it drops every repeat although it lacks the rows.
 			name += "/again" + strconv.Itoa(again)
-			// Another sink's insert of the same cut may be between the two just now:
-			// once it has ended, its rows are there.
+			// Another sink's insert of the same cut may be between these two steps now. Once that insert has ended, its
+			// rows are stored.
 			if err := s.countStoreError(s.cfg.Store.Settle(ctx)); err != nil {
 				return nil, err
 			}
 			if err := g.rebuild(ctx, c, lo, hi); err != nil || c.rows.Rows() == 0 {
 				return nil, err
 			}
-			s.cfg.Logger.Warn("The store drops rows as repeats that it does not have. The sink inserts them under another token.",
+			s.cfg.Logger.Warn(
+				"The store drops rows as repeats although it lacks them. The sink inserts them under another token.",
 				"partition", c.partition.id, "from", c.from, "to", c.to, "rows", c.rows.Rows(), "token", name)
 		}
 		began := time.Now()
@@ -258,7 +252,7 @@ func (s *Sink) countStoreError(err error) error {
 // maxRetryTokens is how many more tokens an insert may take.
 const maxRetryTokens = 3
 
-// rebuild makes the cut's rows those that the store may not have.
+// rebuild reduces the cut's rows to the rows that the store may lack.
 func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 	if !c.uncertain && !c.bisected {
 		return nil
@@ -273,7 +267,7 @@ func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 		if found, err = g.storedOf(ctx, c, from, to); err != nil {
 			return err
 		}
-		c.knownStored = found // an uncertain cut asks again
+		c.knownStored = found // an uncertain cut is read again
 	}
 	return c.rebuild(lo, hi, found, g.scratch)
 }

@@ -34,7 +34,7 @@ type Error struct {
 	At      int
 }
 
-// Error gives the text for the client.
+// Error returns the text for the client.
 func (e *Error) Error() string {
 	if e.At == 0 {
 		return e.Problem
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s, at character %d", e.Problem, e.At)
 }
 
-// ValidOrEmpty says whether a text is a condition, or is empty and so asks for none.
+// ValidOrEmpty reports whether a text is a valid condition or empty, which means no condition.
 func ValidOrEmpty(text string) bool {
 	if text == "" {
 		return true

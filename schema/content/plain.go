@@ -47,7 +47,7 @@ func methodAndPath(d schema.Data) string {
 	return strings.TrimSpace(strings.ToUpper(Member(d, "method")) + " " + Member(d, "path"))
 }
 
-// Member returns a text member of the data, in a form that can be stored and shown.
+// Member returns a text member of the data, cleaned for storage and display.
 func Member(data map[string]any, name string) string {
 	value, _ := data[name].(string)
 	return Clean(value)
@@ -90,7 +90,7 @@ func emojiText(code string) string {
 	return ":" + code + ":"
 }
 
-// MemberAnchorName of a heading's data is the id that its author chose, if the contract's member has no room for it.
+// MemberAnchorName is the member of a heading's data with an author's id that the contract's own member cannot hold.
 const MemberAnchorName = "anchorName"
 
 // Plain returns the text of a document without formatting, a line per block, for search and for counting.
@@ -214,7 +214,7 @@ func shows(n schema.Node) bool {
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
 
-// Clean makes text valid for JSON and the database.
+// Clean removes characters that JSON or the database does not accept.
 func Clean(text string) string {
 	return newlines.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }

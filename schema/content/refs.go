@@ -18,7 +18,7 @@ var refMembers = map[string]string{
 	"reusable-content": "reusableContent", "openapi": "spec",
 }
 
-// refContext are the members that say where the thing is, or which part of it is meant.
+// refContext has the members with the location of the thing, or with a part of it.
 var refContext = []string{"page", "space", "fragment"}
 
 // Link writes a reference as the destination of a link; "" if it is not a reference.
@@ -79,7 +79,7 @@ func readRef(text string) (map[string]any, bool) {
 // idLength is the length of the ids that [schema.NewID] makes.
 const idLength = 26
 
-// IsID tells ids from the names that sites have in addresses of their own, such as /pages/about.
+// IsID distinguishes ids from names in sites' own addresses, such as /pages/about.
 func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
 // The addresses that name what they lead to, as front ends read them: /pages/<id>, with #<anchor>; below /spaces/<id>
@@ -89,8 +89,8 @@ const (
 	PagesPath  = "/pages/"
 )
 
-// ByID reports whether a link names its target by an id. The text of such a link is the target's name, where Markdown
-// makes the text of the link: it is no part of the document.
+// ByID reports whether a link names its target by an id. Where Markdown generates the link's text, it is the target's
+// name and not part of the document.
 func ByID(link string) bool {
 	if schema.LinkScheme(link) == refScheme {
 		return true
@@ -103,22 +103,23 @@ func ByID(link string) bool {
 	return IsID(link)
 }
 
-// MemberTitle has the name of what a reference leads to. It is given to a reference that is shown, and never stored.
+// MemberTitle is the member with the name of a reference's target. It is added for display and never stored.
 const MemberTitle = "title"
 
-// refWords has what is shown for a reference to what is not there, or not for the reader.
+// refWords has the text for a reference whose target is missing, or hidden from the reader.
 var refWords = map[string]string{
 	"file": "file", "page": "page", "anchor": "page", "user": "user", "collection": "collection", "space": "space",
 	"reusable-content": "reusable content",
 }
 
-// RefWord is the word for what a reference leads to; "" for a kind that has its own name.
+// RefWord returns the word for the kind of a reference's target, or "" for a kind with its own names.
 func RefWord(ref map[string]any) string {
 	kind, _ := ref["kind"].(string)
 	return refWords[kind]
 }
 
-// RefLabel is the text of a reference: its title, or the name that it holds itself. A reference by an id has none.
+// RefLabel returns the text of a reference: its title, or the name within it. A reference by id without a title has
+// none.
 func RefLabel(value any) string {
 	ref, _ := value.(map[string]any)
 	if title := Member(ref, MemberTitle); title != "" {

@@ -15,8 +15,8 @@ type Section struct {
 	Lines []string
 }
 
-// Sections cuts a document at its headings. What is before the first one is in no section, and neither are headings within other
-// blocks: their text is part of the section around them.
+// Sections cuts a document at its headings. Text before the first heading is in no section. A heading within another
+// block starts no section: its text belongs to the surrounding section.
 func Sections(d schema.Document) (list []Section) {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]

@@ -37,12 +37,12 @@ type Known struct {
 	ID       string
 	Language string
 	Profile  Profile
-	// Rests is whether it has issues that are not among the items: they stay, and so does the cluster.
+	// Rests means that it has issues that are not among the items. These issues and the cluster stay.
 	Rests bool
 }
 
-// Group is issues about the same thing. Clusters are indexes of the clusters that they are in from now on: none makes
-// the group a new one, and of several the first goes on and takes in the others. Items are indexes of its issues.
+// Group is issues about the same thing. Clusters are indexes of the group's clusters. Without any, the group becomes a
+// new cluster. Of several, the first continues and absorbs the others. Items are indexes of its issues.
 type Group struct{ Clusters, Items []int }
 
 // Method finds clusters. It counts the terms that it sees, and weighs them by their counts. Each analysis makes a
@@ -106,7 +106,7 @@ type group struct {
 	words       map[string]float64
 	meaning     []float32
 	size, usual float64
-	// rests is whether it has a resting cluster.
+	// rests reports whether the group has a resting cluster.
 	rests bool
 	// language is the language of the first node that has one.
 	language string
@@ -300,7 +300,7 @@ func (a *assignment) settle() {
 	}
 }
 
-// move moves an issue to the group that it fits best, and reports whether the group is another one.
+// move moves an issue to the group that it fits best, and reports whether the group has changed.
 func (a *assignment) move(n *node) bool {
 	// An issue that is alone fits its group with 0.
 	own, best, most := n.group, n.group, 0.0

@@ -170,7 +170,7 @@ type extraction struct {
 	of   *analyzed
 }
 
-// extracted gives the issues of a set, with what they mean, to assign.
+// extracted returns the issues of a set, with what they mean, to assign.
 func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)

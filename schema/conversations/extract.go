@@ -27,7 +27,7 @@ type Conversation struct {
 	Parts   []Part
 }
 
-// Issue is one thing that a user struggles with.
+// Issue is one problem of a user.
 type Issue struct {
 	Title string
 	// Details are the user's sentences about it, in their order.
@@ -35,7 +35,7 @@ type Issue struct {
 	Impact  schema.Impact
 	// Language is the user's language, empty if it is not known.
 	Language string
-	// Words are the terms of what it is about, for an analysis.
+	// Words are the issue's terms, for an analysis.
 	Words []string
 }
 
@@ -73,7 +73,7 @@ func Extract(c Conversation) (issues []Issue) {
 		}
 		about, title := d.terms, ""
 		if i == 0 {
-			// The subject is what matters most to the user.
+			// The subject is the most important part for the user.
 			about, title = append(terms(subject, language), about...), subject
 		}
 		issues = append(issues, Issue{

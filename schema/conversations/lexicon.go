@@ -129,7 +129,7 @@ func stem(word, language string) string {
 	return env.Current()
 }
 
-// terms gives the terms of a text in their order. A term may be there several times.
+// terms returns the terms of a text in their order. A term may be there several times.
 func terms(text, language string) (found []string) {
 	l, words := theLexicon(), tokens(text)
 	small := l.small[language]
@@ -177,7 +177,7 @@ func withoutBlanks(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r == 'ー'
 }
 
-// tokens gives the words of a text in lower case. An apostrophe ends a word, as in l'écran.
+// tokens returns the words of a text in lower case. An apostrophe ends a word, as in l'écran.
 func tokens(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && r != 'ー'

@@ -26,7 +26,7 @@ var (
 // signature is the line before a signature, as mail programs write it.
 const signature = "-- "
 
-// plain gives the words of a user in a body: no markup, code, addresses, quoted replies or signatures.
+// plain returns the words of a user in a body: no markup, code, addresses, quoted replies or signatures.
 func plain(body string) string {
 	// Remove quoted lines first: their > would look like a tag's.
 	var kept []string
@@ -53,7 +53,7 @@ var (
 	hiddenTags = strings.Fields("script style iframe noembed noframes noscript")
 )
 
-// withoutTags gives the text of HTML. A block ends a line.
+// withoutTags returns the text of HTML. A block ends a line.
 func withoutTags(source string) string {
 	var text strings.Builder
 	hidden, tokenizer := false, html.NewTokenizer(strings.NewReader(source))

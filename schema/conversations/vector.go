@@ -32,7 +32,7 @@ func NewMeaning(vector []float32) Meaning {
 	return stored
 }
 
-// vector gives the stored direction this length. It is nil if nothing is stored.
+// vector returns the stored direction this length. It is nil if nothing is stored.
 func (m Meaning) vector(length float64) []float32 {
 	if len(m) != meaningSize {
 		return nil

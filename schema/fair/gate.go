@@ -193,7 +193,7 @@ func (g *Gate) Weight(bytes int64) int64 {
 	return min(bytes, g.room.Bytes)
 }
 
-// passes tells whether a request goes before those that wait for bytes.
+// passes reports whether a request goes before the requests that wait for bytes.
 func (g *Gate) passes(weight int64) bool { return g.room.Bytes > 0 && weight == 0 }
 
 // Inside tells how much the requests inside take.
@@ -222,7 +222,7 @@ func (g *Gate) shareOf(l load) float64 {
 	return share
 }
 
-// fits tells whether there is room, and whether the party may use it.
+// fits reports whether there is room, and whether the party may use it.
 func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	free := load{slots: g.room.Slots - g.inside.slots, bytes: g.room.Bytes - g.inside.bytes}
 	room = free.slots >= 1 && free.bytes >= weight
@@ -233,19 +233,19 @@ func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	return room, allowed
 }
 
-// fitsMember tells whether there is room that the party and its member may use.
+// fitsMember reports whether there is room that the party and its member may use.
 func (g *Gate) fitsMember(p *Party, name string, weight int64) bool {
 	room, allowed := g.fits(p, weight)
 	return room && allowed && !g.memberFull(p, name, weight)
 }
 
-// isNext tells whether a new request of the party goes before all waiting ones.
+// isNext reports whether a new request of the party goes before all waiting ones.
 func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-// overtakes tells whether a new request would enter before an older one of its
-// member, or of another member that waits for nothing but the party's bytes.
+// overtakes reports whether a new request would enter before an older request. The older one is of its member, or of a
+// member that only waits for the party's bytes.
 func (g *Gate) overtakes(p *Party, name string) bool {
 	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
 		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {

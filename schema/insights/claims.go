@@ -141,7 +141,7 @@ func put(root map[string]any, names []string, path string, value any) {
 	object[last] = value
 }
 
-// splitExact gives the names of an exact path.
+// splitExact returns the names of an exact path.
 func splitExact(path string) []string {
 	if !strings.Contains(path, `\`) {
 		return strings.Split(path, ".")

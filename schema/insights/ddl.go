@@ -47,8 +47,7 @@ const (
 	ColumnReceived = "received"
 )
 
-// Topology says whether the events table is on one server or on a cluster, and what
-// the server can do.
+// Topology is the events table's place, on one server or on a cluster, with the server's abilities.
 type Topology struct {
 	// Cluster is the cluster's name in the servers' configuration; "" is a
 	// single node.

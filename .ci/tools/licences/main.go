@@ -25,8 +25,7 @@ var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC
 // allowedFonts may be handed on beside a binary. They are no part of it.
 var allowedFonts = []string{"OFL-1.1"}
 
-// byHand are the licences that somebody has read because no program can tell
-// them.
+// byHand has the licences that were read by a person, because no program recognizes them.
 var byHand = map[string]string{
 	"github.com/segmentio/asm": "MIT-0", // newer than the classifier's texts
 	// Their packages name none; their repository, GitbookIO/integrations, has
@@ -161,7 +160,7 @@ func npmPackages(path string) ([]module, error) {
 		if name == "" { // the folder's own package
 			continue
 		}
-		// One that is there under another name says what it is called.
+		// A package under an alias has its real name in its entry.
 		m := module{name: cmp.Or(p.Name, strings.TrimPrefix(name, "node_modules/"))}
 		if p.License != "" {
 			m.licences = strings.Split(p.License, " AND ")

@@ -1,3 +1,3 @@
-// Package shape checks JSON against what the contract says of it: which members there are, and what each of them looks like.
-// It imports nothing of the api.
+// Package shape checks JSON against the contract: which members exist, and the form of each. It imports no package of
+// the api.
 package shape

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// GoodDocument is a rich document by the strict grammar.
+// GoodDocument checks a rich document against the strict grammar.
 func GoodDocument(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -33,13 +33,13 @@ func GoodDocument(v any) error {
 	return nil
 }
 
-// AnyTime is a time in the form of answers.
+// AnyTime checks a time in the form of answers.
 func AnyTime(v any) error {
 	_, err := moment(v)
 	return err
 }
 
-// momentForm is the one form of moments in answers, and written finds whatever looks like a moment.
+// momentForm is the only form of times in answers; written finds any text that looks like a time.
 var (
 	momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	written    = regexp.MustCompile(`"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^"]*"`)
@@ -54,7 +54,7 @@ func moment(v any) (time.Time, error) {
 	return time.Parse(time.RFC3339Nano, s)
 }
 
-// OtherMoments returns the moments in a body that have another form than answers have.
+// OtherMoments returns the times in a body that are not in the form of answers.
 func OtherMoments(body []byte) (others []string) {
 	for _, text := range written.FindAll(body, -1) {
 		if s := string(text[1 : len(text)-1]); !momentForm.MatchString(s) {
@@ -64,7 +64,7 @@ func OtherMoments(body []byte) (others []string) {
 	return others
 }
 
-// Either passes what any of the checks passes.
+// Either passes a value that any of the checks passes.
 func Either(checks ...func(any) error) func(any) error {
 	return func(v any) (err error) {
 		for _, check := range checks {
@@ -92,8 +92,8 @@ var (
 	}
 )
 
-// A shape is what the contract says of a resource (facts §1.21 and §7.2): its members, each with a check; a name that ends
-// in "?" may be absent. Nothing else may be there, and null only where a check allows it.
+// A shape is the contract's description of a resource (facts §1.21 and §7.2): its members, each with a check. A member
+// whose name ends in "?" may be absent. Other members are errors, and null is valid only where a check allows it.
 type Of map[string]func(value any) error
 
 func Check(s Of, value any) error {
@@ -170,7 +170,7 @@ var earliest atomic.Int64
 
 func init() { earliest.Store(time.Now().UnixNano()) }
 
-// Since says that objects made at this time exist. A template database can be older than this process.
+// Since declares that objects made at this time exist. A template database can be older than this process.
 func Since(at time.Time) {
 	for known := earliest.Load(); at.UnixNano() < known && !earliest.CompareAndSwap(known, at.UnixNano()); {
 		known = earliest.Load()
@@ -187,7 +187,7 @@ func Timestamp(v any) error {
 	return err
 }
 
-// InviteEnd is the end of an invite that was made now.
+// InviteEnd checks the expiry of an invite that was made just now.
 func InviteEnd(v any) error {
 	at, err := moment(v)
 	if err != nil {
@@ -212,7 +212,7 @@ func Count(v any) error {
 	return nil
 }
 
-// Score is how well something matches: higher is better, without a bound.
+// Score checks a match's score: higher is better, without an upper limit.
 func Score(v any) error {
 	if n, ok := v.(float64); !ok || n < 0 {
 		return fmt.Errorf("%#v is no score", v)
@@ -284,7 +284,7 @@ var (
 	}
 )
 
-// ListOf is the envelope of every list.
+// ListOf checks the envelope of a list.
 func ListOf(item Of) Of {
 	return Of{"items": List(Object(item)), "count": Count, "next?": Object(Of{"page": Text(1, 1000)})}
 }
@@ -302,5 +302,5 @@ func Want(t testing.TB, s Of, body []byte) map[string]any {
 	return value
 }
 
-// String is any text of a sane size.
+// String checks a text of a reasonable size.
 var String = Text(0, 100_000)

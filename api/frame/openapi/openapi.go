@@ -28,7 +28,7 @@ type answerDescribed interface {
 	OpenAPIAnswer() jsonschema.Dict
 }
 
-// headersDescribed is a request type whose function answers with headers of its own, and which describes them.
+// headersDescribed is a request type that describes the additional headers of its answer.
 type headersDescribed interface {
 	OpenAPIHeaders() jsonschema.Dict
 }
@@ -120,7 +120,7 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	}
 	refused := jsonschema.Dict{"$ref": "#/components/responses/Error"}
 	responses := jsonschema.Dict{strconv.Itoa(op.Status): success, "default": refused}
-	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) { // It either created what the path names or changed it.
+	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) { // it creates or changes the path's object
 		created, err := d.success(op, http.StatusCreated)
 		if err != nil {
 			return nil, err

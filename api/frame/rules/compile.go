@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Check finds what is wrong with a value of the type that the rule was written for.
+// Check returns the problems of a value of the rule's type.
 type Check func(c *Checker, field string, value reflect.Value)
 
 // member is one checked field of a struct.
@@ -103,7 +103,7 @@ func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 }
 
 // isAbsent reports whether a member was missing from the request. Null counts as absent, except in a schema.Opt, which
-// tells them apart.
+// distinguishes the two.
 func isAbsent(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
@@ -137,7 +137,7 @@ func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Chec
 		return v.manyCheck(t, r)
 	case t.Kind() == reflect.Struct:
 		return v.Struct(t)
-	case t == reflect.TypeFor[jsontext.Value](): // Any JSON: the handler knows what it may be.
+	case t == reflect.TypeFor[jsontext.Value](): // any JSON, which the handler checks
 		return func(*Checker, string, reflect.Value) {}, nil
 	case t.Kind() == reflect.Slice:
 		return v.arrayCheck(t, r, tag)

@@ -11,8 +11,8 @@ import (
 )
 
 // In a PATCH, null asks for removal. Members that can be removed are schema.Opts. For any other member null would count
-// as absence, and the client would be told of a change that never happened; so it is refused. Outside of PATCH, null is
-// how many clients say "absent".
+// as absence, and the answer would claim a change that never happened. So such a null is refused. Outside of PATCH,
+// many clients send null for "absent".
 
 // Lasting returns the members of a body that cannot be removed. It leaves out the required ones: their rule refuses
 // null already.
@@ -50,8 +50,8 @@ func RefuseNulls(body []byte, lasting []string) error {
 	return err
 }
 
-// EachMember calls see for each member of a body that has already been decoded without error, with the kind of its
-// value, until see fails. It refuses null, which decodes into any type.
+// EachMember calls see with each member of a decoded body and the kind of its value, until see fails. It refuses a null
+// body, which decodes into any type.
 func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	if start, err := d.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {

@@ -36,7 +36,7 @@ type Rule struct {
 // Bounds are inclusive; a missing end is nil.
 type Bounds struct{ Least, Most *int }
 
-// ProblemFinder is a type that can say what is wrong with its values, such as a rich document.
+// ProblemFinder is a type that checks its own values, such as a rich document.
 type ProblemFinder interface {
 	Problems(field string) []schema.Detail
 }
@@ -118,7 +118,7 @@ func (b *Bounds) String() string {
 	return fmt.Sprintf("from %d to %d", *b.Least, *b.Most)
 }
 
-// Outside says how a count lies outside the bounds, in units; "" if it lies inside.
+// Outside describes how a count is outside the bounds, in units; "" means that it is inside.
 func (b *Bounds) Outside(count int, unit string) string {
 	switch {
 	case b == nil:

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Unoffered is a switch of newer clients for something that this service does not do. Only false is accepted: to
-// ignore true would break the sender's intent, such as publish a section that is to stay a draft.
+// Unoffered is a switch of newer clients for a feature that this service lacks. Only false is accepted. Ignoring true
+// would break the sender's intent, for example publish a section that should stay a draft.
 type Unoffered bool
 
 // Problems refuses true.

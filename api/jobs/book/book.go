@@ -15,8 +15,8 @@ import (
 )
 
 // Renderer makes a PDF of the files that input sends, and writes it to out. It holds neither files nor PDF in this
-// process. Methods of its errors: Public returns what users may know, Final reports whether another try fails alike,
-// and TooLarge reports whether a part of the files might be rendered.
+// process. Its errors have methods: Public returns the text for users. Final reports whether another attempt fails in
+// the same way. TooLarge reports whether a part of the files might be rendered.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }
@@ -55,7 +55,7 @@ func (c Config) Write(ctx context.Context, s pdf.Source, out io.Writer) error {
 	return m.write(ctx, out)
 }
 
-// counter notes whether something was written.
+// counter records whether something was written.
 type counter struct {
 	out io.Writer
 	any bool
@@ -191,7 +191,7 @@ func (m *maker) make(ctx context.Context, files iter.Seq2[pdf.File, error]) (*ma
 
 func (p *made) drop() {
 	if p != nil {
-		_ = p.file.Close() // It was only read, or is not wanted.
+		_ = p.file.Close() // the file was only read, or is discarded
 	}
 }
 

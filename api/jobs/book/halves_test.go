@@ -24,7 +24,7 @@ type large struct{}
 func (large) Error() string  { return "too large" }
 func (large) TooLarge() bool { return true }
 
-// weak refuses what has more text than it can hold.
+// weak is a renderer that refuses sources with too much text.
 type weak struct {
 	counting
 	most int
@@ -133,7 +133,7 @@ func titles(f facts) []string {
 	return made
 }
 
-// TestNoHalves: what cannot be divided fails with the renderer's reason, and so does what was begun.
+// TestNoHalves: an indivisible source fails with the renderer's reason, and so does a partly written PDF.
 func TestNoHalves(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -27,15 +27,16 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason. Jobs for Git
-// stay: the repositories of examples do not exist, and tests that have one use RunAll. So do mails, which nobody would take: see
-// RunMails. PDFs are made by a renderer that only reads its input: see DrainWith. Translations are in capitals.
+// Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason.
+// Jobs for Git stay: the repositories of examples do not exist, and tests that have one use RunAll. Mails stay as well,
+// because there is no mail server: see RunMails. A fake renderer makes the PDFs: see DrainWith. Translations are in
+// capitals.
 func Drain(t testing.TB, st *store.Store) {
 	t.Helper()
 	DrainWith(t, st, Paper{})
 }
 
-// Paper is a renderer whose PDFs are the names of what it was sent.
+// Paper is a renderer whose PDFs list the names of its input files.
 type Paper struct{}
 
 // Render writes the names.
@@ -81,7 +82,7 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 	}
 }
 
-// Broken is a renderer without ink; if it is Final, it will never have any.
+// Broken is a renderer that fails; if it is Final, its failures are final.
 type Broken struct{ Final bool }
 
 // Render fails.
@@ -96,7 +97,7 @@ func (e noInk) Final() bool { return e.final }
 
 func (noInk) Error() string { return "secret cause" }
 
-// Public is what users may know.
+// Public returns the text for users.
 func (noInk) Public() string { return "there is no ink" }
 
 // Fail runs jobs, without pauses, until one has failed for good.
@@ -199,7 +200,8 @@ func pool(t testing.TB, st *store.Store) (of *pgxpool.Pool, giveBack func()) {
 	}
 }
 
-// RunAll runs jobs until each is done or failed, and gives the failed ones. A job that waits for its next attempt is retried at once.
+// RunAll runs jobs until each is done or failed, and returns the failed jobs. A job that waits for its next attempt is
+// retried at once.
 func RunAll(t testing.TB, st *store.Store) []schema.Job {
 	t.Helper()
 	return RunAllWith(t, st, translationtest.Loudly{})

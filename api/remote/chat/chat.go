@@ -10,16 +10,17 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// Path is where completions are asked for, below the address of the provider.
+// Path is the path of completions below the address of the provider.
 const Path = "chat/completions"
 
-// Config says which model is asked. Provider's URL is the address that Path is below, such as https://models.example.com/v1.
+// Config names the provider and the model. Provider's URL is the address that Path is below, such as
+// https://models.example.com/v1.
 type Config struct {
 	Provider provider.Config
 	Model    string
 }
 
-// Client asks a model. It is safe for concurrent use.
+// Client sends requests to a model. It is safe for concurrent use.
 type Client struct {
 	provider *provider.Client
 	model    string
@@ -41,7 +42,7 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Request is what a model is asked.
+// Request is a request to a model.
 type Request struct {
 	Messages []Message
 	// MaxTokens bounds the answer; 0 is the model's own bound. A longer answer is an error with the reason provider.Cut.
@@ -71,11 +72,12 @@ type (
 	}
 )
 
-// Ask gives the text of the model's answer. Its errors are of type *provider.Error.
+// Ask returns the text of the model's answer. Its errors are of type *provider.Error.
 func (c *Client) Ask(ctx context.Context, r Request) (string, error) { return c.ask(ctx, r, nil) }
 
-// AskJSON asks for one JSON object and decodes it into answer. check, which may be nil, says what is wrong with the decoded value.
-// What is not such an object, or is wrong, is an error with the reason provider.Malformed: asking again may help.
+// AskJSON requests one JSON object and decodes it into answer. check, which may be nil, returns the problem of the
+// decoded value. Any other answer, or a value with a problem, is an error with the reason provider.Malformed: a retry
+// may help.
 //
 // The messages must say that the answer is JSON, and of which form: some servers insist on it.
 func (c *Client) AskJSON(ctx context.Context, r Request, answer any, check func() error) error {
@@ -120,7 +122,7 @@ func (c *Client) ask(ctx context.Context, r Request, format *responseFormat) (st
 	return choice.Message.Content, nil
 }
 
-// unfenced takes a fence of Markdown off, which models like to put around JSON whatever they are told.
+// unfenced removes a Markdown fence, which models often put around JSON against their instructions.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, "```"); ok {

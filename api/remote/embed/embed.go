@@ -1,5 +1,5 @@
-// Package embed finds out what a page on the web calls itself, for links that are shown with its title. It never passes on the page's
-// own HTML. A page that cannot be read is called by its host.
+// Package embed reads the titles of web pages, for links that are shown with a title. It never passes on a page's HTML.
+// An unreadable page is named by its host.
 //
 // It imports of Octavo only package outbound.
 package embed
@@ -29,7 +29,7 @@ const (
 	maxBody      = 64 << 20
 )
 
-// entries pages are remembered, each for a while: those that could not be read for a short one.
+// entries is how many pages are cached, each for a while, and unreadable pages for a shorter time.
 const (
 	entries   = 4096
 	lifeGood  = time.Hour
@@ -44,7 +44,7 @@ const (
 	maxIcon  = 2048
 )
 
-// Page is what a page on the web calls itself.
+// Page has the name of a web page.
 type Page struct {
 	Title string
 	Site  string
@@ -59,7 +59,7 @@ type Client struct {
 	}
 	pages  *lru.Cache[string, remembered]
 	flight singleflight.Group
-	// places bounds the look-ups at a time: strangers may name addresses that answer slowly.
+	// places limits the concurrent look-ups, because anonymous readers may name slow addresses.
 	places *semaphore.Weighted
 }
 
@@ -79,7 +79,7 @@ func New(guard *outbound.Guard) *Client {
 	}
 }
 
-// Find gives the page at an absolute http or https address.
+// Find returns the page at an absolute http or https address.
 func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	at := *address
 	at.Fragment, at.RawFragment = "", ""
@@ -106,13 +106,13 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	return page
 }
 
-// byHost is the page of which nothing else is known.
+// byHost returns the page of a host without further facts.
 func byHost(at *url.URL) Page {
 	host := shorten(strings.TrimPrefix(at.Hostname(), "www."), maxSite)
 	return Page{Title: host, Site: host}
 }
 
-// look reads a page's head. What stands in the way is of no interest to those who see a link.
+// look reads a page's head. It drops errors, because readers of a link cannot use them.
 func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

@@ -23,9 +23,9 @@ import (
 // commit a branch is at, every object is found by the hash of its bytes, and if anything is missing or damaged all is fetched. It
 // is a file of the node, and not in Postgres, which would write, replicate and back up what any server can send again.
 
-// CacheKey names objects that are kept between fetches, and whose they are. Only fetches of the same owner from the same address
-// see them: a server may advertise the commit of somebody else's repository, and ask to be told what is in it. Without an ID
-// nothing is kept.
+// CacheKey names objects that are kept between fetches, and their owner. Only fetches of the same owner from the same
+// address use them. Otherwise a server could advertise a commit of another repository and so read its contents. Without
+// an ID nothing is kept.
 type CacheKey struct{ Owner, ID string }
 
 const (
@@ -49,7 +49,7 @@ func (c *Client) cachePath(address string, key CacheKey, partial bool) string {
 	return filepath.Join(c.cacheDir, fmt.Sprintf("%x", sha256.Sum256([]byte(of)))+cacheSuffix)
 }
 
-// cached opens what is kept, and gives its commit. nil means that there is nothing of use.
+// cached opens the cached pack and returns its commit. nil means that there is no usable pack.
 func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash) {
 	if path == "" {
 		return nil, plumbing.ZeroHash
@@ -71,13 +71,13 @@ func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash)
 		}
 	}
 	if err != nil || len(tips) != 1 {
-		_ = p.close() // It is replaced by what is fetched now.
+		_ = p.close() // the new fetch replaces it
 		return nil, plumbing.ZeroHash
 	}
 	return p, tips[0]
 }
 
-// keep makes a commit what is kept for a key. What is kept already is only marked as used.
+// keep stores a commit for a key. If the cache already has the commit, keep only marks it as used.
 func (c *Client) keep(ctx context.Context, path string, from layers, tip, kept plumbing.Hash, partial bool) {
 	if path == "" {
 		return
@@ -120,7 +120,7 @@ func (c *Client) write(ctx context.Context, path string, from layers, tip plumbi
 	return afterClose(err, os.Remove(file.Name()))
 }
 
-// reachable gives a commit and all objects of its tree, whatever their names: the server takes them for known from then on.
+// reachable returns a commit and all objects of its tree, whatever their names. The server then treats them as known.
 func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial bool) ([]plumbing.Hash, error) {
 	root, err := treeOf(from, tip)
 	if err != nil {
@@ -169,8 +169,8 @@ func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
 	return commit.TreeHash, nil
 }
 
-// SweepCache deletes what has not been used for a week and, from the one that was not used for longest, what goes beyond a number
-// of bytes. Processes may share the folder.
+// SweepCache deletes packs that were not used for a week. If the rest exceeds a number of bytes, it deletes the least
+// recently used packs. Processes may share the folder.
 func SweepCache(dir string, bytes int64, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

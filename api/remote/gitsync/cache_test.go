@@ -57,7 +57,7 @@ func files(t *testing.T, dir string) []os.DirEntry {
 	return entries
 }
 
-// TestCache fetches a branch again and again: only what is new comes, whatever happened to the branch.
+// TestCache fetches a branch repeatedly: only new objects are sent, whatever happened to the branch.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	for _, filter := range []string{"true", "false"} {
@@ -135,7 +135,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDamaged: whatever becomes of the file, all that the branch has is read, and the file is made anew.
+// TestCacheDamaged: whatever the damage of the file, the whole branch is read, and the file is written again.
 func TestCacheDamaged(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -199,7 +199,8 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
-// TestCacheScope: a server that advertises the commit of another repository, or another organization's cache, opens nothing.
+// TestCacheScope: a server gets no access to the cached objects of another repository or organization by advertising
+// their commit.
 func TestCacheScope(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -256,7 +257,7 @@ func TestCacheScope(t *testing.T) {
 	}
 }
 
-// TestCacheLimits: what is too large is not kept, and neither is what was not used for long.
+// TestCacheLimits: packs that are too large or unused for a long time are not kept.
 func TestCacheLimits(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

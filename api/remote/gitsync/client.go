@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Remote is a branch of a repository, and how to be let in.
+// Remote is a branch of a repository with its login.
 type Remote struct {
 	URL string // http or https; login data in it counts if Username and Password are empty
 	Ref string // such as refs/heads/main
@@ -27,7 +27,7 @@ type Remote struct {
 	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
 	// that they choose.
 	Username, Password string
-	// Cache says what is kept of a fetch for the next one.
+	// Cache names the objects that are kept for the next fetch.
 	Cache CacheKey
 }
 
@@ -39,7 +39,7 @@ type Config struct {
 	// CacheDir keeps what Remote.Cache asks for, within CacheBytes. Without them nothing is kept.
 	CacheDir   string
 	CacheBytes int64
-	// Warn hears of what could not be kept; fetches go on without it. It may be nil.
+	// Warn is called with errors of the cache, which do not stop a fetch. It may be nil.
 	Warn func(error)
 }
 
@@ -117,8 +117,8 @@ func (r Remote) secrets() []string {
 	return secrets
 }
 
-// answers looks at each answer before go-git does, which would keep the bodies of refusals in its errors and read a list of
-// refs of any length into memory.
+// answers checks each answer before go-git reads it. go-git would keep the bodies of refusals in its errors, and read a
+// list of refs of any length into memory.
 type answers struct {
 	next      http.RoundTripper
 	refsBytes int64

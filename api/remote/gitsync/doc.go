@@ -1,4 +1,4 @@
-// Package gitsync moves files between Git repositories and us, over http and https, through package outbound.
+// Package gitsync moves files from and to Git repositories, over http and https, through package outbound.
 //
 //	Fetch  a branch's newest commit ──► pack in a temporary file ──► files, and a list of what was left
 //	Push   the commit it builds on + changed paths ──► blobs, trees, a commit ──► the branch, if it has not moved

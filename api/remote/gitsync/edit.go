@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Change is what becomes of a file.
+// Change is the new state of a file.
 type Change struct {
 	Path    string
 	Delete  bool
@@ -137,7 +137,7 @@ func (l *listing) find(name string) (object.TreeEntry, bool) {
 	return l.entries[i], !l.entries[i].Hash.IsZero()
 }
 
-// put adds or replaces an entry. One without a hash takes it away.
+// put adds or replaces an entry. An entry without a hash is removed.
 func (l *listing) put(entry object.TreeEntry) {
 	i, ok := l.at[entry.Name]
 	if !ok {

@@ -91,7 +91,7 @@ func (e *Error) Is(target error) bool {
 	return ok && e.Reason == reason
 }
 
-// Retryable says whether the same attempt may succeed later.
+// Retryable reports whether the same attempt may succeed later.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
 		return false // another attempt would take as long
@@ -103,7 +103,7 @@ func (e *Error) Retryable() bool {
 	return e.Reason.Retryable
 }
 
-// stepOf says in which step a host is not reached for a reason; the others fail the step that asked.
+// stepOf has the step of an outbound reason. Other reasons belong to the step that made the request.
 var stepOf = map[*outbound.Reason]Step{
 	outbound.InvalidAddress: StepResolve, outbound.RefusedPort: StepResolve, outbound.RefusedNetwork: StepResolve,
 	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,

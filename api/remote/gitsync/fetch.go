@@ -36,8 +36,8 @@ func (s *Snapshot) Read(f File) ([]byte, error) {
 	return readBlob(s.packs, hash)
 }
 
-// Fetch reads the newest commit of a branch: that commit alone if the server can do so, or with its history. Of what the cache has
-// nothing is received again.
+// Fetch reads the newest commit of a branch: without its history if the server supports that. Cached objects are not
+// received again.
 func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -84,7 +84,7 @@ func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	return s, nil
 }
 
-// fetching is a fetch of a commit.
+// fetching is the state of a commit's fetch.
 type fetching struct {
 	client  *Client
 	session transport.UploadPackSession
@@ -93,7 +93,7 @@ type fetching struct {
 	partial bool // the server is asked to leave out large files
 }
 
-// snapshot receives what is not in a known pack, which has the commit kept and which it takes over.
+// snapshot receives the objects that are not in the known pack. It takes over that pack, which has the commit kept.
 func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash) (*Snapshot, error) {
 	s := &Snapshot{Commit: f.tip.String()}
 	if known != nil {
@@ -146,7 +146,7 @@ func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash
 		return nil, err
 	}
 	defer func() {
-		// A pack that arrived whole is good whatever the connection does then.
+		// A complete pack is valid, even if the connection fails afterwards.
 		_ = response.Close()
 	}()
 	var from io.Reader = response

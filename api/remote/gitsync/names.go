@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// safeName tells whether an entry's name is one path element and nothing else on any system that a reader of it may use.
-// It follows verify_path of Git, https://github.com/git/git/blob/v2.45.1/read-cache.c, and refuses control characters.
+// safeName reports whether an entry's name is exactly one path element on every operating system. It follows
+// verify_path of Git, https://github.com/git/git/blob/v2.45.1/read-cache.c, and refuses control characters.
 func safeName(name string) bool {
 	if name == "" || name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
 		return false
@@ -18,7 +18,7 @@ func safeName(name string) bool {
 	return !isDotGit(name)
 }
 
-// isDotGit tells whether some file system takes a name for .git.
+// isDotGit reports whether some file system treats a name as .git.
 func isDotGit(name string) bool {
 	// HFS+ ignores these.
 	name = strings.ToLower(strings.Map(func(r rune) rune {
@@ -34,7 +34,7 @@ func isDotGit(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// SafePath tells whether a push with the default limits can write a path.
+// SafePath reports whether a push with the default limits can write a path.
 func SafePath(path string) bool {
 	_, ok := splitPath(path, DefaultLimits)
 	return ok
@@ -54,7 +54,7 @@ func splitPath(path string, limits Limits) ([]string, bool) {
 	return names, true
 }
 
-// FoldName gives equal texts for names or paths that file systems without case take for one.
+// FoldName returns equal texts for names or paths that are equal on file systems that ignore case.
 func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -65,7 +65,7 @@ func FoldName(name string) string {
 	}, name)
 }
 
-// isLFSPointer tells whether a file is what Git LFS stores in place of another,
+// isLFSPointer reports whether a file is a pointer of Git LFS,
 // https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
 func isLFSPointer(content []byte) bool {
 	text := string(content)

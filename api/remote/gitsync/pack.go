@@ -83,7 +83,7 @@ func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits, known *p
 	return nil
 }
 
-// afterClose adds what went wrong in cleaning up, if anything, to an error.
+// afterClose adds a clean-up error, if any, to an error.
 func afterClose(err, closing error) error {
 	if closing == nil {
 		return err
@@ -91,7 +91,7 @@ func afterClose(err, closing error) error {
 	return errors.Join(err, closing)
 }
 
-// diskWriter tells what the disk refuses from what the server does.
+// diskWriter distinguishes errors of the disk from errors of the server.
 type diskWriter struct{ io.Writer }
 
 func (w diskWriter) Write(data []byte) (int, error) {
@@ -102,8 +102,8 @@ func (w diskWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// measure inflates each entry of the pack into nothing, and adds up what the objects will take, and what deltas will
-// read. go-git refuses a delta that lies about the size of its base.
+// measure inflates each entry of the pack without storing it. It adds up the sizes of the objects and the bytes that
+// deltas will read. go-git refuses a delta that lies about the size of its base.
 func (p *pack) measure(ctx context.Context, limits Limits) error {
 	tooLarge := func(detail string, bound any) error {
 		return &Error{Step: StepRead, Reason: TooLarge, Detail: fmt.Sprintf(detail, bound)}
@@ -212,7 +212,7 @@ func (p *pack) index(ctx context.Context) error {
 	return nil
 }
 
-// census notes the objects, and ends the work when the time is up: chains of deltas can take long.
+// census records the objects. It stops when the time is up, because chains of deltas can take long.
 type census struct {
 	ctx   context.Context
 	infos map[plumbing.Hash]objectInfo

@@ -93,7 +93,7 @@ func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	return entry.WriteTo(to)
 }
 
-// packSum gives the checksum of the first bytes of a file, or of all of it for -1, and leaves the file at their end.
+// packSum returns the checksum of the first bytes of a file, or of all of it for -1, and leaves the file at their end.
 func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	return sum.Sum(nil), err
 }
 
-// end gives where the checksum of the pack is.
+// end returns where the checksum of the pack is.
 func (p *pack) end() (int64, error) {
 	size, err := p.file.Seek(0, io.SeekEnd)
 	if err == nil && size < sha1.Size {

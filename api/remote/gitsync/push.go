@@ -19,7 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// Commit is what a push makes.
+// Commit is the commit that a push makes.
 type Commit struct {
 	// Parent is what the commit builds on, as it was fetched; nil makes a first commit, on a branch that must not exist.
 	Parent *Snapshot
@@ -31,7 +31,7 @@ type Commit struct {
 	// Name and Email are those of the author and committer.
 	Name, Email string
 	At          time.Time
-	// Force replaces whatever the branch has become since Parent was fetched.
+	// Force overwrites changes of the branch since Parent was fetched.
 	Force bool
 }
 
@@ -72,7 +72,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	}
 	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref),
 		Old: expected, New: hash}, made, r.secrets()); err != nil {
-		// Asking again tells a lost race from a push that the server forbids, and a lost answer from a lost push.
+		// Reading the ref again distinguishes a lost race from a forbidden push, and a lost answer from a lost push.
 		switch now, asked := c.now(ctx, endpoint, login, r.Ref); {
 		case asked && now == hash:
 			return hash.String(), nil
@@ -116,7 +116,7 @@ func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, 
 	return append(e.made, encoded), encoded.Hash(), nil
 }
 
-// plainName drops what would end a name in a commit.
+// plainName drops characters that would end a name in a commit.
 func plainName(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '<' || r == '>' {
@@ -158,7 +158,7 @@ func send(
 	request.Progress = &words
 	report, err := session.ReceivePack(ctx, request)
 	if report != nil {
-		// The server's words are of use to who configured its hooks and protected branches.
+		// The server's text helps the person who configured its hooks and protected branches.
 		refused := func(status string) error {
 			return &Error{Step: StepPush, Reason: PushRefused, Detail: words.refusal(status, login), cause: err}
 		}
@@ -180,10 +180,10 @@ func send(
 	return nil
 }
 
-// mostWords bounds what is kept of a server's words.
+// mostWords limits the kept part of a server's text.
 const mostWords = 4 << 10
 
-// firstBytes keeps the beginning of what a server says during a push: the words of its hooks.
+// firstBytes keeps the beginning of a server's output during a push, which has the messages of its hooks.
 type firstBytes struct{ kept []byte }
 
 func (b *firstBytes) Write(data []byte) (int, error) {
@@ -207,7 +207,7 @@ func (b *firstBytes) refusal(status string, login []string) string {
 // withLogin finds the login in an address.
 var withLogin = regexp.MustCompile(`://[^\s/@]*@`)
 
-// now asks where a ref is; a ref that does not exist is at the zero hash.
+// now reads the current hash of a ref, which is the zero hash if the ref does not exist.
 func (c *Client) now(ctx context.Context, endpoint *transport.Endpoint, login transport.AuthMethod, ref string) (plumbing.Hash, bool) {
 	session, err := c.transport.NewReceivePackSession(endpoint, login)
 	if err != nil {

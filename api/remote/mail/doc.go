@@ -1,6 +1,5 @@
-// Package mail sends mails through the SMTP server that the operator names. Its one job is that every way in which a mail can fail
-// to be sent is one of a closed set of reasons, which say whether it is the mail or the server that failed, and whether the same
-// mail may be sent later. What a mail says is known by its users.
+// Package mail sends mails through the SMTP server that the operator names. Every failure has a reason from a closed
+// set. A reason says whether the mail or the server failed, and whether a retry may help. The callers write the mails.
 //
 // It imports of Octavo only package outbound.
 package mail

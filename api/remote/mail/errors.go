@@ -16,7 +16,8 @@ import (
 // Reason is why a mail was not sent: one row of Reasons.
 type Reason struct {
 	Label string
-	// Mail says that it is about this mail; others may be sent on the same connection. Otherwise it is about the server.
+	// Mail means that the failure is about this mail, and that others may be sent on the same connection. Otherwise the
+	// failure is about the server.
 	Mail bool
 	// Final says that the same mail would fail again.
 	Final bool
@@ -24,7 +25,7 @@ type Reason struct {
 	Text string
 }
 
-// The reasons. An operator can repair what is about the server, so mails wait for that.
+// The reasons. An operator can repair the server's problems, so mails wait for that.
 var (
 	Unreachable = &Reason{"unreachable", false, false, "cannot be reached"}
 	Interrupted = &Reason{"interrupted", false, false, "did not complete an answer"}

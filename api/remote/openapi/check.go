@@ -41,7 +41,7 @@ type place struct {
 
 func (p place) to(name string) place { return place{p.in, p.path.to(name)} }
 
-// full says that nothing more is worth looking at.
+// full reports whether there are enough problems to stop.
 func (c *checker) full() bool { return len(c.problems) >= mostProblems }
 
 func (c *checker) add(n *node, at place, code, format string, args ...any) {
@@ -205,7 +205,7 @@ func (c *checker) shape(s shape, n *node, at place) {
 	}
 }
 
-// takes is whether a value can have the shape, as far as its kind tells.
+// takes reports whether a value's kind allows the shape.
 func (s shape) takes(kind jsontext.Kind) bool {
 	switch {
 	case s.scalar == scalarAny:
@@ -244,7 +244,7 @@ func (s shape) what() string {
 	}
 }
 
-// hint helps with the usual mistake.
+// hint explains the usual mistake.
 func hint(s shape, n *node) string {
 	if s.scalar == scalarString && n.kind == '0' {
 		return ": YAML wants quotes around what looks like a number"

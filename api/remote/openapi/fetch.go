@@ -44,9 +44,9 @@ func NewFetcher(guard *outbound.Guard, l Limits) *Fetcher {
 	})}
 }
 
-// Fetched is what a URL has.
+// Fetched is the result of a fetch.
 type Fetched struct {
-	// Unchanged says that every document is as it was; there is no Document then.
+	// Unchanged means that no document has changed; Document is then empty.
 	Unchanged bool
 	// Document is the specification as JSON, with all that it refers to.
 	Document []byte
@@ -54,8 +54,9 @@ type Fetched struct {
 	Sources []schema.OpenAPISourceState
 }
 
-// Fetch reads the specification at an address, and the documents of the same origin that it refers to. known is what Fetch gave
-// the last time; servers that know it may answer that nothing has changed. Errors are Problems, or that of a canceled context.
+// Fetch reads the specification at an address, and the documents of the same origin that it refers to. known is the
+// previous result's Sources; servers may answer that nothing has changed. Errors are Problems, or the error of a
+// canceled context.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (Fetched, error) {
 	whole, cancel := context.WithTimeout(ctx, f.limits.Whole)
 	defer cancel()
@@ -78,7 +79,7 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 		return Fetched{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
 	}
 	target.Fragment = ""
-	// A document without validators has to be read again, and then all have to: nobody is asked twice.
+	// A document without validators must be read again, and then all must be read: no server gets two requests.
 	if len(known) == 0 || known[0].URL != target.String() || slices.ContainsFunc(known, withoutValidators) {
 		known = []schema.OpenAPISourceState{{}}
 	}
@@ -160,7 +161,7 @@ type answer struct {
 	state     schema.OpenAPISourceState
 }
 
-// get reads one document, unless it is as it was known.
+// get reads one document, unless it is unchanged.
 func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPISourceState) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one thing wrong with a document. It may be shown to whoever sent it.
+// Problem is one problem of a document. It may be shown to the sender.
 type Problem struct {
 	// Document is the address of the document, if it is another one than the specification itself.
 	Document string
 	// Line and Column start at 1; they are 0 if it is not known where.
 	Line, Column int
-	// Pointer is a JSON pointer, as the fragment of a URL has it; "" if the text cannot be read so far.
+	// Pointer is a JSON pointer in its URI fragment form; "" if the text could not be parsed that far.
 	Pointer string
 	// Text completes the sentence "the document ..." without a pointer, and the one of what the pointer leads to with one.
 	Text string
@@ -58,10 +58,11 @@ func storable(r rune) rune {
 	return r
 }
 
-// Problems are what is wrong with a document, in the order in which they were found: at least one and at most mostProblems.
+// Problems are the problems of a document, in the order in which they were found: at least one and at most
+// mostProblems.
 type Problems []*Problem
 
-// mostProblems bounds what is told of a document.
+// mostProblems limits the reported problems of a document.
 const mostProblems = 20
 
 // Error tells the first and how many more there are.

@@ -63,8 +63,8 @@ type moved struct {
 	at      *path
 }
 
-// follow finds what a reference leads to, and has it checked as an object of a kind. n is the object that has the reference, if it
-// is nothing but one.
+// follow finds the target of a reference, and queues its check as an object of a kind. n is the object that has the
+// reference, if it is nothing but one.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)
@@ -184,7 +184,7 @@ func (n *node) find(pointer string) (*node, *path) {
 	return n, at
 }
 
-// circles finds references that lead to references and never to anything else: whoever follows them does not end.
+// circles finds references that only lead to references in a cycle, which a reader would follow without end.
 func (c *checker) circles() {
 	const under, over = 1, 2
 	state := map[*node]int{}
@@ -224,7 +224,7 @@ func nameOf(in *source, pointer string) string {
 	return name
 }
 
-// alone is a path item without what else its file holds: tools refuse members that they do not know.
+// alone returns a path item without its file's other members, because tools refuse unknown members.
 func (c *checker) alone(item *node) *node {
 	known := c.grammar["pathItem"].members
 	only := &node{kind: '{', line: item.line, column: item.column}

@@ -170,7 +170,7 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// SameOrigin tells whether two URLs have the same scheme, host and port. A URL that cannot be read is of no origin.
+// SameOrigin reports whether two URLs have the same scheme, host and port. A URL that cannot be read is of no origin.
 func SameOrigin(a, b *url.URL) bool {
 	targetA, _, errA := parseURL(a)
 	targetB, _, errB := parseURL(b)

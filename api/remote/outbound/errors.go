@@ -17,7 +17,7 @@ type Error struct {
 	Reason *Reason
 	// Host is the host that the user typed; "" if it is not known.
 	Host string
-	// Redirected says that the host was reached and redirected to where it failed.
+	// Redirected means that the host was reached, and its redirect failed.
 	Redirected bool
 	// Detail says more about what the user typed; it may be "".
 	Detail string
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Explain finds or makes the Error of what a client or connection of this package returned. The texts of net/http name
+// Explain finds or makes the Error for an error of this package's clients or connections. The texts of net/http name
 // URLs and addresses: show a user this error instead. It returns nil for nil.
 func Explain(err error) *Error {
 	if err == nil {

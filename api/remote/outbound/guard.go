@@ -17,12 +17,12 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Config says what a Guard may reach and by which means. The zero Config is of use.
+// Config configures the reach of a Guard. The zero Config is usable.
 type Config struct {
 	Policy Policy
-	// Resolver is nil for the host's.
+	// Resolver may be nil, which means the host's resolver.
 	Resolver Resolver
-	// Authorities are those that sign the certificates of servers; nil means the system's.
+	// Authorities sign the certificates of servers; nil means the system's authorities.
 	Authorities *x509.CertPool
 }
 
@@ -120,7 +120,7 @@ func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Ad
 			return fail(RefusedNetwork, err)
 		}
 		addrs[i] = addr.Unmap()
-		// What listens on all addresses of this machine may rely on a firewall that we are behind.
+		// Services that listen on all addresses of this machine may rely on a firewall in front of it.
 		if slices.Contains(ours, addrs[i]) && !opened && !g.policy.opens(addrs[i]) {
 			return fail(RefusedNetwork, fmt.Errorf("%s is an address of this machine", addr))
 		}

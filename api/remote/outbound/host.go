@@ -64,7 +64,7 @@ func parseHost(text string) (host, *Error) {
 	return host{name: name}, nil
 }
 
-// endsInNumber tells whether some programs would read a name as an IPv4 address, after
+// endsInNumber reports whether some programs would read a name as an IPv4 address, after
 // https://url.spec.whatwg.org/#ends-in-a-number-checker.
 func endsInNumber(labels []string) bool {
 	last := labels[len(labels)-1]

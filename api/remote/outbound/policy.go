@@ -61,7 +61,7 @@ func (p *Policy) open(entry string) error {
 	return nil
 }
 
-// names tells whether the operator opened a host by its name.
+// names reports whether the operator opened a host by its name.
 func (p Policy) names(h host) bool { return !h.isAddress() && slices.Contains(p.hosts, h.name) }
 
 func (p Policy) opens(addr netip.Addr) bool {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// slowTime and slowBytes say what slow is: a transfer of fewer than 10 KB a second over 15 seconds.
+// slowTime and slowBytes define a slow transfer: fewer than 10 KB a second over 15 seconds.
 const (
 	slowTime  = 15 * time.Second
 	slowBytes = 10_000 * int64(slowTime/time.Second)
@@ -32,7 +32,7 @@ type pace struct {
 	timer *time.Timer // nil once the request is over
 }
 
-// startPace watches a request until end. It is nil if nobody wants to know.
+// startPace watches a request until end. It returns nil if the context has no watcher.
 func startPace(ctx context.Context) *pace {
 	found, ok := ctx.Value(whenSlowKey{}).(func())
 	if !ok {

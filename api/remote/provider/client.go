@@ -36,7 +36,7 @@ const DefaultTimeout = 5 * time.Minute
 const (
 	maxAnswer    = 8 << 20
 	maxErrorText = 500
-	// longestRetryAfter is the longest pause that is believed.
+	// longestRetryAfter is the longest requested pause that is honoured.
 	longestRetryAfter = time.Hour
 )
 
@@ -59,8 +59,8 @@ func New(cfg Config) *Client {
 	}).Do}
 }
 
-// Post sends a document to a path below the address of the provider, and decodes the answer into another. Its errors are of type
-// *Error, but for that of a request which cannot be encoded.
+// Post sends a document to a path below the address of the provider, and decodes the answer into another. Its errors
+// are of type *Error, except for a request that cannot be encoded.
 func (c *Client) Post(ctx context.Context, path string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, ans
 	return nil
 }
 
-// refused makes an Error of an answer that is none.
+// refused makes an Error from a refusal.
 func (c *Client) refused(response *http.Response, body []byte) *Error {
 	e := &Error{Reason: Rejected, Provider: c.name, Status: response.StatusCode, cause: errors.New(c.said(body))}
 	switch status := response.StatusCode; {
@@ -129,7 +129,7 @@ func (c *Client) refused(response *http.Response, body []byte) *Error {
 	return e
 }
 
-// said is what the provider said, for logs. Some repeat the key.
+// said returns the provider's text for logs, without the key, which some providers repeat.
 func (c *Client) said(body []byte) string {
 	text := string(body)
 	if c.key != "" { // Before the text is cut: what is left of a key that is cut in two would stay.

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is why a call gave no answer of use: one row of Reasons.
+// Reason is why a call gave no usable answer: one row of Reasons.
 type Reason struct {
 	Label string
 	// Retryable says that the same call may succeed later.
@@ -42,7 +42,7 @@ type Error struct {
 	Provider string
 	// Status is that of the answer; 0 if there was none.
 	Status int
-	// RetryAfter is how long the provider asks to be left alone; 0 if it did not say.
+	// RetryAfter is the provider's requested pause; 0 if there was none.
 	RetryAfter time.Duration
 	cause      error
 }

@@ -55,7 +55,7 @@ You are given a JSON object {"language": "…", "issues": ["…"]}. Answer with 
 // attempts bounds the requests for a usable answer.
 const attempts = 2
 
-// Refine gives a title and a summary of issues by their titles. Both are empty if the model finds nothing that the
+// Refine returns a title and a summary of issues by their titles. Both are empty if the model finds nothing that the
 // issues have in common. language is a code of ISO 639-1, or empty. Errors are of type *provider.Error.
 func (m *Model) Refine(ctx context.Context, language string, titles []string) (title, summary string, err error) {
 	asked, err := json.Marshal(request{language, titles})

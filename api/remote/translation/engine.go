@@ -13,17 +13,17 @@ import (
 
 // Provider translates texts in the notation. Its errors are of type *provider.Error.
 type Provider interface {
-	// Translate gives the translations of a batch, as many as it has texts.
+	// Translate returns a translation for each text of the batch, in order.
 	Translate(ctx context.Context, b Batch) ([]string, error)
-	// Check says whether the provider has these languages.
+	// Check returns an error unless the provider has these languages.
 	Check(ctx context.Context, from, to string) error
 	// Bounds are how many texts, and bytes of texts, a batch has at most. A text may be longer than all.
 	Bounds() (texts, bytes int)
-	// KnowsTerms says whether the provider is told of terms. If it is not, they are put in by hand.
+	// KnowsTerms reports whether the provider accepts terms. If not, the engine inserts them.
 	KnowsTerms() bool
 }
 
-// Batch is what a provider is asked for at once.
+// Batch is one request to a provider.
 type Batch struct {
 	From, To     string
 	Instructions string
@@ -34,17 +34,17 @@ type Batch struct {
 type Text struct {
 	Source string
 	Terms  []Term
-	// Complaint is what was wrong with the last answer to this text; "" the first time.
+	// Complaint is the problem of the last answer to this text; "" the first time.
 	Complaint string
 }
 
 // The problems of a translation.
 const (
-	// TermMissing: a term of the glossary is not in the translation, which is used.
+	// TermMissing means that the translation lacks a term of the glossary. It is used nevertheless.
 	TermMissing = "term-missing"
-	// PlaceholderLost: the translation has not the tags of its source. It was translated in parts.
+	// PlaceholderLost means that the translation lacked tags of its source, so it was translated in parts.
 	PlaceholderLost = "placeholder-lost"
-	// Refused: the provider does not translate it. It stays in the language of the source.
+	// Refused means that the provider does not translate it. It stays in the language of the source.
 	Refused = "refused"
 )
 
@@ -68,7 +68,7 @@ const (
 	// longestPause is the longest that a run waits for a provider; for more, it ends and is tried again.
 	longestPause = 30 * time.Second
 	firstPause   = time.Second
-	// hopelessAfter is the number of texts, each alone, that a provider rejects before it is the provider that is at fault.
+	// hopelessAfter is how many single texts a provider rejects before the provider counts as the cause.
 	hopelessAfter = 10
 )
 
@@ -146,7 +146,7 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	return results, nil
 }
 
-// take notes an answer, and says what is wrong with it, for the provider. A nil answer was refused, which is not worth a repetition.
+// take records an answer, and returns its problem for the provider. A nil answer is a refusal, which is not repeated.
 func (d *Done) take(answer *string) string {
 	if answer == nil {
 		d.Target, d.Problem = "", Refused
@@ -270,7 +270,7 @@ func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
 			return given, nil
 		}
 		e, ok := errors.AsType[*provider.Error](err)
-		// What is not understood is worth one repetition; smaller batches come after.
+		// A malformed answer is worth one retry; then smaller batches follow.
 		last := attempt >= attempts || ok && e.Reason == provider.Malformed && attempt > 1
 		if !ok || !e.Retryable() || last || e.RetryAfter > longestPause || ctx.Err() != nil {
 			return nil, err

@@ -75,7 +75,7 @@ func (l *LibreTranslate) Bounds() (texts, bytes int) { return 25, 2000 }
 // KnowsTerms implements Provider.
 func (l *LibreTranslate) KnowsTerms() bool { return false }
 
-// codes gives the server's codes of two languages between which it translates.
+// codes returns the server's codes of two languages between which it translates.
 func (l *LibreTranslate) codes(ctx context.Context, from, to string) (source, target string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

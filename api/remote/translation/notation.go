@@ -18,7 +18,7 @@ import (
 // single <img id="2" alt="npm install"> for what is not. Translators keep HTML; the alt tells them what is there, and is ignored in
 // their answers.
 
-// singleTag is the name of tags without a text.
+// singleTag is the name of tags without text.
 const singleTag = "img"
 
 // maxAlt bounds what a single tag tells of its content, in characters.
@@ -116,7 +116,7 @@ func written(all []token) string {
 	return b.String()
 }
 
-// hole stands for what is not text in the plain text of a segment: it is no letter, so a term does not reach over it.
+// hole replaces tags in the plain text of a segment. It is not a letter, so no term matches across it.
 const hole = '\uFFFC'
 
 // plain is the text of a segment without its tags.
@@ -134,7 +134,7 @@ func plain(all []token) string {
 	return b.String()
 }
 
-// shape says which tags there are, in which pair each is, and which pairs have a text; not in which order they are.
+// shape has the tags, the pair around each, and which pairs have text. It ignores their order.
 func shape(all []token) []string {
 	var tags, inside []string
 	filled := map[string]bool{}
@@ -267,7 +267,7 @@ type decoder struct {
 	tokens  []token
 }
 
-// decode gives the inlines with the text of a translation, which must fit. Those of the source stay as they are.
+// decode returns the source's inlines with the text of a fitting translation. It does not change the source.
 func decode(nodes []schema.Node, target string) ([]schema.Node, error) {
 	if !fits(encode(nodes), target) {
 		return nil, errBroken
@@ -301,7 +301,7 @@ func (d *decoder) number(nodes []schema.Node) {
 	}
 }
 
-// nodes reads up to the end of the pair that it is in.
+// nodes reads up to the end of the enclosing pair.
 func (d *decoder) nodes() []schema.Node {
 	nodes := []schema.Node{}
 	leaf := func(leaf schema.Leaf) {
@@ -336,7 +336,7 @@ func (d *decoder) nodes() []schema.Node {
 	return nodes
 }
 
-// within gives the tokens up to the end of a pair, which has none inside: the shape says so.
+// within returns the tokens up to the end of a pair without nested pairs.
 func (d *decoder) within() []token {
 	end := slices.IndexFunc(d.tokens, func(t token) bool { return t.kind == closeToken })
 	inside := d.tokens[:end]
@@ -344,7 +344,7 @@ func (d *decoder) within() []token {
 	return inside
 }
 
-// split cuts the white space off both ends of a text: translators lose it.
+// split cuts the white space off both ends of a text, because translators lose it.
 func split(text string) (lead, core, trail string) {
 	core = strings.TrimLeftFunc(text, unicode.IsSpace)
 	lead = text[:len(text)-len(core)]

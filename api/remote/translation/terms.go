@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Term is what a glossary says that a word or a phrase is in the other language.
+// Term is a glossary's translation of a word or a phrase.
 type Term struct {
 	Source string `json:"source"`
 	Target string `json:"target"`
@@ -68,7 +68,8 @@ type found struct {
 	from, to int
 }
 
-// find gives the places of terms in a text. Of terms that overlap, the first counts, and of those at one place the longest.
+// find returns the places of terms in a text. Of terms that overlap, the first counts, and of those at one place the
+// longest.
 func (g *Glossary) find(text string) []found {
 	if g == nil || len(g.byStart) == 0 {
 		return nil
@@ -101,7 +102,7 @@ func (g *Glossary) at(runes []rune, i int) (folded, bool) {
 	return folded{}, false
 }
 
-// In gives the terms that occur in a text, each once and in order.
+// In returns the terms that occur in a text, each once and in order.
 func (g *Glossary) In(text string) []Term {
 	var terms []Term
 	for _, f := range g.find(text) {
@@ -123,7 +124,7 @@ func inWord(r rune) bool {
 
 var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// missing gives the terms of which the other language's is not in a translation. Languages bend words, so a part of a word does.
+// missing returns the terms whose translation is not in a text. Languages inflect words, so a part of a word is enough.
 func missing(terms []Term, target string) []Term {
 	if len(terms) == 0 {
 		return nil

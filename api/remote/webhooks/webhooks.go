@@ -22,7 +22,7 @@ const (
 	keptResponse = 1 << 10
 	// readResponse is how much is read at most, so that the connection can be used again.
 	readResponse = 16 << 10
-	// longestRetryAfter bounds what a receiver can ask for.
+	// longestRetryAfter is the longest pause that a receiver can request.
 	longestRetryAfter = 24 * time.Hour
 )
 
@@ -65,7 +65,7 @@ type Message struct {
 	Body []byte
 }
 
-// Result is what came of sending a message.
+// Result is the outcome of sending a message.
 type Result struct {
 	At   time.Time
 	Took time.Duration
@@ -75,14 +75,14 @@ type Result struct {
 	Response string
 	// Reason is a text for users that says why the message was not taken; "" if it was.
 	Reason string
-	// RetryAfter is how long the receiver wants to be left alone.
+	// RetryAfter is the receiver's requested pause.
 	RetryAfter time.Duration
-	// Gone says that the receiver wants to hear no more.
+	// Gone means that the receiver wants no further messages.
 	Gone bool
 }
 
-// Send sends a message once. The receiver has taken it if it answers with a status from 200 to 299, and completely: one that breaks
-// off may have broken down.
+// Send sends a message once. The receiver has accepted it if it sends a complete answer with a status from 200 to 299.
+// A truncated answer may come from a crash.
 func (c *Client) Send(ctx context.Context, m Message) Result {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

@@ -115,7 +115,7 @@ func (i *IdP) Response(s saml.Service, requestID string, assertion *etree.Elemen
 	return el
 }
 
-// Sign gives the element with a signature after its issuer, by a method of goxmldsig.
+// Sign returns the element with a signature after its issuer, by a method of goxmldsig.
 func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 	ctx, err := dsig.NewSigningContext(i.Key, [][]byte{i.Certificate.Raw})
 	if err != nil {

@@ -263,8 +263,8 @@ func TestRowsOfNewlines(t *testing.T) {
 	})
 }
 
-// TestInsertWithoutLowCardinality: a client that turns the setting off, for its statement or for its session, is asked
-// for plain values as by a server, which the table stores as its own types. Any other is asked for the table's types.
+// TestInsertWithoutLowCardinality: if a client turns the setting off, for its statement or its session, the server
+// requests plain values. The table stores them as its own types. Other clients send the table's types.
 func TestInsertWithoutLowCardinality(t *testing.T) {
 	t.Parallel()
 	const (

@@ -16,8 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSilentConnections: connections that do not log in are closed, and do not
-// crowd out those that do.
+// TestSilentConnections: connections that do not log in are closed, and do not crowd out other connections.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_CONNECTIONS=2")
@@ -47,7 +46,7 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 	defer func() { _, _ = a.Close(), b.Close() }()
 	var before, after runtime.MemStats
 	conns := make([]*conn, 50)
-	least := uint64(math.MaxUint64) // of many rounds: what tests beside take only adds to some
+	least := uint64(math.MaxUint64) // the least of many rounds, because other tests add to some
 	for range 20 {
 		runtime.ReadMemStats(&before)
 		for i := range conns {

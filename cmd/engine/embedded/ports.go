@@ -79,7 +79,7 @@ func (p *ports) choose(ctx context.Context, engine string) (int, error) {
 	return 0, fmt.Errorf("cannot find a free port for %s on 127.0.0.1 between %d and %d", engine, lowestPort, highestPort)
 }
 
-// promised tells whether the port belongs to another engine, which may not have bound it yet.
+// promised reports whether the port belongs to another engine, which may not have bound it yet.
 func (p *ports) promised(port int) bool {
 	for _, used := range p.chosen {
 		if used == port {

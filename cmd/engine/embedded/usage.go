@@ -15,15 +15,16 @@ import (
 type Usage struct {
 	Name string
 	Up   bool // it answers
-	// Memory is the resident memory of the engine's processes in bytes. Shared pages count once. It is 0 while no
-	// process runs.
+	// Memory is the resident memory of the engine's processes in bytes. Pages that they share count once. It is 0 while
+	// no process runs.
 	Memory int64
 	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
 	// limit.
 	Disk, MaxDisk int64
 }
 
-// Usage measures all engines, for metrics. What cannot be measured is 0, for example if an engine is just exiting.
+// Usage measures all engines, for metrics. A value that cannot be measured is 0, for example if an engine is just
+// exiting.
 func (e *Engines) Usage() []Usage {
 	var list []Usage
 	for _, state := range e.State() {

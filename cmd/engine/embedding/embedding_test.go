@@ -14,7 +14,7 @@ import (
 
 const model = "../../../deploy/engines/encoder/model.whl"
 
-// TestEncode compares with what the package's own code makes of the same texts: the first values of their vectors.
+// TestEncode compares the first values of vectors with those from the model's original code.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	shared := embedding.NewShared(model)

@@ -10,7 +10,7 @@ import (
 // Dimensions is the number of a vector's values.
 const Dimensions = width
 
-// maxPieces bounds what is read of a text: about 150 words. The cost grows with them.
+// maxPieces limits the pieces that are read of a text, to about 150 words. The cost grows with their number.
 const maxPieces = 200
 
 // The sizes of the model.
@@ -23,7 +23,7 @@ const (
 	narrow   = 320
 )
 
-// branches are the convolutions: each piece is seen with its neighbors, so many in all, so many of them before it.
+// branches are the convolutions. Each combines span neighboring pieces, of which before precede the current piece.
 var branches = []struct {
 	name         string
 	span, before int
@@ -32,7 +32,7 @@ var branches = []struct {
 // tiny prevents a division by zero. The model was trained with it.
 const tiny = 1e-12
 
-// sizes has the sizes of the weights by name.
+// sizes returns the number of values of each weight by name.
 func sizes() map[string]int {
 	all := map[string]int{
 		"scale": tables, "lo": tables, "ln_g": features, "ln_b": features, "cnn_W": features * width, "cnn_b": width,
@@ -49,11 +49,11 @@ func sizes() map[string]int {
 	return all
 }
 
-// Encode gives the vector of a text. It has length 1.
+// Encode returns the vector of a text. It has length 1.
 func (m *Model) Encode(text string) []float32 {
 	w, cut := m.weights, m.pieces.cut(text)
 	gain, shift := slices.Concat(w["ln_g2"], w["ln_g3"], w["ln_g5"]), slices.Concat(w["ln_b2"], w["ln_b3"], w["ln_b5"])
-	// A row is the vector of a piece, and what each branch sees of it and its neighbors.
+	// A row has the vector of a piece, and then each branch's view of it and its neighbors.
 	seen := make([][]float32, len(cut))
 	for t, piece := range cut {
 		table, at := int(piece)%tables, int(piece)/tables*width
@@ -97,7 +97,7 @@ func (m *Model) Encode(text string) []float32 {
 	return made
 }
 
-// convolve adds what the branches see of the pieces' neighbors, in two layers.
+// convolve computes each branch's values for the pieces, in two layers.
 func (m *Model) convolve(seen [][]float32) {
 	for i, b := range branches {
 		part := func(t int) []float32 { return seen[t][width+i*branch:][:branch] }

@@ -86,8 +86,8 @@ func arrayOf(arrays fs.FS, name, kind string, size int) ([]byte, error) {
 	return data[start:], nil
 }
 
-// Shared opens a model when it is needed, and drops it when nobody uses it: it takes about 90 MB. It is safe for
-// concurrent use.
+// Shared opens a model when it is needed, and frees it when it is no longer in use: it takes about 90 MB. It is safe
+// for concurrent use.
 type Shared struct {
 	path  string
 	mutex sync.Mutex
@@ -97,7 +97,7 @@ type Shared struct {
 // NewShared shares the model of a file, which it does not read yet.
 func NewShared(path string) *Shared { return &Shared{path: path} }
 
-// Open gives the model.
+// Open returns the model.
 func (s *Shared) Open() (*Model, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Pieces with a meaning of their own: what no piece is for, and the two ends of a text.
+// Special pieces: the unknown piece, and the start and the end of a text.
 const (
 	unknownPiece = iota
 	firstPiece
@@ -20,7 +20,7 @@ const (
 // unknownPenalty is how much less likely than the least likely piece an unknown character is.
 const unknownPenalty = 10
 
-// pieces is a unigram model of the pieces that words are made of: the likeliest way to cut a text into them is taken.
+// pieces is a unigram model of word pieces: a text is cut in the likeliest way.
 type pieces struct {
 	numbers map[string]int32
 	scores  []float32
@@ -77,7 +77,7 @@ func field(data []byte) (number uint64, value, rest []byte) {
 // space stands for a blank in pieces.
 const space = "\u2581"
 
-// cut gives the numbers of the pieces of a text between its ends, at most maxPieces.
+// cut returns the numbers of a text's pieces, at most maxPieces, between the start and end pieces.
 func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {

@@ -1,5 +1,5 @@
 // Package enginetest gives tests real engines: each test gets a ClickHouse database, a Kafka topic or a Postgres
-// database of its own.
+// database that no other test uses.
 //
 // It runs a program with octavo's engine commands. It must not import any package of this module except its own
 // sub-packages, so that the tests of any package may import it. `make test` starts one set of engines for all packages

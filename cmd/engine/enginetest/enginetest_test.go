@@ -160,8 +160,7 @@ func TestMissingPackages(t *testing.T) {
 	}
 }
 
-// TestAddressesAreReserved: an address that a test has is given to nobody else, though
-// nothing listens on it.
+// TestAddressesAreReserved: an address of a test is not given to another caller, even if nothing listens on it.
 func TestAddressesAreReserved(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

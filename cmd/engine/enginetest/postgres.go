@@ -29,7 +29,7 @@ func Postgres(t testing.TB) string {
 
 // PostgresTemplate returns the URL of a new database that migrate has migrated. migrate runs once per test run and key,
 // across all test processes that share a Postgres; each test gets a copy of the result, which takes some tens of
-// milliseconds. migrate must close its connections. Every test gets the note that migrate returned.
+// milliseconds. migrate must close its connections. PostgresTemplate also returns the note that migrate returned.
 func PostgresTemplate(t testing.TB, key string, migrate func(url string) (note string, err error)) (url, note string) {
 	t.Helper()
 	base, err := postgresURL()
@@ -60,7 +60,7 @@ func cloneDatabase(t testing.TB, base, template string) string {
 }
 
 // dropDatabase ends a test's connections and drops its database. It waits for the server's own workers, such as
-// autovacuum, which it may not end.
+// autovacuum, because it has no right to end them.
 func dropDatabase(base, name string) error {
 	ctx, cancel := step()
 	defer cancel()

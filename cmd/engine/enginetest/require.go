@@ -35,8 +35,8 @@ func require(t testing.TB, err error) {
 }
 
 // Missing ends a test for which something is not installed. A plain `go test` in a fresh clone skips the test. `make
-// test` and `make test-all`, which CI runs, install everything and run the tests through package with, which sets
-// EnvRequire, so that nothing is skipped.
+// test` and `make test-all` install everything and run the tests through package with. It sets EnvRequire, so that CI
+// skips no test.
 func Missing(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv(EnvRequire) == "" {

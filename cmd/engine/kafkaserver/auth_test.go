@@ -62,7 +62,7 @@ func TestNothingWithoutThePassword(t *testing.T) {
 	}
 }
 
-// answered sends a request with an empty body and tells whether it is answered.
+// answered sends a request with an empty body and reports whether it is answered.
 func answered(t *testing.T, address string, key int16) bool {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

@@ -41,7 +41,7 @@ type Config struct {
 	CleanEvery time.Duration
 
 	fs      disk.FS // default disk.OS
-	ballast int64   // see journal.Config; far more than commits need until there is space again
+	ballast int64   // see journal.Config; far more than the commits during a shortage need
 }
 
 const (

@@ -14,8 +14,8 @@
 // sessions, quotas, ACLs or the newer group protocols, and it does not convert record batches of formats before version
 // 2.
 //
-// The log is a queue. What every group has committed is removed, except for a bounded rest. What a group has not
-// committed stays; when that reaches the log's limit, or the disk is full, produce requests are answered
+// The log is a queue. Records that every group has committed are removed, except for a limited rest. Records that a
+// group has not committed stay. When they reach the log's limit, or the disk is full, produce requests are answered
 // POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
 // so clients can tell it from a fault.
 //

@@ -93,7 +93,7 @@ func served(key, version int16) bool {
 	return false
 }
 
-// waits tells whether a request may be answered later by design.
+// waits reports whether a request may be answered later by design.
 func waits(key, version int16, body []byte) bool {
 	switch key {
 	case 1:
@@ -116,7 +116,7 @@ func FuzzProduce(f *testing.F) {
 	})
 }
 
-// makesMany tells whether a request creates thousands of partitions, for which the disk in memory is too slow.
+// makesMany reports whether a request creates thousands of partitions, for which the disk in memory is too slow.
 func makesMany(key, version int16, body []byte) bool {
 	switch key {
 	case 19:

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// maxConns limits all connections, maxStrangers those that have not logged in. At that limit, a new connection
-	// replaces the oldest one that has not logged in, so that idle connections cannot crowd out others.
+	// maxConns limits all connections. maxStrangers limits the connections before their login (strangers). At that
+	// limit, a new connection replaces the oldest stranger, so that idle connections cannot crowd out others.
 	maxConns     = 4096
 	maxStrangers = 128
-	// strangerTime bounds a login.
+	// strangerTime is the time limit of a login.
 	strangerTime = 10 * time.Second
 	// maxInFlight limits the bytes of large requests in progress.
 	maxInFlight = 256 << 20
@@ -115,7 +115,7 @@ func (s *server) admit(c *conn) bool {
 	return true
 }
 
-// forgetStranger removes a connection from the strangers: it has logged in or ended.
+// forgetStranger removes a connection from the strangers, because it has logged in or ended.
 func (s *server) forgetStranger(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ type space struct {
 	least  atomic.Int64 // bytes of the disk that must stay free
 
 	mu      sync.Mutex
-	refused bool // what was last logged
+	refused bool // the state that was last logged
 	cleaned time.Time
 }
 
@@ -55,14 +55,15 @@ func (s *space) fits(n int64) bool {
 	return s.used.Load()+n <= s.broker.cfg.MaxBytes && s.free.Load()-n >= s.least.Load()
 }
 
-// tight tells whether space is so short that committed records should be removed even below RetainBytes.
+// tight reports whether space is so short that committed records should be removed even below RetainBytes.
 func (s *space) tight() bool {
 	tenth := s.broker.cfg.MaxBytes / 10
 	return !s.fits(max(tenth, s.broker.cfg.SegmentBytes))
 }
 
-// reserved tells whether a topic is small enough to use a reserve beyond the limits. Without it, a full log would be a
-// deadlock: a sink must write dead letters for what it cannot store before it can commit, and only commits make space.
+// reserved reports whether a topic is small enough to use a reserve beyond the limits. Without it, a full log would be
+// a deadlock. Only commits make space, and before a commit a sink must write dead letters for events that it cannot
+// store.
 func (s *space) reserved(t *topic, n int64) bool {
 	share := s.broker.cfg.MaxBytes / 16
 	size := n
@@ -72,7 +73,7 @@ func (s *space) reserved(t *topic, n int64) bool {
 	return size <= share && s.used.Load()+n <= s.broker.cfg.MaxBytes+2*share && s.free.Load()-n >= s.least.Load()/2
 }
 
-// admit tells whether n bytes may be appended to a topic. If there is no space, it cleans first.
+// admit reports whether n bytes may be appended to a topic. If there is no space, it cleans first.
 func (s *space) admit(t *topic, n int64) bool {
 	if s.fits(n) {
 		return true

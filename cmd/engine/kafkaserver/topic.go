@@ -183,8 +183,8 @@ func (b *broker) create(name string, partitions int, configs map[string]string, 
 	return t, nil
 }
 
-// remove deletes a topic. Committed offsets stay: they have the topic's id, by which a group can tell that a new topic
-// of that name is another one.
+// remove deletes a topic. Committed offsets stay: they have the topic's id, by which a group recognizes that a later
+// topic of the same name is different.
 func (b *broker) remove(name string) *apiError {
 	b.making.Lock()
 	defer b.making.Unlock()

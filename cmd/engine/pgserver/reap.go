@@ -81,7 +81,7 @@ func (s *Server) killLeftovers() (int, error) {
 	return found, nil
 }
 
-// worksBelow tells whether a process is Postgres with a working directory below root. It is false for processes that
+// worksBelow reports whether a process is Postgres with a working directory below root. It is false for processes that
 // are exiting or belong to another user, whose links cannot be read.
 func worksBelow(pid int, root string) bool {
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))

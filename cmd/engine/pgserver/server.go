@@ -91,7 +91,7 @@ func (s *Server) Prepare(ctx context.Context) error {
 }
 
 // Command returns the command that runs the server. SIGINT stops it cleanly (SIGTERM would wait for clients to
-// disconnect). SIGQUIT ends it at once together with its children, so it is the signal to use for the parent's death.
+// disconnect). SIGQUIT ends it at once together with its children, so use it as the signal for the parent's death.
 func (s *Server) Command() (*exec.Cmd, error) {
 	cmd := exec.CommandContext(context.Background(), s.binary("postgres"), "-D", s.dataDir(), "-p", strconv.Itoa(s.cfg.Port),
 		// No Unix socket: its path is limited to 107 bytes, and the data directory's may be longer.
@@ -120,8 +120,8 @@ func (s *Server) url(user, password, database string) string {
 	}).String()
 }
 
-// exists tells whether the cluster was created. A cluster of another major version is an error: this binary cannot open
-// it.
+// exists reports whether the cluster was created. A cluster of another major version is an error: this binary cannot
+// open it.
 func (s *Server) exists() (bool, error) {
 	text, err := os.ReadFile(filepath.Join(s.dataDir(), "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -71,7 +71,7 @@ func TestStartGivesUpOnASilentChild(t *testing.T) {
 	stop(t, s)
 }
 
-// The child reports that it is starting for longer than a silent child may take. This needs real time.
+// The child reports ErrStarting for longer than a silent child may take to start. This needs real time.
 func TestStartWaitsForAChildThatSaysItIsStarting(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})

@@ -9,8 +9,8 @@ import (
 	reader "github.com/ledongthuc/pdf"
 )
 
-// typeset returns, of each formula, whether the renderer made mathematics of it. The document has a sheet per formula, which says
-// so in its height.
+// typeset reports, for each formula, whether the renderer made mathematics of it. The document has a sheet per formula,
+// and the sheet's height shows that.
 func typeset(t *testing.T, formulas []string) []bool {
 	t.Helper()
 	list, err := json.Marshal(formulas)
@@ -62,7 +62,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// TestFormulasAreNoCode: whatever TeX holds, the compiler is given mathematics alone, and the document is made.
+// TestFormulasAreNoCode: whatever the TeX contains, the compiler gets only mathematics, and the document is made.
 func TestFormulasAreNoCode(t *testing.T) {
 	t.Parallel()
 	formulas := []string{
@@ -78,7 +78,7 @@ func TestFormulasAreNoCode(t *testing.T) {
 			t.Errorf("%.80q is evaluated", formulas[i])
 		}
 	}
-	// These may be shown as mathematics, but must not run: the document is made, and has nothing but a sheet for each.
+	// These may be shown as mathematics, but must not be executed: the document has exactly one sheet for each.
 	typeset(t, []string{
 		`\begin{array}{c#panic()}x\end{array}`, `\text{"#panic()"}`, `\text{" #panic() "}`, `\text{\"#panic()}`, `\text{a\\"#panic()\\"}`, `\text{\}#panic()}`, `\text{#panic()}`,
 		`\operatorname{"); #panic()}`, `\operatorname{")#panic()("}`, `\operatorname{foo\}`, `\mathrm{"#panic()"}`, `\text{\#pagebreak()}`,

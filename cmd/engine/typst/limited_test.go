@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 )
 
-// TestLimited: a function has its time also where the process gets little of it, as on a busy machine, and not more of it than that.
+// TestLimited: a function gets its processor time even on a busy machine, and no more than that.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	found, err := packages.Find(packages.Config{})

@@ -33,7 +33,7 @@ var formulas string
 //go:embed limited.mjs
 var limited string
 
-// program is one module: the child may read no file of ours.
+// program is a single module, because the child cannot read our files.
 var program = strings.ReplaceAll(limited+formulas, "export function", "function") + compile
 
 // Config has the settings of a Renderer. The zero value is complete.
@@ -46,18 +46,18 @@ type Config struct {
 
 const (
 	defaultMemory = 2 << 30
-	// maxInput bounds what one document is made of. The compiler holds it all.
+	// maxInput limits the input of one document. The compiler holds all of it in memory.
 	maxInput = 256 << 20
 )
 
-// Renderer makes PDFs, each in a process of its own.
+// Renderer makes PDFs, each in a separate process.
 type Renderer struct {
 	cfg Config
 	// described holds the descriptions of the fonts. A document that reads all fonts takes a second longer.
 	described chan []byte
 }
 
-// New builds a Renderer. Whether one is installed shows when it is asked to render.
+// New builds a Renderer. A missing installation shows at the first Render.
 func New(cfg Config) *Renderer {
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = defaultMemory
@@ -70,12 +70,12 @@ func New(cfg Config) *Renderer {
 type kind int
 
 const (
-	missing kind = iota + 1 // nothing is installed that renders
+	missing kind = iota + 1 // no renderer is installed
 	refused                 // the compiler refused the input
-	memory                  // the document needs more than it may have
+	memory                  // the document needs more memory than allowed
 )
 
-// Error says why there is no PDF, in words that users may read.
+// Error is the reason why there is no PDF. Its text is for users.
 type Error struct {
 	Message string
 	kind    kind
@@ -89,10 +89,10 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause, which is not for users.
+// Unwrap returns the cause, which is not for users.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Public is the part of the error that users may read.
+// Public returns the part of the error that users may read.
 func (e *Error) Public() string { return e.Message }
 
 // Final reports whether the same input will fail again.
@@ -180,7 +180,7 @@ func (r *Renderer) run(
 		_ = cmd.Wait() // It was killed.
 		return err
 	}
-	// A broken pipe is the effect: why the child ended is the cause.
+	// A broken pipe is only the effect; the child's end is the cause.
 	ended := cmd.Wait()
 	if large.Load() {
 		return r.tooLarge(ended)
@@ -211,9 +211,9 @@ func (r *Renderer) verdict(ended error, said string) error {
 		Memory bool   `json:"memory"`
 	}
 	lines := strings.Split(strings.TrimSpace(said), "\n")
-	_ = json.Unmarshal([]byte(lines[len(lines)-1]), &report) // Something else is not a report.
+	_ = json.Unmarshal([]byte(lines[len(lines)-1]), &report) // any other output is not a report
 	cause := fmt.Errorf("%w: %s", exit, said)
-	// The runtime itself aborts if it cannot have memory.
+	// The runtime aborts if it cannot allocate memory.
 	if report.Memory || report.Error == "" && exit.Sys().(syscall.WaitStatus).Signaled() {
 		return r.tooLarge(cause)
 	}
@@ -231,8 +231,8 @@ func (r *Renderer) tooLarge(cause error) error {
 }
 
 const (
-	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts it, so it is coarse: the size of
-	// what is used is watched beside it.
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts it, so that limit is
+	// coarse, and the used memory is watched as well.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )
@@ -290,7 +290,7 @@ func (r *Renderer) command(describe bool) ([]string, error) {
 	}, nil
 }
 
-// start starts the child in namespaces of its own, or without them where the system has none for us.
+// start starts the child in its own namespaces, or without them if the system does not allow them.
 func start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if namespaces() {
@@ -305,8 +305,8 @@ func apart(attributes *syscall.SysProcAttr) {
 	attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
 }
 
-// namespaces reports whether the system lets this process make namespaces. It is tried once, with a program
-// that does not exist: the namespaces are made before it is looked for.
+// namespaces reports whether the system lets this process make namespaces. It is tried once, with a missing program:
+// the kernel makes the namespaces before it looks for the program.
 var namespaces = sync.OnceValue(func() bool {
 	cmd := exec.Command("/proc/self/exe/none")
 	cmd.Path, cmd.Err = "/proc/self/exe/none", nil
@@ -316,7 +316,7 @@ var namespaces = sync.OnceValue(func() bool {
 	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOENT)
 })
 
-// nobody is who the child is in its own eyes.
+// nobody is the child's user id within its namespace.
 const nobody = 65534
 
 // send writes the frames that compile.mjs reads.
@@ -340,7 +340,7 @@ func send(to io.Writer, input func(send func(name string, content []byte) error)
 	return err
 }
 
-// tail keeps the last of what is written.
+// tail keeps the end of the written text.
 type tail struct {
 	bytes.Buffer
 	most int

@@ -42,7 +42,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsReadable: input that tries to get at what was not sent is refused.
+// TestNothingElseIsReadable: input that tries to read other files is refused.
 func TestNothingElseIsReadable(t *testing.T) {
 	t.Parallel()
 	for _, main := range []string{
@@ -58,7 +58,7 @@ func TestNothingElseIsReadable(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded renders what takes all memory that there is.
+// TestMemoryIsBounded renders a document that would take all memory.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	small := typst.New(typst.Config{MemoryBytes: 200 << 20})
@@ -73,7 +73,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestContextEndsIt: the endless document is given up when the context ends.
+// TestContextEndsIt: rendering an endless document stops when the context ends.
 func TestContextEndsIt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

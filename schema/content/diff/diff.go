@@ -1,4 +1,5 @@
-// Package diff lines up two lists: which elements of one are still there in the other. It imports nothing of this module.
+// Package diff aligns two lists: it finds the elements of one that are still in the other. It imports nothing of this
+// module.
 package diff
 
 import "slices"

@@ -1,4 +1,4 @@
-// Package filerefs lists the files that documents name, with the conditions under which visitors see them named.
+// Package filerefs lists the files that documents name, with the conditions under which visitors see the references.
 //
 // It imports schema and its siblings only.
 package filerefs
@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// maxBytes bounds the stored form of what one document names: some 3,000 files. A file that is named beyond it is
-// shown to users only.
+// maxBytes limits the stored references of one document, to some 3,000 files. Files beyond the limit are shown to users
+// only.
 const (
 	maxBytes    = 128 << 10
 	refBytes    = 40 // and more if it names a space
@@ -29,7 +29,7 @@ type Refs struct {
 	// Branches are the conditional blocks with references in them. Each comes after the branch that it is in.
 	Branches []Branch `json:"branches,omitzero"`
 	Files    []Ref    `json:"files,omitzero"`
-	// Includes are the files of reusable contents, in whose place visitors see what is in them.
+	// Includes are the files of reusable contents, which visitors see expanded.
 	Includes []Ref `json:"includes,omitzero"`
 }
 
@@ -72,7 +72,7 @@ func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }
 
-// OfRef gives the file that a reference names, if it names one. Ids have the form of ours: other files cannot exist.
+// OfRef returns the file that a reference names, if it names one. An id of another form cannot exist.
 func OfRef(ref map[string]any) (file Ref, ok bool) {
 	id, _ := ref["file"].(string)
 	space, _ := ref["space"].(string)
@@ -143,13 +143,13 @@ func (f *finder) add(ref Ref, include bool, in *markdown.Branch) {
 	}
 }
 
-// take uses some of the bound. Nothing fits after what did not.
+// take consumes a part of the limit. After the first failure it always fails.
 func (f *finder) take(bytes int) bool {
 	f.bytes += bytes
 	return f.bytes <= maxBytes
 }
 
-// branch gives the number of a branch. Branches nest as deeply as a document has blocks, so it does not recurse.
+// branch returns the number of a branch. It iterates, because branches nest as deeply as blocks.
 func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
 	var fresh []*markdown.Branch
 	at, bytes := in, 0

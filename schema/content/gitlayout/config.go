@@ -10,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Repository is what is read: the paths of its files, and their bytes.
+// Repository is the input: the paths of its files, and their bytes.
 type Repository struct {
 	Files []File
 	Read  func(path string) ([]byte, error)
 	// Left are entries that cannot be read as files. They are never written.
 	Left []Left
-	// Fold gives equal texts for paths that cannot stand side by side; nil folds case. Writable tells whether a file
-	// can have a path; nil allows every path.
+	// Fold returns equal texts for paths that cannot coexist; nil folds case. Writable reports whether a file can have
+	// a path; nil allows every path.
 	Fold     func(path string) string
 	Writable func(path string) bool
 }
@@ -29,7 +29,7 @@ type File struct {
 	Blob string
 }
 
-// Note is about something of a repository that was not taken over as it is. Its text is for users.
+// Note describes a file or entry that was changed or left out. Its text is for users.
 type Note struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
@@ -58,18 +58,19 @@ var (
 type Layout struct {
 	// Root is the folder of the content with a slash at its end, or "" for all of the repository.
 	Root string
-	// Config, Readme and Summary are paths; those of absent files are where they would be.
+	// Config, Readme and Summary are paths, also of absent files.
 	Config, Readme, Summary string
 	HasConfig, HasSummary   bool
 	Notes                   []Note
 
-	// redirects are paths of the space, and the files that they lead to, as the configuration writes both.
+	// redirects maps paths of the space to files, both in the configuration's spelling.
 	redirects map[string]string
 
 	repository Repository
 	files      map[string]File
 	folders    map[string]bool
-	// left has why entries are no files, folded the paths of all entries and folders by their folded paths.
+	// left has the reasons why entries are no files. folded has the paths of all entries and folders by their folded
+	// paths.
 	left, folded map[string]string
 }
 
@@ -148,7 +149,7 @@ func (l *Layout) configure(c *config) error {
 
 func (l *Layout) note(path, text string) { l.Notes = append(l.Notes, Note{path, text}) }
 
-// folderOf gives a folder below another, with a slash at its end; not ok if it would be outside.
+// folderOf returns a folder below another, with a slash at its end; not ok if it would be outside.
 func folderOf(base, name string) (string, bool) {
 	clean := path.Clean(base + strings.Trim(strings.TrimSpace(name), "/"))
 	switch {
@@ -160,7 +161,7 @@ func folderOf(base, name string) (string, bool) {
 	return clean + "/", true
 }
 
-// named gives the path of a file that the configuration names, relative to the root; "" if it would be outside.
+// named returns the path of a file that the configuration names, relative to the root; "" if it would be outside.
 func (l *Layout) named(name, absent string) string {
 	if name == "" {
 		name = absent
@@ -177,7 +178,7 @@ var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"
 
-// isPage tells whether a path can be that of a page.
+// isPage reports whether a page can have a path.
 func (l *Layout) isPage(name string) bool {
 	if !strings.HasPrefix(name, l.Root) || name == l.Summary {
 		return false
@@ -185,7 +186,7 @@ func (l *Layout) isPage(name string) bool {
 	return slices.Contains(pageExtensions, strings.ToLower(path.Ext(name)))
 }
 
-// isReadme tells whether a file is the page of its folder.
+// isReadme reports whether a file is the page of its folder.
 func (l *Layout) isReadme(name string) bool {
 	return name == l.Readme || strings.EqualFold(path.Base(name), readmeName)
 }

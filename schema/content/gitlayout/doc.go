@@ -16,21 +16,21 @@
 // the file as it is.
 //
 // Relative links to files of pages, and links from the root of the content or of the repository, become references to
-// these pages, and links to other files, which then are files of the space, references to the files. A link to what is
-// no page and no file, as source code outside of the root, gets the prefix of the repository's tree if there is one. A
-// reusable content that a page includes, a file of .gitbook/includes, is a file of the space too, and so are the
-// variables of .gitbook/vars.yaml and the tags of .gitbook/tags.yaml. The `redirects` of .gitbook.yaml lead from paths
-// of the space to pages, by their ids: so they follow a page that is moved. The file itself is never written.
+// these pages, and links to other files, which then are files of the space, references to the files. Other links, for
+// example to source code outside of the root, get the prefix of the repository's tree if there is one. A reusable
+// content that a page includes, a file of .gitbook/includes, is a file of the space too, and so are the variables of
+// .gitbook/vars.yaml and the tags of .gitbook/tags.yaml. The `redirects` of .gitbook.yaml lead from paths of the space
+// to pages, by their ids: so they follow a moved page. The file itself is never written.
 //
-// An entry of the table of contents, or a name that ends with .md, may stand for what cannot be a page: an entry that
-// is left, a binary file, text that is not UTF-8 or too long, a path that nothing can be written to. Its page is kept
-// (tree.Page.Kept): the text says why and cannot be edited, and nothing is ever written to the path.
+// An entry of the table of contents, or a name that ends with .md, may belong to an unusable file. That is an entry
+// that is left, a binary file, text that is not UTF-8 or too long, or a path that cannot be written. Its page is
+// read-only (tree.Page.Kept): the text gives the reason, and nothing is ever written to the path.
 //
 // # Writing
 //
-// A file is written only if its page has changed since the last synchronisation, and then only what changed of it: the
-// line of the front matter, the heading, the blocks (markdown.Edit). References are spelled as the file spelled them.
-// A page keeps its file when it is moved or renamed. SUMMARY.md changes only in the lines of pages that are new, gone,
-// renamed or moved: comments, rules, blank lines, labels and what else stands in a line stay. New entries are written
-// as the entries next to them. Without one, it is made once the folders no longer say the same as the pages.
+// A file is written only if its page has changed since the last synchronisation, and then only its changed parts: the
+// line of the front matter, the heading, the blocks (markdown.Edit). References are spelled as the file spelled them. A
+// page keeps its file when it is moved or renamed. SUMMARY.md changes only in the lines of pages that are new, deleted,
+// renamed or moved. Comments, rules, blank lines, labels and other contents of a line stay. New entries have the style
+// of the entries next to them. Without SUMMARY.md, an export creates it once the folders no longer match the pages.
 package gitlayout

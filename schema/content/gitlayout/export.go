@@ -22,19 +22,19 @@ type Change struct {
 	Content []byte
 }
 
-// Export is what pages change in a repository.
+// Export has the changes of a repository that pages cause.
 type Export struct {
 	Changes []Change
 	// Synced is the next Base's Files.
 	Synced map[string]Synced
-	// Moved are the files that the repository has changed since the last synchronisation. Unless the export is forced, nothing
-	// else is set then.
+	// Moved lists the files that the repository has changed since the last synchronisation. Unless the export is
+	// forced, nothing else is set then.
 	Moved []string
 	// Notes name what was not written.
 	Notes []Note
 }
 
-// BlobOf is the hash under which Git knows a content.
+// BlobOf returns Git's hash of a content.
 func BlobOf(content []byte) string {
 	h := sha1.New()
 	_, _ = fmt.Fprintf(h, "blob %d\x00", len(content))
@@ -50,7 +50,7 @@ type exporter struct {
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
 	pages  []tree.Page // as a tree
-	// paths has the files of the pages that there are, keys those of all pages and entries, by id.
+	// paths has the files of the existing pages, and keys the keys of all pages and entries, by id.
 	paths, keys map[string]string
 	ids         map[string]string // of pages, by path
 	rewrite     map[string]bool   // pages whose files the repository has changed
@@ -64,9 +64,9 @@ type exporter struct {
 	failed         error
 }
 
-// Export writes pages. files gives a file of the space. Files that the repository has changed since the last synchronisation
-// stop it, or are overwritten if force is set. They do not matter if the repository has all that would be written: an export
-// whose end nobody noted can run again.
+// Export writes pages. files gives a file of the space. Files that the repository has changed since the last
+// synchronisation stop it, or are overwritten if force is set. They do not matter if the repository already has the
+// result. So an export whose end was not recorded can run again.
 func (l *Layout) Export(
 	base Base, pages []tree.Node, tools Tools, files func(id string) (string, []byte, error), force bool,
 ) (Export, error) {
@@ -104,12 +104,12 @@ func (l *Layout) Export(
 		if len(x.changes) > 0 {
 			return Export{Moved: moved}, nil
 		}
-		moved = nil // The repository has been given just what would be written.
+		moved = nil // the repository already has the result
 	}
 	return x.result(moved)
 }
 
-// moved lists the files that are not as they were.
+// moved lists the files that have changed.
 func (x *exporter) moved(entries []*Entry) []string {
 	l, moved := x.layout, map[string]bool{}
 	differs := func(name string) bool { return x.base.Files[name].Blob != l.files[name].Blob }
@@ -140,7 +140,8 @@ func eachEntry(entries []*Entry, visit func(e *Entry)) {
 	}
 }
 
-// find gives the pages the files that they had. Those that a forced export overwrites belong to the pages at their paths.
+// find assigns their previous files to the pages. A file that a forced export overwrites belongs to the page at its
+// path.
 func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) error {
 	l := x.layout
 	x.folded[l.fold(l.Summary)] = true
@@ -286,7 +287,7 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 	return nil
 }
 
-// named gives names to references that the file does not have yet: names that change do not change its lines.
+// named names the references that are new in the file. Existing lines stay the same if a name changes.
 func (x *exporter) named(original, d schema.Document) (schema.Document, error) {
 	if x.Names == nil {
 		return d, nil
@@ -308,7 +309,7 @@ func (x *exporter) named(original, d schema.Document) (schema.Document, error) {
 	}), nil
 }
 
-// note says that a file was not written.
+// note records that a file was not written.
 func (x *exporter) note(name, why string) {
 	x.notes = append(x.notes, Note{name, "the page has changes that were not written: the file " + why})
 }
@@ -321,7 +322,7 @@ func (x *exporter) text(name string) (string, bool, error) {
 	return string(text), true, err
 }
 
-// remove deletes the files of pages that are gone; those that the repository has added go with a forced export.
+// remove deletes the files of deleted pages. A forced export also deletes files that the repository has added.
 func (x *exporter) remove(entries []*Entry, all bool) {
 	gone := func(name string) {
 		if _, there := x.layout.files[name]; there && x.paths[x.ids[name]] != name {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// place gives new pages their files: in the folder of the page above, named by the slug.
+// place assigns files to new pages: in the folder of the parent page, named by the slug.
 func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 	for i := range pages {
 		p := &pages[i]
@@ -46,8 +46,8 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 	}
 }
 
-// folderOf is the folder of the repository that a page without a file is, with its slash. With a table of contents it
-// is the folder of the pages below that the slug is of.
+// folderOf returns the folder of a page without a file, with its slash. With a table of contents it is the folder of
+// the child pages that the slug comes from.
 func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	if !x.layout.HasSummary {
 		folder, is := strings.CutPrefix(x.keys[p.ID], keyPrefix)
@@ -72,7 +72,7 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	return folder, folder != "" && own && strings.HasPrefix(folder, x.layout.Root)
 }
 
-// needsFile tells whether a page has what an entry of the table of contents cannot hold.
+// needsFile reports whether a page has data that an entry of the table of contents cannot hold.
 func (x *exporter) needsFile(p *tree.Page) bool {
 	if p.Kept != "" {
 		return false // Its text says what is not there.
@@ -90,7 +90,7 @@ func changedFields(a, b *tree.Page) []pageField {
 
 const maxFileName = 60
 
-// FolderBelow gives the folder of the files of pages below a page with a file, with a slash at its end.
+// FolderBelow returns the folder of the files of pages below a page with a file, with a slash at its end.
 func FolderBelow(file string) string {
 	if strings.EqualFold(path.Base(file), readmeName) {
 		return strings.TrimSuffix(file, path.Base(file))
@@ -98,7 +98,7 @@ func FolderBelow(file string) string {
 	return strings.TrimSuffix(file, path.Ext(file)) + "/"
 }
 
-// FileName makes a name of a slug that every file system takes.
+// FileName makes a name from a slug that every file system accepts.
 func FileName(slug string) string {
 	name := []rune(tree.Slugify(slug))
 	made := strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
@@ -111,7 +111,7 @@ func FileName(slug string) string {
 // reserved are names that Windows keeps for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// free gives the first path that no entry of the repository has; the second one is numbered.
+// free returns the first path that no entry of the repository has; the second one is numbered.
 func (x *exporter) free(wanted, other string) string {
 	wanted, other = x.inFolder(wanted), x.inFolder(other)
 	taken := func(name string) bool {
@@ -127,8 +127,8 @@ func (x *exporter) free(wanted, other string) string {
 	return wanted
 }
 
-// inFolder gives the path of a new file in a folder that can be: spelled as the repository spells it, or with another
-// name if a file or what is left has the folder's. A path that is too long or too deep becomes a path below the root.
+// inFolder returns the path of a new file in a usable folder. The folder has the repository's spelling, or another name
+// if a file or an entry that is left has its name. A path that is too long or too deep becomes a path below the root.
 func (x *exporter) inFolder(name string) string {
 	l, folder := x.layout, ""
 	for _, part := range strings.Split(strings.TrimSuffix(name, path.Base(name)), "/") {
@@ -157,7 +157,7 @@ func (x *exporter) inFolder(name string) string {
 	return l.Root + path.Base(name)
 }
 
-// assetPath gives the path of a file of the space, which joins the repository if it is not in it.
+// assetPath returns the path of a file of the space. A file that is missing in the repository is added to it.
 func (x *exporter) assetPath(id string) (string, bool) {
 	if at, known := x.assets[id]; known {
 		return at, true

@@ -14,11 +14,11 @@ type contents struct {
 	item
 	// known has the key of the entry that the table has now, if any.
 	known string
-	// own, ownLabel, ownDest say that the old line has its title, its label and where it leads.
+	// own, ownLabel and ownDest mean that the old line already has its title, label and destination.
 	own, ownLabel, ownDest bool
 }
 
-// writeSummary brings the table of contents up to date, or makes one if the folders do not say what the pages are.
+// writeSummary updates the table of contents, or creates one if the folders do not match the pages.
 func (x *exporter) writeSummary(k *linker, moved []string) error {
 	l := x.layout
 	if !l.HasSummary {
@@ -65,12 +65,12 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
 		return err
 	}
-	// Old lines stand for something else next to new ones: all are written again.
+	// Old lines would have another meaning next to new ones, so all lines are written again.
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(rewrite(old, want, false))}
 	return nil
 }
 
-// compare finds what the lines of a table of contents say right although nobody knows what they were.
+// compare finds the correct lines of a table of contents without a previous state.
 func compare(old *summary, want []contents) {
 	byKey := map[string]*item{}
 	for i := range old.items {
@@ -84,7 +84,7 @@ func compare(old *summary, want []contents) {
 	}
 }
 
-// says tells whether entries are these pages.
+// says reports whether the entries match these pages.
 func (x *exporter) says(entries []*Entry, pages []tree.Page) bool {
 	if len(entries) != len(pages) {
 		return false
@@ -99,7 +99,7 @@ func (x *exporter) says(entries []*Entry, pages []tree.Page) bool {
 	return true
 }
 
-// contents lists what pages need in the table of contents.
+// contents lists the entries that pages need in the table of contents.
 func (x *exporter) contents(pages []tree.Page, depth int, parent string, k *linker) []contents {
 	var list []contents
 	grouped := false

@@ -20,8 +20,8 @@ var forms = []struct {
 	name    string
 	files   map[string]string
 	outline string
-	// edit changes the space; the line of a file that begins a pair becomes the other one. A pair without a first
-	// line is a new file.
+	// edit changes the space. Each pair has a file's line before and after the edit. A pair without a first line is a
+	// new file.
 	edit  func(t *testing.T, s *space)
 	lines map[string][2]string
 }{
@@ -292,7 +292,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// outlineOf is the outline with what links lead to and, for pages that want has a colon for, what their texts refer to.
+// outlineOf returns the outline with the targets of links. For pages with a colon in want, it includes the targets of
+// their texts' references.
 func (s *space) outlineOf(want string) string {
 	titles := map[string]string{}
 	for _, n := range s.pages {
@@ -338,7 +339,7 @@ func (s *space) outlineOf(want string) string {
 	return b.String()
 }
 
-// TestLeftOut: an import names what its pages do not show as what it is, per file.
+// TestLeftOut: an import names, per file, the constructs that its page cannot show.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{

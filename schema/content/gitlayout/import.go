@@ -13,61 +13,60 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// Synced is what a file of a repository, or an entry without a file, was at the last synchronisation.
+// Synced is the state of a repository's file, or of an entry without a file, at the last synchronisation.
 type Synced struct {
 	// Blob is the hash of the file; "" for an entry without one.
 	Blob string
-	// Page is the id of the page, File that of the file of the space; both are "" for what is neither.
+	// Page is the id of the page, and File the id of the space's file; both are "" for other files.
 	Page, File string
 }
 
-// Base is the last synchronisation: the files by their paths, entries without a file by their keys, and the pages that they were.
+// Base is the last synchronisation: the files by their paths, entries without a file by their keys, and their pages.
 type Base struct {
 	Files map[string]Synced
 	Pages []tree.Node
 }
 
-// Tools are what reading and writing pages needs besides the repository.
+// Tools are the dependencies of reading and writing pages, apart from the repository.
 type Tools struct {
-	// TreeURL is the prefix of links to what is neither page nor file; "" leaves them as they are.
+	// TreeURL is the prefix of links to targets that are neither pages nor files; "" leaves such links unchanged.
 	TreeURL string
 	Now     time.Time
 	NewID   func() string
-	// Load reads a document by its hash. Keep stores one and gives its hash.
+	// Load reads a document by its hash. Keep stores a document and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (string, error)
-	// Names gives the function that names what references of a document lead to; both may be nil.
+	// Names returns the function that names the targets of a document's references; both may be nil.
 	Names func(d schema.Document) (func(ref map[string]any) string, error)
-	// Pages are those that there are in the space. A page of the repository that was not synced before is the one of them with
-	// the same path, if there is one.
+	// Pages are the existing pages of the space. A page of the repository that was not synced before is matched with
+	// the page at the same path, if any.
 	Pages []tree.Node
-	// Known are pages and files of the space as other branches, folders and repositories had them, by their paths. A
-	// path that the last synchronisation does not have names the same page, and the same file if its blob is the
-	// same.
+	// Known has pages and files of the space by their paths in other branches, folders and repositories. A path that is
+	// missing in the last synchronisation names the same page, and the same file if its blob is equal.
 	Known map[string]Synced
-	// KeepMissing keeps the pages of the last synchronisation that have no file anymore: it was an export elsewhere, of
-	// which the repository need not have everything.
+	// KeepMissing keeps the last synchronisation's pages without a file. It is for an export to another place, because
+	// the repository may lack some of its files.
 	KeepMissing bool
-	// Progress hears of how many pages are read or written, of all; nil hears nothing.
+	// Progress is called with the number of pages that are read or written, and their total; it may be nil.
 	Progress func(done, total int)
-	// Alone leaves out what is not of this folder.
+	// Alone leaves out pages that do not belong to this folder.
 	Alone bool
 }
 
-// Asset is a file of the repository that becomes one of the space.
+// Asset is a file of the repository that becomes a file of the space.
 type Asset struct{ ID, Path string }
 
-// Content is what a repository's files are as content of a space.
+// Content is the content of a space that a repository's files make.
 type Content struct {
 	Pages []tree.Node
-	// Beside are pages of the last synchronisation that are not of this folder. Like Pages, they stay.
+	// Beside are pages of the last synchronisation that do not belong to this folder. Like Pages, they stay.
 	Beside []tree.Node
 	Assets []Asset
-	// Removed are the files of the space whose files are gone, or others by now.
+	// Removed are the files of the space whose repository files were deleted or replaced.
 	Removed []string
 	// Synced is the next Base's Files.
 	Synced map[string]Synced
-	// Redirects give the pages that paths of the space, without slashes around them, lead to unless a page is there.
+	// Redirects maps paths of the space, without slashes at the ends, to pages. A page at such a path comes first.
 	Redirects map[string]string
 	Notes     []Note
 }
@@ -77,14 +76,15 @@ type importer struct {
 	Tools
 	layout *Layout
 	base   Base
-	// was are pages by id, as they were at the last synchronisation or, if they have not been synced, as they are in the space.
+	// was has the pages by id at the last synchronisation. Pages that were not synced have their state in the space.
 	was     map[string]tree.Node
 	pageIDs map[string]string // by path
 	out     Content
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of the page above.
 	outside map[string]map[string]bool
-	// renamed tells whether the meaning of links may have changed, everywhere for all.
+	// renamed has the names with a new meaning: links with such a name may have a new target. all means that any link
+	// may.
 	renamed []string
 	all     bool
 	summary bool // the table of contents has changed
@@ -92,7 +92,7 @@ type importer struct {
 	read, count int
 }
 
-// Import reads a repository. Files that are as they were are not read again, unless what they name has changed.
+// Import reads a repository. It reads unchanged files again only if the targets of their references have changed.
 func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 	l.Notes = nil // An import may be tried again.
 	entries, err := l.Outline()
@@ -135,15 +135,15 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 	return m.out, nil
 }
 
-// same tells whether a file is as it was.
+// same reports whether a file is unchanged.
 func (m *importer) same(name string) bool {
 	synced, known := m.base.Files[name]
 	file, there := m.layout.files[name]
 	return known == there && synced.Blob == file.Blob
 }
 
-// identify gives the entries their ids: those that they had; of a file that was renamed, those under the old name; of a page
-// of the space at the same path; or new ones.
+// identify assigns ids to the entries. An entry keeps its previous id, also if its file was renamed. Otherwise it gets
+// the id of the space's page at the same path, or a new id.
 func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	gone := map[string]string{} // ids of pages whose files are gone, by blob
 	for name, synced := range m.base.Files {
@@ -208,7 +208,8 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	return ids, nil
 }
 
-// adopt looks for pages of the space that were not synced. The first page is the one of the root folder if it has its title.
+// adopt matches entries with pages of the space that were not synced. The first page matches the root folder's page if
+// their titles are equal.
 func (m *importer) adopt(
 	entries []*Entry, each func([]*Entry, func(*Entry, string), string), take func(*Entry, string),
 ) error {
@@ -242,7 +243,7 @@ func (m *importer) adopt(
 	return failed
 }
 
-// titled tells whether a file has a title.
+// titled reports whether a file has a title.
 func (m *importer) titled(e *Entry, title string) (bool, error) {
 	if _, there := m.layout.files[e.Key]; !there {
 		return false, nil
@@ -258,7 +259,7 @@ func (m *importer) titled(e *Entry, title string) (bool, error) {
 // manyRenamed is how many names may have changed before all files are read again.
 const manyRenamed = 40
 
-// compareNames finds the names whose meaning has changed since the last synchronisation.
+// compareNames finds the names with a new meaning since the last synchronisation.
 func (m *importer) compareNames() {
 	changed := func(name string) {
 		m.renamed = append(m.renamed, path.Base(name))
@@ -281,7 +282,7 @@ func (m *importer) compareNames() {
 			changed(name)
 		}
 	}
-	for name := range m.layout.files { // a file that is new, and that a page named before it was there
+	for name := range m.layout.files { // a new file that a page named before it existed
 		if _, known := m.base.Files[name]; !known && (isInclude(name) || !m.layout.isPage(name) && inFolder(name, assetFolder)) {
 			changed(name)
 		}
@@ -323,7 +324,7 @@ func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string)
 	return nil
 }
 
-// page makes the page of an entry, without its place.
+// page makes the page of an entry, without its parent and position.
 func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 	n := m.was[id]
 	synced, known := m.base.Files[e.Key]
@@ -383,7 +384,7 @@ func (m *importer) target(e *Entry) schema.Data {
 	return plain
 }
 
-// names tells whether a text has one of the names, as they are or as links write them.
+// names reports whether a text has one of the names, either plain or in the spelling of links.
 func names(text string, of []string) bool {
 	for _, name := range of {
 		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
@@ -399,7 +400,7 @@ func names(text string, of []string) bool {
 // maxLeftOut bounds the names in a note.
 const maxLeftOut = 10
 
-// noteLeftOut names what a page does not show as what it is. The file keeps it.
+// noteLeftOut names the constructs that a page cannot show. The file keeps them.
 func (m *importer) noteLeftOut(name string, d schema.Document) {
 	names := markdown.LeftOut(d)
 	if len(names) == 0 {

@@ -28,7 +28,7 @@ const (
 
 func leftWhy(why string) string { return "is left as it is: " + why }
 
-// fold gives equal texts for names that file systems without case take for one.
+// fold returns equal texts for names that file systems without case take for one.
 func (l *Layout) fold(name string) string {
 	if l.repository.Fold != nil {
 		return l.repository.Fold(name)
@@ -61,15 +61,15 @@ func (l *Layout) writable(name string) bool {
 	return utf8.ValidString(name) && (l.repository.Writable == nil || l.repository.Writable(name))
 }
 
-// has tells whether the repository has an entry that may stand for a page: a file, or what is left.
+// has reports whether the repository has an entry that may have a page: a file, or an entry that is left.
 func (l *Layout) has(name string) bool {
 	_, file := l.files[name]
 	_, left := l.left[name]
 	return file || left
 }
 
-// blocked says why a path cannot be read or written as a file; "" if it can. Files whose bytes cannot be a page are for
-// unreadable.
+// blocked returns the reason why a path cannot be read or written as a file, or "". It ignores the bytes of the file:
+// see unreadable.
 func (l *Layout) blocked(name string) string {
 	if _, there := l.files[name]; there {
 		return ""
@@ -99,8 +99,8 @@ func (l *Layout) blocked(name string) string {
 	return ""
 }
 
-// unreadable says why the bytes of a file cannot be the text of a page that is edited; "" if they can. An edit would
-// write all of the file as UTF-8.
+// unreadable returns the reason why the bytes of a file cannot be an editable page, or "". An edit would write the
+// whole file as UTF-8.
 func unreadable(text string) string {
 	switch {
 	case strings.HasPrefix(text, littleEndian), strings.HasPrefix(text, bigEndian):
@@ -119,7 +119,7 @@ const (
 	bigEndian    = "\xfe\xff"
 )
 
-// legible gives as much of an unreadable text as people can read.
+// legible returns the readable part of an unreadable text.
 func legible(text, why string) string {
 	switch why {
 	case whyEncoding:
@@ -138,13 +138,13 @@ func legible(text, why string) string {
 	return ""
 }
 
-// sentence says why a page cannot be edited. Names may have any character.
+// sentence returns the reason why a page cannot be edited. Names may have any character.
 func sentence(name, why string) string {
 	return cutText(name, maxTitle) + " cannot be edited here: it " + cutText(why, maxDescription)
 }
 
-// keep makes a page of what cannot be one: its text says why, above what people can read of the file. Edits of it are
-// refused, and its file is never written.
+// keep makes a read-only page for an unusable file. The page's text has the reason, and then the readable part of the
+// file. Edits are refused, and the file is never written.
 func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, error) {
 	file := parsePage(legible(text, why))
 	title, from := file.title(e)
@@ -173,7 +173,7 @@ func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, err
 	return n, err
 }
 
-// asSynced tells whether what stands at the path of an entry is what stood there at the last synchronization.
+// asSynced reports whether the path of an entry has the same content as at the last synchronization.
 func (m *importer) asSynced(e *Entry) bool {
 	synced, known := m.base.Files[e.Key]
 	return known && synced.Blob == m.layout.files[e.Key].Blob

@@ -23,12 +23,12 @@ func utf16LE(text string) string {
 	return b.String()
 }
 
-// kepts are entries of a table of contents that cannot be pages, each in a repository of its own.
+// kepts are entries of a table of contents that become read-only pages, each in a separate repository.
 var kepts = []struct {
 	name, path string
 	files      map[string]string
 	left       map[string]string
-	// why is in the sentence that the page shows, shows is what else it shows.
+	// why is a part of the page's sentence, and shows is the rest of its text.
 	why, shows string
 	// listed says that the file is a page without a table of contents, too.
 	listed bool
@@ -69,7 +69,8 @@ var kepts = []struct {
 		nil, "is too long for a page", "", true},
 }
 
-// TestKept: what cannot be a page says so. Its file is never written, and the export of other pages goes on.
+// TestKept: the page of an unusable file is read-only and gives the reason. Its file is never written, and other pages
+// are exported.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range kepts {
@@ -178,7 +179,7 @@ func TestKept(t *testing.T) {
 				if changed := s.push(t, "", false); len(changed) > 0 {
 					t.Errorf("exported without an edit: %v", changed)
 				}
-				// A forced export by somebody who knows nothing of it does not write it, either.
+				// A forced export without the last synchronisation does not write the file either.
 				s.files, s.left, s.base = was, c.left, Base{}
 				if changed := s.push(t, "", true); slices.Contains(changed, c.path) {
 					t.Errorf("forced: %v", changed)

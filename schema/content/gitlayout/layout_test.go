@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// space is what a space and its repository are in tests.
+// space is a space with its repository in tests.
 type space struct {
 	files     map[string]string
 	pages     []tree.Node
@@ -261,13 +261,13 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestEdits: each edit of a space changes these files, and these lines of them.
+// TestEdits: each edit of a space changes exactly these files and lines.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		edit  func(t *testing.T, s *space)
-		files map[string][2]string // what is replaced by what; "" is a new file, or one that is gone
+		files map[string][2]string // old and new text of a file; "" means a new or deleted file
 	}{
 		{"text", func(t *testing.T, s *space) { s.edit(t, "Welcome", "odd   list", "odd lists") },
 			map[string][2]string{"docs/README.md": {"*  odd   list\n*  of two\n", "- odd lists\n- of two\n"}}},
@@ -380,7 +380,8 @@ func TestRepositoriesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestFolders: without a table of contents, folders are the outline, and one is made only if they are not.
+// TestFolders: without a table of contents, the folders are the outline. An export creates a table only if they do not
+// match the pages.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{
@@ -449,8 +450,8 @@ func TestRenamedFile(t *testing.T) {
 	}
 }
 
-// TestAnyEdits compares random repositories and spaces: what is exported without an edit changes nothing, an edit of a text
-// changes one file, and what is read again is what was written.
+// TestAnyEdits compares random repositories and spaces. An export without an edit changes nothing, and an edit of a
+// text changes one file. Reading the result gives the written content.
 func TestAnyEdits(t *testing.T) {
 	t.Parallel()
 	title := rapid.StringMatching(`[A-Z][a-z*_\[\]<&]{0,6}( [a-z#]{1,4})?`)

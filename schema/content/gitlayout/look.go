@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// How a page looks, its tags, and the variables of its expressions, are read from front matter and from the files of
-// variables and tags. The files keep them: nothing in a space changes them.
+// A page's layout, its tags and its variables come from front matter and from the files of variables and tags. They are
+// read-only in the space.
 
 // settingsFolder has the files of variables and of tags.
 const settingsFolder = ".gitbook/"
@@ -28,7 +28,7 @@ const (
 // maxTags bounds the tags of a space, and of a page.
 const maxTags = 500
 
-// Tags reads the tags that pages and updates of a space can have. Nothing comes of a file that is no list.
+// Tags reads the tags that pages and updates of a space can have. A file that is not a list has none.
 func Tags(text []byte) []schema.RevisionTag {
 	tags := []schema.RevisionTag{}
 	var given []map[string]any
@@ -80,7 +80,7 @@ func tagsOf(front *markdown.FrontMatter) []tree.Tag {
 	return tags
 }
 
-// Variables reads the variables of a space: texts, numbers and flags by name. Nothing comes of a file that is no map.
+// Variables reads the variables of a space: texts, numbers and flags by name. A file that is not a map has none.
 func Variables(text []byte) schema.Data {
 	var values map[string]any
 	if len(text) > MaxVariables || yaml.Unmarshal(text, &values) != nil {
@@ -153,7 +153,7 @@ func layoutOf(front *markdown.FrontMatter) schema.Data {
 	return layout
 }
 
-// look gives a page its cover, its layout, its tags and its variables.
+// look sets the cover, the layout, the tags and the variables of a page.
 func (m *importer) look(n *tree.Node, f *pageFile, e *Entry) {
 	n.Tags = tagsOf(&f.front)
 	n.Layout, n.Variables, n.Cover = layoutOf(&f.front), variablesOf(f.front.Value("vars")), nil

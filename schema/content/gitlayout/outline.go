@@ -13,24 +13,25 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// Entry is a page as the table of contents has it.
+// Entry is a page's entry in the table of contents.
 type Entry struct {
 	// Key is the path of the file, or "//" and the titles down to an entry that has none.
 	Key  string
 	Kind string
-	// Title is the text of the entry; "" leaves it to the file. Label is shown in its place in the table of contents.
+	// Title is the text of the entry; "" means that the file has the title. Label replaces the title in the table of
+	// contents.
 	Title, Label string
 	// Link is the destination of a link, relative to the table of contents.
 	Link string
-	// Slug is the slug of a group as its heading gives it; "" leaves it to the title.
+	// Slug is the slug in a group's heading; "" means that it follows from the title.
 	Slug     string
 	Children []*Entry
 }
 
-// HasFile tells whether the entry names a file.
+// HasFile reports whether the entry names a file.
 func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
 
-// label is the label as a page has it.
+// label is the label of the page.
 func (e *Entry) label() string { return cutText(e.Label, maxLabel) }
 
 // keyPrefix begins the keys of entries without a file: no path of a repository begins with a slash.
@@ -83,7 +84,7 @@ type outliner struct {
 	// above are the entries on the way down to the last one, nil for links, which have nothing below them.
 	above []*Entry
 	seen  map[string]bool
-	// whole has the files that an entry names without an anchor. Another file is the page of the first entry that
+	// whole has the files that some entry names without an anchor. Any other file is the page of the first entry that
 	// names it.
 	whole map[string]bool
 }
@@ -210,7 +211,7 @@ func hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") || strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/")
 }
 
-// folder lists the entries of a folder. Its own page, if it has one, is left to the folder above, except at the root.
+// folder lists the entries of a folder. The parent folder lists the folder's own page, except at the root.
 func (l *Layout) folder(dir string, children map[string][]string, depth int) []*Entry {
 	names := children[dir]
 	slices.SortFunc(names, func(a, b string) int {

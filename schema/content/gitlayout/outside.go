@@ -8,14 +8,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// WithoutEntries leaves the files of a synchronisation, without the entries that have none.
+// WithoutEntries returns a synchronisation without the entries that have no file.
 func WithoutEntries(files map[string]Synced) map[string]Synced {
 	left := maps.Clone(files)
 	maps.DeleteFunc(left, func(name string, _ Synced) bool { return strings.HasPrefix(name, keyPrefix) })
 	return left
 }
 
-// Unread leaves the files of a synchronisation as if the repository had other texts of the pages by now.
+// Unread returns a synchronisation in which all pages' texts count as changed in the repository.
 func Unread(files map[string]Synced) map[string]Synced {
 	left := maps.Clone(files)
 	for name, synced := range left {
@@ -27,8 +27,8 @@ func Unread(files map[string]Synced) map[string]Synced {
 	return left
 }
 
-// putBeside finds the pages of the last synchronisation that are not of this folder: it was one of another folder, or
-// had such pages already. They stay where they are, or move up to the closest page that is still there.
+// putBeside finds the last synchronisation's pages that do not belong to this folder. They stay in place, or move up to
+// the closest existing ancestor.
 func (m *importer) putBeside(ids map[*Entry]string) {
 	if m.Alone {
 		return
@@ -75,7 +75,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 	}
 }
 
-// paths gives the files of the pages of the last synchronisation, and the keys of pages without a file.
+// paths returns the files of the pages of the last synchronisation, and the keys of pages without a file.
 func (m *importer) paths() map[string]string {
 	at := map[string]string{}
 	for _, files := range []map[string]Synced{m.Known, m.base.Files} {
@@ -88,12 +88,12 @@ func (m *importer) paths() map[string]string {
 	return at
 }
 
-// ofFolder tells whether a page would be one of this folder, if the folder still had it.
+// ofFolder reports whether a page, if it still existed, would belong to this folder.
 func (m *importer) ofFolder(name string) bool {
 	return name != "" && (strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, m.layout.Root))
 }
 
-// leaveOutside leaves out the pages that other folders of the repository have. Pages of this folder below them move up.
+// leaveOutside leaves out the pages of other folders of the repository. Pages of this folder below them move up.
 func (x *exporter) leaveOutside(pages []tree.Node) []tree.Node {
 	mine := map[string]bool{}
 	for _, synced := range x.base.Files {

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// pageFile is the file of a page in its parts. All but the marks of the encoding is text with line feeds.
+// pageFile has the parts of a page's file. All parts except the encoding's marks are text with line feeds.
 type pageFile struct {
 	mark     string // a byte order mark
 	original string // without it
@@ -78,7 +78,7 @@ func (f *pageFile) findHeading() {
 	}
 }
 
-// titleFrom says where the title of a page is.
+// titleFrom is the source of a page's title.
 type titleFrom int
 
 const (
@@ -145,7 +145,7 @@ func textField(name string, longest int, of func(*tree.Page) *string, ok func(st
 			text, _ := front.Text(name)
 			text = content.Clean(strings.ToValidUTF8(text, "\ufffd"))
 			if utf8.RuneCountInString(text) > longest || ok != nil && !ok(text) {
-				return // The file keeps what the page cannot have.
+				return // the file keeps values that the page cannot have
 			}
 			*of(p) = text
 		},
@@ -174,7 +174,7 @@ var pageFields = []pageField{
 	flagField("noRobotsIndex", func(p *tree.Page) *bool { return &p.NoRobotsIndex }),
 }
 
-// readInto gives a page its attributes.
+// readInto sets the attributes of a page.
 func (f *pageFile) readInto(p *tree.Page, entry *Entry) {
 	p.Title, _ = f.title(entry)
 	p.LinkTitle = entry.label()
@@ -196,7 +196,7 @@ func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err
 	return d, false, err
 }
 
-// change sets the attributes that differ. entries says that titles are in the table of contents too.
+// change sets the attributes that differ. entries means that titles are also in the table of contents.
 func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 	none := len(f.front.Names()) == 0
 	for _, field := range pageFields {
@@ -271,7 +271,7 @@ func (f *pageFile) setBody(title string, d schema.Document) {
 	}
 }
 
-// text is the file.
+// text returns the whole file.
 func (f *pageFile) text() string {
 	return f.mark + markdown.KeepEnds(f.original, f.front.Join(f.imports+f.lead+f.heading+f.rest))
 }

@@ -29,8 +29,8 @@ func slugOf(l *Layout, e *Entry) string {
 	return "readme"
 }
 
-// arrange gives siblings their slugs and positions. Earlier siblings keep their slugs and positions, if the order lets
-// them. used are the slugs of siblings outside of this folder.
+// arrange assigns slugs and positions to siblings. Existing siblings keep theirs if the order allows. used are the
+// slugs of siblings outside of this folder.
 func arrange(
 	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
 ) {
@@ -68,7 +68,7 @@ func arrange(
 	}
 }
 
-// ordered tells whether siblings are in order already. Two sides may have added pages at one position: then their ids
+// ordered reports whether siblings are in order already. Two sides may have added pages at one position: then their ids
 // count.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {
@@ -94,10 +94,11 @@ func numbered(slug string, number int) string {
 	return slug + suffix
 }
 
-// maxPosition bounds the positions that are kept: where pages were put between others again and again, all get new ones.
+// maxPosition limits the length of kept positions. After very many inserts at one place, all siblings get new
+// positions.
 const maxPosition = 64
 
-// fill replaces as few positions as possible so that all are in order; "" is none yet.
+// fill replaces as few positions as possible so that all are in order; "" means no position yet.
 func fill(positions []string) {
 	keep := increasing(positions)
 	next := make([]string, len(positions)+1) // the first position that is kept, from an index on

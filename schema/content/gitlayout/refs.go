@@ -16,10 +16,10 @@ import (
 type linker struct {
 	layout  *Layout
 	treeURL string
-	// page and file give the id of what is at a path.
+	// page and file return the id of the page or file at a path.
 	page func(path string) (id string, ok bool)
 	file func(path string) (id string, ok bool)
-	// pagePath and filePath give the path of what has an id.
+	// pagePath and filePath return the path of the page or file with an id.
 	pagePath, filePath func(id string) (path string, ok bool)
 }
 
@@ -28,7 +28,7 @@ var mediaExtensions = []string{
 	".avif", ".bmp", ".gif", ".ico", ".jpeg", ".jpg", ".mov", ".mp3", ".mp4", ".ogg", ".pdf", ".png", ".svg", ".tif", ".tiff", ".wav", ".webm", ".webp", ".zip",
 }
 
-// isAsset tells whether a file becomes a file of the space once a page names it.
+// isAsset reports whether a file becomes a file of the space once a page names it.
 func (k *linker) isAsset(target string) bool {
 	if _, there := k.layout.files[target]; !there || k.layout.isPage(target) || target == k.layout.Summary || target == k.layout.Config {
 		return false
@@ -37,16 +37,16 @@ func (k *linker) isAsset(target string) bool {
 	return media || k.treeURL == "" && strings.HasPrefix(target, k.layout.Root)
 }
 
-// inFolder tells whether a file is below a folder with this name, wherever that is.
+// inFolder reports whether a file is below a folder with this name, wherever that is.
 func inFolder(name, folder string) bool { return strings.Contains("/"+name, "/"+folder) }
 
-// isInclude tells whether a file is a reusable content.
+// isInclude reports whether a file is a reusable content.
 func isInclude(name string) bool {
 	return inFolder(name, includeFolder) && strings.EqualFold(path.Ext(name), ".md")
 }
 
-// resolve finds what a link of a file leads to. A link that begins with a slash is relative to the root of the
-// content, or of the repository if it names a file there.
+// resolve finds the target of a link in a file. A link that begins with a slash is relative to the root of the content,
+// or of the repository if it names a file there.
 func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	rooted, fromRoot := strings.CutPrefix(link, "/")
 	if !fromRoot || strings.HasPrefix(rooted, "/") {
@@ -67,7 +67,7 @@ func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	return target, fragment, ok
 }
 
-// read gives what a reference of a file means in the space; nil leaves it as it is.
+// read converts a file's reference to a reference in the space; nil leaves it unchanged.
 func (k *linker) read(from string, ref map[string]any) map[string]any {
 	var link string
 	switch ref["kind"] {
@@ -114,7 +114,7 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	return nil
 }
 
-// withExtension finds the page that a link without an extension names, as the links of site generators do.
+// withExtension finds the page of a link without an extension, as site generators write links.
 func (k *linker) withExtension(target string) string {
 	for _, ext := range pageExtensions {
 		if _, ok := k.page(target + ext); ok {
@@ -166,7 +166,7 @@ func valid(ref map[string]any) map[string]any {
 	return ref
 }
 
-// toSpace gives the document of a file with references to pages and files of the space.
+// toSpace returns the document of a file with references to pages and files of the space.
 func (k *linker) toSpace(from string, d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any { return k.read(from, ref) })
 }
@@ -174,7 +174,8 @@ func (k *linker) toSpace(from string, d schema.Document) schema.Document {
 // spellings are the ways in which a file wrote its references, by what they mean, in their order.
 type spellings map[string][]map[string]any
 
-// toFile gives the document with references as a file writes them: as it wrote them before, if original has them.
+// toFile returns the document with references in the file's spelling: the previous spelling, if original has the
+// reference.
 func (k *linker) toFile(from string, original, d schema.Document) schema.Document {
 	links, blocks := spellings{}, spellings{}
 	markdown.MapRefs(original, func(ref map[string]any) map[string]any {
@@ -195,7 +196,7 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		means := ref
 		if own := k.ownAnchor(from, ref); own != nil {
-			means = own // A text that no client has written has the file's own form.
+			means = own // a text that no client has written has the file's form
 		}
 		if spelled := links.next(means); spelled != nil {
 			return spelled
@@ -204,7 +205,8 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	})
 }
 
-// ownAnchor gives what a link to an anchor of the file itself means in the space, or nil for another reference.
+// ownAnchor converts a link to an anchor of the same file to a reference in the space. It returns nil for other
+// references.
 func (k *linker) ownAnchor(from string, ref map[string]any) map[string]any {
 	link, _ := ref["url"].(string)
 	anchor, own := strings.CutPrefix(link, "#")
@@ -223,7 +225,7 @@ func meaning(ref map[string]any) string {
 	return string(text)
 }
 
-// next gives the spellings of a meaning in their order, and the last one from then on.
+// next returns the next spelling of a meaning, and finally the last one repeatedly.
 func (s spellings) next(ref map[string]any) map[string]any {
 	key := meaning(ref)
 	list := s[key]

@@ -61,8 +61,8 @@ func spell(t *rapid.T, from, to string) string {
 	return link + rapid.SampledFrom([]string{"", "", "#one", "#own"}).Draw(t, "fragment")
 }
 
-// TestAnyReferences: whatever form references are read in, written back they are no change of a file, and an edit of
-// a paragraph changes its line.
+// TestAnyReferences: references can be read in any form and written back without a change of the file. An edit of a
+// paragraph changes only its line.
 func TestAnyReferences(t *testing.T) {
 	t.Parallel()
 	names := []string{

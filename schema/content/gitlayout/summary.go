@@ -17,13 +17,13 @@ const (
 	itemRule
 )
 
-// item is a line of a table of contents that means something.
+// item is a meaningful line of a table of contents.
 type item struct {
 	kind        itemKind
 	depth       int
 	title, dest string
 	slug, label string // the id of a heading, and the title of an entry's link
-	// line is the index of its line, and level the depth of its entry, as what is above it has one.
+	// line is the index of its line, and level the depth of its entry.
 	line, level int
 	// key is the key of its entry, and parent the key of the entry or group above.
 	key, parent string

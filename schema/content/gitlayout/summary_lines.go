@@ -15,27 +15,28 @@ import (
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old item of what keeps its place, and from the old item of what is there already, by index in want.
+	// stays has the old items of entries that keep their place, and from the old items of all existing entries, by
+	// index in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
 	out   []string
 	// next is the first old line that is not written yet.
 	next int
-	// fresh says that the last line written is no old one.
+	// fresh means that the last written line is new.
 	fresh bool
 	// above has the last line of each depth below one parent, in the order of the result.
 	above []entryForm
 	end   string
 }
 
-// newParent is the parent of an item below what the table does not have yet.
+// newParent is the parent of items below an entry that the table does not have yet.
 const newParent = "new"
 
 // entryForm is how a line of an entry begins.
 type entryForm struct{ indent, bullet string }
 
-// rewrite writes the table of contents. Old lines are used for what is there, if reuse is set.
+// rewrite writes the table of contents. If reuse is set, existing entries keep their old lines.
 func rewrite(old *summary, want []contents, reuse bool) string {
 	w := &rewriter{
 		old: old, want: want, stays: map[int]*item{}, from: map[int]*item{}, items: map[int]*item{}, end: "\n",
@@ -98,7 +99,7 @@ func rewrite(old *summary, want []contents, reuse bool) string {
 	return strings.Join(w.out, "")
 }
 
-// copy writes the old lines up to one, without items that are not there, and without rules where none may be.
+// copy writes the old lines before an index, without deleted items and without rules in invalid places.
 func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 	for ; w.next < to; w.next++ {
 		line := w.old.lines[w.next]
@@ -219,7 +220,7 @@ func (w *rewriter) ruleAhead(i int) int {
 	return -1
 }
 
-// loose reports whether the entry just written and the old one behind it have a blank line between them.
+// loose reports whether a blank line separates the written entry and the old entry after it.
 func (w *rewriter) loose() bool {
 	return !w.blank() && w.next > 0 && w.looseBehind(w.next-1)
 }
@@ -234,7 +235,7 @@ func (w *rewriter) looseBehind(line int) bool {
 	return at > line+1 && entry(line) && entry(at)
 }
 
-// remember notes how the entries of a depth are written. A heading and a rule end all lists.
+// remember records the style of the entries of a depth. A heading and a rule end all lists.
 func (w *rewriter) remember(depth int, line string) {
 	text, _ := cutEnd(line)
 	found := entryLine.FindStringSubmatch(text)
@@ -330,7 +331,7 @@ func (w *rewriter) formOf(it *item) entryForm {
 
 var numberBullet = regexp.MustCompile(`^(\d+)([.)])$`)
 
-// following is the form of the entry behind one: a number goes on.
+// following returns the form of the next entry: a number is incremented.
 func (f entryForm) following() entryForm {
 	if found := numberBullet.FindStringSubmatch(f.bullet); found != nil {
 		n, _ := strconv.Atoi(found[1])

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// marksOfText are how a case shows what an editor of it would not see.
+// marksOfText are visible marks for characters of a case that an editor does not show.
 var marksOfText = strings.NewReplacer("␍", "\r", "\n␄\n", "", "␄\n", "", "␄", "")
 
 // TestSummary: an edit of the space changes these lines of the table of contents, and no other.
@@ -247,7 +247,7 @@ func TestOtherLinesStay(t *testing.T) {
 				kept = append(kept, line)
 			}
 		}
-		if what == "move" { // Which of two lines has moved, nobody knows.
+		if what == "move" { // it is undefined which of two lines has moved
 			slices.Sort(got)
 			slices.Sort(kept)
 		}

@@ -1,5 +1,5 @@
-// Package includes knows reusable contents: Markdown files that blocks of documents name, in whose place readers see what is in them.
-// Contents do not include others: such blocks stay.
+// Package includes handles reusable contents: Markdown files that blocks of documents name. Readers see the contents
+// instead of the blocks. Contents do not include others: such blocks stay.
 //
 // It imports schema and its siblings only.
 package includes
@@ -13,15 +13,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// The bounds of reusable contents in one document, which has [schema.MaxDocumentNodes] with them. A block beyond them stays as it is,
-// as does one whose content is not there.
+// The bounds of reusable contents in one document, which has [schema.MaxDocumentNodes] with them. A block beyond them
+// stays unchanged, and so does a block whose content is missing.
 const (
 	maxNamed         = 100
 	MaxBytes         = 64 << 10 // of one, as Markdown
 	MaxExpandedBytes = 256 << 10
 )
 
-// Path is where the links of a reusable content lead from: its file is in the folder .gitbook/includes.
+// Path is the base of a reusable content's relative links: its file is in the folder .gitbook/includes.
 const Path = ".gitbook/includes/content"
 
 // Block is the type of the blocks that name a content.
@@ -41,7 +41,7 @@ func named(nodes []schema.Node, ids []string) []string {
 	return ids
 }
 
-// Name gives the file of the content that a block names, if it is such a block.
+// Name returns the file of the content that a block names, if it is such a block.
 func Name(n *schema.Node) (id string, ok bool) {
 	if n.Type != Block {
 		return "", false
@@ -52,7 +52,7 @@ func Name(n *schema.Node) (id string, ok bool) {
 	return id, ok && !elsewhere
 }
 
-// Replace returns the blocks with contents in the place of those that name one. nodes stay as they are.
+// Replace returns the blocks, with contents instead of the blocks that name one. It does not change nodes.
 func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool)) []schema.Node {
 	if nodes == nil {
 		return nil
@@ -71,7 +71,7 @@ func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool
 	return with
 }
 
-// Read reads the file of a reusable content. A file may be something else altogether: then it is none.
+// Read reads the file of a reusable content. It returns not ok for any other file.
 func Read(file []byte) (d schema.Document, ok bool) {
 	if !utf8.Valid(file) {
 		return d, false

@@ -46,8 +46,8 @@ func chosenAnchor(n *schema.Node) string {
 	return ""
 }
 
-// assignAnchors gives every anchored block an anchor that is unique in the document. Those that it has come first, whatever
-// their place: a link may lead to them.
+// assignAnchors assigns a unique anchor to every anchored block. Existing anchors come first, wherever they are,
+// because a link may lead to them.
 func assignAnchors(nodes []schema.Node) {
 	taken := map[string]bool{}
 	anchored := func(visit func(n *schema.Node)) {
@@ -91,7 +91,7 @@ func validAnchor(anchor string) bool {
 	})
 }
 
-// anchorText makes an anchor of what a reader sees of the block.
+// anchorText makes an anchor from the visible text of the block.
 func anchorText(n *schema.Node) string {
 	text := content.InlineText(n.Nodes)
 	if !content.HoldsText(n) {

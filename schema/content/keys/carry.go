@@ -16,19 +16,20 @@ const (
 	maxWords = 128
 )
 
-// How much two blocks must have in common to be the same block, edited. Blocks of one type that stand alone between their
-// neighbors are the same whatever they say.
+// The least similarity of two blocks that count as one edited block. Blocks of one type that are alone between their
+// neighbors always count as one.
 const (
 	similarType   = 0.3
 	similarFamily = 0.5
 )
 
-// carrier takes keys from the blocks of one document to those of the next.
+// carrier carries keys from the blocks of one document to the blocks of the next.
 type carrier struct {
 	*assignment
 	// byKey has the blocks of the document before.
 	byKey map[string]*schema.Node
-	// taken has blocks of the document before that have a partner, done blocks of the document that have one.
+	// taken has the blocks of the previous document with a partner, and done the blocks of this document with a
+	// partner.
 	taken, done map[*schema.Node]bool
 	hashes      map[*schema.Node]Hash
 	words       map[*schema.Node][]uint64
@@ -120,7 +121,7 @@ func (c *carrier) adopt(was, is *schema.Node) {
 	walk(was.Fragments, below)
 }
 
-// pair takes the key and the anchor of the block that was edited, and goes on below.
+// pair takes over the key and the anchor of the edited block, and continues with its children.
 func (c *carrier) pair(was, is *schema.Node) {
 	c.taken[was], c.done[is] = true, true
 	if is.Object == schema.ObjectBlock && is.Key == "" && !c.settled[was.Key] {
@@ -191,7 +192,7 @@ func alone(list []*schema.Node, at int) bool {
 	})
 }
 
-// Family is the type of a block, or what it has in common with types that it is easily turned into.
+// Family returns the type of a block, or the common name of types that are easily converted to each other.
 func Family(n *schema.Node) string {
 	switch {
 	case n.Type == "paragraph", strings.HasPrefix(n.Type, "heading-"):
@@ -263,7 +264,7 @@ func collectWords(n *schema.Node, words *[]uint64) {
 	}
 }
 
-// moved pairs blocks that are equal but stand elsewhere.
+// moved pairs equal blocks at different places.
 func (c *carrier) moved(before, after []schema.Node) {
 	left := map[Hash][]*schema.Node{}
 	c.unpaired(before, c.taken, func(n *schema.Node) {

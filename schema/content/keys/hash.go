@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Hash names what a node says.
+// Hash identifies the content of a node.
 type Hash [sha256.Size]byte
 
 // encoding has the alphabet of ids.

@@ -11,10 +11,10 @@ import (
 // keyLength is the length of the keys made here: 50 bits, for at most schema.MaxDocumentNodes blocks.
 const keyLength = 10
 
-// Assign gives every block of the document a key that is unique in it, and every block with an anchor its anchor. It keeps
-// what the document has, if it is unique and well formed. The rest comes from before, the document that this one replaces, if
-// there is one: a block that is still there keeps its key and its anchor, and an edited one keeps them as well. New blocks get
-// keys derived from their content, so the same text over the same document gives the same result.
+// Assign gives every block of the document a key that is unique in it, and every block with an anchor its anchor. It
+// keeps the document's own keys and anchors if they are unique and well formed. The others come from before, the
+// document that this one replaces, if there is one: unchanged and edited blocks keep their keys and anchors. New blocks
+// get keys derived from their content, so the same text over the same document gives the same result.
 //
 // It changes the document in place, but neither its maps nor before.
 func Assign(d *schema.Document, before *schema.Document) {
@@ -62,9 +62,9 @@ func complete(nodes []schema.Node, used, anchors map[string]bool) bool {
 
 // assignment is a document while it gets its keys.
 type assignment struct {
-	// used has the keys that are taken: those of the document and those of the one before.
+	// used has the keys of the document and of the previous document.
 	used map[string]bool
-	// settled has the keys that nodes of the document have: those that it came with, and those carried over.
+	// settled has the final keys of the document's nodes: its own keys, and the carried keys.
 	settled map[string]bool
 	// count is how many keys were derived from a hash.
 	count map[Hash]int
@@ -90,7 +90,7 @@ func (a *assignment) settle(key string) {
 	}
 }
 
-// reserve keeps keys of the document before from being derived again for another block.
+// reserve prevents keys of the previous document from being derived again for another block.
 func (a *assignment) reserve(nodes []schema.Node) {
 	walk(nodes, func(n *schema.Node) {
 		if n.Key != "" {

@@ -211,7 +211,7 @@ func encode(d schema.Document) string {
 	return string(text)
 }
 
-// TestSameTextSameDocument: what is written again unchanged is the same document, also after edits moved keys around.
+// TestSameTextSameDocument: writing a text again unchanged gives the same document, even after edits that moved keys.
 func TestSameTextSameDocument(t *testing.T) {
 	t.Parallel()
 	block := rapid.SampledFrom([]string{

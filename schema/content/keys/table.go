@@ -97,7 +97,7 @@ func (t table) columnHash(id string) Hash {
 	return hashValue(nameless)
 }
 
-// names says how a table's ids, the names of its fragments and its order are called elsewhere. What is not in it keeps its name.
+// names maps a table's ids, its fragments' names and its order to new names. Missing entries keep their names.
 type names struct {
 	columns, rows, fragments, order map[string]string
 }
@@ -218,8 +218,8 @@ func canonicalTable(n *schema.Node) schema.Node {
 	return renamed
 }
 
-// table gives a table that has no key of its own the ids of the one that it replaces: of its columns, its records and the
-// fragments of its cells. Readers of Markdown number them, so a new row would rename all rows below it.
+// table gives a table without a key the ids of the table that it replaces: of its columns, its records and its cells'
+// fragments. Readers of Markdown number them, so a new row would rename all rows below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)
@@ -281,7 +281,7 @@ func free(prefix string, of Hash, used map[string]bool) string {
 	return name
 }
 
-// pairColumns returns for each column the index of the old one that it was. Columns between two that stayed are the same if
+// pairColumns returns, for each column, the index of its old column. Columns between two that stayed are the same if
 // there are as many.
 func (c *carrier) pairColumns(old, t table) []int {
 	hashes := func(t table) []Hash {
@@ -301,7 +301,7 @@ func (c *carrier) pairColumns(old, t table) []int {
 	})
 }
 
-// pairRows returns for each row the index of the old one that it was: the equal one, else the one with the most equal cells.
+// pairRows returns, for each row, the index of the equal old row, or of the old row with the most equal cells.
 func (c *carrier) pairRows(old, t table, columns []int) []int {
 	var ids, olds []string
 	for j, at := range columns {
@@ -374,7 +374,8 @@ func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	return pairs
 }
 
-// order keeps the order of the rows that stayed and puts new ones between them. If that is not possible, it counts anew.
+// order keeps the order of the rows that stayed and puts new ones between them. If that is not possible, it numbers all
+// rows again.
 func (c *carrier) order(old, t table, rows []int, to names) {
 	last, ok := "", true
 	for j, id := range t.rows {

@@ -111,7 +111,7 @@ func (m *merger) shell(key, slot string) schema.Node {
 	return mine
 }
 
-// own merges what a block on both sides says by itself.
+// own merges the own data of a block that is on both sides, without its children.
 func (m *merger) own(key string) schema.Node {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
 	if was == nil {
@@ -193,8 +193,8 @@ func (m *merger) text(key string, base, ours, theirs []schema.Node) []schema.Nod
 	return ours
 }
 
-// objects has the members of data that are objects of independent members. Other objects are values: mixing two references
-// would make one that nobody wrote. A * is any name.
+// objects has the members of data that are objects of independent members. Other objects are values, because a mix of
+// two references would be a reference that nobody wrote. A * is any name.
 var objects = map[string]bool{
 	"data.view": true, "data.view.columnWidths": true, "data.definition": true, "data.definition.*": true, "data.values": true,
 	"data.props": true,

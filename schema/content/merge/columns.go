@@ -7,8 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// restoreColumns decides about columns that one side deleted and that cells of the result still have: cells of a record that
-// the other side added, or that were kept. The cells go with the column, or the column comes back.
+// restoreColumns decides about columns that one side deleted although cells of the result still have them. Such cells
+// belong to records that the other side added, or that were kept. Either the cells are deleted with the column, or the
+// column is restored.
 func (m *merger) restoreColumns(key string, n *schema.Node) {
 	m.restoreCells(key, n)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -16,7 +17,7 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 		block, path := blockOf(key, "definition."+column)
 		mine, other := m.ours.column(key, column), m.theirs.column(key, column)
 		if m.stray(m.ours, key, column) || m.stray(m.theirs, key, column) {
-			continue // A side had cells without the column: they are no part of this.
+			continue // a side had cells without the column already, which do not count
 		}
 		take, _ := m.conflicts.decide(Conflict{
 			Kind: KindDelete, Block: block, Path: path, Base: m.base.column(key, column), Ours: mine, Theirs: other,

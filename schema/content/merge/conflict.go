@@ -17,22 +17,23 @@ import (
 
 // The kinds of conflicts.
 const (
-	// KindEdit: both sides changed the same value in different ways.
+	// KindEdit means that both sides changed the same value in different ways.
 	KindEdit = "edit"
-	// KindDelete: one side deleted what the other changed, or added something to.
+	// KindDelete means that one side deleted a thing that the other side changed or added to.
 	KindDelete = "delete"
-	// KindPlace: both sides moved the same thing to different places, or added it there.
+	// KindPlace means that both sides moved the same thing to different places, or added it there.
 	KindPlace = "place"
-	// KindCycle: after both sides' moves, pages would be below each other.
+	// KindCycle means that both sides' moves together would put pages below each other.
 	KindCycle = "cycle"
-	// KindParent: a page would be where the merged tree allows none: below a link, a group below a page, or too deep.
+	// KindParent means that the merged tree cannot have the page there: below a link, a group below a page, or too
+	// deep.
 	KindParent = "parent"
-	// KindSlug: two pages would have the same path.
+	// KindSlug means that two pages would have the same path.
 	KindSlug = "slug"
-	// KindSize: the merged content would have more pages than allowed.
+	// KindSize means that the merged content would have more pages than allowed.
 	KindSize = "size"
-	// KindDocument: the parts could be merged, but the whole would not be a document; or both sides added the page,
-	// with different documents.
+	// KindDocument means that the merged parts would not be a valid document, or that both sides added the page with
+	// different documents.
 	KindDocument = "document"
 )
 
@@ -44,11 +45,11 @@ func Kinds() []string {
 // FieldDocument is the field of a page whose conflicts are those of its document.
 const FieldDocument = "document"
 
-// Conflict is something that a merge cannot decide. Base, Ours and Theirs are the versions of what it is about; nil is an
-// absent one. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
+// Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are its versions; nil means an absent
+// version. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
 // versions of one place are blocks too: records, items and lines in a block of their own, several blocks a document.
 type Conflict struct {
-	// ID is the same whenever a merge meets the same versions of the same thing.
+	// ID is stable: the same versions of the same thing always have the same ID.
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
 	// Page is the page's id, Field the member of it. Pages are all pages that a conflict of places is about.
@@ -87,7 +88,8 @@ type Place struct {
 	Position string `json:"position,omitempty"`
 }
 
-// Choices are the choices made so far, by the id of the conflict. Those for conflicts that a merge no longer meets are ignored.
+// Choices are the choices made so far, by the id of the conflict. Choices for conflicts that no longer occur are
+// ignored.
 type Choices map[string]Choice
 
 // Open returns the conflicts that nobody has resolved.
@@ -261,7 +263,7 @@ type conflicts struct {
 	listed  map[string]bool
 }
 
-// decide reports a conflict. It returns what to take, and the value if that is the choice.
+// decide reports a conflict. It returns the side to take, and the value if the choice is a value.
 func (l *conflicts) decide(c Conflict) (take string, value any) {
 	c.Page = l.page
 	if c.Page != "" && c.Field == "" {
@@ -270,7 +272,8 @@ func (l *conflicts) decide(c Conflict) (take string, value any) {
 	return l.add(c)
 }
 
-// add decides a conflict. One that is met again, as a cycle is when choices are against each other, is decided alike and listed once.
+// add decides a conflict. A conflict that occurs again, like a cycle after contradictory choices, gets the same
+// decision and is listed once.
 func (l *conflicts) add(c Conflict) (take string, value any) {
 	c.ID = idOf(c)
 	take = TakeOurs
@@ -287,7 +290,7 @@ func (l *conflicts) add(c Conflict) (take string, value any) {
 	return take, value
 }
 
-// idOf derives the id of a conflict from what it is about and from its versions.
+// idOf derives the id of a conflict from its subject and its versions.
 func idOf(c Conflict) string {
 	return schema.DerivedID(canonicalJSON([]any{c.Kind, c.Page, c.Field, c.Pages, c.Block, c.Path, c.Base, c.Ours, c.Theirs}))
 }

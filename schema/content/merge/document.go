@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// Documents merges two documents that were made of one. Blocks are the same if they have the same key; those without are
-// paired as keys.Assign pairs them. Of what both sides changed differently, the result has what the choices say, else ours.
-// The result has all keys, unless it is one of the two sides unchanged.
+// Documents merges two documents that were made of one. Blocks are the same if they have the same key; those without
+// are paired as keys.Assign pairs them. Where the sides differ, the result follows the choices, and otherwise ours. The
+// result has all keys, unless it is one of the two sides unchanged.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
@@ -44,17 +44,18 @@ func mergeDocuments(l *conflicts, base, ours, theirs schema.Document) schema.Doc
 type merger struct {
 	conflicts          conflicts
 	base, ours, theirs *side
-	// dead has the blocks that are not in the result, replaced what a choice puts in the place of others.
+	// dead has the blocks that are not in the result. replaced has the values that choices put in the place of blocks.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
-	// settled has the blocks that one side put others in the place of, and that stay. Bare ones have nothing instead.
+	// settled has the blocks that one side replaced by others and that stay. Bare blocks have no replacement.
 	settled, bare map[string]bool
 	// lists has the blocks of the result by their place, in order.
 	lists map[spot][]string
 	// anchors has the anchors of ours by the block they lead to.
 	anchors map[string]string
 	emitted int // the blocks of the result that were made
-	// kept has the texts that stay although a side deleted them. compared counts the blocks looked for in such texts.
+	// kept has the texts that stay although a side deleted them. compared counts the blocks that were compared with
+	// such texts.
 	kept     map[*side]*passage
 	compared int
 }
@@ -133,8 +134,8 @@ func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, 
 	return merged, len(ours.Problems(""))+len(theirs.Problems("")) > 0 // The problems are older than this merge.
 }
 
-// deletions decides about the blocks that one side deleted: they are gone unless the other changed them, moved them elsewhere
-// or put something into them. Only the topmost block makes a conflict.
+// deletions decides about the blocks that one side deleted. They are deleted unless the other side changed them, moved
+// them or added blocks to them. Only the topmost block makes a conflict.
 func (m *merger) deletions(deleter, other *side, whose string) {
 	var visit func(key string)
 	visit = func(key string) {
@@ -150,7 +151,7 @@ func (m *merger) deletions(deleter, other *side, whose string) {
 	}
 }
 
-// survivors visits what is below the deleted block on the other side, but not below it on the deleter's.
+// survivors visits the blocks that are below the deleted block on the other side, but not on the deleter's side.
 func (m *merger) survivors(key string, deleter, other *side, visit func(key string)) {
 	other.below(key, func(child string) {
 		if deleter.blocks[child] != nil {
@@ -207,7 +208,7 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 		case edited:
 		case deleter.blocks[child] == nil:
 			edited = m.edited(child, deleter, other)
-		default: // The deleter has it elsewhere. Was it there before?
+		default: // The deleter has it elsewhere, so check whether it was there before.
 			was := m.base.blocks[child]
 			edited = was == nil || was.place != other.blocks[child].place
 		}
@@ -260,7 +261,7 @@ func (m *merger) place() {
 	}
 }
 
-// stranded returns the blocks of a list that neither side has there: their own place is gone.
+// stranded returns the blocks of a list that neither side has there, because their own place was deleted.
 func (m *merger) stranded(placed map[string]bool, merged []string) []string {
 	if len(placed) == len(merged) {
 		return nil

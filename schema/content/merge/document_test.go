@@ -184,7 +184,8 @@ func upTo(n int) []int {
 	return list
 }
 
-// texts is the document without its keys and anchors: where both sides made the same ones, one side has to give way.
+// texts returns the document without its keys and anchors, because one side's must change where both sides made equal
+// ones.
 func texts(d schema.Document) string {
 	d = copyOf(d)
 	var bare func(nodes []schema.Node)

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join joins the blocks that both sides put at one place, in the place of these blocks of base. Twins are there once.
-// Near-equal blocks are a conflict, as are all blocks in the place of a block that both deleted, and all lines of
-// code: in which order they would run, nobody said. Every other block stays, ours first.
+// join merges the blocks that both sides put at one place, instead of these blocks of base. Twins become one block.
+// Conflicts are near-equal blocks, blocks in the place of a block that both sides deleted, and lines of code, whose
+// order is unknown. All other blocks stay, ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -40,7 +40,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
 }
 
-// uncrossed leaves the twins that both lists have in one order, and what only the second one has.
+// uncrossed returns the twins with the same order in both lists, and the elements that only the second list has.
 func uncrossed(mine, others []string) []string {
 	matched, all := map[string]bool{}, positions(mine)
 	for i, j := range diff.Match(mine, others) {
@@ -73,8 +73,8 @@ func (m *merger) near(at spot, mine, others []string) []string {
 	return append(append(joined, mine...), others...)
 }
 
-// apart contests the near-equal blocks that both sides added to a list at different places, and returns what is
-// left. In code, two lines that look alike are two lines.
+// apart contests the near-equal blocks that both sides added to a list at different places, and returns the other
+// blocks. In code, two lines that look alike are two lines.
 func (m *merger) apart(at spot, list []string) []string {
 	mine, others := m.added(m.ours, list), m.added(m.theirs, list)
 	if m.isCode(at) || len(mine) == 0 || len(others) == 0 || len(mine)*len(others) > maxNear {
@@ -120,7 +120,7 @@ func (m *merger) decide(at spot, base, mine, others []string) (take string, valu
 	return m.conflicts.decide(c)
 }
 
-// put puts a value that was chosen in the place of a block.
+// put replaces a block by a chosen value.
 func (m *merger) put(key string, at spot, value any) {
 	delete(m.dead, key)
 	m.replaced[key] = m.blocksOf(at, value)
@@ -193,7 +193,7 @@ func (m *merger) blocksOf(at spot, value any) []schema.Node {
 	return expand([]schema.Node{n})
 }
 
-// added leaves the blocks that only one side has, with all that is below them.
+// added returns the blocks that only one side has, with all blocks below them.
 func (m *merger) added(s *side, list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(key string) bool { return !m.onlyOf(s, key) })
 }
@@ -212,7 +212,7 @@ func (m *merger) onlyOf(s *side, key string) bool {
 	return only
 }
 
-// drop removes blocks of one side, with all that is below them.
+// drop removes blocks of one side, with all blocks below them.
 func (m *merger) drop(s *side, list []string) {
 	for _, key := range list {
 		m.dead[key] = true

@@ -25,7 +25,7 @@ func TestLongPagesMerge(t *testing.T) {
 		"words":   {contenttest.LongWords(), 0, 128},
 		"chinese": {contenttest.LongChinese(), 0, 128},
 		"page":    {contenttest.LongPage(), 0, 1024},
-		// Nothing tells where in such a text an edit is.
+		// Such a text gives no hint where an edit is.
 		"letters": {strings.Repeat("a b ", schema.MaxPage/4), 1, 128},
 	} {
 		if testing.Short() && name == "page" {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// saying is what an added block says, for comparison.
+// saying is the comparable text of an added block.
 type saying struct {
 	family string
 	// words and pairs of neighboring characters, sorted
@@ -17,8 +17,8 @@ type saying struct {
 	pairs [][2]rune
 }
 
-// The bounds of comparing texts: two blocks are near-equal if so much of the shorter one is in the longer one, or if so
-// much of the characters of both is the same, as where a letter is wrong.
+// The bounds of comparing texts: two blocks are near-equal if this share of the shorter text is in the longer one. They
+// are also near-equal if this share of their characters is the same, as after a typing error.
 const (
 	maxNearWords = 256
 	nearWords    = 0.75
@@ -26,7 +26,7 @@ const (
 	nearPairs    = 0.8
 )
 
-// sayings reads the blocks of a list. A block that is on both sides, or has one below it that is, says nothing.
+// sayings reads the blocks of a list. A block that is on both sides, or has such a block below it, has no saying.
 func (m *merger) sayings(s *side, list []string) []saying {
 	read := make([]saying, len(list))
 	for i, key := range list {
@@ -64,7 +64,7 @@ func wordsOf(text string, most int) (words []string, read string) {
 	return words, read
 }
 
-// short reports whether a text says too little to be the same wherever it stands.
+// short reports whether a text is too short to count as the same text at different places.
 func (t saying) short() bool { return len(t.words) < fewestWords }
 
 func comparePairs(a, b [2]rune) int { return slices.Compare(a[:], b[:]) }
@@ -90,7 +90,7 @@ func plain(n *schema.Node) string {
 	return strings.Join(cells, " ")
 }
 
-// near tells how near two texts are, from 0, which is not near enough, to 1.
+// near returns the similarity of two texts, from 0 (not near-equal) to 1.
 func (t saying) near(o saying) float64 {
 	if t.family != o.family || len(t.words) == 0 || len(o.words) == 0 {
 		return 0

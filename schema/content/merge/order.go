@@ -2,19 +2,19 @@ package merge
 
 import "github.com/octavo-docs/octavo/schema/content/diff"
 
-// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements
-// that are in the result. An element that both have and base has not is a twin: both sides added it.
+// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements of
+// the result. A twin is an element that both sides have and base lacks: both sides added it.
 type sequence struct {
 	base, ours, theirs []string
-	// join joins what ours and theirs put at one place, in the place of these elements of base. Both lists have the
-	// twins of that place. Without a function, all of ours comes first.
+	// join merges the elements that ours and theirs put at one place, instead of these elements of base. Both lists
+	// have the twins of that place. Without a function, all of ours comes first.
 	join func(base, ours, theirs []string) []string
-	// decide is called for an element that both put at different places. It reports whether theirs counts.
+	// decide is called for an element that the sides put at different places. It reports whether to take theirs.
 	decide func(element string) bool
 }
 
-// merge returns the elements in order. Between two elements that neither side moved stands what ours put there, then
-// what theirs put there.
+// merge returns the elements in order. Between two elements that neither side moved are ours' elements and then theirs'
+// elements.
 func (s sequence) merge() []string {
 	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
 	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
@@ -102,7 +102,7 @@ func moved(list []string, inBase map[string]int) map[string]bool {
 	return out
 }
 
-// gapsOf tells the gap of each element.
+// gapsOf returns the gap of each element.
 func gapsOf(gaps [][]string) map[string]int {
 	of := map[string]int{}
 	for at, gap := range gaps {

@@ -14,8 +14,8 @@ import (
 //   - the children of a page, on ours only: of those below which theirs added, moved or renamed a page, and of pages that a
 //     side moved further down than they were on either side.
 //
-// A Side that has been filled with those rows beforehand is enough. One that reads when it is asked keeps its first error, for
-// the caller to look at after Pages.
+// A Side may be filled with those rows in advance. A Side that reads on demand keeps its first error, which the caller
+// checks after Pages.
 type Side interface {
 	Page(id string) (tree.Node, bool)
 	// Children lists the pages directly below a page, "" for the root, in any order.
@@ -25,8 +25,8 @@ type Side interface {
 // Input is what Pages merges.
 type Input struct {
 	Base, Ours, Theirs Side
-	// Changed has every page whose row on ours or on theirs differs from that of base, is new or is gone: with a deleted page
-	// all pages that went with it.
+	// Changed has every page whose row on ours or theirs differs from base, is new or was deleted, including all pages
+	// below a deleted page.
 	Changed []string
 	// Load reads a document by the hash in a page. Keep takes a merged document to be stored and returns its hash.
 	Load func(hash string) (schema.Document, error)
@@ -42,7 +42,7 @@ type Result struct {
 	// Write has the rows to write, Delete the pages to delete, both by id.
 	Write  []tree.Node
 	Delete []string
-	// Count is the number of pages that there are then.
+	// Count is the resulting number of pages.
 	Count int
 	// Conflicts has all conflicts, by page and field and then as they were met. Those without a choice are open, and Write has for
 	// them what is on ours.
@@ -117,13 +117,13 @@ func (p *pages) page(id string) (tree.Node, bool) {
 	return p.in.Ours.Page(id)
 }
 
-// group is a page that one side deleted, with what the other has there.
+// group is a page that one side deleted, with the other side's pages there.
 type group struct {
 	members, edited []string
 }
 
-// deletions decides about the pages that one side deleted: they are gone unless the other side edited one of them or put a
-// page below them. The topmost deleted page makes the conflict.
+// deletions decides about the pages that one side deleted. They are deleted unless the other side edited one of them or
+// put a page below them. The topmost deleted page makes the conflict.
 func (p *pages) deletions(deleter, other Side, whose string) {
 	groups := map[string]*group{}
 	at := func(root string) *group {

@@ -86,8 +86,8 @@ const (
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. Where base has no such page, both added it: what only one side says
-// counts, and what differs is a conflict.
+// fields merges a page that is on both sides. If base lacks the page, both sides added it: a value of one side only is
+// taken, and different values are a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -138,9 +138,9 @@ func (p *pages) place(r *row) {
 		r.put(theirs)
 		return
 	case ours.Parent == theirs.Parent && (!r.inBase || ours.Parent != base.Parent):
-		return // Both put it there. Ours says where among the others.
+		return // Both sides moved it to this parent. Ours decides its position.
 	case r.inBase && theirs.Parent == base.Parent:
-		return // A reordering where it no longer is.
+		return // theirs reordered it under its former parent
 	case r.inBase && ours.Parent == base.Parent:
 		r.put(theirs)
 		return
@@ -172,7 +172,7 @@ func (r *row) chosen(value any) Place {
 	return at
 }
 
-// text is the document of a page, and why it cannot be edited.
+// text has the document of a page, and the reason if it cannot be edited.
 type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }

@@ -40,7 +40,7 @@ func (p *pages) holds(parent string) bool {
 	return ok
 }
 
-// cut breaks cycles: each side moved a page below one that the other moved.
+// cut breaks cycles, in which each side moved a page below a page that the other side moved.
 func (p *pages) cut() {
 	// Pages with a way to the root. It has none of a cycle's pages, so a cut leaves it as it is.
 	rooted := map[string]bool{"": true}
@@ -56,7 +56,7 @@ func (p *pages) cut() {
 	}
 }
 
-// open decides which side's places the pages of a cycle have.
+// open decides which side places the pages of a cycle.
 func (p *pages) open(cycle []string) {
 	var theirs []string // The pages that theirs moved.
 	for _, id := range cycle {
@@ -244,7 +244,7 @@ func (p *pages) children(parent string) []tree.Node {
 	return list
 }
 
-// slugs makes the paths unique. A page that theirs added, moved or renamed gives way to the one of ours.
+// slugs makes the paths unique. A page that theirs added, moved or renamed gets a new slug if ours has the path.
 func (p *pages) slugs() {
 	taken := map[string]map[string]string{}
 	for _, id := range p.order {
@@ -320,8 +320,8 @@ func freeSlug(slug string, taken map[string]string) string {
 	}
 }
 
-// reopen opens the conflicts whose chosen value the result does not have, because the tree allows none, or another choice is
-// against it.
+// reopen reopens conflicts whose chosen value is not in the result, because the tree does not allow it or another
+// choice contradicts it.
 func (p *pages) reopen() {
 	for i := range p.conflicts.list {
 		c := &p.conflicts.list[i]

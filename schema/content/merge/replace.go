@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// replacement decides about a block, and those around it, that one side deleted and the other changed, if the deleter
-// put others there, or elsewhere in the list others that say the same: all are texts of one place. It returns false if
-// the deleter put nothing instead.
+// replacement decides about a block that one side deleted and the other changed, if the deleter replaced it. The
+// replacement is at its place, or elsewhere in the list with the same text. All these blocks form one conflict. It
+// returns false if the deleter did not replace the block.
 func (m *merger) replacement(key string, deleter, other *side, whose string) bool {
 	if m.bare[key] {
 		return false
@@ -79,7 +79,7 @@ const (
 	restatedPairs = 0.5
 )
 
-// restated returns the blocks of a list that the deleter added and that say what blocks say that it deleted.
+// restated returns the blocks that the deleter added to a list and that repeat the text of blocks that it deleted.
 func (m *merger) restated(deleter, other *side, deleted, list []string) map[string]bool {
 	list = m.added(deleter, list)
 	if m.compared += len(list) + len(deleted); len(list) == 0 || m.compared > maxNear {
@@ -98,7 +98,7 @@ func (m *merger) restated(deleter, other *side, deleted, list []string) map[stri
 	return found
 }
 
-// keep notes that blocks stay that a side deleted.
+// keep records deleted blocks that stay.
 func (m *merger) keep(deleter, other *side, list ...string) {
 	if m.kept[deleter] == nil {
 		m.kept[deleter] = newPassage()
@@ -167,7 +167,7 @@ func (p *passage) says(n *schema.Node) bool {
 		float64(pairs) >= restatedPairs*float64(allPairs)
 }
 
-// overlap counts what is of a list in another one, and all of it.
+// overlap returns how many elements of a list are in another list, and their total.
 func overlap[T comparable](of, in map[T]int) (common, all int) {
 	for element, n := range of {
 		common, all = common+min(n, in[element]), all+n

@@ -24,7 +24,7 @@ type block struct {
 	place spot
 	// at is the index of the block in the list of its place.
 	at int
-	// own is what the block says by itself, without the blocks below it and without its key.
+	// own is the block's own data, without its child blocks and its key.
 	own   string
 	slots []string
 	// shells has the fragments by slot, without their blocks.
@@ -35,7 +35,7 @@ type block struct {
 type side struct {
 	blocks map[string]*block
 	lists  map[spot][]string
-	// broken says that a block has no key of its own, which no checked document has.
+	// broken means that a block lacks a unique key, which cannot happen in a checked document.
 	broken bool
 }
 

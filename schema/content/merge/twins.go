@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// fewestWords is the length of a text that counts as the same text wherever it stands. Shorter ones, such as a
-// bracket or a rule, are twins at one place only.
+// fewestWords is the least length of a text that counts as the same text at any place. Shorter texts, such as a bracket
+// or a rule, are twins at one place only.
 const fewestWords = 4
 
 // unite makes twins of the equal blocks that both sides put into a list in one order: they get one key, of ours. An
@@ -120,7 +120,7 @@ func (p *pairing) candidates(s *side, list []string) (found []candidate) {
 	return found
 }
 
-// written has what the blocks say that a side added, and the texts that are not short that it edited, by their keys.
+// written has the texts of a side's added blocks, and its edited texts that are not short, by their keys.
 func (p *pairing) written(s *side, list []string) map[string]string {
 	texts := map[string]string{}
 	for _, key := range list {
@@ -148,7 +148,7 @@ func (p *pairing) names(list []string, written, other map[string]string) []strin
 	return names
 }
 
-// said names what a block says. It is no key.
+// said returns a name for a block's text, which is not a key.
 func (p *pairing) said(s *side, key string) string {
 	n := *s.blocks[key].node
 	if table := p.merger.ours.blocks[p.at.parent]; n.Type == typeRow && table != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// token is a word, what stands between words, or an inline. It is compared with its marks.
+// token is a word, the text between words, or an inline. It is compared with its marks.
 type token struct {
 	text   string
 	leaf   *schema.Leaf // the text is a part of it
@@ -22,7 +22,7 @@ type token struct {
 // some 200 bytes. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
-// cutter cuts a text into parts. A part that is a word keeps what stands before it apart from what follows.
+// cutter cuts a text into parts. A part that is a word separates the text before it from the text after it.
 type cutter struct {
 	cut    func(text string) []string
 	isWord func(part string) bool

@@ -11,14 +11,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// Target is what stands at a path of a repository: a page, or a file of the space.
+// Target is the page or the space's file at a path of a repository.
 type Target struct{ Page, File string }
 
-// Known is what a caller has looked up for the links of one page.
+// Known has the results of a caller's look-ups for the links of one page.
 type Known struct {
 	// Pages are ids by the paths of pages in the space: see [Targets].
 	Pages map[string]string
-	// Once are ids by the paths that pages once had. A link to one is shown as a reference, and stays as it is written.
+	// Once has ids by former paths of pages. A link to such a path is shown as a reference and stored as written.
 	Once map[string]string
 	// Files are by the paths of files in the repository: see [FileTargets].
 	Files map[string]Target
@@ -96,7 +96,7 @@ func (k Known) means(ref map[string]any, from Page) map[string]any {
 		}
 	}
 	if from.File != "" && len(candidates) > 0 && !strings.HasPrefix(candidates[0], from.Root) {
-		return nil // It leads out of what pages are made of.
+		return nil // it leads out of the pages' files
 	}
 	return pageAt(k.Pages, ref, from)
 }
@@ -108,8 +108,8 @@ func toPage(id, fragment string) map[string]any {
 	return map[string]any{"kind": "page", "page": id}
 }
 
-// Resolve returns the document with references in the place of links to pages and files. Links to anchors of the page
-// itself stay: as files have them, they need no page. The document that it was given stays as it was.
+// Resolve returns the document with references instead of links to pages and files. Links to anchors of the same page
+// stay, because they need no page. It does not change its argument.
 func (k Known) Resolve(d schema.Document, from Page) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		if _, own := ownAnchor(ref); own {
@@ -175,8 +175,8 @@ func (k Known) each(d schema.Document, from Page, visit func(key string, ref map
 	})
 }
 
-// key is what a reference means, or is shown as: a link as sites have them, which leads out of the files of the pages,
-// or one to where a page once was.
+// key identifies the meaning of a reference. For a link that leads out of the pages' files, or to a page's former path,
+// it identifies the form.
 func (k Known) key(ref map[string]any, from Page) string {
 	if means := k.means(ref, from); means != nil {
 		return keyOf(means)
@@ -221,7 +221,7 @@ func HasPaths(documents ...schema.Document) bool {
 	found := false
 	for _, d := range documents {
 		markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-			// Any folder does: the link must only lead out of none.
+			// Any folder will do, as long as the link does not lead out of it.
 			_, _, relative := content.RelativeTarget(
 				strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1),
 				pathOf(ref),

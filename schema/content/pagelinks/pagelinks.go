@@ -121,7 +121,7 @@ func relative(d schema.Document, from Page, at string, files map[string]string) 
 	})
 }
 
-// pageOf gives the page of a reference to a page or an anchor in the same space; "" is the page itself.
+// pageOf returns the page of a reference to a page or an anchor in the same space; "" is the page itself.
 func pageOf(ref map[string]any) (id string, ok bool) {
 	if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "page" && ref["kind"] != "anchor" {
 		return "", false

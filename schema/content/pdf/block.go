@@ -122,7 +122,7 @@ func (b *builder) label(anchor string) string {
 	return labelOf(b.page, anchor)
 }
 
-// holding is a block around blocks.
+// holding is a block that contains blocks.
 func (b *builder) holding(kind string, n *schema.Node) node {
 	made := node{Kind: kind, Dir: b.turn(firstText(n.Nodes))}
 	if content.HoldsText(n) {
@@ -133,7 +133,7 @@ func (b *builder) holding(kind string, n *schema.Node) node {
 	return made
 }
 
-// firstText is the text that tells a block's direction.
+// firstText returns the text that determines a block's direction.
 func firstText(nodes []schema.Node) string {
 	for len(nodes) > 0 && !content.HoldsText(&schema.Node{Nodes: nodes}) {
 		nodes = nodes[0].Nodes
@@ -265,7 +265,7 @@ func captionless(nodes []schema.Node) bool {
 // maxWidth is more pixels than a sheet has.
 const maxWidth = 5000
 
-// bounded is 0 for what is no size.
+// bounded returns 0 for an invalid size.
 func bounded(value, most float64) float64 {
 	if math.IsNaN(value) || value <= 0 {
 		return 0
@@ -316,7 +316,7 @@ func (b *builder) columns(n *schema.Node) node {
 	return made
 }
 
-// card is a block that names what it leads to.
+// card is a block with the name of its target.
 func (b *builder) card(reference node) node {
 	name := ""
 	if len(reference.Children) > 0 {

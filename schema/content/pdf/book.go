@@ -13,13 +13,13 @@ type Book struct {
 	pages  []measured
 }
 
-// measured is what is known of a page without its text.
+// measured has the facts about a page that need no text.
 type measured struct {
 	anchors []string
 	blocks  []extent
 }
 
-// extent is what a block of a page needs.
+// extent is a block's need of memory, notes and anchors.
 type extent struct {
 	cost    int64
 	notes   int // at the foot of the sheets
@@ -29,7 +29,7 @@ type extent struct {
 // Place is a place between two blocks: Block is the number of blocks of the page before it.
 type Place struct{ Page, Block int }
 
-// Part is what is between two places of a book.
+// Part is the content between two places of a book.
 type Part struct{ From, To Place }
 
 // Measure reads all pages of a source once.
@@ -90,8 +90,8 @@ func (b *Book) cost(p Part) int64 {
 }
 
 // Parts divides the book into parts of which each probably needs at most so many bytes of the renderer's memory. Parts
-// begin at pages of the first level, which begin on a sheet of their own. A part begins elsewhere, on a new sheet,
-// only where such a page and those below it need more.
+// begin at pages of the first level, which begin on a new sheet. A part begins elsewhere only if such a page, with the
+// pages below it, needs more memory.
 func (b *Book) Parts(memory int64) []Part {
 	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
 }
@@ -171,7 +171,7 @@ func (b *Book) units(p Part) []Part {
 // PlaceOf names the place of a page, to which bookmarks and links lead.
 func PlaceOf(page int) string { return placeOf(page) }
 
-// partInfo is what the layout knows of a part.
+// partInfo is the layout's input about a part.
 type partInfo struct {
 	Front bool `json:"front"`
 	// Sheet and Notes are the number of the first sheet, and of the notes before it.

@@ -16,12 +16,13 @@ import (
 // MaxImage bounds the bytes of an image.
 const MaxImage = 16 << 20
 
-// Bounds of images, which the renderer holds decoded, all of them at once. What is beyond them is shown as its alternative text.
+// Limits of images. The renderer holds all of them decoded at once. An image beyond a limit is shown as its alternative
+// text.
 const (
 	// maxPixels is what this process decodes of one image.
 	maxPixels = 15 << 20
-	// largePixels is what the renderer gets of one image, and allPixels of all: images with more are made smaller. A large one has
-	// about 200 dots per inch on the whole width of a sheet.
+	// largePixels is the limit of one image for the renderer, and allPixels of all images together. Larger images are
+	// scaled down. A large one has about 200 dots per inch on the whole width of a sheet.
 	largePixels = 3 << 19
 	allPixels   = 32 << 20
 	maxImages   = 96 << 20 // bytes
@@ -30,7 +31,8 @@ const (
 	svgStart = 4 << 10
 )
 
-// image names the file of a reference in the renderer's input. The name is ours: the file may turn out to be no image.
+// image names the file of a reference in the renderer's input. The name is generated, because the file may not be an
+// image.
 func (b *builder) image(ref any) string {
 	r, _ := ref.(map[string]any)
 	id, _ := r["file"].(string)

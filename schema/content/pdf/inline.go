@@ -119,13 +119,13 @@ func (b *builder) lead(ref any, n node) node {
 // standalone are the schemes of links that lead to the same place wherever they are.
 var standalone = []string{"http", "https", "mailto", "tel"}
 
-// reference is a link with the name of what it leads to.
+// reference returns a link with the name of its target.
 func (b *builder) reference(ref any) node {
 	return b.lead(ref, node{Kind: "link", Children: []node{{Kind: "s", Text: text(b.refName(ref))}}})
 }
 
-// refName is what a reader sees of a reference without text of its own: the title that it was given, or the title of a
-// page of the document.
+// refName returns the visible text of a reference without text: its given title, or the title of a page of the
+// document.
 func (b *builder) refName(ref any) string {
 	if label := content.RefLabel(ref); label != "" {
 		return oneLine(label)

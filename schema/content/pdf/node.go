@@ -116,7 +116,7 @@ func (b *builder) forget() {
 // defaultLanguage is that of spaces that name none.
 const defaultLanguage = "en"
 
-// typesetLanguages are the languages whose codes are not those of typst.
+// typesetLanguages are the languages whose codes differ in typst.
 var typesetLanguages = map[string]string{"": defaultLanguage, "pt-br": "pt", "no": "nb", "yue": "zh"}
 
 func languageOf(language string) string {
@@ -227,7 +227,7 @@ func directionOf(text, around string) string {
 	return leftToRight
 }
 
-// turn gives the direction of a block's text, or "" if it is that of the page.
+// turn returns the direction of a block's text, or "" if the page has the same direction.
 func (b *builder) turn(text string) string {
 	if dir := directionOf(text, b.dir); dir != b.dir {
 		return dir
@@ -235,7 +235,7 @@ func (b *builder) turn(text string) string {
 	return ""
 }
 
-// oneLine replaces what would end a line, and what has no place in a PDF's strings.
+// oneLine replaces line ends and characters that a PDF's strings cannot have.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

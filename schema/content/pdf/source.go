@@ -17,7 +17,7 @@ const Main = "main.typ"
 //go:embed main.typ
 var layout []byte
 
-// Version changes with what is rendered for the same pages, so that kept results of another one are not served.
+// Version changes when the same pages render differently, so that cached results of another version are not served.
 const Version = 4
 
 // Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
@@ -26,7 +26,7 @@ type Page struct {
 	Level                         int
 }
 
-// Source is what a document is made of.
+// Source is the input of a document.
 type Source struct {
 	Title, Emoji string
 	// Subtitle and Date are shown on the cover if they are not empty.
@@ -39,7 +39,7 @@ type Source struct {
 	// pages of its part again. A result is dropped before the next call. References of a result have the titles of
 	// their targets.
 	Document func(i int) (schema.Document, error)
-	// Image reads a file of the space that is shown as an image; nil bytes stand for one that is not there.
+	// Image reads a file of the space that is shown as an image; nil bytes mean a missing file.
 	Image func(id string) ([]byte, error)
 }
 
@@ -145,7 +145,7 @@ func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) [
 	return w.anchors
 }
 
-// rest yields what follows the pages.
+// rest yields the files after the pages.
 func (w *writer) rest(anchors [][]string, part *partInfo) {
 	if w.ended {
 		return

@@ -62,7 +62,7 @@ type Revert struct {
 	To   Source
 }
 
-// Problem says why a change cannot be applied. Text completes the sentence "<member> ...".
+// Problem is the reason why a change cannot be applied. Text completes the sentence "<member> ...".
 type Problem struct {
 	// Change is the index of the change.
 	Change int
@@ -74,19 +74,19 @@ func (p *Problem) Error() string { return fmt.Sprintf("change %d: %s %s", p.Chan
 
 func problem(member, text string) error { return &Problem{Member: member, Text: text} }
 
-// Changed is what changes did: the pages that are new or changed, and those that are gone.
+// Changed is the result of changes: the new or changed pages, and the deleted pages.
 type Changed struct {
 	Put  []Node
 	Gone []string
-	// Size counts the pages that there are now.
+	// Size is the resulting number of pages.
 	Size int
 }
 
 // None reports whether nothing changed.
 func (c Changed) None() bool { return len(c.Put) == 0 && len(c.Gone) == 0 }
 
-// Apply makes the changes in the pages of a revision, all of them or none. It reads what they touch, and fails with a *Problem or
-// with what the source failed with. What comes out as it was is not among the changed pages, whatever its times.
+// Apply makes the changes in the pages of a revision, all of them or none. It reads only the affected pages. Its error
+// is a *Problem or the source's error. A page that ends unchanged is not among the changed pages, whatever its times.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
 	e := &edit{
 		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},
@@ -106,7 +106,7 @@ func Apply(from Source, changes []Change, newID func() string, now time.Time) (C
 // Untitled is the title of a page that is inserted without one.
 const Untitled = "Untitled"
 
-// keptText says why a page's document cannot change.
+// keptText is the reason why a page's document cannot change.
 func keptText(kept string) string {
 	return "cannot change: " + kept + ". Change the file in the repository and import it"
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// A batch of changes, which reads each page once, does what they do one after the other. What they start from may have siblings at
-// one position, as a merge of two sides leaves them.
+// A batch of changes, which reads each page once, has the same result as single changes. The initial tree may have
+// siblings at one position, as after a merge of two sides.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// named gives the change with the id that "mine" stands for.
+// named returns the change with the id that "mine" stands for.
 func named(change Change, mine string) Change {
 	switch c := change.(type) {
 	case Insert:
@@ -111,7 +111,7 @@ func resolved(name *string, mine string) *string {
 	return name
 }
 
-// some gives part of the pages, with other titles: an older revision.
+// some returns part of the pages, with other titles: an older revision.
 func (s nodes) some(t *rapid.T) nodes {
 	var older nodes
 	for _, n := range s {

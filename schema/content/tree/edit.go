@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// edit is a revision while changes are being applied to it: what they have read and changed.
+// edit is a revision during the application of changes: the pages that they have read and changed.
 type edit struct {
 	from  Source
 	pages map[string]*entry
@@ -36,7 +36,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// page gives the page with this id as it is now; nil if there is none.
+// page returns the page with this id as it is now; nil if there is none.
 func (e *edit) page(id string) (*entry, error) {
 	if page, read := e.pages[id]; read {
 		if page.gone {
@@ -61,7 +61,7 @@ func (e *edit) read(n Node) *entry {
 	return page
 }
 
-// named gives the page that a change names.
+// named returns the page that a change names.
 func (e *edit) named(name string) (*entry, error) {
 	page, err := e.page(e.id(name))
 	if err == nil && page == nil {
@@ -70,7 +70,7 @@ func (e *edit) named(name string) (*entry, error) {
 	return page, err
 }
 
-// below gives the ids of all pages below one.
+// below returns the ids of all pages below one.
 func (e *edit) below(id string) ([]string, error) {
 	if !e.whole[id] {
 		nodes, err := e.from.Below(id)
@@ -102,7 +102,7 @@ func (e *edit) below(id string) ([]string, error) {
 	return all, nil
 }
 
-// childrenOf gives the ids of the pages directly below one, or at the root for "", in their order.
+// childrenOf returns the ids of the pages directly below one, or at the root for "", in their order.
 func (e *edit) childrenOf(parent string) ([]string, error) {
 	if ids, read := e.children[parent]; read {
 		return ids, nil
@@ -128,7 +128,7 @@ func (e *edit) readChildren(parent string, nodes []Node) {
 	e.children[parent] = ids
 }
 
-// siblings gives the pages beside one, in their order.
+// siblings returns the siblings of a page, in their order.
 func (e *edit) siblings(page *entry) ([]string, error) {
 	ids, err := e.childrenOf(page.Parent)
 	return without(ids, page.ID), err
@@ -138,7 +138,7 @@ func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 }
 
-// above gives the ids from a page up to the root, its own first; none if there is no such page.
+// above returns the ids from a page up to the root, its own first; none if there is no such page.
 func (e *edit) above(id string) ([]string, error) {
 	var ids []string
 	for id != "" {
@@ -167,7 +167,7 @@ func (e *edit) height(page *entry) (int, error) {
 	return height, nil
 }
 
-// put places a page that is new, or gone, or elsewhere.
+// put records the place of a new, deleted or moved page.
 func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	parent, depth := "", 1
 	if into != nil {
@@ -220,7 +220,8 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	return nil
 }
 
-// maxPosition is the length from which positions are given anew: only inserts at one place over and over make them so long.
+// maxPosition is the length from which all siblings get new positions. Only very many inserts at one place make
+// positions that long.
 const maxPosition = 64
 
 // place makes a page the child of a parent at an index among its siblings there.
@@ -298,7 +299,7 @@ func (e *edit) remove(page *entry) error {
 	return nil
 }
 
-// changed collects what is not as it was, in the order of ids.
+// changed collects the changed pages, in the order of ids.
 func (e *edit) changed() Changed {
 	all := Changed{Size: e.size}
 	for id, page := range e.pages {

@@ -20,7 +20,7 @@ func (n Node) Same(other Node) bool {
 	return n.Parent == other.Parent && n.Position == other.Position && samePage(n.Page, other.Page)
 }
 
-// Differences gives the ids of the pages that are not the same in two revisions.
+// Differences returns the ids of the pages that are not the same in two revisions.
 func Differences(from, to []Node) []string {
 	was := make(map[string]Node, len(from))
 	for _, n := range from {
@@ -53,8 +53,8 @@ type Source interface {
 	Size() int
 }
 
-// Nest makes a tree of the nodes below a page, or of all for "". The nodes may have any order; those that the page does not lead
-// to are left out.
+// Nest makes a tree of the nodes below a page, or of all for "". The nodes may have any order; nodes that are not below
+// the page are left out.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {

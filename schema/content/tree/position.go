@@ -10,7 +10,8 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // firstPosition is the position of an only child.
 const firstPosition = "a0"
 
-// Between gives a position after one and before another; "" is no bound on that side. The bounds must be positions in order.
+// Between returns a position between two positions; "" means no limit on that side. The bounds must be positions in
+// order.
 func Between(after, before string) string {
 	switch {
 	case after == "" && before == "":
@@ -35,7 +36,7 @@ func Between(after, before string) string {
 	return number + fraction(after[len(number):], "")
 }
 
-// Spread gives the positions of n siblings.
+// Spread returns the positions of n siblings.
 func Spread(n int) []string {
 	positions := make([]string, n)
 	last := ""
@@ -46,7 +47,7 @@ func Spread(n int) []string {
 	return positions
 }
 
-// wholeOf gives the whole number of a position.
+// wholeOf returns the whole number of a position.
 func wholeOf(position string) string {
 	return position[:wholeLength(position[0])]
 }
@@ -58,7 +59,7 @@ func wholeLength(head byte) int {
 	return int('Z'-head) + 2
 }
 
-// step gives the next whole number up or down; ok is false at either end.
+// step returns the next whole number up or down; ok is false at either end.
 func step(number string, by int) (next string, ok bool) {
 	text := []byte(number)
 	from, to := digits[len(digits)-1], digits[0]
@@ -86,7 +87,8 @@ func step(number string, by int) (next string, ok bool) {
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
 
-// fraction gives one between two, of which the first is lower; "" is 0 for the first and 1 for the second. Fractions do not end in 0.
+// fraction returns a fraction between a lower and a higher one; "" means 0 as the lower and 1 as the higher one.
+// Fractions do not end in 0.
 func fraction(low, high string) string {
 	var shared strings.Builder
 	for {

@@ -42,8 +42,8 @@ type Page struct {
 	UpdatedAt     time.Time `json:"updatedAt"`
 	// Document names the page's document; a document page without one is empty.
 	Document string `json:"document,omitempty"`
-	// Kept says why the document cannot be edited: the page stands for something in a Git repository that is no page.
-	// The document says so, too.
+	// Kept is the reason why the document cannot be edited: the page's entry in a Git repository is not usable as a
+	// page. The document has that text, too.
 	Kept string `json:"kept,omitempty"`
 	// Target is where a link leads.
 	Target schema.Data `json:"target,omitzero"`
@@ -87,7 +87,8 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages whose conditions are allowed, each without those below it whose conditions are not. pages stay as they are.
+// Shown returns the pages whose conditions are allowed, each without those below it whose conditions are not. It does
+// not change pages.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))
 	for _, page := range pages {

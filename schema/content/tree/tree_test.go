@@ -60,7 +60,7 @@ func (s nodes) Below(id string) ([]Node, error) {
 
 func (s nodes) Size() int { return len(s) }
 
-// after gives the pages as the changes leave them.
+// after returns the pages as the changes leave them.
 func (s nodes) after(changed Changed) nodes {
 	left := slices.DeleteFunc(slices.Clone(s), func(n Node) bool {
 		return slices.Contains(changed.Gone, n.ID) || slices.ContainsFunc(changed.Put, func(put Node) bool { return put.ID == n.ID })

@@ -7,25 +7,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Matcher tells which words of a query a text has, for showing where in a page they are. It knows the stems of the query's words, not
-// those of the text's, and takes a word that begins with a stem for one of it. What is found at all, Postgres decides.
+// Matcher finds the words of a query in a text, to show their positions in a page. It knows the stems of the query's
+// words only, and accepts words that begin with such a stem. Postgres decides which pages are found.
 type Matcher struct{ terms []matchTerm }
 
-// matchTerm is a word of a query. The text has one of words, a word that is little longer than one of stems, or one that begins with
-// one of beginnings. Or it has all humps of a word in camel case.
+// matchTerm is a word of a query. A text matches if it has one of words, a word that is little longer than one of
+// stems, or one that begins with one of beginnings. Or it has all humps of a word in camel case.
 type matchTerm struct {
 	words, stems, beginnings []string
 	humps                    []matchTerm
 }
 
-// A word that is taken for one of a stem has at most maxSuffix letters more, and the stem at least minStem.
+// A word that matches a stem has at most maxSuffix further letters, and the stem has at least minStem letters.
 const (
 	maxSuffix = 6
 	minStem   = 4
 )
 
-// Matcher makes the matcher of a query's words that say something, but for those that must not be there. meant has what misspelled
-// words stand for.
+// Matcher returns the matcher of a query's significant words, except the excluded words. meant maps misspelled words to
+// their probable words.
 func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 	for _, t := range q.terms {
 		list := t.words()
@@ -61,8 +61,8 @@ func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 // Terms is the number of words that are looked for.
 func (m Matcher) Terms() int { return len(m.terms) }
 
-// Count is the number of the query's words that a text has, of its first most words. Most texts have none, which is found out
-// without cutting them into words.
+// Count returns how many of the query's words are among a text's first words, at most most. For most texts it returns 0
+// without splitting them into words.
 func (m Matcher) Count(text string, most int) (count int) {
 	folded := fold(strings.ToLower(norm.NFKC.String(text)))
 	var tokens []Token

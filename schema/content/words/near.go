@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Misspelled words are looked for among words of these lengths. In shorter ones every other word is near.
+// Corrections of misspelled words have these lengths. Among shorter words every second word is near.
 const (
 	minKnown = 4
 	maxKnown = 32
 )
 
-// Spelled says whether a word can be misspelled: whether it belongs into the vocabulary of a space.
+// Spelled reports whether a word can be misspelled: whether it belongs into the vocabulary of a space.
 func Spelled(folded string) bool {
 	n := utf8.RuneCountInString(folded)
 	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -113,7 +113,7 @@ func Meant(written string, candidates []Candidate) []string {
 	})
 	var found []string
 	for _, m := range list {
-		// Where one edit explains it, nobody meant two.
+		// If one edit explains the word, two edits are not considered.
 		if len(found) == maxMeant || m.edits > list[0].edits {
 			break
 		}

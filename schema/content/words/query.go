@@ -11,7 +11,7 @@ const (
 	maxQueryTokens = 5 * maxQuery
 )
 
-// Query is what somebody looks for: all of its terms.
+// Query is a search for pages with all of its terms.
 type Query struct{ terms []term }
 
 // term has words that follow each other in the text (a phrase), or that are all somewhere in it.
@@ -54,7 +54,7 @@ func ParseQuery(text string) Query {
 	return q
 }
 
-// words gives the tokens of each word: the word and, if it is in camel case, its parts.
+// words returns the tokens of each word: the word and, if it is in camel case, its parts.
 func (t *term) words() (list [][]Token) {
 	for i, token := range t.tokens {
 		if i > 0 && token.Position == t.tokens[i-1].Position {
@@ -115,8 +115,8 @@ type Compiled struct {
 	Exact string
 }
 
-// Compile makes the query of one scope. Words that say nothing need not be there, unless there are no others. meant has what
-// misspelled words stand for.
+// Compile makes the query of one scope. Stop words are optional, unless there are no others. meant maps misspelled
+// words to their probable words.
 func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
 	silent := func(t term) bool {
 		return !t.phrase && !t.without && !t.begins && !slices.ContainsFunc(t.tokens, func(token Token) bool {

@@ -43,7 +43,7 @@ type Mail struct {
 	Header     mail.Header
 	Subject    string
 	Text, HTML string
-	// Encrypted tells whether it came over TLS.
+	// Encrypted reports whether it came over TLS.
 	Encrypted bool
 }
 
@@ -88,7 +88,7 @@ func New(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Mails gives what was kept, in its order.
+// Mails returns what was kept, in its order.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()

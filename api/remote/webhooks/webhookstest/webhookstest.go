@@ -74,7 +74,7 @@ func (r *Receiver) Answers(answer Answer) {
 	r.answer = answer
 }
 
-// Received gives all messages, in the order in which they came.
+// Received returns all messages, in the order in which they came.
 func (r *Receiver) Received() []Received {
 	r.mu.Lock()
 	defer r.mu.Unlock()

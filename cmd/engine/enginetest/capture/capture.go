@@ -1,4 +1,4 @@
-// Package capture collects what a process or a logger writes while a test reads it. It must not import any package of
+// Package capture collects the output of a process or a logger while a test reads it. It must not import any package of
 // this module, so that the tests of any package may import it.
 package capture
 

@@ -82,7 +82,7 @@ func ReadFile(f FS, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Exists tells whether a file or directory exists.
+// Exists reports whether a file or directory exists.
 func Exists(f FS, name string) (bool, error) {
 	entries, err := f.List(filepath.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ type Commit struct {
 	Offset   int64  `json:"offset"`
 	Epoch    int32  `json:"epoch"`
 	Metadata string `json:"metadata,omitempty"`
-	// TopicID tells the topic from a later one of the same name.
+	// TopicID distinguishes the topic from a later one of the same name.
 	TopicID string    `json:"topic,omitempty"`
 	At      time.Time `json:"at"`
 }
@@ -128,7 +128,7 @@ func (m *Manager) commit(req *kmsg.OffsetCommitRequest, entries []journal.Entry)
 	}
 	g.mu.Unlock()
 	if ticket != nil && ticket.Wait() != nil {
-		return codeNotAvailable // the journal has logged why
+		return codeNotAvailable // the journal has logged the reason
 	}
 	return code
 }

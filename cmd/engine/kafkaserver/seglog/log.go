@@ -207,8 +207,7 @@ func (l *Log) isClosed() bool {
 	return l.closed
 }
 
-// roll begins a new segment. All of the active one must be synced. The caller
-// holds writing.
+// roll begins a new segment. The active segment must be completely synced. The caller holds writing.
 func (l *Log) roll(base int64) error {
 	old := l.active
 	file, err := l.begin(base)

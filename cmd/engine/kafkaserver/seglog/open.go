@@ -73,9 +73,9 @@ func (l *Log) settleStart(first int64) error {
 	if l.start <= l.active.sum.end {
 		return nil
 	}
-	// The last trim left nothing, and a power loss undid the removal of this old segment only. Its producers have gone on
-	// since then, so what it says of them would refuse their next batches. A repeat of an old batch is appended again, as
-	// after any trim to the end.
+	// The last trim left nothing, and a power loss undid the removal of this old segment only. Its producers have
+	// continued since then, so its state of them would refuse their next batches. A repeat of an old batch is appended
+	// again, as after any trim to the end.
 	l.producers = producers{}
 	if err := l.roll(l.start); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (l *Log) openActive(s segment) error {
 }
 
 // recover cuts off an incomplete end and syncs data that a kill left unsynced, before any reader sees it: an offset
-// that a reader remembers must exist after a power loss. It rewrites everything, because the system may regard as
-// written what a failed sync before the kill did not write.
+// that a reader remembers must exist after a power loss. It rewrites everything. The system may count pages as written
+// that a failed sync before the kill did not write.
 func (l *Log) recover(file disk.File, s segment) (*summary, error) {
 	sum, err := l.scan(file, s.base, s.size, true)
 	if err != nil {

@@ -26,7 +26,7 @@ type batchID struct {
 	offset      int64 // of its first record
 }
 
-// producer is what a partition knows about a producer.
+// producer is a partition's state of a producer.
 type producer struct {
 	epoch   int16
 	last    int64     // offset of its last record
@@ -40,7 +40,7 @@ func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check tells whether a batch may be appended. known is set if it already was.
+// check reports whether a batch may be appended. known is set if it already was.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
 	case p == nil: // unknown or forgotten: any sequence may be its first

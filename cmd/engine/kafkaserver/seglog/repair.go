@@ -11,7 +11,7 @@ import (
 // page is at least the unit in which the system writes to a disk.
 const page = 64 << 10
 
-// undo removes a failed write. Nothing of it was synced, so truncating is enough. If that fails too, the log is broken.
+// undo removes a failed write. No part of it was synced, so truncating is enough. If that fails too, the log is broken.
 func (l *Log) undo() {
 	if err := l.active.file.Truncate(l.active.sum.size); err != nil {
 		l.broken = true
@@ -19,8 +19,8 @@ func (l *Log) undo() {
 }
 
 // repair makes a log usable again after a failed sync. The system may then regard pages as written that are not. So
-// repair verifies what was synced before, rewrites and syncs the pages that it shares with unsynced data, and begins a
-// new file. The caller holds writing.
+// repair verifies the synced data, rewrites and syncs the pages that also have unsynced data, and begins a new file.
+// The caller holds writing.
 func (l *Log) repair() error {
 	if !l.broken {
 		return nil

@@ -21,7 +21,7 @@ const (
 	firstFree
 )
 
-// book is what the parts become.
+// book is the result of joining the parts.
 type book struct {
 	out     *bufio.Writer
 	at      int64
@@ -81,7 +81,7 @@ func (b *book) write(text []byte) {
 	_, _ = b.out.Write(text) // Flush gives the error.
 }
 
-// to gives the number of a part's object in the book.
+// to returns the number of a part's object in the book.
 func (b *book) to(part int) func(ref) ref {
 	numbers, base, most := b.numbers[part], b.bases[part], ref(len(b.parts[part].offsets))
 	return func(n ref) ref {
@@ -257,7 +257,7 @@ func keys(tags dict) int {
 	return next
 }
 
-// adapted is a dictionary of a part as the book has it.
+// adapted returns a part's dictionary in the book's form.
 func (b *book) adapted(part int, d dict) (dict, error) {
 	for _, member := range []string{"StructParents", "StructParent"} {
 		if n, ok := number(d.get(member)); ok {
@@ -305,7 +305,7 @@ func named(part int, id text) text {
 	return written(fmt.Appendf(nil, "%d %s", part, id.bytes()))
 }
 
-// collect adds what a part has of what the book has once.
+// collect adds a part's share of the objects that the book has once.
 func (b *book) collect(part int) error {
 	p, to := b.parts[part], b.to(part)
 	tags := b.tagged[part]
@@ -428,7 +428,7 @@ func names[V value](of map[string]V) dict {
 	return dict{{"Names", list}}
 }
 
-// finish writes what the book has once, and where all is.
+// finish writes the objects that the book has once, and the table of references.
 func (b *book) finish() error {
 	same := func(n ref) ref { return n }
 	front, to := b.parts[0], b.to(0)

@@ -357,7 +357,7 @@ func (f *file) Truncate(size int64) error {
 	return nil
 }
 
-// Sync implements disk.File. After a failed sync, later ones succeed without writing what it did not write.
+// Sync implements disk.File. After a failed sync, later syncs succeed without writing the unwritten bytes.
 func (f *file) Sync() error {
 	err := f.disk.failing(OpSync, f.name)
 	f.disk.mu.Lock()
