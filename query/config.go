@@ -93,3 +93,8 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 	}
 	return s
 }
+
+// Grace is what a query gets on top of MaxTime. The engine checks its own
+// limit only between blocks and needs time to report it, and waiting for a
+// connection has to fail by itself: it must not look like a slow query.
+const Grace = 12 * time.Second

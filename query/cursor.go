@@ -78,22 +78,6 @@ func (p plan) cursor(targets []any) string {
 	return schema.PageToken(cursorList+p.site, keys...)
 }
 
-// key is a pointer to scan what the term sorts by into.
-func (t term) key() any {
-	if t.column.Rank != nil {
-		return t.column.Rank.New()
-	}
-	return t.column.Value.New()
-}
-
-// rank reads what the term sorts by, given its column's alias.
-func (t term) rank(value sqltree.Expr) sqltree.Expr {
-	if t.column.Rank != nil {
-		return t.column.Rank.Of(value)
-	}
-	return value
-}
-
 // keyText writes a key.
 func keyText(target any) string {
 	switch v := target.(type) {
@@ -126,12 +110,6 @@ func leadingTexts(tuple []any) (texts []string) {
 		texts = append(texts, s)
 	}
 	return texts
-}
-
-// sortKey is a key as a parameter.
-type sortKey struct {
-	typ   sqltree.Type
-	value any
 }
 
 // parseKey reads what keyText wrote for a target of the same type.

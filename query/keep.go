@@ -12,16 +12,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// stateOutcome is what became of states, for metrics: a closed set.
-type stateOutcome string
-
-const (
-	statesRead     stateOutcome = "read"
-	statesMade     stateOutcome = "made"
-	statesReplaced stateOutcome = "replaced"
-	statesFailed   stateOutcome = "failed"
-)
-
 // fromStates answers a plan from kept states, and keeps those that are asked for again. ok
 // is false if the plan has to be read in the best other way: nothing that is wrong with
 // states is wrong with the query.
@@ -185,4 +175,29 @@ func (q *query) drop(ctx context.Context, st *states, list []keptSpan) {
 			q.service.log.WarnContext(ctx, "Aggregate states that nobody reads are kept for a day.", "table", st.table, "error", err)
 		}
 	}
+}
+
+// cost is what a plan costs, of which the best other way reads some rows: as much as is
+// left to read if its states are kept, and all events of what is made.
+func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
+	p.env.Counting = best.env.Counting
+	if s.bytes == 0 || rows <= of.limits.keep || !p.hasStates(p.env.Counting) {
+		return cost(rows)
+	}
+	s.mu.Lock()
+	parts, known := s.parts, time.Since(s.listed) < trustParts && !s.parts.none()
+	s.mu.Unlock()
+	if !known {
+		return cost(rows)
+	}
+	sc, ok := p.ofStates(parts, s.cuts, of.inVisits(best))
+	if !ok {
+		return cost(rows)
+	}
+	st := sc.source.states
+	made, beside := s.expect(st)
+	if left := of.left(st.rest); pay(rows, left, beside) {
+		return cost(min(rows, left+beside) + of.left(made))
+	}
+	return cost(rows)
 }

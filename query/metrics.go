@@ -4,12 +4,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// kindSegments is the report that has no request: see [Service.VisitorSegments].
-const kindSegments Report = "segments"
-
-// kinds are the kinds of queries, for metrics: a closed set.
-func kinds() []Report { return append(Reports(), kindSegments) }
-
 // Metrics are the metrics of queries. All series exist from the start, so that a
 // rate sees the first failure too.
 type Metrics struct {
@@ -101,3 +95,32 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes, states)
 	return m
 }
+
+// class says why a query failed, for metrics: a closed set.
+type class string
+
+// The classes of failed queries.
+const (
+	classInvalid     class = "invalid"     // the request is wrong
+	classTooHeavy    class = "too_heavy"   // one of the query's own limits ended it
+	classOverShare   class = "over_share"  // too many at once for its token or organization
+	classFull        class = "full"        // too many at once on the node
+	classUnavailable class = "unavailable" // the engine does not answer, or is full
+	classCanceled    class = "canceled"    // the client has gone, or the node is stopping
+	classInternal    class = "internal"    // a bug or an unknown error
+)
+
+// classes lists the closed set.
+func classes() []class {
+	return []class{classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal}
+}
+
+// stateOutcome is what became of states, for metrics: a closed set.
+type stateOutcome string
+
+const (
+	statesRead     stateOutcome = "read"
+	statesMade     stateOutcome = "made"
+	statesReplaced stateOutcome = "replaced"
+	statesFailed   stateOutcome = "failed"
+)

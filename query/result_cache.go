@@ -261,12 +261,6 @@ func (a *resultCache) reuse(q *query, k *cachedAnswer, from origin) ([]byte, map
 	return k.body, headers, nil
 }
 
-// answered counts a query that succeeded.
-func (q *query) answered(from origin) {
-	q.service.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
-	q.service.metrics.answers[q.kind][from].Inc()
-}
-
 // Forget drops what is kept of a site, whose events were changed: no query that is
 // asked after it gets an answer that was made before, from this node.
 func (s *Service) Forget(site string) {

@@ -288,3 +288,22 @@ func (s *stateStore) know(table string) {
 	defer s.mu.Unlock()
 	s.tables[table] = true
 }
+
+// expect returns the spans whose states a query would make, and the number of rows that it would read in addition to
+// cached states. It adds the spans that the query reads as events to the rest.
+func (s *stateStore) expect(st *states) (made []scope, beside uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range st.spans {
+		have, known := s.spans.Peek(span.key)
+		switch {
+		case known && time.Now().Before(have.until):
+			beside += have.beside
+		case known && s.due(have):
+			made = append(made, span.scope)
+		default:
+			st.rest = append(st.rest, span.events)
+		}
+	}
+	return made, beside
+}
