@@ -1,34 +1,14 @@
 package query
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/query/resultcache"
 )
-
-// clock goes on by a second whenever it is looked at.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time { return c.after(time.Second) }
-
-func (c *clock) after(d time.Duration) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-	return c.at
-}
 
 // TestKept: an answer is given again for a short time, with its age, to those who ask
 // the same about the same site; not to those who want a fresh one, and not after the
@@ -37,9 +17,12 @@ func TestKept(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
-	time1 := clock{at: testNow}
+	var passed time.Duration
 	service := newService(conn, keeping)
-	service.cache.now = time1.now
+	service.results.Now = func() time.Time { // each look at the clock takes a second
+		passed += time.Second
+		return testNow.Add(passed)
+	}
 	ask := func(site, body string, events int, who Caller) map[string]string {
 		t.Helper()
 		answer, headers, err := service.Aggregate(t.Context(), who, site, []byte(body), testNow)
@@ -66,7 +49,7 @@ func TestKept(t *testing.T) {
 	if after := ask(testSite, month, 9, Caller{}); after[headerAge] == "" {
 		t.Error("nothing is kept of a fresh answer")
 	}
-	time1.after(time.Minute)
+	passed += time.Minute
 	ask(testSite, month, 9, Caller{})
 	insert(t, conn, testSite, fixture()[1:2])
 	ask(testSite, month, 9, Caller{})
@@ -75,168 +58,9 @@ func TestKept(t *testing.T) {
 	service.Forget(testSite)
 	ask(testSite, month, 10, Caller{})
 	kept := testutil.ToFloat64(service.metrics.keptBytes)
-	if n := len(service.cache.kept.Keys()); n != 1 || kept != float64(service.cache.size) {
-		t.Errorf("%d answers are kept", n)
+	if one := float64(len(`{"columns":[{"column":"eventsCount","values":[10]}]}`)); kept < one || kept > one+1<<10 {
+		t.Errorf("%v bytes are kept, want one answer", kept)
 	}
-}
-
-// TestForgetWhileRunning: what was read before a site was changed is not kept.
-func TestForgetWhileRunning(t *testing.T) {
-	t.Parallel()
-	engine := newSlow(t)
-	service := newService(engine, keeping)
-	all := asking{t: t, service: service}
-	all.ask(t.Context(), Caller{}, byCountry)
-	before := <-engine.started
-	service.Forget(testSite)
-	all.ask(t.Context(), Caller{}, byCountry)
-	after := <-engine.started // takes no part in the run that had begun before
-	close(before)
-	close(after)
-	all.answered()
-	wantAnswers(t, service, map[origin]float64{fromRun: 2})
-}
-
-// TestOldRunsAreNotJoined: who asks later than answers may be old runs a query of
-// its own, whose answer stays when the older run ends.
-func TestOldRunsAreNotJoined(t *testing.T) {
-	t.Parallel()
-	engine := newSlow(t)
-	service := newService(engine, keeping, func(c *Config) { c.Keep = 5 * time.Second })
-	time1 := clock{at: testNow}
-	service.cache.now = func() time.Time { return time1.after(0) }
-	ask := func() (end func()) {
-		ended := make(chan error)
-		go func() {
-			_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
-			ended <- err
-		}()
-		running := <-engine.started
-		return func() {
-			close(running)
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	older := ask()
-	time1.after(6 * time.Second)
-	younger := ask()
-	time1.after(2 * time.Second)
-	younger()
-	time1.after(time.Second)
-	older()
-	if _, headers, err := service.Aggregate(
-		t.Context(), Caller{}, testSite, []byte(byCountry), testNow,
-	); err != nil || headers[headerAge] != "3" {
-		t.Errorf("%v, %v", headers, err)
-	}
-	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromKept: 1})
-	if len(service.cache.runs) != 0 {
-		t.Errorf("left: %v", service.cache.runs)
-	}
-	service.Forget(testSite)
-	service.cache.put(cacheKey{site: "another"}, &cachedAnswer{until: testNow.Add(time.Hour)})
-	slow := ask()
-	time1.after(6 * time.Second)
-	slow()
-	if n := service.cache.kept.Len() - 1; n != 0 {
-		t.Errorf("%d answers are kept that are too old", n)
-	}
-}
-
-// leaving is an engine whose caller goes away when it has all rows.
-type leaving struct {
-	*slow
-	leave func()
-}
-
-func (l leaving) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
-	rows, err := l.slow.Query(ctx, sql, args...)
-	if err == nil && strings.Contains(sql, "country") {
-		rows = lastRows{rows, l.leave}
-	}
-	return rows, err
-}
-
-type lastRows struct {
-	driver.Rows
-	leave func()
-}
-
-func (r lastRows) Close() error {
-	r.leave()
-	return r.Rows.Close()
-}
-
-// TestAnswerOfWhoLeft: an answer that is complete when its client goes away is one for
-// the others.
-func TestAnswerOfWhoLeft(t *testing.T) {
-	t.Parallel()
-	ctx, leave := context.WithCancel(t.Context())
-	engine := leaving{newSlow(t), leave}
-	service := newService(engine, keeping)
-	all := asking{t: t, service: service}
-	all.ask(ctx, Caller{}, byCountry)
-	done := <-engine.started
-	all.ask(t.Context(), Caller{}, byCountry)
-	wantAskers(t, service, 2)
-	close(done)
-	answered := make(chan struct{})
-	go func() { all.answered(); close(answered) }()
-	select {
-	case <-engine.started:
-		t.Fatal("the query runs again")
-	case <-answered:
-	}
-	wantAnswers(t, service, map[origin]float64{fromRun: 1, fromShared: 1})
-}
-
-// TestRunsAgainAreAsOld: when the client that a query runs for goes away, the caller that reruns it keeps its request
-// time. Later callers do not share an answer of that age.
-func TestRunsAgainAreAsOld(t *testing.T) {
-	t.Parallel()
-	engine := newSlow(t)
-	service := newService(engine, keeping, func(c *Config) { c.Keep = 5 * time.Second })
-	time1 := clock{at: testNow}
-	service.cache.now = time1.now
-	all := asking{t: t, service: service}
-	ctx, leave := context.WithCancel(t.Context())
-	all.ask(ctx, Caller{Token: "leaves"}, byCountry)
-	<-engine.started
-	all.ask(t.Context(), Caller{Token: "waits"}, byCountry)
-	wantAskers(t, service, 2)
-	time1.after(time.Minute)
-	leave()
-	again := <-engine.started
-	all.ask(t.Context(), Caller{Token: "late"}, byCountry)
-	eventually.True(t, "the late caller's query to run", func() bool { return len(engine.started) == 1 })
-	close(again)
-	close(<-engine.started)
-	all.answered()
-	wantAnswers(t, service, map[origin]float64{fromRun: 2})
-}
-
-// TestFreshAnswers: who asks for a fresh answer takes no part in what was asked before;
-// who asks then takes part in the fresh one.
-func TestFreshAnswers(t *testing.T) {
-	t.Parallel()
-	engine := newSlow(t)
-	service := newService(engine, keeping)
-	all := asking{t: t, service: service}
-	all.ask(t.Context(), Caller{Token: "1"}, byCountry)
-	older := <-engine.started
-	all.ask(t.Context(), Caller{Token: "2", Fresh: true}, byCountry)
-	fresh := <-engine.started
-	all.ask(t.Context(), Caller{Token: "3"}, byCountry)
-	wantAskers(t, service, 2)
-	close(fresh)
-	eventually.True(t, "a shared answer", func() bool {
-		return testutil.ToFloat64(service.metrics.answers[Aggregate][fromShared]) == 1
-	})
-	close(older)
-	all.answered()
-	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromShared: 1})
 }
 
 // TestNothingIsKept: without the setting every query runs.
@@ -250,29 +74,7 @@ func TestNothingIsKept(t *testing.T) {
 			t.Errorf("%v %v", headers, err)
 		}
 	}
-	wantAnswers(t, service, map[origin]float64{fromRun: 3})
-}
-
-// TestKeptBytes: what is kept stays within its bound.
-func TestKeptBytes(t *testing.T) {
-	t.Parallel()
-	a := newService(nil, func(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }).cache
-	largest := 0
-	for i := range 5000 {
-		k := &cachedAnswer{body: make([]byte, rand.IntN(1<<18)), until: a.now().Add(time.Minute)}
-		a.put(cacheKey{site: fmt.Sprint(i % 3000)}, k)
-		sum := 0
-		for _, k := range a.kept.Values() {
-			sum += k.size()
-			largest = max(largest, k.size())
-		}
-		if sum != a.size || sum > 1<<20 {
-			t.Fatalf("%d bytes, said to be %d", sum, a.size)
-		}
-	}
-	if largest > 1<<17 || len(a.kept.Keys()) < 8 {
-		t.Errorf("%d answers, of %d bytes at most", a.kept.Len(), largest)
-	}
+	wantAnswers(t, service, map[resultcache.Source]float64{resultcache.Run: 3})
 }
 
 // TestKeys: queries with one key have one statement, whenever they are asked, and

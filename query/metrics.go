@@ -2,6 +2,8 @@ package query
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/query/resultcache"
 )
 
 // Metrics are the metrics of queries. All series exist from the start, so that a
@@ -15,7 +17,7 @@ type Metrics struct {
 	running, waiting         prometheus.Gauge
 	runningRows, waitingRows prometheus.Gauge
 	waitSeconds              prometheus.Histogram
-	answers                  map[Report]map[origin]prometheus.Counter
+	answers                  map[Report]map[resultcache.Source]prometheus.Counter
 	keptBytes                prometheus.Gauge
 	states                   map[stateOutcome]prometheus.Counter
 }
@@ -37,7 +39,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind", "class"})
 	m := &Metrics{
 		seconds: map[Report]prometheus.Observer{}, rowsRead: map[Report]prometheus.Counter{}, errors: map[Report]map[class]prometheus.Counter{},
-		answers: map[Report]map[origin]prometheus.Counter{},
+		answers: map[Report]map[resultcache.Source]prometheus.Counter{},
 		bounded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_query_bounded_total",
 			Help: "Queries that ran a second time with different values counted in bounded memory, because the exact count needed more than the memory limit.",
@@ -83,8 +85,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	for _, kind := range kinds() {
 		m.seconds[kind] = seconds.WithLabelValues(string(kind))
 		m.rowsRead[kind] = rowsRead.WithLabelValues(string(kind))
-		m.answers[kind] = map[origin]prometheus.Counter{}
-		for _, from := range origins() {
+		m.answers[kind] = map[resultcache.Source]prometheus.Counter{}
+		for _, from := range resultcache.Sources() {
 			m.answers[kind][from] = answers.WithLabelValues(string(kind), string(from))
 		}
 		m.errors[kind] = map[class]prometheus.Counter{}

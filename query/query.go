@@ -57,7 +57,6 @@ type query struct {
 	approximate insights.Counting        // how a count of different values was made that may be off
 	truncated   bool                     // there are rows after the limit
 	within      scope                    // whose range the answer is about, if the request has none
-	class       class                    // of the error that it failed with
 	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
 }
 
@@ -84,7 +83,7 @@ type ExplainedStatement struct {
 
 // admitted gives a query that has its turn its time, and runs it. The result is the
 // answer and its headers, or an error that a client may see.
-func (q *query) admitted(ctx context.Context, answer answerFunc) ([]byte, map[string]string, error) {
+func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 	s := q.service
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
@@ -98,9 +97,9 @@ func (q *query) admitted(ctx context.Context, answer answerFunc) ([]byte, map[st
 			headers[headerFreshUntil] = schema.FormatMoment(t)
 		}
 	}
-	body, err := answer(noDeadline{bounded})
+	body, err := work(noDeadline{bounded})
 	if err != nil {
-		return nil, nil, q.failed(ctx, err)
+		return answer{}, q.failed(ctx, err)
 	}
 	headers[headerSource] = cmp.Or(q.summary, rawEvents.name)
 	if q.approximate != insights.CountExact {
@@ -113,12 +112,21 @@ func (q *query) admitted(ctx context.Context, answer answerFunc) ([]byte, map[st
 		headers[headerRange] = schema.FormatMoment(q.within.from) + "/" + schema.FormatMoment(q.within.to)
 	}
 	headers[headerRowsRead] = strconv.FormatUint(q.rowsRead, 10)
-	q.answered(fromRun)
 	s.metrics.rowsRead[q.kind].Add(float64(q.rowsRead))
-	return body, headers, nil
+	return answer{body, headers}, nil
 }
 
-func (q *query) failed(ctx context.Context, err error) error {
+// failure is the error of a query that ran.
+type failure struct {
+	public *schema.Error // for the caller
+	class  class
+}
+
+func (f *failure) Error() string { return f.public.Error() }
+func (f *failure) Unwrap() error { return f.public }
+
+// failed counts and logs an error.
+func (q *query) failed(ctx context.Context, err error) *failure {
 	if q.joins && outOfMemory(err) {
 		err = fmt.Errorf("%w: %w", errSessions, err)
 	}
@@ -129,19 +137,12 @@ func (q *query) failed(ctx context.Context, err error) error {
 	if class == classInvalid && q.kind != Aggregate {
 		public = schema.BadRequest("a where " + badPattern) // one of several: the engine does not say which
 	}
-	q.class = class
 	q.service.metrics.errors[q.kind][class].Inc()
 	if class == classInternal {
 		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
 	}
-	return public
+	return &failure{public, class}
 }
 
-// answerFunc makes an answer.
+// answerFunc makes the JSON of an answer.
 type answerFunc func(context.Context) ([]byte, error)
-
-// answered counts a query that succeeded.
-func (q *query) answered(from origin) {
-	q.service.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
-	q.service.metrics.answers[q.kind][from].Inc()
-}

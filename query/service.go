@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/query/resultcache"
 )
 
 // Service answers queries. It is safe for concurrent use.
@@ -15,7 +17,7 @@ type Service struct {
 	admission *admission
 	sources   *sources
 	states    *stateStore
-	cache     *resultCache
+	results   *resultcache.Cache[answer]
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -30,5 +32,17 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	s := newSources(c, conn, log)
 	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(
 		c, m,
-	), sources: s, states: newStateStore(c, s), cache: newResultCache(c, m), log: log, grace: Grace}
+	), sources: s, states: newStateStore(c, s), results: newResultCache(c, m), log: log, grace: Grace}
+}
+
+// answer is the JSON of an answer, and its headers.
+type answer struct {
+	body    []byte
+	headers map[string]string
+}
+
+func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
+	return resultcache.New(resultcache.Config[answer]{
+		MaxAge: c.Keep, MaxBytes: c.KeepBytes, Size: func(a answer) int { return len(a.body) }, Bytes: m.keptBytes,
+	})
 }
