@@ -57,6 +57,7 @@ func (p plan) keyOf(r request) string {
 	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
+// weigh gives the query its cost: of both ranges, and less if states are cached.
 func (p plan) weigh(q *query) {
 	plans, scopes := []plan{p}, []scope{p.scope}
 	if p.compare != nil {
@@ -67,7 +68,7 @@ func (p plan) weigh(q *query) {
 	q.weigh(refs, estimate, scopes...)
 	for _, p := range plans {
 		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
-			q.cost = max(0, q.cost+q.service.states.cost(p, best, rows, q.service.sources)-cost(rows))
+			q.cost = max(0, q.cost+q.service.costOfStates(p, best, rows)-cost(rows))
 		}
 	}
 	q.groups, q.exact = len(p.groups), p.exact && p.counts()

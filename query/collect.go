@@ -9,8 +9,7 @@ import (
 // collect runs a plan's statement, and again in bounded memory if it must.
 func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 	q.joins = len(p.sessions) > 0
-	run := func(sc scope) error {
-		p.scope = sc
+	run := func(p plan) error {
 		st := lower(p)
 		e = newEncoder(p, st)
 		err := q.rows(ctx, st.Statement, st.targets, e.row)
@@ -23,19 +22,23 @@ func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 	}
 	begin, all := time.Now(), p.scope
 	best := q.service.sources.choose(ctx, all, slices.Concat(p.groups, p.measures()), p.estimate())
-	kept, err := q.fromStates(ctx, p, best, run)
-	if err == nil && !kept {
+	cached, err := q.readStates(ctx, p, best, run)
+	if err == nil && !cached {
+		runOver := func(sc scope) error {
+			p.scope = sc
+			return run(p)
+		}
 		err = q.over(ctx, best, all, func(sc scope) error {
 			if p.counts() {
-				return q.count(sc, run)
+				return q.count(sc, runOver)
 			}
-			return run(sc)
+			return runOver(sc)
 		})
 	}
 	if err != nil {
 		return nil, err
 	}
-	q.service.states.answered(q.later, time.Since(begin))
+	q.service.states.Answered(q.later, time.Since(begin))
 	q.later = nil
 	if e.approximate {
 		q.approximate = max(q.approximate, e.plan.env.Counting)

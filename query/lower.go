@@ -79,8 +79,8 @@ func lower(p plan) statement {
 // grouped begins the statement of the plan's groups, given its groups and then its
 // measures as columns. keys tell the groups apart.
 func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *sqltree.Select {
-	if st := p.source.states; st != nil {
-		return st.read(p, columns, groups)
+	if p.states != nil {
+		return p.readStates(columns, groups)
 	}
 	if !p.perSession() {
 		tree := p.read(columns)

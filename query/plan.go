@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/octavo-docs/octavo/query/statecache"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -23,6 +24,7 @@ type plan struct {
 	fill    *filling    // nil: groups without events are no rows
 	compare *comparison // nil: with nothing
 	among   *groupSet   // the only groups to read; nil for all
+	states  *states     // nil: the statement reads the scope's source
 
 	now   time.Time // what presets end at
 	paged bool      // whether the answer names the next page
@@ -146,4 +148,18 @@ func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 		columns = append(columns, c)
 	}
 	return columns, keys
+}
+
+// states is a way to read a plan: cached aggregate states of settled parts, and the events of what is left.
+type states struct {
+	table string
+	spans []stateSpan // whose other parts are read as events
+	rest  []scope     // whose events of all parts are read
+}
+
+// stateSpan is a span of the plan's range, and its entry in the cache.
+type stateSpan struct {
+	scope
+	events scope // to read the span without states
+	entry  *statecache.Entry
 }

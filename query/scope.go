@@ -27,7 +27,6 @@ type scope struct {
 type source struct {
 	name   string
 	visits *visits // nil: a row for each event
-	states *states // instead of visits
 }
 
 // rawEvents has a row for each event.

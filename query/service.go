@@ -1,12 +1,14 @@
 package query
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/query/resultcache"
+	"github.com/octavo-docs/octavo/query/statecache"
 )
 
 // Service answers queries. It is safe for concurrent use.
@@ -16,7 +18,7 @@ type Service struct {
 	metrics   *Metrics
 	admission *admission
 	sources   *sources
-	states    *stateStore
+	states    *statecache.Cache
 	results   *resultcache.Cache[answer]
 	log       *slog.Logger
 	grace     time.Duration
@@ -32,7 +34,7 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	s := newSources(c, conn, log)
 	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(
 		c, m,
-	), sources: s, states: newStateStore(c, s), results: newResultCache(c, m), log: log, grace: Grace}
+	), sources: s, states: newStateCache(c, s), results: newResultCache(c, m), log: log, grace: Grace}
 }
 
 // answer is the JSON of an answer, and its headers.
@@ -45,4 +47,22 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: c.Keep, MaxBytes: c.KeepBytes, Size: func(a answer) int { return len(a.body) }, Bytes: m.keptBytes,
 	})
+}
+
+// newStateCache makes the cache of aggregate states. Its own statements have the limits of a choice of sources.
+func newStateCache(c Config, s *sources) *statecache.Cache {
+	of := statecache.DefaultConfig()
+	of.MaxBytes, of.MaxScan = c.StateBytes, c.MaxTime/8
+	of.Ask = func(ctx context.Context, sql string, args, targets []any, each func()) error {
+		return s.query(c.choosing(ctx), sql, args, targets, each)
+	}
+	of.Exec = func(ctx context.Context, sql string) error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice)
+		defer cancel()
+		if err := s.conn.Exec(noDeadline{ctx}, sql); err != nil && !noTable(err) {
+			return err
+		}
+		return nil
+	}
+	return statecache.New(of)
 }
