@@ -2,11 +2,9 @@ package resultcache
 
 import (
 	"context"
-	"crypto/sha256"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -22,15 +20,6 @@ const (
 
 // Sources lists the closed set.
 func Sources() []Source { return []Source{Run, Shared, Cached} }
-
-// Key names a query of a site. Queries with equal keys have equal results.
-type Key struct {
-	site string
-	hash [sha256.Size]byte
-}
-
-// NewKey is the key of the query that a text describes.
-func NewKey(site, query string) Key { return Key{site, sha256.Sum256([]byte(query))} }
 
 // Config limits a cache.
 type Config[V any] struct {
@@ -50,8 +39,7 @@ type Cache[V any] struct {
 	Config[V]
 
 	mu     sync.Mutex
-	lru    *simplelru.LRU[Key, *entry[V]]
-	bytes  int // of the LRU's entries
+	cached *lru[V]
 	flight map[Key]*run[V]
 }
 
@@ -60,10 +48,7 @@ func New[V any](c Config[V]) *Cache[V] {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	cache := &Cache[V]{Config: c, flight: map[Key]*run[V]{}}
-	// The bytes bound it, and each entry has some.
-	cache.lru, _ = simplelru.NewLRU(1+c.MaxBytes/overhead, func(_ Key, e *entry[V]) { cache.bytes -= cache.sizeOf(e) })
-	return cache
+	return &Cache[V]{Config: c, cached: newLRU(c.MaxBytes, c.Size, c.Bytes), flight: map[Key]*run[V]{}}
 }
 
 // Query is the query of one caller.
@@ -115,13 +100,90 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	}
 }
 
+// enter waits for the caller's turn. leave is nil if the turn of another caller came first.
+func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func(), err error) {
+	if r.turn.Err() != nil {
+		return nil, nil
+	}
+	waiting, stop := context.WithCancel(r.turn)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	leave, err = q.Enter(waiting)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.begun {
+		if err == nil {
+			leave()
+		}
+		return nil, nil
+	}
+	if err != nil {
+		c.drop(q.Key, r)
+		return nil, err
+	}
+	r.begun = true
+	r.begin()
+	return leave, nil
+}
+
+// ageFactor is how many times as long a result is cached as its caller waited for it. A quick query runs again soon,
+// so that users see their own events at once.
+const ageFactor = 10
+
+// run computes the result for all callers.
+func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], error) {
+	r.retry = true // if Run panics
+	defer c.end(q.Key, r)
+	value, err := q.Run(ctx)
+	r.retry = err != nil && ctx.Err() != nil
+	if err != nil {
+		r.err = err
+		return Result[V]{Source: Run}, err
+	}
+	took := c.Now().Sub(r.asked)
+	r.entry = &entry[V]{value: value, asked: r.asked, until: r.asked.Add(min(c.MaxAge, ageFactor*took))}
+	return Result[V]{Value: value, Source: Run}, nil
+}
+
+// end gives the other callers the result and caches it, unless a younger run has replaced this one, or the site was
+// forgotten.
+func (c *Cache[V]) end(k Key, r *run[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.entry != nil && c.flight[k] == r {
+		c.cached.put(k, r.entry, c.Now())
+	}
+	if c.drop(k, r); c.flight[k] == r {
+		delete(c.flight, k)
+	}
+	close(r.done)
+}
+
+// leave ends a caller's part in a run.
+func (c *Cache[V]) leave(k Key, r *run[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(k, r)
+}
+
+// drop is leave for callers that hold the lock. Without callers, a run never begins.
+func (c *Cache[V]) drop(k Key, r *run[V]) {
+	if r.callers--; r.callers > 0 {
+		return
+	}
+	r.begin()
+	if c.flight[k] == r && !r.begun {
+		delete(c.flight, k)
+	}
+}
+
 // find returns a cached result, or the run to share, for a caller that asked then and looks now. A caller whose run
 // failed with another caller's request looks again. Its next run keeps the time at which it asked, so that later
 // callers do not take the result for young. A fresh query gets a new run, which replaces older ones.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.lru.Get(k); ok && now.Before(e.until) && !fresh {
+	if e, ok := c.cached.get(k, now); ok && !fresh {
 		return e, nil
 	}
 	maxAge := c.MaxAge
@@ -147,17 +209,12 @@ func (c *Cache[V]) reuse(e *entry[V], from Source) Result[V] {
 func (c *Cache[V]) Forget(site string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, k := range c.lru.Keys() {
-		if k.site == site {
-			c.lru.Remove(k)
-		}
-	}
+	c.cached.forget(site)
 	for k := range c.flight {
 		if k.site == site {
 			delete(c.flight, k)
 		}
 	}
-	c.Bytes.Set(float64(c.bytes))
 }
 
 // Callers returns how many callers need the result of a run.

@@ -242,7 +242,7 @@ func TestForgetWhileRunning(t *testing.T) {
 	before <- nil
 	after <- nil
 	c.want(map[Source]int{Run: 2, Shared: 1}, 0)
-	if n := cache.lru.Len(); n != 1 {
+	if n := cache.cached.entries.Len(); n != 1 {
 		t.Errorf("%d results are cached", n)
 	}
 }
@@ -274,19 +274,19 @@ func TestOldRunsAreNotShared(t *testing.T) {
 func TestSlowResultsAreNotCached(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, 0)
-	cache.put(NewKey("another", ""), &entry[string]{until: start.Add(time.Hour)})
+	cache.cached.put(NewKey("another", ""), &entry[string]{until: start.Add(time.Hour)}, cache.Now())
 	c := newCallers(t, cache)
 	c.ask(t.Context(), false)
 	end := <-c.started
 	at.after(6 * time.Second)
 	end <- nil
 	c.want(map[Source]int{Run: 1}, 0)
-	if n := cache.lru.Len(); n != 1 {
+	if n := cache.cached.entries.Len(); n != 1 {
 		t.Errorf("%d results are cached, want the other one", n)
 	}
 	at.after(time.Hour)
-	cache.put(NewKey("a third", ""), &entry[string]{until: start.Add(2 * time.Hour)})
-	if n := cache.lru.Len(); n != 1 {
+	cache.cached.put(NewKey("a third", ""), &entry[string]{until: start.Add(2 * time.Hour)}, cache.Now())
+	if n := cache.cached.entries.Len(); n != 1 {
 		t.Errorf("%d results are cached, want the third one", n)
 	}
 }
@@ -349,17 +349,17 @@ func TestBytes(t *testing.T) {
 	text := string(make([]byte, 1<<18))
 	largest := 0
 	for i := range 5000 {
-		cache.put(NewKey(fmt.Sprint(i%3000), ""), &entry[string]{value: text[:rand.IntN(1<<18)], until: start.Add(time.Minute)})
+		cache.cached.put(NewKey(fmt.Sprint(i%3000), ""), &entry[string]{value: text[:rand.IntN(1<<18)], until: start.Add(time.Minute)}, cache.Now())
 		sum := 0
-		for _, e := range cache.lru.Values() {
-			sum += cache.sizeOf(e)
-			largest = max(largest, cache.sizeOf(e))
+		for _, e := range cache.cached.entries.Values() {
+			sum += cache.cached.size(e)
+			largest = max(largest, cache.cached.size(e))
 		}
-		if sum != cache.bytes || sum > 1<<20 {
-			t.Fatalf("%d bytes, said to be %d", sum, cache.bytes)
+		if sum != cache.cached.bytes || sum > 1<<20 {
+			t.Fatalf("%d bytes, said to be %d", sum, cache.cached.bytes)
 		}
 	}
-	if largest > 1<<17 || cache.lru.Len() < 8 {
-		t.Errorf("%d results, of %d bytes at most", cache.lru.Len(), largest)
+	if largest > 1<<17 || cache.cached.entries.Len() < 8 {
+		t.Errorf("%d results, of %d bytes at most", cache.cached.entries.Len(), largest)
 	}
 }

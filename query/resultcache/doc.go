@@ -4,6 +4,6 @@
 // the cached result (LRU, bounded in bytes and in age). Each caller still waits for a turn of its own, so no caller
 // waits behind the share of another. The first caller whose turn comes runs the query; the others give up their places.
 //
-// cache.go is the door, flight.go has the runs that callers share, and lru.go the cached results.
+// cache.go is the door, flight.go is a run that callers share, and lru.go has the cached results.
 // The package imports nothing of this module.
 package resultcache

@@ -42,6 +42,8 @@ func DefaultConfig() Config {
 }
 
 const (
+	// minPartAge is how old settled parts are. A deletion or a merge made a younger part, and another may follow.
+	minPartAge = 5 * time.Minute
 	// maxAge is how long states are used. The engine deletes them an hour later.
 	maxAge = 24 * time.Hour
 	// maxEntries bounds what a node knows, and maxTableParts the tables.
@@ -100,6 +102,11 @@ type Entry struct {
 	row    string // of the states in their table
 	begun  bool   // whether some states may be written
 }
+
+const (
+	columnKey  = "key"
+	columnMade = "made"
+)
 
 // Rows is the condition "the row has states of one of the entries".
 func Rows(entries []*Entry) sqltree.Expr { return isOneOf(columnKey, rowsOf(entries)) }

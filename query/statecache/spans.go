@@ -6,9 +6,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Span is from From to before To.
-type Span struct{ From, To time.Time }
-
 // Cut divides time: Floor is the last cut that is not after a time, Next the cut that follows a cut.
 type Cut struct{ Floor, Next func(time.Time) time.Time }
 

@@ -15,11 +15,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-const (
-	columnKey  = "key"
-	columnMade = "made"
-)
-
 // The errors of Put.
 var (
 	ErrFull   = errors.New("there is no room for more aggregate states")
