@@ -115,7 +115,7 @@ const (
 	// unknownRows is the cost of a long range of a site whose rows are not known.
 	unknownRows cost = 2_000_000
 	// lightRows are read in a few hundredths of a second on two cores. A query of
-	// no more takes a slot only, and passes those that wait for others' rows.
+	// no more takes a slot only, and passes queries that wait for rows.
 	lightRows cost = 400_000
 )
 

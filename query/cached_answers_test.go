@@ -26,7 +26,8 @@ func TestKept(t *testing.T) {
 	ask := func(site, body string, events int, who Caller) map[string]string {
 		t.Helper()
 		answer, headers, err := service.Aggregate(t.Context(), who, site, []byte(body), testNow)
-		if want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, events); err != nil || string(answer) != want {
+		want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, events)
+		if err != nil || string(answer) != want {
 			t.Errorf("%s: %s %v, want %s", body, answer, err, want)
 		}
 		return headers
@@ -37,7 +38,8 @@ func TestKept(t *testing.T) {
 	again := ask(
 		testSite, ` { "range" : "last30Days" , "select" : [ {"column":"eventsCount"} ] } `, 8, Caller{Token: "2"},
 	)
-	if first[headerAge] != "" || again[headerAge] == "" || again[headerAge] == "0" || again[headerRowsRead] != first[headerRowsRead] {
+	aged := again[headerAge] != "" && again[headerAge] != "0"
+	if first[headerAge] != "" || !aged || again[headerRowsRead] != first[headerRowsRead] {
 		t.Errorf("%v, then %v", first, again)
 	}
 	ask(testSite, `{"range":"last7Days"}`, 7, Caller{})
@@ -116,7 +118,9 @@ func TestKeys(t *testing.T) {
 			`,"where":[{"column":"page","values":[{"space":"a b","page":"c"}]}]`, `,"where":[{"column":"page","values":[{"space":"a","page":"b c"}]}]`,
 			`,"where":[{"column":"visitorClaim","claim":"a","values":["b"]}]`, `,"where":[{"column":"visitorClaim","claim":"a [b]","values":["b"]}]`,
 		} {
-			check([]byte(`{"range":{"from":"2026-03-01T00:00:00Z","to":"2026-03-` + end + `T00:00:00Z"},"groupBy":[{"column":"datetime","interval":"day"}]` + more + `}`))
+			of := `{"range":{"from":"2026-03-01T00:00:00Z","to":"2026-03-` + end + `T00:00:00Z"},` +
+				`"groupBy":[{"column":"datetime","interval":"day"}]`
+			check([]byte(of + more + `}`))
 		}
 	}
 	if keys < 100 {

@@ -27,7 +27,7 @@ func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 }
 
 // saves reports whether states save at least half of the rows of the best other way. After an import of old events,
-// most rows may be in other parts. left are the rows that are read as events or visits, extra those of states.
+// most rows may be in other parts. left counts the rows of events and visits, extra the rows of states.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
@@ -56,7 +56,7 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	return cost(min(rows, left+extra) + s.sources.left(built))
 }
 
-// readStates answers a plan from cached states, and builds those that are needed again. ok is false if the caller must
+// readStates answers a plan from cached states, and builds states that are needed again. ok is false if the caller must
 // read the best other source: a failure of states never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
@@ -69,7 +69,7 @@ func (q *query) readStates(ctx context.Context, p plan, best scope, run func(pla
 		return false, nil
 	}
 	parts, err := cache.Parts(ctx)
-	if err != nil || parts.None() {
+	if err != nil || parts.Empty() {
 		return false, q.withoutStates(ctx, err)
 	}
 	if p, ok = s.offered(p, best, rows, parts); !ok {
@@ -101,7 +101,8 @@ func (q *query) readStates(ctx context.Context, p plan, best scope, run func(pla
 		s.metrics.states[statesReplaced].Inc()
 	}
 	if err := cache.Drop(ctx, st.table, all); err != nil {
-		s.log.WarnContext(ctx, "Aggregate states that nobody reads are kept for a day.", "table", st.table, "error", err)
+		const left = "Aggregate states that nobody reads are kept for a day."
+		s.log.WarnContext(ctx, left, "table", st.table, "error", err)
 	}
 	return false, q.withoutStates(ctx, err)
 }
@@ -158,7 +159,8 @@ func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, errQueryTime)
 }
 
-// withoutStates logs an error that only makes an answer slower, and returns nil. It returns an error that ended the query.
+// withoutStates logs an error that only makes an answer slower, and returns nil. It returns an error that ended the
+// query.
 func (q *query) withoutStates(ctx context.Context, err error) error {
 	if err == nil || ended(ctx, err) {
 		return err
@@ -168,6 +170,7 @@ func (q *query) withoutStates(ctx context.Context, err error) error {
 	if errors.Is(err, statecache.ErrFull) { // as many queries may find
 		level = slog.LevelDebug
 	}
-	q.service.log.Log(ctx, level, "A query reads events, because aggregate states could not be kept or read.", "site", q.site, "error", err)
+	const reads = "A query reads events, because aggregate states could not be kept or read."
+	q.service.log.Log(ctx, level, reads, "site", q.site, "error", err)
 	return nil
 }

@@ -56,7 +56,7 @@ func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, e
 }
 
 // missing is the value of an output column in a row that the other range does not
-// have: groups are those of the first range's row, but times are the other range's,
+// have: groups are from the first range's row, but times are the other range's,
 // or null if it has no such bucket; counts are 0, and other measures null.
 func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	switch {

@@ -55,7 +55,8 @@ func (p plan) continued(keys []string) (plan, error) {
 		return p, errCursor()
 	}
 	counting, err := strconv.Atoi(keys[1])
-	if _, estimate := bounds[insights.Counting(counting)]; err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
+	_, estimate := errorBounds[insights.Counting(counting)]
+	if err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
 		return p, errCursor()
 	}
 	p.env.Counting, p.counted = insights.Counting(counting), true

@@ -15,9 +15,19 @@ import (
 var (
 	// errExact ends a query that must be answered exactly and cannot be.
 	errExact = errors.New("counting exactly takes too much memory")
-	// errPage ends one that must be counted exactly because the page before was: counted
+	// errPage ends a query that must count exactly because the page before did: counted
 	// in another way, its rows would be in another order.
 	errPage = errors.New("counting exactly, as for the page before, takes too much memory")
+	// errSessions ends a query about sessions that takes too much memory. Filters would
+	// not help: a session is all of its events.
+	errSessions = errors.New("joining sessions takes too much memory")
+	// errSegments ends the last try. The client cannot make this request lighter, so
+	// it gets a 503 instead of a 400.
+	errSegments = errors.New("the visitors of a single day cannot be counted in time")
+	// errQueryTime ends a query that the engine did not end in time.
+	errQueryTime = errors.New("the query ran too long")
+	// errTooLong refuses a statement that is too long to be sent.
+	errTooLong = errors.New("the statement is too long")
 )
 
 const (
@@ -89,26 +99,13 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// errSessions ends a query about sessions that takes too much memory. Filters would
-// not help: a session is all of its events.
-var errSessions = errors.New("joining sessions takes too much memory")
-
-// errSegments ends the last try. The client cannot make this request lighter, so
-// it gets a 503 instead of a 400.
-var errSegments = errors.New("the visitors of a single day cannot be counted in time")
-
-// errQueryTime ends a query that the engine did not end in time.
-var errQueryTime = errors.New("the query ran too long")
-
-// errTooLong refuses a statement that is too long to be sent.
-var errTooLong = errors.New("the statement is too long")
-
 // shed is the answer to a query that got no slot in time, nil for any other
 // error.
 func shed(err error) (*schema.Error, class) {
 	switch {
 	case errors.Is(err, errOwnShare):
-		e := schema.TooManyRequests("too many queries of this token or organization at once: wait for their answers before you send more", retryAfter)
+		e := schema.TooManyRequests("too many queries of this token or organization at once: "+
+			"wait for their answers before you send more", retryAfter)
 		e.Cause = err
 		return e, classOverShare
 	case errors.Is(err, errFull):

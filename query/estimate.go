@@ -2,8 +2,10 @@ package query
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// bounds are how far estimates may be off.
-var bounds = map[insights.Counting]string{insights.CountTotals: "0.5%", insights.CountBounded: "1%", insights.CountSketched: "2%"}
+// errorBounds are how far estimates may be off.
+var errorBounds = map[insights.Counting]string{
+	insights.CountTotals: "0.5%", insights.CountBounded: "1%", insights.CountSketched: "2%",
+}
 
 // approximates reports whether a count of different values may be off.
 func approximates(counting insights.Counting, n uint64) bool {

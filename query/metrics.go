@@ -114,7 +114,9 @@ const (
 
 // classes lists the closed set.
 func classes() []class {
-	return []class{classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal}
+	return []class{
+		classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal,
+	}
 }
 
 // stateOutcome is what became of states, for metrics: a closed set.

@@ -129,7 +129,7 @@ type sortKey struct {
 }
 
 // perSession reports whether a measure counts sessions by what they are. Its rows are
-// those of groups and sessions, so that each session of a group counts once.
+// pairs of a group and a session, so that each session of a group counts once.
 func (p plan) perSession() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return len(r.column.Session) > 0 })
 }

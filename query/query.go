@@ -70,8 +70,8 @@ func (q *query) invalid(err error) error {
 	return err
 }
 
-// ExplainedStatement is a statement that was run, also one that makes aggregate states. One that counted exactly and ran
-// out of memory is followed by the one in bounded memory.
+// ExplainedStatement is a statement that was run, also a statement that makes aggregate states. A statement that
+// counted exactly and ran out of memory is followed by its repetition in bounded memory.
 type ExplainedStatement struct {
 	SQL            string
 	Source         string // where the rows came from, as in the answer's header
@@ -103,7 +103,7 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 	}
 	headers[headerSource] = cmp.Or(q.summary, rawEvents.name)
 	if q.approximate != insights.CountExact {
-		headers[headerResult], headers[headerBound] = "approximate", bounds[q.approximate]
+		headers[headerResult], headers[headerBound] = "approximate", errorBounds[q.approximate]
 	}
 	if q.truncated {
 		headers[headerTruncated] = "true"

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// from runs statements over the best way to read a scope; refs and estimate are those of
+// from runs statements over the best way to read a scope; refs and estimate are as in
 // [sources.choose].
 func (
 	q *query,
@@ -26,7 +26,8 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 		// Nobody's request can be the reason for such an error, but the projection can be
 		// dropped this very moment, or broken.
 		if _, class := engineError(ctx, err); class == classInternal {
-			q.service.log.WarnContext(ctx, "A query reads events, because visits could not be read.", "site", q.site, "error", err)
+			const reads = "A query reads events, because visits could not be read."
+			q.service.log.WarnContext(ctx, reads, "site", q.site, "error", err)
 			q.source = rawEvents
 			err = run(sc)
 		}

@@ -60,7 +60,7 @@ func (s scope) bounded() scope {
 // expr reads a column of the scope's events.
 func (s scope) expr(r ref) sqltree.Expr { return r.column.Expr(r.args, s.env) }
 
-// conditions select the scope's events. Every statement has those of one site
+// conditions select the scope's events. Every statement has the conditions of one site
 // and one range.
 func (s scope) conditions() []sqltree.Expr {
 	return append(s.bounds(), s.meets()...)
@@ -128,6 +128,6 @@ type visits struct {
 	from, to time.Time
 	types    []insights.Code // of the events that count; nil is all
 	typed    []condition     // the conditions that say so
-	columns  []string        // what rows have, beside the numbers
+	columns  []string        // what rows have, in addition to the numbers
 	counters []*insights.Counter
 }

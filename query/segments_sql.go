@@ -9,7 +9,7 @@ const (
 	// fewValues is how many values a claim may have, however few visitors share
 	// them.
 	fewValues = 10
-	// maxShared is how many claims segments are made of: those that most visitors
+	// maxShared is how many claims segments are made of: the claims that most visitors
 	// have.
 	maxShared = 1000
 )

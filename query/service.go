@@ -51,7 +51,7 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 
 // newStateCache makes the cache of aggregate states. Its own statements have the limits of a choice of sources.
 func newStateCache(c Config, s *sources) *statecache.Cache {
-	of := statecache.DefaultConfig()
+	of := statecache.Defaults()
 	of.MaxBytes, of.MaxScan = c.StateBytes, c.MaxTime/8
 	of.Ask = func(ctx context.Context, sql string, args, targets []any, each func()) error {
 		return s.query(c.choosing(ctx), sql, args, targets, each)

@@ -113,7 +113,8 @@ func TestWhoRunsMayLeave(t *testing.T) {
 	if n := testutil.ToFloat64(
 		service.metrics.answers[Aggregate][resultcache.Run],
 	); n != 1 || len(engine.started) != 0 || service.results.Callers() != 0 {
-		t.Errorf("%v answers were made, %d more statements, %d callers", n, len(engine.started), service.results.Callers())
+		callers := service.results.Callers()
+		t.Errorf("%v answers were made, %d more statements, %d callers", n, len(engine.started), callers)
 	}
 }
 

@@ -163,7 +163,7 @@ func (p plan) readStates(columns []sqltree.Aliased, groups []sqltree.Expr) *sqlt
 // joined are the spans, of which adjacent ones with the same parts are one.
 func (st *states) joined() (list []stateSpan) {
 	for _, span := range st.spans {
-		if last := len(list) - 1; last >= 0 && list[last].to.Equal(span.from) && slices.Equal(list[last].entry.Parts, span.entry.Parts) {
+		if last := len(list) - 1; last >= 0 && list[last].adjoins(span) {
 			list[last].to = span.to
 			list[last].env.Zone = span.env.Zone.Within(list[last].from, span.to)
 			continue
@@ -171,4 +171,9 @@ func (st *states) joined() (list []stateSpan) {
 		list = append(list, span)
 	}
 	return list
+}
+
+// adjoins reports whether a later span begins where this one ends, and has the same parts.
+func (s stateSpan) adjoins(later stateSpan) bool {
+	return s.to.Equal(later.from) && slices.Equal(s.entry.Parts, later.entry.Parts)
 }

@@ -123,7 +123,8 @@ func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqlt
 	if v := s.source.visits; v != nil {
 		return v.read(s, columns, conditions)
 	}
-	tree := &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
+	all := append(s.conditions(), conditions...)
+	tree := &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(all...)}
 	if len(s.sessions) > 0 {
 		tree.Join, tree.Using = s.sessionRows(), insights.SessionKey()
 	}

@@ -69,7 +69,7 @@ func newCallers(t *testing.T, c *Cache[string]) *callers {
 var theKey = NewKey("site", "query")
 
 func (c *callers) do(ctx context.Context, fresh bool) (Result[string], error) {
-	return c.cache.Do(ctx, Query[string]{Key: theKey, Fresh: fresh, Enter: c.enter, Run: func(ctx context.Context) (string, error) {
+	run := func(ctx context.Context) (string, error) {
 		end := make(chan error)
 		c.started <- end
 		select {
@@ -81,7 +81,8 @@ func (c *callers) do(ctx context.Context, fresh bool) (Result[string], error) {
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
-	}})
+	}
+	return c.cache.Do(ctx, Query[string]{Key: theKey, Fresh: fresh, Enter: c.enter, Run: run})
 }
 
 func (c *callers) ask(ctx context.Context, fresh bool) {
@@ -116,7 +117,7 @@ func (c *callers) want(from map[Source]int, errs int) {
 		}
 	}
 	if c.errs != errs || len(c.cache.flight) != 0 || len(c.started) != 0 {
-		c.t.Errorf("%d errors, want %d; %d runs left, %d more started", c.errs, errs, len(c.cache.flight), len(c.started))
+		c.t.Errorf("%d errors, want %d; %d runs left, %d started", c.errs, errs, len(c.cache.flight), len(c.started))
 	}
 }
 
@@ -349,7 +350,8 @@ func TestBytes(t *testing.T) {
 	text := string(make([]byte, 1<<18))
 	largest := 0
 	for i := range 5000 {
-		cache.cached.put(NewKey(fmt.Sprint(i%3000), ""), &entry[string]{value: text[:rand.IntN(1<<18)], until: start.Add(time.Minute)}, cache.Now())
+		e := &entry[string]{value: text[:rand.IntN(1<<18)], until: start.Add(time.Minute)}
+		cache.cached.put(NewKey(fmt.Sprint(i%3000), ""), e, cache.Now())
 		sum := 0
 		for _, e := range cache.cached.entries.Values() {
 			sum += cache.cached.size(e)

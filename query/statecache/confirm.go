@@ -51,7 +51,9 @@ func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, ext
 }
 
 // present returns the versions of parts, which are paths, and the rows of states that the engine has.
-func (c *Cache) present(ctx context.Context, table string, rows []string, parts []Part) (there map[string]bool, err error) {
+func (c *Cache) present(
+	ctx context.Context, table string, rows []string, parts []Part,
+) (there map[string]bool, err error) {
 	versions := make([]string, len(parts))
 	for i, p := range parts {
 		versions[i] = p.Version
@@ -60,9 +62,11 @@ func (c *Cache) present(ctx context.Context, table string, rows []string, parts 
 	var text string
 	err = c.Ask(ctx, `SELECT if(table = {table:String}, `+partVersion+`, partition) AS there FROM system.parts
 		WHERE database = currentDatabase() AND table IN ({table:String}, {states:String}) AND active AND rows > 0
-		AND (table = {table:String} AND there IN {parts:Array(String)} OR table = {states:String} AND there IN {rows:Array(String)})`,
+		AND (table = {table:String} AND there IN {parts:Array(String)}
+			OR table = {states:String} AND there IN {rows:Array(String)})`,
 		[]any{
-			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", versions), clickhouse.Named("states", table), clickhouse.Named("rows", rows),
+			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", versions),
+			clickhouse.Named("states", table), clickhouse.Named("rows", rows),
 		}, []any{&text}, func() { there[text] = true })
 	return there, err
 }

@@ -17,7 +17,7 @@
 // A node reads its own states only, under a random name for each try. Nothing reads what another process or a failed
 // try has left, and the engine deletes it after a day.
 //
-// parts.go and spans.go are values: parts of the table, and spans of time. entries.go has what the node knows of states.
-// settled.go lists the settled parts, tables.go writes states, and confirm.go asks whether they are right.
+// parts.go and spans.go are values: parts of the table, and spans of time. entries.go has what the node knows of
+// states. settled.go lists the settled parts, tables.go writes states, and confirm.go asks whether they are right.
 // The package imports schema/insights and schema/sqltree of this module.
 package statecache

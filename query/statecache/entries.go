@@ -34,10 +34,11 @@ type Config struct {
 	Exec func(ctx context.Context, sql string) error
 }
 
-// DefaultConfig suits a busy site. Most queries come once, so the second one builds states.
-func DefaultConfig() Config {
+// Defaults suit a busy site. Most queries come once, so the second one builds states.
+func Defaults() Config {
 	return Config{
-		Asks: 2, MaxGroups: 300_000, MaxTables: 200, MinPartAge: minPartAge, ListParts: 10 * time.Second, Cuts: MonthsAndDays(),
+		Asks: 2, MaxGroups: 300_000, MaxTables: 200,
+		MinPartAge: minPartAge, ListParts: 10 * time.Second, Cuts: MonthsAndDays(),
 	}
 }
 
@@ -183,7 +184,7 @@ func (c *Cache) Answered(keys []string, took time.Duration) {
 	}
 }
 
-// Release ends the building of entries. Those that are not built have to be asked for again as often.
+// Release ends the building of entries. An entry that is not built yet has to be asked for again as often.
 func (c *Cache) Release(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

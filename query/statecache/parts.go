@@ -28,8 +28,8 @@ type Part struct {
 
 func (p Part) compare(other Part) int { return strings.Compare(p.Name, other.Name) }
 
-// None reports whether there are no settled parts.
-func (p Parts) None() bool { return len(p.Closed)+len(p.Newest) == 0 }
+// Empty reports whether there are no settled parts.
+func (p Parts) Empty() bool { return len(p.Closed)+len(p.Newest) == 0 }
 
 // end is the time up to which most events are in settled parts.
 func (p Parts) end() time.Time {

@@ -47,7 +47,7 @@ func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 func (c *Cache) KnownParts() (parts Parts, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.parts, time.Since(c.listed) < maxPartsAge && !c.parts.None()
+	return c.parts, time.Since(c.listed) < maxPartsAge && !c.parts.Empty()
 }
 
 func (c *Cache) listParts(ctx context.Context) (parts Parts, err error) {
@@ -57,7 +57,8 @@ func (c *Cache) listParts(ctx context.Context) (parts Parts, err error) {
 	var rows uint64
 	var last []agedPart
 	err = c.Ask(ctx, `SELECT partition_id, name, `+partVersion+`, rows, toBool(modification_time <= now() - {age:Int64})
-		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 ORDER BY partition_id, name`,
+		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0
+		ORDER BY partition_id, name`,
 		[]any{clickhouse.Named("table", insights.Table), clickhouse.Named("age", int(c.MinPartAge/time.Second))},
 		[]any{&month, &p.Name, &p.Version, &rows, &old}, func() {
 			if month != newest {

@@ -48,7 +48,9 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 
 // Put builds the states of an entry: the rows of a statement of the entry's parts. It ends until a time. The entry
 // is cached when an answer from it is confirmed.
-func (c *Cache) Put(ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write) error {
+func (c *Cache) Put(
+	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,
+) error {
 	made := Keyed(e, rows)
 	if err := c.makeRoom(ctx, table, made, write); err != nil {
 		return err
@@ -62,8 +64,9 @@ func (c *Cache) Put(ctx context.Context, table string, e *Entry, rows *sqltree.S
 		"max_execution_time": left, "max_result_rows": nil,
 		"max_rows_to_group_by": c.MaxGroups, "group_by_overflow_mode": "throw",
 		// All of it is one part.
-		"max_insert_threads": 1, "min_insert_block_size_rows": oneBlock, "min_insert_block_size_bytes": 0, "max_insert_block_size": oneBlock,
-		"async_insert": 0, "deduplicate_insert_select": "disable", "insert_deduplicate": 0,
+		"max_insert_threads": 1, "min_insert_block_size_rows": oneBlock, "min_insert_block_size_bytes": 0,
+		"max_insert_block_size": oneBlock, "async_insert": 0,
+		"deduplicate_insert_select": "disable", "insert_deduplicate": 0,
 	})
 }
 
@@ -107,7 +110,8 @@ func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Stateme
 		return err
 	}
 	for _, name := range empty {
-		if err := write(ctx, sqltree.Statement{SQL: "DROP TABLE IF EXISTS " + sqltree.Ident(name)}, clickhouse.Settings{}); err != nil {
+		drop := sqltree.Statement{SQL: "DROP TABLE IF EXISTS " + sqltree.Ident(name)}
+		if err := write(ctx, drop, clickhouse.Settings{}); err != nil {
 			return err
 		}
 	}
@@ -127,7 +131,9 @@ func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Stateme
 // parts on the disk: dropping them makes room.
 func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
-	err = c.Ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(), groupArrayIf(10)(name, name NOT IN (SELECT table FROM system.parts WHERE database = currentDatabase() AND `+insights.OnDisk+`))
+	err = c.Ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(),
+			groupArrayIf(10)(name, name NOT IN (
+				SELECT table FROM system.parts WHERE database = currentDatabase() AND `+insights.OnDisk+`))
 		FROM system.tables WHERE database = currentDatabase() AND match(name, {tables:String})`,
 		[]any{clickhouse.Named("tables", insights.StatesTables)}, []any{&bytes, &parts, &tables, &empty}, func() {})
 	if err != nil {
@@ -153,7 +159,8 @@ func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty
 func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error {
 	var failed error
 	for _, row := range c.unused(entries) {
-		failed = errors.Join(failed, c.Exec(ctx, "ALTER TABLE "+sqltree.Ident(table)+" DROP PARTITION "+sqltree.Quote(row)))
+		drop := "ALTER TABLE " + sqltree.Ident(table) + " DROP PARTITION " + sqltree.Quote(row)
+		failed = errors.Join(failed, c.Exec(ctx, drop))
 	}
 	return failed
 }
