@@ -1,6 +1,6 @@
 // Package query answers queries about a site's visitor events: aggregates, funnels, retentions and visitor segments.
 //
-// A request meets the files in this order. Calls between files go one way, without a circle.
+// A request meets the files in this order. Calls between files go one way, without a circle (order_test.go).
 //
 //   - Ask: answer.go and explain.go take a request, segments.go its page (segments_page.go). share.go looks for an
 //     equal query, in resultcache. admission.go gives the query its turn, query.go its time, headers and metrics.
