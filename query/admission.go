@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
@@ -101,22 +100,29 @@ func (a *admission) drop(organization string, p *party) {
 	}
 }
 
-// shed is the answer to a query that got no slot in time, nil for any other
-// error.
-func shed(err error) (*schema.Error, class) {
-	switch {
-	case errors.Is(err, errOwnShare):
-		e := schema.TooManyRequests("too many queries of this token or organization at once: wait for their answers before you send more", retryAfter)
-		e.Cause = err
-		return e, classOverShare
-	case errors.Is(err, errFull):
-		return schema.Unavailable(err, retryAfter), classFull
-	}
-	return nil, ""
-}
-
 // queueMetrics counts the queue in the metrics.
 type queueMetrics struct{ *Metrics }
 
 func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta)) }
 func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }
+
+// cost is how many rows a query reads, as far as can be known before it has its
+// turn: nothing is read to find out. The queries of a site with unknown rows count
+// the rows when they run (sources.go), within their own turn and time.
+type cost int64
+
+const (
+	// unknownRows is the cost of a long range of a site whose rows are not known.
+	unknownRows cost = 2_000_000
+	// lightRows are read in a few hundredths of a second on two cores. A query of
+	// no more takes a slot only, and passes queries that wait for rows.
+	lightRows cost = 400_000
+)
+
+// weight is what a query takes of the rows that may be read at once.
+func (c cost) weight() int64 {
+	if c <= lightRows {
+		return 0
+	}
+	return int64(c)
+}

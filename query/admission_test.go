@@ -213,7 +213,7 @@ func TestOneBudget(t *testing.T) {
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
 	first := time.Time{}
 	q := service.query(Aggregate, Caller{}, testSite)
-	_, _, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
+	_, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it
 		return nil, q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})

@@ -2,7 +2,9 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -41,39 +43,33 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	return e.result(compared), nil
 }
 
-// collect runs a plan's statement, and again in bounded memory if it must.
-func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
-	q.joins = len(p.sessions) > 0
-	run := func(sc scope) error {
-		p.scope = sc
-		st := lower(p)
-		e = newEncoder(p, st)
-		err := q.rows(ctx, st.Statement, st.targets, e.row)
-		if q.joins && !q.spills && outOfMemory(err) {
-			q.spills = true // takes longer: not from the start
-			e = newEncoder(p, st)
-			err = q.rows(ctx, st.Statement, st.targets, e.row)
+// keyOf is the key of a request's plan: what the plan means, but times as the request
+// has them.
+func (p plan) keyOf(r request) string {
+	p.scope, p.fill, p.compare = p.timeless(), nil, nil
+	compared, cursor := "-", "-"
+	if r.compare != nil {
+		compared = r.compare.String()
+	}
+	if r.cursor != nil {
+		cursor = strconv.Quote(*r.cursor)
+	}
+	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
+}
+
+// weigh gives the query its cost: of both ranges, and less if states are cached.
+func (p plan) weigh(q *query) {
+	plans, scopes := []plan{p}, []scope{p.scope}
+	if p.compare != nil {
+		other := p.compare.of(p)
+		plans, scopes = append(plans, other), append(scopes, other.scope)
+	}
+	refs, estimate := slices.Concat(p.groups, p.measures()), p.estimate()
+	q.weigh(refs, estimate, scopes...)
+	for _, p := range plans {
+		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
+			q.cost = max(0, q.cost+q.service.costOfStates(p, best, rows)-cost(rows))
 		}
-		return err
 	}
-	begin, all := time.Now(), p.scope
-	best := q.service.sources.choose(ctx, all, slices.Concat(p.groups, p.measures()), p.estimate())
-	kept, err := q.fromStates(ctx, p, best, run)
-	if err == nil && !kept {
-		err = q.over(ctx, best, all, func(sc scope) error {
-			if p.counts() {
-				return q.count(sc, run)
-			}
-			return run(sc)
-		})
-	}
-	if err != nil {
-		return nil, err
-	}
-	q.service.states.answered(q.later, time.Since(begin))
-	q.later = nil
-	if e.approximate {
-		q.approximate = max(q.approximate, e.plan.env.Counting)
-	}
-	return e, nil
+	q.groups, q.exact = len(p.groups), p.exact && p.counts()
 }

@@ -38,7 +38,7 @@ func (a *asking) waiting(n, rows float64) {
 func (a *asking) answered() {
 	a.t.Helper()
 	a.wait.Wait()
-	if s := a.service; len(s.cache.runs) != 0 || len(s.admission.parties) != 0 {
-		a.t.Errorf("left: %v, %v", s.cache.runs, s.admission.parties)
+	if s := a.service; s.results.Callers() != 0 || len(s.admission.parties) != 0 {
+		a.t.Errorf("left: %d callers, %v", s.results.Callers(), s.admission.parties)
 	}
 }

@@ -18,7 +18,7 @@ type Config struct {
 	// one token may use.
 	PerOrganization, PerToken int
 	// Rows is how many rows the running queries may read together, as far as can be
-	// known before (cost.go); RowsPerOrganization and RowsPerToken are how many of
+	// known before (admission.go); RowsPerOrganization and RowsPerToken are how many of
 	// them one organization and one token may. A larger query counts as all that
 	// its token may read. 0 sets no limit; if Rows is 0, no rows are counted at all.
 	Rows, RowsPerOrganization, RowsPerToken int64
@@ -63,7 +63,7 @@ func DefaultConfig() Config {
 
 // settings are sent with every statement; left is the time it may take.
 // readonly=2 forbids writes and DDL, 1 would forbid these settings too. Statements that
-// keep states are without it: see query.write.
+// build states are without it: see query.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":              2,
@@ -93,3 +93,8 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 	}
 	return s
 }
+
+// Grace is what a query gets on top of MaxTime. The engine checks its own
+// limit only between blocks and needs time to report it, and waiting for a
+// connection has to fail by itself: it must not look like a slow query.
+const Grace = 12 * time.Second

@@ -55,7 +55,8 @@ func (p plan) continued(keys []string) (plan, error) {
 		return p, errCursor()
 	}
 	counting, err := strconv.Atoi(keys[1])
-	if _, estimate := bounds[insights.Counting(counting)]; err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
+	_, estimate := errorBounds[insights.Counting(counting)]
+	if err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
 		return p, errCursor()
 	}
 	p.env.Counting, p.counted = insights.Counting(counting), true
@@ -76,22 +77,6 @@ func (p plan) cursor(targets []any) string {
 		keys = append(keys, keyText(target))
 	}
 	return schema.PageToken(cursorList+p.site, keys...)
-}
-
-// key is a pointer to scan what the term sorts by into.
-func (t term) key() any {
-	if t.column.Rank != nil {
-		return t.column.Rank.New()
-	}
-	return t.column.Value.New()
-}
-
-// rank reads what the term sorts by, given its column's alias.
-func (t term) rank(value sqltree.Expr) sqltree.Expr {
-	if t.column.Rank != nil {
-		return t.column.Rank.Of(value)
-	}
-	return value
 }
 
 // keyText writes a key.
@@ -126,12 +111,6 @@ func leadingTexts(tuple []any) (texts []string) {
 		texts = append(texts, s)
 	}
 	return texts
-}
-
-// sortKey is a key as a parameter.
-type sortKey struct {
-	typ   sqltree.Type
-	value any
 }
 
 // parseKey reads what keyText wrote for a target of the same type.

@@ -1,26 +1,27 @@
-// Package query answers queries about a site's visitor events: the aggregate
-// endpoint, funnels, retentions and the visitor segments.
+// Package query answers queries about a site's visitor events: aggregates, funnels, retentions and visitor segments.
 //
-// All are reports over a scope (scope.go): which events, and how to read them.
-// A report has a file with its plan's way to rows: aggregate.go, funnel.go,
-// retention.go, segments.go. report.go has the table of those with a request, and the
-// one way to an answer; events.go is what funnels and retentions share. What Octavo adds to the contract's aggregates has a file for each member: fill.go,
-// compare.go, cursor.go.
-// service.go gives every query its turn, its time, its metrics and headers,
-// and runs it again in bounded memory if counting exactly takes too much.
+// A request meets the files in this order. Calls between files go one way, without a circle (order_test.go).
 //
-// An aggregate request goes one way, and each step is a file: request.go reads
-// the JSON with reader.go, resolve.go gives its names meaning, plan.go is the
-// immutable result, passes.go makes the decisions, lower.go turns the plan into a
-// tree, sqltree prints it, run.go runs it and encode.go writes the rows as JSON.
-// sources.go chooses what a statement reads when it is run: events, or visits
-// (visits.go), or aggregate states (states.go, keep.go, parts.go, statestore.go).
-// sessions.go joins events and their sessions, for columns that are about sessions.
+//   - Ask: answer.go and explain.go take a request, segments.go its page (segments_page.go). share.go looks for an
+//     equal query, in resultcache. admission.go gives the query its turn, query.go its time, headers and metrics.
+//   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
+//   - Resolve: resolve.go gives names a meaning for aggregates, and events.go for the other reports.
+//   - Plan: column.go, filter.go and scope.go are what all reports are made of. plan.go is what an aggregate request
+//     means, with members in cursor.go, fill.go and compare.go. passes.go makes the decisions.
+//   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
+//     or states (states.go). segments_sql.go does so for segments. schema/sqltree prints the tree.
+//   - Run: sources.go chooses what a statement reads, and knows how many rows that is. reading.go reads the choice,
+//     cached_states.go reads states from statecache, and run.go runs the statement with the limits of config.go.
+//   - Write: encode.go writes rows as JSON, compared.go the rows of another range. estimate.go says how far a count may
+//     be off.
+//   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
 //
-// A column's row in the column table (schema/insights) alone says what the column
-// is, how it is read and how its values look: no code here knows a column by
-// name. No code here writes SQL text either, but around statements about states, and no
-// value of a request becomes part of it.
+// service.go has what all queries share. engine.go knows the engine's errors and parameters, errors.go what a client
+// sees of them, too_heavy.go what makes a query lighter. kind.go and metrics.go are closed sets.
+//
+// A column's row in the column table (schema/insights) alone says what the column is, how it is read and how its
+// values look: no code here knows a column by name. No code here writes the SQL text of a query: sqltree prints it, and
+// no value of a request becomes part of it. Text is only in short questions about tables, in sources.go and statecache.
 //
 // # What a request means
 //
@@ -90,45 +91,25 @@
 //
 // # Limits
 //
-// Queries wait for one of a limited number of slots, and until the rows that they
-// will read fit beside those of others (cost.go). Organizations and tokens share both
-// fairly (admission.go). The slots are connections, the rows are the engine's work:
-// what reads few of them never waits for what reads many. A site's rows are counted by
-// day, in two seconds: where there are no visits, as on clusters, the events of a very
-// large site may not be, and each long range of it counts as two million rows. All statements of a query
-// share its time. A query that exceeds its time, rows or memory is a 400, which says
-// what makes this one lighter (too_heavy.go), since sending it again cannot help; after a
-// 429 or 503 it can.
+// Queries wait for a limited number of slots, and until the rows that they will read fit (admission.go). Organizations
+// and tokens share both fairly. The slots are connections, the rows are the engine's work: a query of few rows never
+// waits for rows. A site's rows are counted by day, in two seconds. Without visits, as on clusters, a very large site
+// is not counted in time, and each of its long ranges counts as two million rows. All statements of a query share its
+// time. A query that exceeds its time, rows or memory is a 400, which says what makes it lighter (too_heavy.go), since
+// sending it again cannot help; after a 429 or 503 it can.
 //
-// # Answers for more than one
+// # Shared answers
 //
-// Equal queries about a site that are asked at once run once, and what they come to
-// is kept for a moment (result_cache.go). Queries are equal if they have the same plan, but
-// for the time at which a preset ends: so the range of a shared answer may have ended up
-// to [Config].Keep before the request came, and events of that time may be missing. The
-// header Age says how many seconds, Octavo-Fresh-Until what the rows have. Imports and
-// erasures may change any range, so no answer is kept for longer because its range is
-// long past; [Service.Forget] drops a site's at once. Who asks for a fresh answer gets
-// one that is made from then on, and so does who asks after it was given. Rights are not
-// part of the key: who may ask is decided before.
+// Equal queries about a site share an answer for a moment (resultcache). Queries are equal if they have the same plan,
+// except for the time at which a preset ends. So the range of a shared answer may have ended up to [Config].Keep before
+// the request came, and events of that time may be missing. The header Age says how many seconds, Octavo-Fresh-Until
+// what the rows have. Imports and erasures may change any range, so [Service.Forget] drops a site's answers at once.
+// A caller that asks for a fresh answer gets one that is made from then on. Rights are decided before, and are not part
+// of the key.
 //
-// # Aggregate states
+// Long ranges that are queried again are read from aggregate states (statecache). States make answers quick and never
+// change them. Building them takes half of the query's time at most.
 //
-// Of a long range that is asked for again, aggregate states of what is stored for some
-// time are kept in tables of the engine (states.go): a row for each group, with counts and
-// sketches. They are made by the second query that needs them (keep.go), and read for
-// a day. What is kept is of the table's parts, which never change: rows that come
-// later are in other parts, and are read beside the states; where rows were deleted or parts
-// merged, there are other parts too. So states are kept of parts that will hardly be replaced
-// (parts.go): of months that are over, and the large ones of the newest month, if no large
-// one was made of late. After each statement the node asks whether the parts are
-// still the table's and the states all there (statestore.go), and else reads the events.
-// So states make answers quick and never change them. A node reads its own states only,
-// under a random name for each try: what another process, or one that failed, has left is
-// never read. Making them is the only thing that a query writes, and it may take half of
-// the query's time at most. Spans without events are not kept, nor what has most of its
-// events in other parts, as after an import of old ones.
-//
-// The package imports fair, schema, schema/insights and schema/sqltree of this
-// module; never store, ingest, api or cmd.
+// The package imports schema, schema/fair, schema/insights and schema/sqltree of this module, and its own caches; never
+// store, ingest, api or cmd.
 package query

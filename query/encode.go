@@ -139,17 +139,3 @@ func columnsJSON(b []byte, output []ref, values [][]byte) []byte {
 	}
 	return append(b, ']')
 }
-
-// approximates reports whether a count of different values may be off.
-func approximates(counting insights.Counting, n uint64) bool {
-	switch counting {
-	case insights.CountBounded:
-		return n > insights.UniquesBound-insights.UniquesBound/100
-	case insights.CountTotals:
-		return n > insights.TotalsExactly-insights.TotalsExactly/50
-	case insights.CountSketched:
-		return n > insights.SketchedExactly-insights.SketchedExactly/50
-	case insights.CountExact:
-	}
-	return false
-}

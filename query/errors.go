@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -14,68 +12,22 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// at is the path of a member below a path; the root's path is empty.
-func at(path, member string) string {
-	if path == "" {
-		return member
-	}
-	return path + "." + member
-}
-
-// nth is the path of an entry of the list at path.
-func nth(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
-
-// class says why a query failed, for metrics: a closed set.
-type class string
-
-// The classes of failed queries.
-const (
-	classInvalid     class = "invalid"     // the request is wrong
-	classTooHeavy    class = "too_heavy"   // one of the query's own limits ended it
-	classOverShare   class = "over_share"  // too many at once for its token or organization
-	classFull        class = "full"        // too many at once on the node
-	classUnavailable class = "unavailable" // the engine does not answer, or is full
-	classCanceled    class = "canceled"    // the client has gone, or the node is stopping
-	classInternal    class = "internal"    // a bug or an unknown error
-)
-
-// classes lists the closed set.
-func classes() []class {
-	return []class{classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal}
-}
-
-// Exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
-const (
-	codeNoTable            = 60
-	codeTooManyRows        = 158
-	codeTimeout            = 159
-	codeTooDeep            = 167
-	codeTooBig             = 168
-	codeTooSlow            = 160
-	codeTooManySimult      = 202
-	codeSocketTimeout      = 209
-	codeNetwork            = 210
-	codeMemory             = 241
-	codeNoConnection       = 279
-	codeTooManyBytes       = 307
-	codeUnknownPacket      = 99
-	codeResultRows         = 396
-	codeCanceled           = 394
-	codeKeeper             = 999
-	codeNoSpace            = 243
-	codeUnfinished         = 341
-	codeAllReplicasAreLost = 415
-	codeStaleReplicas      = 369
-	codeNoReplica          = 225
-	codeRegexp             = 427
-)
-
 var (
 	// errExact ends a query that must be answered exactly and cannot be.
 	errExact = errors.New("counting exactly takes too much memory")
-	// errPage ends one that must be counted exactly because the page before was: counted
+	// errPage ends a query that must count exactly because the page before did: counted
 	// in another way, its rows would be in another order.
 	errPage = errors.New("counting exactly, as for the page before, takes too much memory")
+	// errSessions ends a query about sessions that takes too much memory. Filters would
+	// not help: a session is all of its events.
+	errSessions = errors.New("joining sessions takes too much memory")
+	// errSegments ends the last try. The client cannot make this request lighter, so
+	// it gets a 503 instead of a 400.
+	errSegments = errors.New("the visitors of a single day cannot be counted in time")
+	// errQueryTime ends a query that the engine did not end in time.
+	errQueryTime = errors.New("the query ran too long")
+	// errTooLong refuses a statement that is too long to be sent.
+	errTooLong = errors.New("the statement is too long")
 )
 
 const (
@@ -147,20 +99,17 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// ownMemory reports whether the query's own limit was exceeded. A query that
-// failed because the whole server is full may succeed when it is sent again.
-func ownMemory(e *clickhouse.Exception) bool {
-	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
-}
-
-// noTable reports whether a table is not there.
-func noTable(err error) bool {
-	e, ok := errors.AsType[*clickhouse.Exception](err)
-	return ok && e.Code == codeNoTable
-}
-
-// outOfMemory reports whether a query exceeded its own memory limit.
-func outOfMemory(err error) bool {
-	e, ok := errors.AsType[*clickhouse.Exception](err)
-	return ok && e.Code == codeMemory && ownMemory(e)
+// shed is the answer to a query that got no slot in time, nil for any other
+// error.
+func shed(err error) (*schema.Error, class) {
+	switch {
+	case errors.Is(err, errOwnShare):
+		e := schema.TooManyRequests("too many queries of this token or organization at once: "+
+			"wait for their answers before you send more", retryAfter)
+		e.Cause = err
+		return e, classOverShare
+	case errors.Is(err, errFull):
+		return schema.Unavailable(err, retryAfter), classFull
+	}
+	return nil, ""
 }

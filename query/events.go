@@ -24,22 +24,3 @@ func resolveEvents(list []conditionRequest) (where []condition, err error) {
 	}
 	return where, nil
 }
-
-// reads are the columns that conditions read.
-func reads(lists ...[]condition) (refs []ref) {
-	for _, list := range lists {
-		for f := range filters(list) {
-			refs = append(refs, f.ref)
-		}
-	}
-	return refs
-}
-
-// conditionsOf reads an object with where alone: conditions on events.
-func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionRequest, err error) {
-	err = r.object([]string{"where"}, func(name string) (err error) {
-		list, err = r.conditions(at(path, name), left)
-		return err
-	})
-	return list, err
-}

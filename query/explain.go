@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-
-	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // Explanation says how a request was answered.
@@ -23,17 +21,6 @@ type Explanation struct {
 	Headers map[string]string
 	Answer  []byte
 	Took    time.Duration
-}
-
-// ExplainedStatement is a statement that was run, also one that makes aggregate states. One that counted exactly and ran
-// out of memory is followed by the one in bounded memory.
-type ExplainedStatement struct {
-	SQL            string
-	Source         string // where the rows came from, as in the answer's header
-	Params         []sqltree.Named
-	Rows, RowsRead uint64
-	Took           time.Duration // until the last row was read
-	Err            error         // of the engine
 }
 
 // Explain answers a request and says how. Its errors are those of Answer; an

@@ -13,14 +13,6 @@ import (
 // year of hours.
 const maxBuckets = 10_000
 
-// filling adds the buckets of a time group in which nothing happened, for each
-// combination of the other groups that occurs in the range. It acts before
-// conditions on groups, order and limit.
-type filling struct {
-	group   ref
-	buckets []time.Time // as the group reads them
-}
-
 func resolveFill(p plan) (*filling, error) {
 	times, ok := timeGroups(p.groups)
 	if !ok || len(times) == 0 {

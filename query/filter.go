@@ -102,17 +102,6 @@ func (c condition) String() string {
 	return c.joined.word + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// conditions select the scope's events. Every statement has those of one site
-// and one range.
-func (s scope) conditions() []sqltree.Expr {
-	return append(s.bounds(), s.meets()...)
-}
-
-// bounds select the events of the scope's site and range.
-func (s scope) bounds() []sqltree.Expr {
-	return []sqltree.Expr{siteIs(s.site), timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}
-}
-
 func siteIs(site string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), site))
 }
@@ -130,10 +119,12 @@ func timesParam(times []time.Time) sqltree.Expr {
 	return sqltree.Param(sqltree.ArrayOf(insights.TimeType()), texts)
 }
 
-// meets are the conditions on columns.
-func (s scope) meets() (all []sqltree.Expr) {
-	for _, r := range s.nonNull {
-		all = append(all, r.column.HasValue())
+// reads are the columns that conditions read.
+func reads(lists ...[]condition) (refs []ref) {
+	for _, list := range lists {
+		for f := range filters(list) {
+			refs = append(refs, f.ref)
+		}
 	}
-	return append(all, exprs(s.where, s.expr)...)
+	return refs
 }

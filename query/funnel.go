@@ -226,3 +226,7 @@ func appendShare(b []byte, part, whole uint64) []byte {
 	}
 	return strconv.AppendFloat(b, float64(part)/float64(whole), 'f', -1, 64)
 }
+
+func (f funnel) weigh(q *query) {
+	q.weigh(append(reads(f.steps...), ref{column: insights.Datetime}), insights.CountExact, f.scope)
+}

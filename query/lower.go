@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -75,18 +76,39 @@ func lower(p plan) statement {
 	return s
 }
 
-// groupColumns read the plan's groups. The keys tell groups apart.
-func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
-	for i, g := range p.groups {
-		c := sqltree.Aliased{As: "d" + strconv.Itoa(i)}
-		if by := g.column.Grouped; by != nil {
-			c.Expr = by.Value()
-			keys = append(keys, by.Keys()...)
-		} else {
-			c.Expr = p.expr(g)
-			keys = append(keys, sqltree.Col(c.As))
-		}
-		columns = append(columns, c)
+// grouped begins the statement of the plan's groups, given its groups and then its
+// measures as columns. keys tell the groups apart.
+func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *sqltree.Select {
+	if p.states != nil {
+		return p.readStates(columns, groups)
 	}
-	return columns, keys
+	if !p.perSession() {
+		tree := p.read(columns)
+		tree.GroupBy = keys
+		return tree
+	}
+	row, outer := slices.Clone(columns[:len(groups)]), &sqltree.Select{GroupBy: groups}
+	for _, group := range groups {
+		outer.Columns = append(outer.Columns, sqltree.Aliased{Expr: group})
+	}
+	outer.Columns = append(outer.Columns, columns[len(groups):]...)
+	for _, key := range insights.SessionKey() {
+		row = append(row, sqltree.Aliased{Expr: key})
+	}
+	add := func(name string, e sqltree.Expr) {
+		if !slices.ContainsFunc(row, func(c sqltree.Aliased) bool { return c.As == name }) {
+			row = append(row, sqltree.Aliased{Expr: e, As: name})
+		}
+	}
+	for _, m := range p.measures() {
+		for _, c := range m.column.Counters {
+			add(c.Name, c.CountOf())
+		}
+		for _, part := range m.column.Session {
+			add(part.Name, part.RowOf())
+		}
+	}
+	outer.Sub = p.read(row)
+	outer.Sub.GroupBy = slices.Concat(keys, insights.SessionKey())
+	return outer
 }

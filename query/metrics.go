@@ -2,13 +2,9 @@ package query
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/query/resultcache"
 )
-
-// kindSegments is the report that has no request: see [Service.VisitorSegments].
-const kindSegments Report = "segments"
-
-// kinds are the kinds of queries, for metrics: a closed set.
-func kinds() []Report { return append(Reports(), kindSegments) }
 
 // Metrics are the metrics of queries. All series exist from the start, so that a
 // rate sees the first failure too.
@@ -21,7 +17,7 @@ type Metrics struct {
 	running, waiting         prometheus.Gauge
 	runningRows, waitingRows prometheus.Gauge
 	waitSeconds              prometheus.Histogram
-	answers                  map[Report]map[origin]prometheus.Counter
+	answers                  map[Report]map[resultcache.Source]prometheus.Counter
 	keptBytes                prometheus.Gauge
 	states                   map[stateOutcome]prometheus.Counter
 }
@@ -43,7 +39,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind", "class"})
 	m := &Metrics{
 		seconds: map[Report]prometheus.Observer{}, rowsRead: map[Report]prometheus.Counter{}, errors: map[Report]map[class]prometheus.Counter{},
-		answers: map[Report]map[origin]prometheus.Counter{},
+		answers: map[Report]map[resultcache.Source]prometheus.Counter{},
 		bounded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_query_bounded_total",
 			Help: "Queries that ran a second time with different values counted in bounded memory, because the exact count needed more than the memory limit.",
@@ -89,8 +85,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	for _, kind := range kinds() {
 		m.seconds[kind] = seconds.WithLabelValues(string(kind))
 		m.rowsRead[kind] = rowsRead.WithLabelValues(string(kind))
-		m.answers[kind] = map[origin]prometheus.Counter{}
-		for _, from := range origins() {
+		m.answers[kind] = map[resultcache.Source]prometheus.Counter{}
+		for _, from := range resultcache.Sources() {
 			m.answers[kind][from] = answers.WithLabelValues(string(kind), string(from))
 		}
 		m.errors[kind] = map[class]prometheus.Counter{}
@@ -101,3 +97,34 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes, states)
 	return m
 }
+
+// class says why a query failed, for metrics: a closed set.
+type class string
+
+// The classes of failed queries.
+const (
+	classInvalid     class = "invalid"     // the request is wrong
+	classTooHeavy    class = "too_heavy"   // one of the query's own limits ended it
+	classOverShare   class = "over_share"  // too many at once for its token or organization
+	classFull        class = "full"        // too many at once on the node
+	classUnavailable class = "unavailable" // the engine does not answer, or is full
+	classCanceled    class = "canceled"    // the client has gone, or the node is stopping
+	classInternal    class = "internal"    // a bug or an unknown error
+)
+
+// classes lists the closed set.
+func classes() []class {
+	return []class{
+		classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal,
+	}
+}
+
+// stateOutcome is what became of states, for metrics: a closed set.
+type stateOutcome string
+
+const (
+	statesRead     stateOutcome = "read"
+	statesMade     stateOutcome = "made"
+	statesReplaced stateOutcome = "replaced"
+	statesFailed   stateOutcome = "failed"
+)

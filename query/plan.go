@@ -4,43 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/octavo-docs/octavo/query/statecache"
 	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
 )
-
-// ref is a column of the table with its extra parameters. Only the resolver
-// makes one, so holding a ref means that the names were checked. Refs are
-// equal exactly if they read the same thing.
-type ref struct {
-	column *insights.Column
-	args   insights.Arguments
-}
-
-func (r ref) isMeasure() bool { return r.column.Has(insights.Measure) }
-func (r ref) isTime() bool    { return r.column.Has(insights.Time) }
-
-func (r ref) String() string {
-	s, extra := r.column.Name, r.column.Extra
-	if extra == nil {
-		return s
-	}
-	text := extra.Text(r.args)
-	switch {
-	case text == "":
-		return s
-	case extra.Required:
-		text = strconv.Quote(text) // it is free text
-	}
-	return s + "(" + extra.Name + "=" + text + ")"
-}
-
-// term is one element of the order.
-type term struct {
-	ref
-	desc bool
-}
 
 // plan is what an aggregate request means and what was decided about it. It is
 // a value: passes return another one. Plans share slices, so nobody writes to
@@ -55,6 +24,7 @@ type plan struct {
 	fill    *filling    // nil: groups without events are no rows
 	compare *comparison // nil: with nothing
 	among   *groupSet   // the only groups to read; nil for all
+	states  *states     // nil: the statement reads the scope's source
 
 	now   time.Time // what presets end at
 	paged bool      // whether the answer names the next page
@@ -128,64 +98,68 @@ func (p plan) String() string {
 	return b.String()
 }
 
-// description is what a report means, a line for each thing.
-type description struct{ strings.Builder }
-
-func (b *description) line(name string, list ...string) {
-	if len(list) > 0 {
-		b.WriteString(name + ": " + strings.Join(list, ", ") + "\n")
-	}
+// filling adds the buckets of a time group in which nothing happened, for each
+// combination of the other groups that occurs in the range. It acts before
+// conditions on groups, order and limit.
+type filling struct {
+	group   ref
+	buckets []time.Time // as the group reads them
 }
 
-// conditions writes conditions, or that there are none if it always has to.
-func (b *description) conditions(name string, list []condition, always bool) {
-	if always && len(list) == 0 {
-		b.line(name, "any event")
-	}
-	for _, c := range list {
-		b.line(name, c.String())
-	}
+// comparison is the other range of a request. Its answer has a row for each row of
+// the first: the same groups, and of time the bucket with the same number.
+type comparison struct {
+	from, to time.Time
+	zone     insights.Zone
+	// The buckets of the group of time, as it reads them, in the first range and in
+	// this one; none without such a group. Several groups of time could not each
+	// follow the numbers of their own buckets: a week does not begin with a month.
+	first, other []time.Time
 }
 
-// describe begins the description of a report over the scope.
-func (s scope) describe() *description {
-	b := &description{}
-	b.line("site", s.site)
-	b.line("range", insights.FormatTime(s.from)+" <= t < "+insights.FormatTime(s.to))
-	if zone := s.env.Zone.String(); zone != "UTC" {
-		b.line("zone", zone)
-	}
-	if s.exact {
-		b.line("accuracy", "exact")
-	}
-	b.conditions("filter", s.where, false)
-	return b
+// groupSet are combinations of groups' values, one at least.
+type groupSet struct {
+	rows [][]any
 }
 
-// timeless is the scope without its range, for keys: see keyOf.
-func (s scope) timeless() scope {
-	s.from, s.to = time.Time{}, time.Time{}
-	return s
+// sortKey is a key as a parameter.
+type sortKey struct {
+	typ   sqltree.Type
+	value any
 }
 
-// keyOf is the key of a request's plan: what the plan means, but times as the request
-// has them.
-func (p plan) keyOf(r request) string {
-	p.scope, p.fill, p.compare = p.timeless(), nil, nil
-	compared, cursor := "-", "-"
-	if r.compare != nil {
-		compared = r.compare.String()
-	}
-	if r.cursor != nil {
-		cursor = strconv.Quote(*r.cursor)
-	}
-	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
+// perSession reports whether a measure counts sessions by what they are. Its rows are
+// pairs of a group and a session, so that each session of a group counts once.
+func (p plan) perSession() bool {
+	return slices.ContainsFunc(p.measures(), func(r ref) bool { return len(r.column.Session) > 0 })
 }
 
-func refTexts(list []ref) []string {
-	texts := make([]string, len(list))
-	for i, r := range list {
-		texts[i] = r.String()
+// groupColumns read the plan's groups. The keys tell groups apart.
+func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
+	for i, g := range p.groups {
+		c := sqltree.Aliased{As: "d" + strconv.Itoa(i)}
+		if by := g.column.Grouped; by != nil {
+			c.Expr = by.Value()
+			keys = append(keys, by.Keys()...)
+		} else {
+			c.Expr = p.expr(g)
+			keys = append(keys, sqltree.Col(c.As))
+		}
+		columns = append(columns, c)
 	}
-	return texts
+	return columns, keys
+}
+
+// states is a way to read a plan: cached aggregate states of settled parts, and the events of what is left.
+type states struct {
+	table string
+	spans []stateSpan // whose other parts are read as events
+	rest  []scope     // whose events of all parts are read
+}
+
+// stateSpan is a span of the plan's range, and its entry in the cache.
+type stateSpan struct {
+	scope
+	events scope // to read the span without states
+	entry  *statecache.Entry
 }

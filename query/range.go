@@ -2,7 +2,10 @@ package query
 
 import (
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -157,4 +160,54 @@ func ceil(t time.Time) time.Time {
 		return cut.Add(time.Millisecond)
 	}
 	return t
+}
+
+// rangeRequest is a preset, or from and to.
+type rangeRequest struct {
+	preset   string
+	from, to *string
+}
+
+// String is the range as it was asked for.
+func (r rangeRequest) String() string {
+	if r.from == nil || r.to == nil {
+		return r.preset
+	}
+	return strconv.Quote(*r.from) + " " + strconv.Quote(*r.to)
+}
+
+var rangeMembers = []string{"from", "to"}
+
+// timeRange reads one of the words, or an object with from and to.
+func (r *reader) timeRange(path string, words []string) (rangeRequest, error) {
+	var t rangeRequest
+	var err error
+	switch r.PeekKind() {
+	case jsontext.KindString:
+		t.preset, err = r.text()
+		return t, err
+	case jsontext.KindBeginObject:
+	default:
+		return t, r.refuse("must be a preset or an object with from and to", words...)
+	}
+	err = r.object(rangeMembers, func(name string) error {
+		if r.PeekKind() != jsontext.KindString {
+			return r.refuse(insights.TimeProblem)
+		}
+		bound, err := r.text()
+		if name == "from" {
+			t.from = &bound
+		} else {
+			t.to = &bound
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+	case t.from == nil:
+		err = schema.Invalid(at(path, "from"), "is required")
+	case t.to == nil:
+		err = schema.Invalid(at(path, "to"), "is required")
+	}
+	return t, err
 }

@@ -101,20 +101,6 @@ type orderRequest struct {
 	direction string
 }
 
-// rangeRequest is a preset, or from and to.
-type rangeRequest struct {
-	preset   string
-	from, to *string
-}
-
-// String is the range as it was asked for.
-func (r rangeRequest) String() string {
-	if r.from == nil || r.to == nil {
-		return r.preset
-	}
-	return strconv.Quote(*r.from) + " " + strconv.Quote(*r.to)
-}
-
 // place is where a column stands in the body: an entry of a list, or with index
 // -1 a single member. The path is only made for errors.
 type place struct {
@@ -135,7 +121,6 @@ var (
 	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "accuracy", "fill", "compare", "cursor"}
 	orderMembers   = []string{"by", "direction"}
 	groupMembers   = Joints()
-	rangeMembers   = []string{"from", "to"}
 )
 
 // columnMembers and filterMembers follow the rows of the extras.
@@ -289,40 +274,6 @@ func (r *reader) order(path string) (*orderRequest, error) {
 	return o, err
 }
 
-// timeRange reads one of the words, or an object with from and to.
-func (r *reader) timeRange(path string, words []string) (rangeRequest, error) {
-	var t rangeRequest
-	var err error
-	switch r.PeekKind() {
-	case jsontext.KindString:
-		t.preset, err = r.text()
-		return t, err
-	case jsontext.KindBeginObject:
-	default:
-		return t, r.refuse("must be a preset or an object with from and to", words...)
-	}
-	err = r.object(rangeMembers, func(name string) error {
-		if r.PeekKind() != jsontext.KindString {
-			return r.refuse(insights.TimeProblem)
-		}
-		bound, err := r.text()
-		if name == "from" {
-			t.from = &bound
-		} else {
-			t.to = &bound
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-	case t.from == nil:
-		err = schema.Invalid(at(path, "from"), "is required")
-	case t.to == nil:
-		err = schema.Invalid(at(path, "to"), "is required")
-	}
-	return t, err
-}
-
 func (r *reader) flag() (bool, error) {
 	if kind := r.PeekKind(); kind != jsontext.KindTrue && kind != jsontext.KindFalse {
 		return false, r.refuse("must be true or false")
@@ -337,4 +288,24 @@ func (r *reader) integer(least, most int64) (int, error) {
 		return 0, r.invalid("must be an integer from " + strconv.FormatInt(least, 10) + " to " + strconv.FormatInt(most, 10))
 	}
 	return int(n), nil
+}
+
+// accuracyExact refuses an estimate instead of answering with it.
+const accuracyExact = "exact"
+
+var accuracies = []string{"auto", accuracyExact}
+
+// Accuracies are the words of accuracy, the default first.
+func Accuracies() []string { return accuracies }
+
+// directions are the words of order.direction, the default first.
+var directions = []string{"asc", "desc"}
+
+// conditionsOf reads an object with where alone: conditions on events.
+func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionRequest, err error) {
+	err = r.object([]string{"where"}, func(name string) (err error) {
+		list, err = r.conditions(at(path, name), left)
+		return err
+	})
+	return list, err
 }

@@ -286,17 +286,6 @@ func refuse(path string, err error) error {
 	return schema.Invalid(path, err.Error())
 }
 
-// accuracyExact refuses an estimate instead of answering with it.
-const accuracyExact = "exact"
-
-var accuracies = []string{"auto", accuracyExact}
-
-// Accuracies are the words of accuracy, the default first.
-func Accuracies() []string { return accuracies }
-
-// directions are the words of order.direction, the default first.
-var directions = []string{"asc", "desc"}
-
 func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 	if o == nil {
 		return nil, nil

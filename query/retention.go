@@ -168,3 +168,5 @@ func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 	}
 	return append(b, `]}`...), nil
 }
+
+func (p retention) weigh(q *query) { q.weigh(p.refs(), insights.CountExact, p.scope) }

@@ -16,19 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// errQueryTime ends a query that the engine did not end in time.
-var errQueryTime = errors.New("the query ran too long")
-
-// errTooLong refuses a statement that is too long to be sent.
-var errTooLong = errors.New("the statement is too long")
-
 // maxParams bounds the parameters of a statement. The embedded engine takes 10,000.
 const maxParams = 5000
-
-// Grace is what a query gets on top of MaxTime. The engine checks its own
-// limit only between blocks and needs time to report it, and waiting for a
-// connection has to fail by itself: it must not look like a slow query.
-const Grace = 12 * time.Second
 
 // rows runs a statement and calls each for every row, scanned into targets.
 func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
@@ -149,41 +138,4 @@ func (q *query) comment() string {
 		Site         string `json:"site"`
 	}{q.who.Request, q.kind, q.who.Organization, q.site})
 	return string(text)
-}
-
-// noDeadline hides a context's deadline: clickhouse-go would override the
-// setting max_execution_time with it, plus five seconds.
-type noDeadline struct{ context.Context }
-
-func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
-
-// cause adds the reason why the context ended.
-func cause(ctx context.Context, err error) error {
-	if c := context.Cause(ctx); c != nil {
-		return fmt.Errorf("%w (%w)", err, c)
-	}
-	return err
-}
-
-// arguments are a statement's parameters as clickhouse-go takes them.
-func arguments(params []sqltree.Named) []any {
-	list := make([]any, len(params))
-	for i, p := range params {
-		list[i] = clickhouse.Named(p.Name, argument(p.Value))
-	}
-	return list
-}
-
-func argument(value any) any {
-	switch v := value.(type) {
-	case sqltree.Tuple:
-		return clickhouse.GroupSet{Value: v}
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = argument(v[i])
-		}
-		return list
-	}
-	return value
 }

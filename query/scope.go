@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -26,7 +27,6 @@ type scope struct {
 type source struct {
 	name   string
 	visits *visits // nil: a row for each event
-	states *states // instead of visits
 }
 
 // rawEvents has a row for each event.
@@ -57,17 +57,77 @@ func (s scope) bounded() scope {
 	return s
 }
 
-// read begins a statement over the scope's events.
-func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
-	if v := s.source.visits; v != nil {
-		return v.read(s, columns, conditions)
-	}
-	tree := &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
-	if len(s.sessions) > 0 {
-		tree.Join, tree.Using = s.sessionRows(), insights.SessionKey()
-	}
-	return tree
-}
-
 // expr reads a column of the scope's events.
 func (s scope) expr(r ref) sqltree.Expr { return r.column.Expr(r.args, s.env) }
+
+// conditions select the scope's events. Every statement has the conditions of one site
+// and one range.
+func (s scope) conditions() []sqltree.Expr {
+	return append(s.bounds(), s.meets()...)
+}
+
+// bounds select the events of the scope's site and range.
+func (s scope) bounds() []sqltree.Expr {
+	return []sqltree.Expr{siteIs(s.site), timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}
+}
+
+// meets are the conditions on columns.
+func (s scope) meets() (all []sqltree.Expr) {
+	for _, r := range s.nonNull {
+		all = append(all, r.column.HasValue())
+	}
+	return append(all, exprs(s.where, s.expr)...)
+}
+
+// describe begins the description of a report over the scope.
+func (s scope) describe() *description {
+	b := &description{}
+	b.line("site", s.site)
+	b.line("range", insights.FormatTime(s.from)+" <= t < "+insights.FormatTime(s.to))
+	if zone := s.env.Zone.String(); zone != "UTC" {
+		b.line("zone", zone)
+	}
+	if s.exact {
+		b.line("accuracy", "exact")
+	}
+	b.conditions("filter", s.where, false)
+	return b
+}
+
+// description is what a report means, a line for each thing.
+type description struct{ strings.Builder }
+
+func (b *description) line(name string, list ...string) {
+	if len(list) > 0 {
+		b.WriteString(name + ": " + strings.Join(list, ", ") + "\n")
+	}
+}
+
+// conditions writes conditions, or that there are none if it always has to.
+func (b *description) conditions(name string, list []condition, always bool) {
+	if always && len(list) == 0 {
+		b.line(name, "any event")
+	}
+	for _, c := range list {
+		b.line(name, c.String())
+	}
+}
+
+// timeless is the scope without its range, for keys: see keyOf.
+func (s scope) timeless() scope {
+	s.from, s.to = time.Time{}, time.Time{}
+	return s
+}
+
+func (s scope) identity() string { return s.key }
+
+// visits is a way to read a scope: the whole quarters of an hour of its range from the
+// projection of visits, and the events of what is left at both ends. The engine makes
+// the projection with each part of the events table, so both are equally fresh.
+type visits struct {
+	from, to time.Time
+	types    []insights.Code // of the events that count; nil is all
+	typed    []condition     // the conditions that say so
+	columns  []string        // what rows have, in addition to the numbers
+	counters []*insights.Counter
+}

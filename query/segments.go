@@ -25,25 +25,12 @@ type Segment struct {
 	Sessions uint64         `json:"sessions"`
 }
 
-// segmentDays is how far back segments are looked for: 30 days, or fewer on sites
-// with more events than a query may read. The request has no range, so a client
-// could not ask for less itself.
-var segmentDays = []int{30, 7, 1}
-
 const (
-	// defaultSegments is how many segments a page has if the request does not say.
-	defaultSegments = 100
 	// anonymous is the title of visitors without claims, identified of visitors
 	// who share none of their claims.
 	anonymous, identified = "Anonymous", "Identified"
 	// maxTitle is a title's length in runes.
 	maxTitle = 120
-	// fewValues is how many values a claim may have, however few visitors share
-	// them.
-	fewValues = 10
-	// maxShared is how many claims segments are made of: those that most visitors
-	// have.
-	maxShared = 1000
 )
 
 // VisitorSegments lists the claims that a site's visitors of the last days share,
@@ -82,10 +69,6 @@ func (q *query) weighSegments(part segmentPage) {
 	sc := part.scope(q.site)
 	q.weigh(segmentReads, insights.CountExact, sc, sc)
 }
-
-// errSegments ends the last try. The client cannot make this request lighter, so
-// it gets a 503 instead of a 400.
-var errSegments = errors.New("the visitors of a single day cannot be counted in time")
 
 // segments makes a page of as many days as can be counted. Each try but the last
 // gets half of the time that is left.

@@ -9,6 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+// defaultSegments is how many segments a page has if the request does not say.
+const defaultSegments = 100
+
+// segmentDays is how far back segments are looked for: 30 days, or fewer on sites
+// with more events than a query may read. The request has no range, so a client
+// could not ask for less itself.
+var segmentDays = []int{30, 7, 1}
+
 // segmentPage is the part of the list that is asked for. Its token holds all of
 // it but the limit.
 type segmentPage struct {

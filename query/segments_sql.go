@@ -5,6 +5,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
+const (
+	// fewValues is how many values a claim may have, however few visitors share
+	// them.
+	fewValues = 10
+	// maxShared is how many claims segments are made of: the claims that most visitors
+	// have.
+	maxShared = 1000
+)
+
 // lowerSharedClaims reads the claims that several visitors have a value of in
 // common. A sketch does not depend on the order of the rows, so the answer is
 // stable.

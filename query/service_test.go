@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/octavo-docs/octavo/query/resultcache"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
@@ -292,7 +293,8 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	if want := len(kinds())*(2+len(classes())+len(origins())) + 11; series != want || invalid != 1 || answered != 1 || read == 0 {
+	want := len(kinds())*(2+len(classes())+len(resultcache.Sources())) + 11
+	if series != want || invalid != 1 || answered != 1 || read == 0 {
 		t.Errorf("%d series, want %d; %v invalid, %d answered from %v rows", series, want, invalid, answered, read)
 	}
 }

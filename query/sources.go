@@ -294,3 +294,74 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	}
 	return errors.Join(rows.Err(), rows.Close())
 }
+
+// cost of a statement over a scope, which reads the refs: see choose.
+func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
+	if _, rows, known := s.expect(sc, refs, estimate); known {
+		return cost(rows), true
+	}
+	if s.limits.isShort(sc) {
+		return lightRows, false
+	}
+	return unknownRows, false
+}
+
+// expect is the best way to read a scope, and how many rows that reads, if the rows of its
+// site are known.
+func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	site := s.sites[sc.site]
+	if site == nil || site.days == nil {
+		return sc, 0, false
+	}
+	sum := sc.rowsOf(site.days)
+	best = s.limits.best(sc, sum, refs, estimate)
+	if s.visits && best.source != rawEvents {
+		return best, sum.visits, true
+	}
+	best.source = rawEvents
+	return best, sum.events, true
+}
+
+// rowsOf are the rows of a scope's range, about: of a day that is not wholly in it, as
+// many as its hours have of those with events. Today has only some as yet.
+func (s scope) rowsOf(days []dayRows) (sum dayRows) {
+	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
+	for _, d := range days {
+		begin, end := d.day, d.day.Add(24*time.Hour)
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		if !begin.Before(end) {
+			continue
+		}
+		hours := min(uint64(end.Sub(begin)/time.Hour), d.hours)
+		sum.events, sum.visits = sum.events+d.events*hours/d.hours, sum.visits+d.visits*hours/d.hours
+	}
+	return sum
+}
+
+// firstCount waits until another query has counted a site's rows for the first time:
+// without them all queries of a dashboard would read each event.
+func (s *sources) firstCount(ctx context.Context, site *siteRows) []dayRows {
+	select {
+	case <-site.first:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return site.days
+}
+
+// ended lets those go on that wait for the first count. The caller holds sources.mu.
+func (r *siteRows) ended() {
+	select {
+	case <-r.first:
+	default:
+		close(r.first)
+	}
+}

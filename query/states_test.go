@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/octavo-docs/octavo/query/statecache"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -26,8 +26,8 @@ func keepingStates(t testing.TB, conn driver.Conn) *Service {
 // keepingMonths is such a service, whose newest month is that of the last event that arrived.
 func keepingMonths(conn driver.Conn) *Service {
 	s := newService(conn, func(c *Config) { c.StateBytes = 1 << 30 })
-	s.states.cuts, s.states.asks, s.states.settle, s.states.relist = cuts{coarse: every(24 * time.Hour), fine: every(time.Hour)}, 1, 0, time.Hour
-	s.states.shapes = 10_000
+	s.states.Cuts = statecache.Cuts{Coarse: statecache.Every(24 * time.Hour), Fine: statecache.Every(time.Hour)}
+	s.states.Asks, s.states.MinPartAge, s.states.ListParts, s.states.MaxTables = 1, 0, time.Hour, 10_000
 	s.sources.limits = sourceLimits{}
 	return s
 }
@@ -79,7 +79,7 @@ func TestStates(t *testing.T) {
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	service := keepingStates(t, conn)
-	service.states.asks = 2
+	service.states.Asks = 2
 	ask := asked{t, service, totals}
 	ask.wants("visits", 8, 4)
 	ask.wants("states", 8, 4)
@@ -112,9 +112,9 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 		insertAt(t, conn, when, testSite, list)
 	}
 	service := keepingMonths(conn)
-	service.states.cuts = usualCuts
+	service.states.Cuts = statecache.MonthsAndDays()
 	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"2026-01-10T12:00:00Z","to":"2026-03-15T12:00:00Z"}`, 1)}
-	relist := func() { service.states.replaced() }
+	relist := func() { service.states.ListParts = 0 } // from now on, before each query
 	made := func(spans float64) {
 		t.Helper()
 		if got := testutil.ToFloat64(service.metrics.states[statesMade]); got != spans {
@@ -129,38 +129,16 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	relist()
 	ask.wants("states", 202, 1)
 	made(3)
-	if parts := service.states.parts.newest; len(parts) != 1 {
-		t.Errorf("states are of %d parts, want the large one", len(parts))
+	if parts, _ := service.states.KnownParts(); len(parts.Newest) != 1 {
+		t.Errorf("states are of %d parts, want the large one", len(parts.Newest))
 	}
 	arrived(at(3, 5), 50, at(2, 5)) // late, in a large part
 	relist()
 	ask.wants("states", 252, 1)
 	made(4)
-	service.states.settle = time.Hour
+	service.states.MinPartAge = time.Hour
 	relist()
 	ask.wants("visits", 252, 1)
-}
-
-// TestLargeParts: a young part among the large ones shows that all are about to be merged.
-func TestLargeParts(t *testing.T) {
-	t.Parallel()
-	of := func(rows uint64, old bool) aged {
-		return aged{part: part{name: fmt.Sprint(rows)}, rows: rows, old: old}
-	}
-	for name, c := range map[string]struct {
-		parts []aged
-		want  int
-	}{
-		"none":              {nil, 0},
-		"large and small":   {[]aged{of(960, true), of(500, true), of(20, true), of(10, false)}, 2},
-		"a young large one": {[]aged{of(960, true), of(500, false), of(20, true)}, 0},
-		"all are small":     {slices.Repeat([]aged{of(10, true)}, largeShare+1), 0},
-		"most are small":    {append(slices.Repeat([]aged{of(10, true)}, 60), of(30, true)), 0},
-	} {
-		if got := largeOf(c.parts); len(got) != c.want {
-			t.Errorf("%s: %v, want %d", name, got, c.want)
-		}
-	}
 }
 
 // TestStatesCostLittle: what is read from states costs what is left to read, before and
@@ -235,18 +213,18 @@ func TestStatesSQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.env.Counting = insights.CountSketched
-		settled := settledParts{month: testNow}
+		settled := statecache.Parts{Month: testNow}
 		for _, name := range parts {
-			settled.over = append(settled.over, part{name, name})
+			settled.Closed = append(settled.Closed, statecache.Part{Name: name, Version: name})
 		}
-		sc, ok := p.ofStates(settled, usualCuts, func(scope) bool { return false })
+		p, ok := p.fromStates(settled, statecache.MonthsAndDays(), func(scope) bool { return false })
 		if !ok {
 			t.Fatal("it has no states")
 		}
-		st := sc.source.states
-		made := st.making(p, st.spans[0])
-		p.scope = sc
-		return told{sql: st.creating(made).SQL + "\n\n" + st.inserting(made).SQL + "\n\n" + lower(p).SQL, key: st.spans[0].key, table: st.table}
+		table, first := p.states.table, p.states.spans[0]
+		made := statecache.Keyed(first.entry, p.entryRows(first))
+		sql := statecache.Create(table, made).SQL + "\n\n" + statecache.Insert(table, made).SQL + "\n\n" + lower(p).SQL
+		return told{sql: sql, key: first.entry.Key, table: table}
 	}
 	usual := tell(testSite, "plan", "guide", "202601_1_2_1")
 	keys := map[string]bool{usual.key: true}
@@ -268,48 +246,6 @@ func TestStatesSQL(t *testing.T) {
 	}
 	path := filepath.Join("testdata", "states.txt")
 	golden(t, "states", path, readCases(t, path), []testCase{c})
-}
-
-// TestSpans: spans are whole months, and whole days up to them, as far as parts are settled.
-func TestSpans(t *testing.T) {
-	t.Parallel()
-	at := func(text string) time.Time {
-		when, err := time.Parse("2006-01-02T15:04", text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return when
-	}
-	for name, c := range map[string]struct {
-		from, to, month string
-		newest          bool // there are settled parts of it
-		want            []string
-	}{
-		"a year":             {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", false, []string{"03-11 04-01", "04-01 03-01"}},
-		"a year and parts":   {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", true, []string{"03-11 04-01", "04-01 03-01", "03-01 03-10"}},
-		"one that is over":   {"2024-03-10T07:30", "2025-03-10T07:30", "2026-03-01T00:00", true, []string{"03-11 04-01", "04-01 03-01", "03-01 03-10"}},
-		"whole months":       {"2025-01-01T00:00", "2025-03-01T00:00", "2026-03-01T00:00", true, []string{"01-01 03-01"}},
-		"days around none":   {"2025-01-02T00:00", "2025-02-27T00:00", "2026-03-01T00:00", true, []string{"01-02 02-01", "02-01 02-27"}},
-		"days of a month":    {"2025-01-02T01:00", "2025-01-27T23:00", "2026-03-01T00:00", true, []string{"01-03 01-27"}},
-		"less than a day":    {"2025-01-02T01:00", "2025-01-03T23:00", "2026-03-01T00:00", true, nil},
-		"the end of a month": {"2025-01-31T12:00", "2025-03-01T12:00", "2026-03-01T00:00", false, []string{"02-01 03-01"}},
-		"the newest month":   {"2026-03-03T12:00", "2026-03-10T12:00", "2026-03-01T00:00", true, []string{"03-04 03-10"}},
-		"the future":         {"2026-01-01T00:00", "2027-01-01T00:00", "2026-03-01T00:00", true, []string{"01-01 03-01", "03-01 04-01"}},
-		"a future":           {"2026-03-02T12:00", "2027-01-01T00:00", "2026-03-01T00:00", true, []string{"03-03 04-01"}},
-		"all after the end":  {"2025-01-01T00:00", "2025-12-01T00:00", "2024-12-01T00:00", true, nil},
-	} {
-		settled := settledParts{month: at(c.month)}
-		if c.newest {
-			settled.newest = []part{{"202603_1_1_0", ""}}
-		}
-		var got []string
-		for _, s := range usualCuts.spans(at(c.from), at(c.to), settled) {
-			got = append(got, s.from.Format("01-02 ")+s.to.Format("01-02"))
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
 }
 
 // TestHasStates: what cannot be counted from states is not.

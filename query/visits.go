@@ -10,17 +10,6 @@ import (
 
 const visitsName = "visits"
 
-// visits is a way to read a scope: the whole quarters of an hour of its range from the
-// projection of visits, and the events of what is left at both ends. The engine makes
-// the projection with each part of the events table, so both are equally fresh.
-type visits struct {
-	from, to time.Time
-	types    []insights.Code // of the events that count; nil is all
-	typed    []condition     // the conditions that say so
-	columns  []string        // what rows have, beside the numbers
-	counters []*insights.Counter
-}
-
 // ofVisits is the scope read from visits. ok is false if they do not have what the
 // statement reads: refs and the scope's conditions.
 func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
@@ -127,4 +116,17 @@ func (v *visits) row(at sqltree.Expr, read func(name string) sqltree.Expr, numbe
 		row = append(row, sqltree.Aliased{Expr: number(c), As: c.Name})
 	}
 	return row
+}
+
+// read begins a statement over the scope's events.
+func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
+	if v := s.source.visits; v != nil {
+		return v.read(s, columns, conditions)
+	}
+	all := append(s.conditions(), conditions...)
+	tree := &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(all...)}
+	if len(s.sessions) > 0 {
+		tree.Join, tree.Using = s.sessionRows(), insights.SessionKey()
+	}
+	return tree
 }

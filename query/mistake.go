@@ -153,3 +153,14 @@ func edits(a, b string, limit int) int {
 	}
 	return min(last[len(b)], limit)
 }
+
+// at is the path of a member below a path; the root's path is empty.
+func at(path, member string) string {
+	if path == "" {
+		return member
+	}
+	return path + "." + member
+}
+
+// nth is the path of an entry of the list at path.
+func nth(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -2,23 +2,8 @@ package query
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 )
-
-// Report is a kind of report.
-type Report string
-
-// The reports that have a request.
-const (
-	Aggregate Report = "aggregate"
-	Funnel    Report = "funnel"
-	Retention Report = "retention"
-)
-
-// Reports lists them.
-func Reports() []Report { return slices.Sorted(maps.Keys(compilers)) }
 
 // compilers make a report of a request.
 var compilers = map[Report]func(site string, body []byte, now time.Time) (report, error){
@@ -41,8 +26,6 @@ type report interface {
 	answer(ctx context.Context, q *query) ([]byte, error)
 }
 
-func (s scope) identity() string { return s.key }
-
 // Answer answers the request in body for one of the [Reports] on a site. The result is
 // JSON and the headers that go with it; every error is a *schema.Error.
 func (s *Service) Answer(
@@ -60,9 +43,4 @@ func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[
 	}
 	r.weigh(q)
 	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })
-}
-
-// visitors says that the query's groups are as many as the visitors of a scope.
-func (q *query) visitors(sc scope) {
-	q.spills, q.joins = true, len(sc.sessions) > 0
 }

@@ -13,30 +13,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/query/resultcache"
 	"github.com/octavo-docs/octavo/schema"
 )
 
 // keeping lets a service share its answers.
 func keeping(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }
 
-// callers returns the number of callers of the only run.
-func callers(s *Service) int {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	for _, f := range s.cache.runs {
-		return f.callers
-	}
-	return 0
+func wantCallers(t *testing.T, s *Service, n int) {
+	t.Helper()
+	eventually.True(t, fmt.Sprint(n, " callers to share the run"), func() bool { return s.results.Callers() == n })
 }
 
-func wantAskers(t *testing.T, s *Service, n int) {
+func wantAnswers(t *testing.T, s *Service, want map[resultcache.Source]float64) {
 	t.Helper()
-	eventually.True(t, fmt.Sprint(n, " callers to share the run"), func() bool { return callers(s) == n })
-}
-
-func wantAnswers(t *testing.T, s *Service, want map[origin]float64) {
-	t.Helper()
-	for _, from := range origins() {
+	for _, from := range resultcache.Sources() {
 		if got := testutil.ToFloat64(s.metrics.answers[Aggregate][from]); got != want[from] {
 			t.Errorf("%v answers %s, want %v", got, from, want[from])
 		}
@@ -66,7 +57,7 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 		ask(fmt.Sprint(i%20), byCountry)
 	}
 	done := <-engine.started
-	wantAskers(t, service, 40)
+	wantCallers(t, service, 40)
 	eventually.True(t, "only one query to run or wait for a slot", func() bool {
 		return testutil.ToFloat64(service.metrics.running) == 1 && testutil.ToFloat64(service.metrics.waiting) == 0
 	})
@@ -83,9 +74,9 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 	if len(engine.started) != 0 {
 		t.Errorf("the engine has seen %d more statements", len(engine.started))
 	}
-	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromShared: 39})
-	if len(service.cache.runs) != 0 || len(service.admission.parties) != 0 {
-		t.Errorf("left: %v, %v", service.cache.runs, service.admission.parties)
+	wantAnswers(t, service, map[resultcache.Source]float64{resultcache.Run: 2, resultcache.Shared: 39})
+	if service.results.Callers() != 0 || len(service.admission.parties) != 0 {
+		t.Errorf("left: %d callers, %v", service.results.Callers(), service.admission.parties)
 	}
 }
 
@@ -110,9 +101,9 @@ func TestWhoRunsMayLeave(t *testing.T) {
 	<-engine.started
 	waits := ask("2", schema.CodeUnavailable)
 	stays := []func(){ask("3", 0), ask("4", 0)}
-	wantAskers(t, service, 4)
+	wantCallers(t, service, 4)
 	waits()
-	wantAskers(t, service, 3)
+	wantCallers(t, service, 3)
 	runs()
 	close(<-engine.started)
 	wait.Wait()
@@ -120,9 +111,10 @@ func TestWhoRunsMayLeave(t *testing.T) {
 		leave()
 	}
 	if n := testutil.ToFloat64(
-		service.metrics.answers[Aggregate][fromRun],
-	); n != 1 || len(engine.started) != 0 || len(service.cache.runs) != 0 {
-		t.Errorf("%v answers were made, %d more statements, %d runs", n, len(engine.started), len(service.cache.runs))
+		service.metrics.answers[Aggregate][resultcache.Run],
+	); n != 1 || len(engine.started) != 0 || service.results.Callers() != 0 {
+		callers := service.results.Callers()
+		t.Errorf("%v answers were made, %d more statements, %d callers", n, len(engine.started), callers)
 	}
 }
 
@@ -198,7 +190,7 @@ func TestTooHeavyForAll(t *testing.T) {
 		})
 	}
 	done := <-engine.started
-	wantAskers(t, service, 5)
+	wantCallers(t, service, 5)
 	done <- &clickhouse.Exception{Code: codeTimeout}
 	wait.Wait()
 	if n := testutil.ToFloat64(service.metrics.errors[Aggregate][classTooHeavy]); n != 5 || len(engine.started) != 0 {

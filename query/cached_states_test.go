@@ -109,8 +109,8 @@ func (a asked) source() string {
 func TestStatesHaveNoRoom(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Service){
-		"no room":         func(s *Service) { s.states.bytes = 1 },
-		"too many groups": func(s *Service) { s.states.groups = 1 },
+		"no room":         func(s *Service) { s.states.MaxBytes = 1 },
+		"too many groups": func(s *Service) { s.states.MaxGroups = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +213,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			if !c.made {
 				ask.wants("states", 8, 4)
 			}
-			service.states.asks = 2
+			service.states.Asks = 2
 			if c.made {
 				ask.wants("visits", 8, 4)
 			}
@@ -240,11 +240,11 @@ func TestStatesTakeTooLong(t *testing.T) {
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	service := keepingStates(t, conn)
-	service.states.asks, service.states.longest = 2, 0
+	service.states.Asks, service.states.MaxScan = 2, 0
 	ask := asked{t, service, totals}
 	for range 3 {
 		ask.wants("visits", 8, 4)
 	}
-	service.states.longest = time.Hour
+	service.states.MaxScan = time.Hour
 	ask.wants("states", 8, 4)
 }

@@ -1,0 +1,129 @@
+package query
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/query/resultcache"
+)
+
+// TestKept: an answer is given again for a short time, with its age, to those who ask
+// the same about the same site; not to those who want a fresh one, and not after the
+// site's events were changed.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	var passed time.Duration
+	service := newService(conn, keeping)
+	service.results.Now = func() time.Time { // each look at the clock takes a second
+		passed += time.Second
+		return testNow.Add(passed)
+	}
+	ask := func(site, body string, events int, who Caller) map[string]string {
+		t.Helper()
+		answer, headers, err := service.Aggregate(t.Context(), who, site, []byte(body), testNow)
+		want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, events)
+		if err != nil || string(answer) != want {
+			t.Errorf("%s: %s %v, want %s", body, answer, err, want)
+		}
+		return headers
+	}
+	const month, exactly = `{"range":"last30Days"}`, `{"range":"last30Days","accuracy":"exact"}`
+	first := ask(testSite, month, 8, Caller{Token: "1"})
+	insert(t, conn, testSite, fixture()[:1])
+	again := ask(
+		testSite, ` { "range" : "last30Days" , "select" : [ {"column":"eventsCount"} ] } `, 8, Caller{Token: "2"},
+	)
+	aged := again[headerAge] != "" && again[headerAge] != "0"
+	if first[headerAge] != "" || !aged || again[headerRowsRead] != first[headerRowsRead] {
+		t.Errorf("%v, then %v", first, again)
+	}
+	ask(testSite, `{"range":"last7Days"}`, 7, Caller{})
+	ask(testSite, exactly, 9, Caller{})
+	ask("site_2", month, 0, Caller{})
+	if fresh := ask(testSite, month, 9, Caller{Fresh: true}); fresh[headerAge] != "" {
+		t.Errorf("a fresh answer has the age %s", fresh[headerAge])
+	}
+	if after := ask(testSite, month, 9, Caller{}); after[headerAge] == "" {
+		t.Error("nothing is kept of a fresh answer")
+	}
+	passed += time.Minute
+	ask(testSite, month, 9, Caller{})
+	insert(t, conn, testSite, fixture()[1:2])
+	ask(testSite, month, 9, Caller{})
+	service.Forget("site_2")
+	ask(testSite, month, 9, Caller{})
+	service.Forget(testSite)
+	ask(testSite, month, 10, Caller{})
+	kept := testutil.ToFloat64(service.metrics.keptBytes)
+	if one := float64(len(`{"columns":[{"column":"eventsCount","values":[10]}]}`)); kept < one || kept > one+1<<10 {
+		t.Errorf("%v bytes are kept, want one answer", kept)
+	}
+}
+
+// TestNothingIsKept: without the setting every query runs.
+func TestNothingIsKept(t *testing.T) {
+	t.Parallel()
+	service := newService(newSlow(t))
+	for range 3 {
+		if _, headers, err := service.Aggregate(
+			t.Context(), Caller{}, "light", []byte(byCountry), testNow,
+		); err != nil || headers[headerAge] != "" {
+			t.Errorf("%v %v", headers, err)
+		}
+	}
+	wantAnswers(t, service, map[resultcache.Source]float64{resultcache.Run: 3})
+}
+
+// TestKeys: queries with one key have one statement, whenever they are asked, and
+// spaces and the order of members make no other query.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	statements, keys := map[string]string{}, 0
+	check := func(body []byte) {
+		p, err := compile(testSite, body, testNow)
+		if err != nil {
+			return
+		}
+		st := lower(p)
+		text := fmt.Sprintf("%s %#v %s %v", st.SQL, st.Params, p, p.paged)
+		if p.compare != nil {
+			text += fmt.Sprint(p.compare)
+		}
+		if other, ok := statements[p.key]; ok && other != text {
+			t.Errorf("%s: one key for\n%s\n%s", body, text, other)
+		} else if !ok {
+			keys++
+		}
+		statements[p.key] = text
+		later, err := compile(testSite, body, testNow.Add(3*time.Second))
+		if err != nil || later.key != p.key {
+			t.Errorf("%s: another key a few seconds later: %v", body, err)
+		}
+	}
+	for _, cases := range rowFiles(t) {
+		for _, c := range cases {
+			check([]byte(c.request))
+		}
+	}
+	for _, end := range []string{"04", "05"} {
+		for _, more := range []string{
+			"", `,"fill":true`, `,"cursor":""`, `,"compare":"previousPeriod"`, `,"compare":"previousYear"`, `,"timezone":"Europe/Berlin"`, `,"limit":10`,
+			`,"compare":{"from":"2025-01-01T00:00:00Z","to":"2025-01-02T00:00:00Z"}`, `,"compare":{"from":"2025-01-01T00:00:00Z","to":"2025-01-03T00:00:00Z"}`,
+			`,"where":[{"column":"url","values":["a b","c"]}]`, `,"where":[{"column":"url","values":["a","b c"]}]`, `,"where":[{"column":"url","values":["a\" \"b","c"]}]`,
+			`,"where":[{"column":"page","values":[{"space":"a b","page":"c"}]}]`, `,"where":[{"column":"page","values":[{"space":"a","page":"b c"}]}]`,
+			`,"where":[{"column":"visitorClaim","claim":"a","values":["b"]}]`, `,"where":[{"column":"visitorClaim","claim":"a [b]","values":["b"]}]`,
+		} {
+			of := `{"range":{"from":"2026-03-01T00:00:00Z","to":"2026-03-` + end + `T00:00:00Z"},` +
+				`"groupBy":[{"column":"datetime","interval":"day"}]`
+			check([]byte(of + more + `}`))
+		}
+	}
+	if keys < 100 {
+		t.Errorf("%d queries only", keys)
+	}
+}

@@ -1,0 +1,176 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/query/statecache"
+)
+
+// statesName is the source of an answer from states.
+const statesName = "states"
+
+// offered is the plan read from states, if reading them can be quicker than the best other way, which reads some rows.
+func (s *Service) offered(p plan, best scope, rows uint64, parts statecache.Parts) (_ plan, ok bool) {
+	p.env.Counting = best.env.Counting
+	return p.fromStates(parts, s.states.Cuts, s.sources.inVisits(best))
+}
+
+// wantsStates reports whether the plan may be read from states: it has them, and the best other way reads many rows.
+func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
+	return s.states.MaxBytes > 0 && rows > s.sources.limits.keep && p.hasStates(best.env.Counting)
+}
+
+// saves reports whether states save at least half of the rows of the best other way. After an import of old events,
+// most rows may be in other parts. left counts the rows of events and visits, extra the rows of states.
+func saves(rows, left, extra uint64) bool {
+	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
+}
+
+// costOfStates is what a plan costs whose best other way reads some rows: the rows that are left if its states are
+// cached, and all events from which states are built.
+func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
+	parts, known := s.states.KnownParts()
+	if !known || !s.wantsStates(p, best, rows) {
+		return cost(rows)
+	}
+	p, ok := s.offered(p, best, rows, parts)
+	if !ok {
+		return cost(rows)
+	}
+	extra := s.states.Expect(entriesOf(p.states.spans))
+	p.states.split()
+	left := s.sources.left(p.states.rest)
+	if !saves(rows, left, extra) {
+		return cost(rows)
+	}
+	var built []scope
+	for _, span := range p.states.toBuild() {
+		built = append(built, span.scope)
+	}
+	return cost(min(rows, left+extra) + s.sources.left(built))
+}
+
+// readStates answers a plan from cached states, and builds states that are needed again. ok is false if the caller must
+// read the best other source: a failure of states never fails the query.
+func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
+	s, cache := q.service, q.service.states
+	known := s.sources.known(p.scope)
+	rows := known.events
+	if best.source.visits != nil {
+		rows = known.visits
+	}
+	if !s.wantsStates(p, best, rows) {
+		return false, nil
+	}
+	parts, err := cache.Parts(ctx)
+	if err != nil || parts.Empty() {
+		return false, q.withoutStates(ctx, err)
+	}
+	if p, ok = s.offered(p, best, rows, parts); !ok {
+		return false, nil
+	}
+	st := p.states
+	all := entriesOf(st.spans)
+	extra := cache.Get(all)
+	defer cache.Release(all)
+	q.later = append(q.later, st.split()...)
+	left := s.sources.left(st.rest)
+	if len(st.spans) == 0 || !saves(rows, left, extra) || st.readsVisits() && !s.sources.whole(ctx, q.site) {
+		return false, nil
+	}
+	q.source = source{name: statesName}
+	right, err := q.fromCache(ctx, p, left, run)
+	if right {
+		q.summary = statesName
+		s.metrics.states[statesMade].Add(float64(len(st.toBuild())))
+		s.metrics.states[statesRead].Inc()
+		return true, nil
+	}
+	q.source = best.source
+	if noTable(err) {
+		cache.ForgetTable(st.table, entriesOf(st.spans))
+		err = nil
+	}
+	if err == nil {
+		s.metrics.states[statesReplaced].Inc()
+	}
+	if err := cache.Drop(ctx, st.table, all); err != nil {
+		const left = "Aggregate states that nobody reads are kept for a day."
+		s.log.WarnContext(ctx, left, "table", st.table, "error", err)
+	}
+	return false, q.withoutStates(ctx, err)
+}
+
+// fromCache builds the states that are missing, runs the plan's statement, and reports whether its answer is right.
+// left is how many rows it reads that are not of states.
+func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(plan) error) (right bool, err error) {
+	cache, st := q.service.states, p.states
+	if err := q.buildStates(ctx, p); err != nil {
+		return false, err
+	}
+	before := q.rowsRead
+	if err := run(p); err != nil {
+		if limited(err) {
+			cache.Postpone(entriesOf(st.spans))
+		}
+		return false, err
+	}
+	extra := q.rowsRead - min(q.rowsRead, before+left)
+	return cache.Confirm(ctx, st.table, entriesOf(st.spans), extra)
+}
+
+// buildStates builds missing states. It leaves half of the query's time to read events, should it take too long.
+func (q *query) buildStates(ctx context.Context, p plan) error {
+	cache, spans := q.service.states, p.states.toBuild()
+	half := time.Now().Add(time.Until(q.ends) / 2)
+	for _, span := range spans {
+		err := cache.Put(ctx, p.states.table, span.entry, p.entryRows(span), half, q.write)
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, statecache.ErrCreate) && !ended(ctx, err) {
+			cache.Pause() // the engine's login may not create tables, perhaps
+		}
+		if limited(err) {
+			cache.Postpone(entriesOf(spans))
+		}
+		return err
+	}
+	return nil
+}
+
+// limited reports whether a statement about states was too heavy: the next one would be, too.
+func limited(err error) bool {
+	if errors.Is(err, statecache.ErrSlow) || errors.Is(err, statecache.ErrFull) || outOfMemory(err) {
+		return true
+	}
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && slices.Contains([]int32{codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes}, e.Code)
+}
+
+// ended reports whether the query itself ended: its time is over, or no caller waits for it.
+func ended(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, errQueryTime)
+}
+
+// withoutStates logs an error that only makes an answer slower, and returns nil. It returns an error that ended the
+// query.
+func (q *query) withoutStates(ctx context.Context, err error) error {
+	if err == nil || ended(ctx, err) {
+		return err
+	}
+	q.service.metrics.states[statesFailed].Inc()
+	level := slog.LevelWarn
+	if errors.Is(err, statecache.ErrFull) { // as many queries may find
+		level = slog.LevelDebug
+	}
+	const reads = "A query reads events, because aggregate states could not be kept or read."
+	q.service.log.Log(ctx, level, reads, "site", q.site, "error", err)
+	return nil
+}

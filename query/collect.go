@@ -1,0 +1,47 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// collect runs a plan's statement, and again in bounded memory if it must.
+func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
+	q.joins = len(p.sessions) > 0
+	run := func(p plan) error {
+		st := lower(p)
+		e = newEncoder(p, st)
+		err := q.rows(ctx, st.Statement, st.targets, e.row)
+		if q.joins && !q.spills && outOfMemory(err) {
+			q.spills = true // takes longer: not from the start
+			e = newEncoder(p, st)
+			err = q.rows(ctx, st.Statement, st.targets, e.row)
+		}
+		return err
+	}
+	begin, all := time.Now(), p.scope
+	best := q.service.sources.choose(ctx, all, slices.Concat(p.groups, p.measures()), p.estimate())
+	cached, err := q.readStates(ctx, p, best, run)
+	if err == nil && !cached {
+		runOver := func(sc scope) error {
+			p.scope = sc
+			return run(p)
+		}
+		err = q.over(ctx, best, all, func(sc scope) error {
+			if p.counts() {
+				return q.count(sc, runOver)
+			}
+			return runOver(sc)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.service.states.Answered(q.later, time.Since(begin))
+	q.later = nil
+	if e.approximate {
+		q.approximate = max(q.approximate, e.plan.env.Counting)
+	}
+	return e, nil
+}

@@ -1,0 +1,20 @@
+package query
+
+// Report is a kind of report.
+type Report string
+
+// The reports that have a request.
+const (
+	Aggregate Report = "aggregate"
+	Funnel    Report = "funnel"
+	Retention Report = "retention"
+)
+
+// Reports lists them.
+func Reports() []Report { return []Report{Aggregate, Funnel, Retention} }
+
+// kindSegments is the report that has no request: see [Service.VisitorSegments].
+const kindSegments Report = "segments"
+
+// kinds are the kinds of queries, for metrics: a closed set.
+func kinds() []Report { return append(Reports(), kindSegments) }

@@ -1,0 +1,148 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Headers of answers.
+const (
+	// headerResult is "exact" or "approximate".
+	headerResult = "Octavo-Result"
+	// headerSource is where the rows came from: "raw", or else "visits" or "states" if only
+	// some of them did.
+	headerSource = "Octavo-Source"
+	// headerBound is how far an approximate count may be off.
+	headerBound = "Octavo-Error-Bound"
+	// headerTruncated is "true" if there are more rows than the limit lets through.
+	headerTruncated = "Octavo-Truncated"
+	// headerRowsRead is the number of rows that the store read to make the answer. One
+	// that was made for another caller (it has an Age) repeats the number: nothing was read
+	// for this one.
+	headerRowsRead = "Octavo-Rows-Read"
+	// headerRange is the range of the events that segments were counted in: from and to.
+	headerRange = "Octavo-Range"
+	// headerFreshUntil is up to when the site's events are in the answer.
+	headerFreshUntil = "Octavo-Fresh-Until"
+)
+
+// query is one call's work on the engine. Each kind of report has its own
+// way to a plan and to rows; admission, time, metrics and headers are the same.
+type query struct {
+	service *Service
+	kind    Report
+	site    string
+	who     Caller
+	start   time.Time
+	ends    time.Time // when all its statements have to be done
+	// spills lets groups, and sessions that are joined, go to disk if they outgrow a quarter
+	// of the memory: for reports whose number of groups the caller cannot limit, and when a
+	// join has outgrown all of it.
+	spills bool
+	// joins says that statements join events and sessions.
+	joins bool
+	size
+
+	later       []string // keys of states that a later query may make
+	rowsRead    uint64
+	source      source                   // where the statement's rows come from
+	summary     string                   // what a statement read instead of events, as far as it could; "" for nothing
+	approximate insights.Counting        // how a count of different values was made that may be off
+	truncated   bool                     // there are rows after the limit
+	within      scope                    // whose range the answer is about, if the request has none
+	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
+}
+
+func (s *Service) query(kind Report, who Caller, site string) *query {
+	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
+}
+
+// invalid counts a request that is refused before it is run.
+func (q *query) invalid(err error) error {
+	q.service.metrics.errors[q.kind][classInvalid].Inc()
+	return err
+}
+
+// ExplainedStatement is a statement that was run, also a statement that makes aggregate states. A statement that
+// counted exactly and ran out of memory is followed by its repetition in bounded memory.
+type ExplainedStatement struct {
+	SQL            string
+	Source         string // where the rows came from, as in the answer's header
+	Params         []sqltree.Named
+	Rows, RowsRead uint64
+	Took           time.Duration // until the last row was read
+	Err            error         // of the engine
+}
+
+// admitted gives a query that has its turn its time, and runs it. The result is the
+// answer and its headers, or an error that a client may see.
+func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
+	s := q.service
+	s.metrics.running.Inc()
+	defer s.metrics.running.Dec()
+	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
+	defer cancel()
+	q.ends = time.Now().Add(s.config.MaxTime)
+	headers := map[string]string{headerResult: "exact"}
+	if s.config.FreshUntil != nil {
+		// Before the rows are read: the header must not promise more than they have.
+		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
+			headers[headerFreshUntil] = schema.FormatMoment(t)
+		}
+	}
+	body, err := work(noDeadline{bounded})
+	if err != nil {
+		return answer{}, q.failed(ctx, err)
+	}
+	headers[headerSource] = cmp.Or(q.summary, rawEvents.name)
+	if q.approximate != insights.CountExact {
+		headers[headerResult], headers[headerBound] = "approximate", errorBounds[q.approximate]
+	}
+	if q.truncated {
+		headers[headerTruncated] = "true"
+	}
+	if !q.within.to.IsZero() {
+		headers[headerRange] = schema.FormatMoment(q.within.from) + "/" + schema.FormatMoment(q.within.to)
+	}
+	headers[headerRowsRead] = strconv.FormatUint(q.rowsRead, 10)
+	s.metrics.rowsRead[q.kind].Add(float64(q.rowsRead))
+	return answer{body, headers}, nil
+}
+
+// failure is the error of a query that ran.
+type failure struct {
+	public *schema.Error // for the caller
+	class  class
+}
+
+func (f *failure) Error() string { return f.public.Error() }
+func (f *failure) Unwrap() error { return f.public }
+
+// failed counts and logs an error.
+func (q *query) failed(ctx context.Context, err error) *failure {
+	if q.joins && outOfMemory(err) {
+		err = fmt.Errorf("%w: %w", errSessions, err)
+	}
+	public, class := engineError(ctx, err)
+	if public.Message == tooHeavy {
+		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
+	}
+	if class == classInvalid && q.kind != Aggregate {
+		public = schema.BadRequest("a where " + badPattern) // one of several: the engine does not say which
+	}
+	q.service.metrics.errors[q.kind][class].Inc()
+	if class == classInternal {
+		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
+	}
+	return &failure{public, class}
+}
+
+// answerFunc makes the JSON of an answer.
+type answerFunc func(context.Context) ([]byte, error)

@@ -1,0 +1,228 @@
+package resultcache
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Source says where a result came from: a closed set, for metrics.
+type Source string
+
+// The sources of results.
+const (
+	Run    Source = "run"
+	Shared Source = "shared" // an equal query was running
+	Cached Source = "kept"   // an equal query had run
+)
+
+// Sources lists the closed set.
+func Sources() []Source { return []Source{Run, Shared, Cached} }
+
+// Config limits a cache.
+type Config[V any] struct {
+	// MaxAge is how old a shared or cached result may be; 0 shares nothing.
+	MaxAge time.Duration
+	// MaxBytes limits the cached results, and Size counts the bytes of one.
+	MaxBytes int
+	Size     func(V) int
+	// Bytes shows the bytes of the cached results.
+	Bytes prometheus.Gauge
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Cache shares results. It is safe for concurrent use. Callers must not change the results.
+type Cache[V any] struct {
+	Config[V]
+
+	mu     sync.Mutex
+	cached *lru[V]
+	flight map[Key]*run[V]
+}
+
+// New makes an empty cache.
+func New[V any](c Config[V]) *Cache[V] {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Cache[V]{Config: c, cached: newLRU(c.MaxBytes, c.Size, c.Bytes), flight: map[Key]*run[V]{}}
+}
+
+// Query is the query of one caller.
+type Query[V any] struct {
+	Key Key
+	// Fresh asks for a result that no earlier caller has asked for.
+	Fresh bool
+	// Enter waits for the caller's turn. The cache calls leave when the caller has the result.
+	Enter func(context.Context) (leave func(), err error)
+	// Run computes the result.
+	Run func(context.Context) (V, error)
+}
+
+// Result is a result for one caller.
+type Result[V any] struct {
+	Value  V
+	Source Source
+	Age    time.Duration // since the query that ran was asked; 0 from Run
+}
+
+// Do returns a cached result that is young enough, or the result of an equal query that runs, or runs the query.
+// The error of a run goes to all callers that share it, with the Source; errors of Enter and ctx are the caller's own.
+func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
+	asked := c.Now()
+	for now := asked; ; now = c.Now() {
+		hit, r := c.find(q.Key, asked, now, q.Fresh)
+		if hit != nil {
+			return c.reuse(hit, Cached), nil
+		}
+		leave, err := c.enter(ctx, q, r)
+		if err != nil {
+			return Result[V]{}, err
+		}
+		if leave != nil {
+			defer leave()
+			return c.run(ctx, q, r)
+		}
+		err = r.wait(ctx)
+		c.leave(q.Key, r)
+		switch {
+		case err != nil:
+			return Result[V]{}, err
+		case r.retry:
+		case r.err != nil:
+			return Result[V]{Source: Shared}, r.err
+		default:
+			return c.reuse(r.entry, Shared), nil
+		}
+	}
+}
+
+// enter waits for the caller's turn. leave is nil if the turn of another caller came first.
+func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func(), err error) {
+	if r.turn.Err() != nil {
+		return nil, nil
+	}
+	waiting, stop := context.WithCancel(r.turn)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	leave, err = q.Enter(waiting)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.begun {
+		if err == nil {
+			leave()
+		}
+		return nil, nil
+	}
+	if err != nil {
+		c.drop(q.Key, r)
+		return nil, err
+	}
+	r.begun = true
+	r.begin()
+	return leave, nil
+}
+
+// ageFactor is how many times as long a result is cached as its caller waited for it. A quick query runs again soon,
+// so that users see their own events at once.
+const ageFactor = 10
+
+// run computes the result for all callers.
+func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], error) {
+	r.retry = true // if Run panics
+	defer c.end(q.Key, r)
+	value, err := q.Run(ctx)
+	r.retry = err != nil && ctx.Err() != nil
+	if err != nil {
+		r.err = err
+		return Result[V]{Source: Run}, err
+	}
+	took := c.Now().Sub(r.asked)
+	r.entry = &entry[V]{value: value, asked: r.asked, until: r.asked.Add(min(c.MaxAge, ageFactor*took))}
+	return Result[V]{Value: value, Source: Run}, nil
+}
+
+// end gives the other callers the result and caches it, unless a younger run has replaced this one, or the site was
+// forgotten.
+func (c *Cache[V]) end(k Key, r *run[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.entry != nil && c.flight[k] == r {
+		c.cached.put(k, r.entry, c.Now())
+	}
+	if c.drop(k, r); c.flight[k] == r {
+		delete(c.flight, k)
+	}
+	close(r.done)
+}
+
+// leave ends a caller's part in a run.
+func (c *Cache[V]) leave(k Key, r *run[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(k, r)
+}
+
+// drop is leave for callers that hold the lock. Without callers, a run never begins.
+func (c *Cache[V]) drop(k Key, r *run[V]) {
+	if r.callers--; r.callers > 0 {
+		return
+	}
+	r.begin()
+	if c.flight[k] == r && !r.begun {
+		delete(c.flight, k)
+	}
+}
+
+// find returns a cached result, or the run to share, for a caller that asked then and looks now. A caller whose run
+// failed with another caller's request looks again. Its next run keeps the time at which it asked, so that later
+// callers do not take the result for young. A fresh query gets a new run, which replaces older ones.
+func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.cached.get(k, now); ok && !fresh {
+		return e, nil
+	}
+	maxAge := c.MaxAge
+	if fresh {
+		maxAge = 0
+	}
+	r := c.flight[k]
+	if r == nil || asked.Sub(r.asked) > maxAge {
+		r = newRun[V](asked)
+		if c.MaxAge > 0 {
+			c.flight[k] = r
+		}
+	}
+	r.callers++
+	return nil, r
+}
+
+func (c *Cache[V]) reuse(e *entry[V], from Source) Result[V] {
+	return Result[V]{Value: e.value, Source: from, Age: max(0, c.Now().Sub(e.asked))}
+}
+
+// Forget drops the results of a site whose events changed. A query that comes later gets no result of an earlier run.
+func (c *Cache[V]) Forget(site string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cached.forget(site)
+	for k := range c.flight {
+		if k.site == site {
+			delete(c.flight, k)
+		}
+	}
+}
+
+// Callers returns how many callers need the result of a run.
+func (c *Cache[V]) Callers() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.flight {
+		n += r.callers
+	}
+	return n
+}

@@ -1,0 +1,367 @@
+package resultcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// clock goes on by a step whenever it is read.
+type clock struct {
+	mu   sync.Mutex
+	at   time.Time
+	step time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.after(c.step)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) after(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+var start = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
+
+// newCache is a cache of texts, whose clock stands still without a step.
+func newCache(maxAge time.Duration, step time.Duration) (*Cache[string], *clock) {
+	at := &clock{at: start, step: step}
+	return New(Config[string]{
+		MaxAge: maxAge, MaxBytes: 1 << 20, Size: func(s string) int { return len(s) },
+		Bytes: prometheus.NewGauge(prometheus.GaugeOpts{Name: "bytes"}), Now: at.now,
+	}), at
+}
+
+// callers ask a cache for the result of one query. Each run sends a channel, and ends with the error that it gets.
+type callers struct {
+	t       *testing.T
+	cache   *Cache[string]
+	started chan chan error
+	enter   func(context.Context) (func(), error)
+	atEnd   func() // before a run that succeeds ends; may be nil
+	wait    sync.WaitGroup
+
+	mu   sync.Mutex
+	from map[Source]int
+	errs int
+}
+
+func newCallers(t *testing.T, c *Cache[string]) *callers {
+	return &callers{
+		t: t, cache: c, started: make(chan chan error, 1000), from: map[Source]int{},
+		enter: func(context.Context) (func(), error) { return func() {}, nil },
+	}
+}
+
+var theKey = NewKey("site", "query")
+
+func (c *callers) do(ctx context.Context, fresh bool) (Result[string], error) {
+	run := func(ctx context.Context) (string, error) {
+		end := make(chan error)
+		c.started <- end
+		select {
+		case err := <-end:
+			if err == nil && c.atEnd != nil {
+				c.atEnd()
+			}
+			return "result", err
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	return c.cache.Do(ctx, Query[string]{Key: theKey, Fresh: fresh, Enter: c.enter, Run: run})
+}
+
+func (c *callers) ask(ctx context.Context, fresh bool) {
+	c.wait.Go(func() {
+		r, err := c.do(ctx, fresh)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err != nil {
+			c.errs++
+			return
+		}
+		if r.Value != "result" {
+			c.t.Errorf("got %q", r.Value)
+		}
+		c.from[r.Source]++
+	})
+}
+
+// sharing waits until so many callers need the result of a run.
+func (c *callers) sharing(n int) {
+	c.t.Helper()
+	eventually.True(c.t, fmt.Sprint(n, " callers to share the run"), func() bool { return c.cache.Callers() == n })
+}
+
+// want waits for all callers, and compares where their results came from. No run is left, or runs again.
+func (c *callers) want(from map[Source]int, errs int) {
+	c.t.Helper()
+	c.wait.Wait()
+	for _, s := range Sources() {
+		if c.from[s] != from[s] {
+			c.t.Errorf("%d results %s, want %d", c.from[s], s, from[s])
+		}
+	}
+	if c.errs != errs || len(c.cache.flight) != 0 || len(c.started) != 0 {
+		c.t.Errorf("%d errors, want %d; %d runs left, %d started", c.errs, errs, len(c.cache.flight), len(c.started))
+	}
+}
+
+// TestEqualQueriesRunOnce: the first caller whose turn comes runs the query for all, also for those without a turn.
+func TestEqualQueriesRunOnce(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	slots := make(chan struct{}, 1)
+	c.enter = func(ctx context.Context) (func(), error) {
+		select {
+		case slots <- struct{}{}:
+			return func() { <-slots }, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	for range 40 {
+		c.ask(t.Context(), false)
+	}
+	end := <-c.started
+	c.sharing(40)
+	end <- nil
+	c.want(map[Source]int{Run: 1, Shared: 39}, 0)
+	if len(slots) != 0 {
+		t.Error("a caller has not left")
+	}
+}
+
+// TestErrorsAreShared: a failed run fails for all its callers, and nothing is cached.
+func TestErrorsAreShared(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	for range 5 {
+		c.ask(t.Context(), false)
+	}
+	end := <-c.started
+	c.sharing(5)
+	end <- errors.New("too heavy")
+	c.want(nil, 5)
+	c.ask(t.Context(), false)
+	(<-c.started) <- nil
+	c.want(map[Source]int{Run: 1}, 5)
+}
+
+// TestRefusedCallersAreAlone: the error of a caller's turn is the caller's own.
+func TestRefusedCallersAreAlone(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	turn := make(chan error)
+	c.enter = func(ctx context.Context) (func(), error) {
+		select {
+		case err := <-turn:
+			return func() {}, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	for range 3 {
+		c.ask(t.Context(), false)
+	}
+	c.sharing(3)
+	turn <- errors.New("over its share")
+	c.sharing(2)
+	turn <- nil
+	(<-c.started) <- nil
+	c.want(map[Source]int{Run: 1, Shared: 1}, 1)
+}
+
+// TestRunnerMayLeave: when the caller that runs the query leaves, another caller runs it again.
+func TestRunnerMayLeave(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	ctx, leave := context.WithCancel(t.Context())
+	c.ask(ctx, false)
+	<-c.started
+	waits, stop := context.WithCancel(t.Context())
+	c.ask(waits, false)
+	c.ask(t.Context(), false)
+	c.ask(t.Context(), false)
+	c.sharing(4)
+	stop()
+	c.sharing(3)
+	leave()
+	end := <-c.started
+	c.sharing(2)
+	end <- nil
+	c.want(map[Source]int{Run: 1, Shared: 1}, 2)
+}
+
+// TestResultOfARunnerThatLeft: a result that is complete when its caller leaves is shared.
+func TestResultOfARunnerThatLeft(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	ctx, leave := context.WithCancel(t.Context())
+	c.atEnd = leave
+	c.ask(ctx, false)
+	end := <-c.started
+	c.ask(t.Context(), false)
+	c.sharing(2)
+	end <- nil
+	c.want(map[Source]int{Run: 1, Shared: 1}, 0)
+}
+
+// TestForgetWhileRunning: a query that comes after Forget shares no earlier run, and only the later result is cached.
+func TestForgetWhileRunning(t *testing.T) {
+	t.Parallel()
+	cache, at := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	c.ask(t.Context(), false)
+	before := <-c.started
+	cache.Forget("another site")
+	c.ask(t.Context(), false)
+	c.sharing(2)
+	cache.Forget("site")
+	c.ask(t.Context(), false)
+	after := <-c.started
+	at.after(time.Second)
+	before <- nil
+	after <- nil
+	c.want(map[Source]int{Run: 2, Shared: 1}, 0)
+	if n := cache.cached.entries.Len(); n != 1 {
+		t.Errorf("%d results are cached", n)
+	}
+}
+
+// TestOldRunsAreNotShared: a caller that comes later than MaxAge runs the query itself. Its result stays in the cache
+// when the older run ends.
+func TestOldRunsAreNotShared(t *testing.T) {
+	t.Parallel()
+	cache, at := newCache(5*time.Second, 0)
+	c := newCallers(t, cache)
+	c.ask(t.Context(), false)
+	older := <-c.started
+	at.after(6 * time.Second)
+	c.ask(t.Context(), false)
+	younger := <-c.started
+	at.after(2 * time.Second)
+	younger <- nil
+	eventually.True(t, "the younger result", func() bool { return cache.Callers() == 0 })
+	at.after(time.Second)
+	older <- nil
+	c.want(map[Source]int{Run: 2}, 0)
+	if r, err := c.do(t.Context(), false); err != nil || r.Source != Cached || r.Age != 3*time.Second {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestSlowResultsAreNotCached: a run that takes longer than MaxAge leaves nothing in the cache, nor do expired entries
+// stay.
+func TestSlowResultsAreNotCached(t *testing.T) {
+	t.Parallel()
+	cache, at := newCache(5*time.Second, 0)
+	cache.cached.put(NewKey("another", ""), &entry[string]{until: start.Add(time.Hour)}, cache.Now())
+	c := newCallers(t, cache)
+	c.ask(t.Context(), false)
+	end := <-c.started
+	at.after(6 * time.Second)
+	end <- nil
+	c.want(map[Source]int{Run: 1}, 0)
+	if n := cache.cached.entries.Len(); n != 1 {
+		t.Errorf("%d results are cached, want the other one", n)
+	}
+	at.after(time.Hour)
+	cache.cached.put(NewKey("a third", ""), &entry[string]{until: start.Add(2 * time.Hour)}, cache.Now())
+	if n := cache.cached.entries.Len(); n != 1 {
+		t.Errorf("%d results are cached, want the third one", n)
+	}
+}
+
+// TestRerunsKeepTheirAge: a caller that reruns a query keeps the time at which it asked. Later callers do not share a
+// result of that age.
+func TestRerunsKeepTheirAge(t *testing.T) {
+	t.Parallel()
+	cache, at := newCache(5*time.Second, time.Second)
+	c := newCallers(t, cache)
+	ctx, leave := context.WithCancel(t.Context())
+	c.ask(ctx, false)
+	<-c.started
+	c.ask(t.Context(), false)
+	c.sharing(2)
+	at.after(time.Minute)
+	leave()
+	again := <-c.started
+	c.ask(t.Context(), false)
+	late := <-c.started
+	again <- nil
+	late <- nil
+	c.want(map[Source]int{Run: 2}, 1)
+}
+
+// TestFreshResults: a fresh query shares no earlier run, and later callers share the fresh one.
+func TestFreshResults(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, time.Millisecond)
+	c := newCallers(t, cache)
+	c.ask(t.Context(), false)
+	older := <-c.started
+	c.ask(t.Context(), true)
+	fresh := <-c.started
+	c.ask(t.Context(), false)
+	c.sharing(2) // the older run is replaced
+	fresh <- nil
+	older <- nil
+	c.want(map[Source]int{Run: 2, Shared: 1}, 0)
+}
+
+// TestNothingIsShared: without a MaxAge every query runs.
+func TestNothingIsShared(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(0, time.Millisecond)
+	c := newCallers(t, cache)
+	for range 3 {
+		c.ask(t.Context(), false)
+	}
+	for range 3 {
+		(<-c.started) <- nil
+	}
+	c.want(map[Source]int{Run: 3}, 0)
+}
+
+// TestBytes: the cached results stay within MaxBytes.
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	text := string(make([]byte, 1<<18))
+	largest := 0
+	for i := range 5000 {
+		e := &entry[string]{value: text[:rand.IntN(1<<18)], until: start.Add(time.Minute)}
+		cache.cached.put(NewKey(fmt.Sprint(i%3000), ""), e, cache.Now())
+		sum := 0
+		for _, e := range cache.cached.entries.Values() {
+			sum += cache.cached.size(e)
+			largest = max(largest, cache.cached.size(e))
+		}
+		if sum != cache.cached.bytes || sum > 1<<20 {
+			t.Fatalf("%d bytes, said to be %d", sum, cache.cached.bytes)
+		}
+	}
+	if largest > 1<<17 || cache.cached.entries.Len() < 8 {
+		t.Errorf("%d results, of %d bytes at most", cache.cached.entries.Len(), largest)
+	}
+}

@@ -1,0 +1,50 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/query/resultcache"
+)
+
+// headerAge is how many seconds ago another query asked for the answer.
+const headerAge = "Age"
+
+// shared answers a query with the result cache, or with work. Queries of a kind and a site with equal keys have the
+// same answer, except for the time at which presets end.
+func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
+	s := q.service
+	r, err := s.results.Do(ctx, resultcache.Query[answer]{
+		Key: resultcache.NewKey(q.site, string(q.kind)+"\n"+key), Fresh: q.who.Fresh,
+		Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, q.who, q.cost) },
+		Run:   func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
+	})
+	if err != nil {
+		return nil, nil, q.refused(ctx, err, r.Source)
+	}
+	headers := maps.Clone(r.Value.headers)
+	if r.Source != resultcache.Run {
+		headers[headerAge] = strconv.Itoa(int(r.Age / time.Second))
+	}
+	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
+	s.metrics.answers[q.kind][r.Source].Inc()
+	return r.Value.body, headers, nil
+}
+
+// refused is the error for the caller. The query that ran has counted its failure; others that share it count it here.
+func (q *query) refused(ctx context.Context, err error, from resultcache.Source) error {
+	f, ran := errors.AsType[*failure](err)
+	switch {
+	case !ran:
+		f = q.failed(ctx, err)
+	case from == resultcache.Shared:
+		q.service.metrics.errors[q.kind][f.class].Inc()
+	}
+	return f.public
+}
+
+// Forget drops the cached answers of a site whose events changed. No later query gets an older answer from this node.
+func (s *Service) Forget(site string) { s.results.Forget(site) }

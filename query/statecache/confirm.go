@@ -1,0 +1,108 @@
+package statecache
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Confirm reports whether an answer from the entries' states is right: their parts are still the table's, and the
+// states are all there. Neither comes back, so both were there when the statement ran. extra is how many rows it read
+// in addition to the expected ones.
+//
+// Confirm keeps what was built. Built entries without states may have no event, or were dropped: they are postponed,
+// and the answer does not count.
+func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, extra uint64) (right bool, err error) {
+	rows, parts := rowsOf(entries), partsOf(entries)
+	there, err := c.present(ctx, table, rows, parts)
+	if err != nil {
+		return false, err
+	}
+	var built, empty, gone []*Entry
+	replaced := false
+	for _, e := range entries {
+		old := slices.ContainsFunc(e.Parts, func(p Part) bool { return !there[p.Version] })
+		replaced = replaced || old
+		switch building := e.Status == Build; {
+		case building && old: // no later query has this key
+		case building && there[e.row]:
+			built = append(built, e)
+		case building:
+			empty = append(empty, e)
+		case old || !there[e.row]:
+			gone = append(gone, e)
+		}
+	}
+	c.keep(built)
+	c.Postpone(empty)
+	c.Forget(gone)
+	if replaced {
+		c.relist()
+	}
+	right = len(there) == len(rows)+len(parts)
+	if right {
+		c.note(entries, extra/uint64(max(1, len(entries))))
+	}
+	return right, nil
+}
+
+// present returns the versions of parts, which are paths, and the rows of states that the engine has.
+func (c *Cache) present(
+	ctx context.Context, table string, rows []string, parts []Part,
+) (there map[string]bool, err error) {
+	versions := make([]string, len(parts))
+	for i, p := range parts {
+		versions[i] = p.Version
+	}
+	there = map[string]bool{}
+	var text string
+	err = c.Ask(ctx, `SELECT if(table = {table:String}, `+partVersion+`, partition) AS there FROM system.parts
+		WHERE database = currentDatabase() AND table IN ({table:String}, {states:String}) AND active AND rows > 0
+		AND (table = {table:String} AND there IN {parts:Array(String)}
+			OR table = {states:String} AND there IN {rows:Array(String)})`,
+		[]any{
+			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", versions),
+			clickhouse.Named("states", table), clickhouse.Named("rows", rows),
+		}, []any{&text}, func() { there[text] = true })
+	return there, err
+}
+
+// partsOf returns the parts of all entries.
+func partsOf(entries []*Entry) (list []Part) {
+	for _, e := range entries {
+		list = append(list, e.Parts...)
+	}
+	slices.SortFunc(list, Part.compare)
+	return slices.Compact(list)
+}
+
+// keep notes that the states of entries are cached.
+func (c *Cache) keep(entries []*Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range entries {
+		c.entries.Add(e.Key, &known{row: e.row, until: time.Now().Add(maxAge)})
+	}
+}
+
+// note notes how many extra rows are read with each of the entries.
+func (c *Cache) note(entries []*Entry, extra uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range entries {
+		if have, ok := c.entries.Peek(e.Key); ok {
+			have.extra = extra
+		}
+	}
+}
+
+// relist lists the parts again at the next query.
+func (c *Cache) relist() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listed = time.Time{}
+}

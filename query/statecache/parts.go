@@ -1,0 +1,66 @@
+package statecache
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Span is from From to before To.
+type Span struct{ From, To time.Time }
+
+// Parts are the settled parts of the events table: of months that are over, and the large ones of the newest month.
+// A month has the events that arrived in it.
+type Parts struct {
+	Closed []Part    // of months that are over
+	Newest []Part    // of the newest month
+	Month  time.Time // the begin of the newest month
+}
+
+// Part is a part of the events table.
+type Part struct {
+	Name    string
+	Version string // path and time: an emptied table, or another one, has the same names again
+}
+
+func (p Part) compare(other Part) int { return strings.Compare(p.Name, other.Name) }
+
+// Empty reports whether there are no settled parts.
+func (p Parts) Empty() bool { return len(p.Closed)+len(p.Newest) == 0 }
+
+// end is the time up to which most events are in settled parts.
+func (p Parts) end() time.Time {
+	if len(p.Newest) > 0 {
+		return insights.DayOf(p.Month).AddMonths(1).UTC()
+	}
+	return p.Month
+}
+
+// Of returns the parts from which the states of a span are built. The newest month's parts hardly have events of
+// earlier spans.
+func (p Parts) Of(s Span) []Part {
+	if s.To.After(p.Month) {
+		return slices.Concat(p.Closed, p.Newest)
+	}
+	return p.Closed
+}
+
+// InParts is the condition "the event is in one of the parts".
+func InParts(parts []Part) sqltree.Expr {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.Name
+	}
+	return isOneOf("_part", names)
+}
+
+func isOneOf(column string, texts []string) sqltree.Expr {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return sqltree.Bin(sqltree.In, sqltree.Col(column), sqltree.Param(sqltree.ArrayOf(sqltree.T("String")), list))
+}

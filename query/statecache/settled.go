@@ -1,0 +1,115 @@
+package statecache
+
+import (
+	"context"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+const (
+	// largeShare tells large parts: they have at least the month's rows divided by it.
+	largeShare = 32
+	// maxPartsAge is how old the list of parts may be to estimate the rows of a query.
+	maxPartsAge = time.Minute
+)
+
+// partVersion reads a part's version.
+const partVersion = "path || ' ' || toString(toUnixTimestamp(modification_time))"
+
+// Parts lists the settled parts, as they were a moment ago. While one query asks the engine, other queries use the
+// former list.
+func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
+	c.mu.Lock()
+	parts, known := c.parts, time.Since(c.listed) < c.ListParts
+	if !known {
+		c.listed = time.Now()
+	}
+	listed := c.listed
+	c.mu.Unlock()
+	if known {
+		return parts, nil
+	}
+	if parts, err = c.listParts(ctx); err != nil {
+		return parts, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listed.Equal(listed) { // otherwise a part was replaced meanwhile
+		c.parts = parts
+	}
+	return parts, nil
+}
+
+// KnownParts returns the settled parts without asking the engine; ok is false if the list is old.
+func (c *Cache) KnownParts() (parts Parts, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.parts, time.Since(c.listed) < maxPartsAge && !c.parts.Empty()
+}
+
+func (c *Cache) listParts(ctx context.Context) (parts Parts, err error) {
+	var newest, month string
+	var p Part
+	var old bool
+	var rows uint64
+	var last []agedPart
+	err = c.Ask(ctx, `SELECT partition_id, name, `+partVersion+`, rows, toBool(modification_time <= now() - {age:Int64})
+		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0
+		ORDER BY partition_id, name`,
+		[]any{clickhouse.Named("table", insights.Table), clickhouse.Named("age", int(c.MinPartAge/time.Second))},
+		[]any{&month, &p.Name, &p.Version, &rows, &old}, func() {
+			if month != newest {
+				parts.Closed, last, newest = append(parts.Closed, oldParts(last)...), nil, month
+			}
+			last = append(last, agedPart{p, rows, old})
+		})
+	if err != nil {
+		return Parts{}, err
+	}
+	if parts.Month, err = time.Parse("200601", newest); err == nil {
+		parts.Newest = largeParts(last)
+		return parts, nil
+	}
+	return Parts{}, nil // the table is empty, or has no partitions by month
+}
+
+// agedPart is a part with its rows, and whether it is old enough to be settled.
+type agedPart struct {
+	Part
+	rows uint64
+	old  bool
+}
+
+func oldParts(parts []agedPart) (list []Part) {
+	for _, p := range parts {
+		if p.old {
+			list = append(list, p.Part)
+		}
+	}
+	return list
+}
+
+// largeParts returns the large parts of a month that is not over, if all of them are old. A young large part shows
+// that so many events come that the engine will merge the others soon. Parts without most of the rows are of no use.
+func largeParts(parts []agedPart) (list []Part) {
+	var all, large uint64
+	for _, p := range parts {
+		all += p.rows
+	}
+	for _, p := range parts {
+		if p.rows*largeShare < all {
+			continue
+		}
+		if !p.old {
+			return nil
+		}
+		list, large = append(list, p.Part), large+p.rows
+	}
+	if large < all/2 {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,64 @@
+package statecache
+
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Cut divides time: Floor is the last cut that is not after a time, Next the cut that follows a cut.
+type Cut struct{ Floor, Next func(time.Time) time.Time }
+
+// ceil is the first cut that is not before t.
+func (c Cut) ceil(t time.Time) time.Time {
+	if at := c.Floor(t); at.Before(t) {
+		return c.Next(at)
+	}
+	return t
+}
+
+// Cuts are where spans begin and end: at coarse cuts, and up to them at fine ones.
+type Cuts struct{ Coarse, Fine Cut }
+
+// MonthsAndDays cuts time to months and days.
+func MonthsAndDays() Cuts {
+	return Cuts{
+		Coarse: Cut{
+			Floor: func(t time.Time) time.Time { return insights.DayOf(t).Month().UTC() },
+			Next:  func(t time.Time) time.Time { return insights.DayOf(t).AddMonths(1).UTC() },
+		},
+		Fine: Every(24 * time.Hour),
+	}
+}
+
+// Every cuts time into equal lengths.
+func Every(d time.Duration) Cut {
+	return Cut{
+		Floor: func(t time.Time) time.Time { return t.Truncate(d) },
+		Next:  func(t time.Time) time.Time { return t.Add(d) },
+	}
+}
+
+// Spans returns the spans of a range, in order and without gaps. Whole months and days are asked for again: for a day,
+// and longer if the span ends with a month that is over. The newest month has a span of its own, as the engine
+// replaces its parts more often.
+func (c Cuts) Spans(from, to time.Time, parts Parts) (list []Span) {
+	from, to = from.UTC(), earliest(to.UTC(), parts.end())
+	first, last := c.Coarse.ceil(from), earliest(c.Coarse.Floor(to), parts.Month)
+	if first.After(last) { // the range is within a month
+		first, last = c.Fine.Floor(to), c.Fine.Floor(to)
+	}
+	for _, s := range []Span{{c.Fine.ceil(from), first}, {first, last}, {last, c.Fine.Floor(to)}} {
+		if s.From.Before(s.To) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
