@@ -2,7 +2,7 @@ package markdown
 
 import (
 	"regexp"
-	"strings"
+	"strconv"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -44,52 +44,6 @@ func setAnchor(data schema.Data, a anchor) {
 	}
 }
 
-// headingAnchor writes the id of a heading in the form that it was read with, or as GitBook does.
-func headingAnchor(n *schema.Node) string {
-	id := content.Member(n.Data, "id")
-	valid := id != "" && schema.ValidData("heading-1", schema.Data{"id": id})
-	if !valid {
-		id = content.Member(n.Data, content.MemberAnchorName)
-	}
-	if source := content.Clean(content.Member(n.Data, memberAnchor)); id != "" && anchorOf(source).id == id {
-		return source
-	}
-	if !valid {
-		return ""
-	}
-	return gitbookAnchor(id)
-}
-
-// headingAnchorHTML is the anchor within an element of HTML.
-func headingAnchorHTML(n *schema.Node) string {
-	source := headingAnchor(n)
-	if strings.HasPrefix(strings.TrimLeft(source, "\n"), "{") {
-		return openTag("a", attributes{{name: "id", value: anchorOf(source).id}}) + "</a>"
-	}
-	return source
-}
-
-// anchorOf reads a text that is one anchor, and returns none for another text.
-func anchorOf(source string) anchor {
-	if strings.Trim(source, "\n") != source {
-		return ownLineAnchor(source)
-	}
-	if source == "" || len(source) > 2*maxAnchor+64 || strings.Contains(source, "\n") {
-		return anchor{}
-	}
-	r := newReader("# " + source)
-	heading, ok := r.parse().FirstChild().(*ast.Heading)
-	if !ok {
-		return anchor{}
-	}
-	r.inHeading = true
-	var b inlineBuilder
-	if r.inline(&b, heading); len(b.pieces) > 0 || b.anchor.source != source {
-		return anchor{}
-	}
-	return b.anchor
-}
-
 // anchorAttributes belong to an element that is nothing but an anchor.
 var anchorAttributes = []string{"href", "id", "name", "class", "aria-hidden"}
 
@@ -101,38 +55,6 @@ func anchorIn(attrs attributes) (string, bool) {
 	}
 	href, linked := attrs.get("href")
 	return id, validAnchor(id) && attrs.only(anchorAttributes...) && (!linked || href == "#"+id)
-}
-
-// headingID reads an element that gives a heading its id. The element's content is a part of the heading.
-func (r *reader) headingID(b *inlineBuilder, e inlineElement) bool {
-	id, ok := anchorIn(e.attrs)
-	if !ok || !r.inHeading || b.anchor.id != "" || b.inLink || b.depth >= maxInlineElements {
-		return false
-	}
-	b.anchor = anchor{id, e.open + "</a>"}
-	if label, plain := e.plain(); plain && strings.TrimSpace(label) == "" {
-		b.trimSpace()
-		return true
-	}
-	b.depth++
-	e.read(b)
-	b.depth--
-	return true
-}
-
-// headingIDInline is {#x} at the end of a heading.
-type headingIDInline struct {
-	ast.BaseInline
-	id, source string
-}
-
-var kindHeadingID = ast.NewNodeKind("HeadingID")
-
-func (n *headingIDInline) Kind() ast.NodeKind { return kindHeadingID }
-
-// Dump is for goldmark's debugging.
-func (n *headingIDInline) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{"ID": n.id}, nil)
 }
 
 // headingAttributes matches {#id}, { #id .class } and {: #id} at the end of a line.
@@ -156,4 +78,26 @@ func (headingIDParser) Parse(parent ast.Node, block text.Reader, _ parser.Contex
 	}
 	block.Advance(len(line))
 	return &headingIDInline{id: string(match[2]), source: string(match[1])}
+}
+
+// headingNode makes a heading. The grammar has three levels: deeper ones keep theirs beside it.
+func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
+	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
+	if level > 3 {
+		n.Data[memberLevel] = float64(level)
+	}
+	if a.id != "" {
+		setAnchor(n.Data, a)
+	}
+	return n
+}
+
+// memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
+const memberLevel = "level"
+
+func headingLevel(n *schema.Node) int {
+	if level, ok := n.Data[memberLevel].(float64); ok && n.Type == "heading-3" && (level == 4 || level == 5 || level == 6) {
+		return int(level)
+	}
+	return int(n.Type[len("heading-")] - '0')
 }

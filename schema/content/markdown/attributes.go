@@ -16,21 +16,6 @@ import (
 // the end of a heading, or behind a link, an image or code. mdBook has directives, as in {{#include file}}. Readers
 // see neither. An id next to a heading is the heading's anchor. All else is kept as its source.
 
-// attributesBlock is a line of attributes, or of directives.
-type attributesBlock struct {
-	ast.BaseBlock
-	source string
-}
-
-var kindAttributes = ast.NewNodeKind("Attributes")
-
-func (n *attributesBlock) Kind() ast.NodeKind { return kindAttributes }
-
-// Dump is for goldmark's debugging.
-func (n *attributesBlock) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
-}
-
 // attributeList is a list in braces: kramdown's after a colon, otherwise ids, classes and values.
 const attributeList = `\{(?:::?[^{}\n]*|[ \t]*` + oneAttribute + `(?:[ \t]+` + oneAttribute + `)*[ \t]*)\}`
 
@@ -133,21 +118,6 @@ func ownLineAnchor(source string) anchor {
 
 // isAttributes reports whether a source is attributes or directives, which nobody sees.
 func isAttributes(source string) bool { return attributesSource.MatchString(content.Clean(source)) }
-
-// attributesInline is a list of attributes behind what it belongs to.
-type attributesInline struct {
-	ast.BaseInline
-	source string
-}
-
-var kindAttributesInline = ast.NewNodeKind("AttributesInline")
-
-func (n *attributesInline) Kind() ast.NodeKind { return kindAttributesInline }
-
-// Dump is for goldmark's debugging.
-func (n *attributesInline) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
-}
 
 type attributesInlineParser struct{}
 

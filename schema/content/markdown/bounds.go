@@ -15,57 +15,6 @@ import (
 // The parsers here take precedence over goldmark's, to make parsing any text linear in its length: goldmark rescans
 // some constructs again and again, and nests without bound.
 
-// markdownState is what the parsers remember while they read one text.
-type markdownState struct {
-	delimiters delimiters
-	brackets   []*bracket
-	inactive   int // that many brackets from the bottom of the stack are followed by a link
-	depths     map[ast.Node]int
-	references *bool
-	// expanded counts the bytes that references have expanded to.
-	expanded, maxExpanded int
-	// runs maps a number of backticks to the start of the last such run, for the block in spanned.
-	runs    map[int]int
-	spanned ast.Node
-	// paired has the positions of the tags that have an end.
-	paired map[int]bool
-	// tables has where tables of HTML with blank lines end, by where they begin.
-	tables map[int]int
-	// noDollars, noTagEnd and noCommentEnd are positions before which a search for the end of a formula, a tag or a
-	// comment has failed.
-	noDollars, noTagEnd, noCommentEnd int
-	// failedSearch is how much more text may be searched for ends of components without finding them.
-	failedSearch int
-	// nextComment is behind the next end of a comment, or behind the text if there is none.
-	nextComment int
-	// notes are the footnotes that are defined. labels are known without their notes.
-	notes  map[string]*noteBlock
-	labels []string
-	// definitions are the positions where definitions of links begin at the top level.
-	definitions []int
-	// tooLarge means that a table has more cells than a document may have nodes.
-	tooLarge bool
-	// steps counts the work of loops over earlier text, for tests of the cost.
-	steps int
-}
-
-// maxFailedSearch bounds how often a text is searched for ends of components without finding them.
-const maxFailedSearch = 16
-
-var stateKey = parser.NewContextKey()
-
-func newContext(source []byte) (parser.Context, *markdownState) {
-	s := &markdownState{
-		depths: map[ast.Node]int{}, maxExpanded: max(len(source), schema.MaxMarkdown), paired: pairBrackets(source),
-		notes: map[string]*noteBlock{}, tables: findTables(source), failedSearch: maxFailedSearch * len(source),
-	}
-	pc := parser.NewContext()
-	pc.Set(stateKey, s)
-	return pc, s
-}
-
-func stateOf(pc parser.Context) *markdownState { return pc.Get(stateKey).(*markdownState) }
-
 // nested opens a container unless that would nest too deeply; the line is then read as text.
 type nested struct{ parser.BlockParser }
 
@@ -193,3 +142,7 @@ func (t tableTransformer) columns(head []text.Segment, reader text.Reader, pc pa
 	}
 	return 0
 }
+
+// maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
+// stays within the schema's depth limit, and no line is offered to many containers.
+const maxNesting = 10

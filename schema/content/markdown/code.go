@@ -299,30 +299,3 @@ var preEscapes = strings.NewReplacer("&", "&#x26;", "<", "&#x3C;")
 // syntaxEscapes writes a language that would end the first word of the line.
 var syntaxEscapes = strings.NewReplacer(`"`, "&quot;", "`", "&#96;", "~", "&#126;", `\`, "&#92;", "&", "&amp;", "\n", "&#10;", "\t", "&#9;",
 	"\v", "&#11;", "\f", "&#12;", " ", "&#32;")
-
-func fenced(info, text string) string { return fencedLines(info, strings.Split(text, "\n")) }
-
-var (
-	backticks = regexp.MustCompile("`+")
-	tildes    = regexp.MustCompile("~+")
-)
-
-// fencedLines writes a block of code. The first line of one with a fence of backticks cannot have any.
-func fencedLines(info string, lines []string) string {
-	fence, runs := "```", backticks
-	if strings.Contains(info, "`") {
-		fence, runs = "~~~", tildes
-	}
-	for _, line := range lines {
-		for _, run := range runs.FindAllString(line, -1) {
-			if len(run) >= len(fence) {
-				fence = run + fence[:1]
-			}
-		}
-	}
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(line + "\n")
-	}
-	return fence + info + "\n" + b.String() + fence
-}

@@ -131,47 +131,6 @@ func (componentParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 	return n
 }
 
-// restOfBlock returns what comes next in a block, of several lines, up to a length.
-func restOfBlock(block text.Reader, most int) (rest []byte) {
-	line, position := block.Position()
-	defer block.SetPosition(line, position)
-	for len(rest) < most {
-		next, _ := block.PeekLine()
-		if next == nil {
-			break
-		}
-		rest = append(rest, next[:min(len(next), most-len(rest))]...)
-		block.AdvanceLine()
-	}
-	return rest
-}
-
-// advanceOver advances over a length that can have several lines, whose segments it adds to a list.
-func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
-	for {
-		part := min(length, segment.Len())
-		segments.Append(text.NewSegment(segment.Start, segment.Start+part))
-		block.Advance(part)
-		if length -= part; length == 0 {
-			return
-		}
-		_, segment = block.PeekLine()
-	}
-}
-
-// componentBlock is a tag that has its lines to itself, a comment that has, or statements of a module.
-type componentBlock struct {
-	ast.BaseBlock
-	end int // in the source
-}
-
-var kindComponent = ast.NewNodeKind("Component")
-
-func (n *componentBlock) Kind() ast.NodeKind { return kindComponent }
-
-// Dump is for goldmark's debugging.
-func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
-
 type componentBlockParser struct{}
 
 func (componentBlockParser) Trigger() []byte { return []byte{'<', '{', 'i', 'e'} }
@@ -204,8 +163,6 @@ func (componentBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.
 	advanceToEnd(reader, line, segment)
 	return n, parser.NoChildren
 }
-
-var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
 
 // inQuote reports whether lines begin with more than spaces.
 func inQuote(n ast.Node) bool {
@@ -253,19 +210,6 @@ func (s *markdownState) commentEnd(source []byte, start int) int {
 
 // commentOpens begins a comment of MDX.
 const commentOpens, commentCloses = "{/*", "*/}"
-
-// commentInline is a comment of MDX.
-type commentInline struct {
-	ast.BaseInline
-	segments *text.Segments
-}
-
-var kindComment = ast.NewNodeKind("Comment")
-
-func (n *commentInline) Kind() ast.NodeKind { return kindComment }
-
-// Dump is for goldmark's debugging.
-func (n *commentInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 type commentParser struct{}
 

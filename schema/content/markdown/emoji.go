@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -75,22 +74,6 @@ func isShortcode(text string, i int) bool {
 	}
 	_, ok := emojiNode(text[i+1 : i+at[1]-1])
 	return ok
-}
-
-// emojiInline is a shortcode that was read.
-type emojiInline struct {
-	ast.BaseInline
-	node schema.Node
-	end  int // in the source
-}
-
-var kindEmoji = ast.NewNodeKind("Emoji")
-
-func (n *emojiInline) Kind() ast.NodeKind { return kindEmoji }
-
-// Dump is for goldmark's debugging.
-func (n *emojiInline) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{"Name": fmt.Sprint(n.node.Data)}, nil)
 }
 
 type emojiParser struct{}

@@ -46,9 +46,6 @@ func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 // OnMatch is required by goldmark, which never calls it with our delimiters.
 func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }
 
-// delimiters is the list of unpaired delimiters, in the order of the text.
-type delimiters struct{ first, last *parser.Delimiter }
-
 func (l *delimiters) push(d *parser.Delimiter) {
 	if d.PreviousDelimiter = l.last; l.last == nil {
 		l.first = d

@@ -4,16 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
-
-// escaped escapes a paragraph's text so that it reads back as plain text.
-func escaped(text string) string { return escapedIn(text, inParagraph) }
-
-func escapedIn(text string, where place) string {
-	return writePieces([]piece{{text: []byte(text)}}, inlineForm{italic: "_"}, where)
-}
 
 // address matches the addresses that other readers of Markdown make links of.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
@@ -120,14 +111,6 @@ func (w *inlineWriter) afterReference() bool {
 	return noteRef.FindString(line) == line
 }
 
-// inWord reports whether an underscore is between letters or digits, where it is never a delimiter.
-func inWord(text string, i int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:i])
-	after, _ := utf8.DecodeRuneInString(text[i+1:])
-	word := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	return word(before) && word(after)
-}
-
 // number writes the digits at the start of a line, and escapes a sign after them that would make the line a list item.
 func (w *inlineWriter) number(text string) int {
 	n := 0
@@ -145,5 +128,17 @@ func (w *inlineWriter) number(text string) int {
 	return n
 }
 
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+// inlineForm is one way to write inlines.
+type inlineForm struct {
+	italic    string // the delimiter
+	html      bool   // elements for marks
+	addresses bool   // without escapes in addresses, as other readers of Markdown look for them
+}
+
+// inlineWriter writes pieces with a stack of what is open.
+type inlineWriter struct {
+	out   strings.Builder
+	open  []layer
+	form  inlineForm
+	where place
+}

@@ -3,7 +3,6 @@ package markdown
 import (
 	"maps"
 	"reflect"
-	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
@@ -18,18 +17,6 @@ import (
 //
 // A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. Where that cannot
 // be, the text is what is written.
-
-// memberMarkdown of a paragraph's meta is the source that it is kept as.
-const memberMarkdown = "markdown"
-
-// keptSource returns the source that a paragraph is kept as, if it is.
-func keptSource(n *schema.Node) string {
-	if n.Type != "paragraph" {
-		return ""
-	}
-	source, _ := n.Meta[memberMarkdown].(string)
-	return source
-}
 
 func fit(nodes []schema.Node, parent string) []schema.Node {
 	fitted := make([]schema.Node, 0, len(nodes))
@@ -82,9 +69,6 @@ func fitInside(n *schema.Node) {
 	}
 }
 
-// parts has the kinds that are no more than the parts of one other kind.
-var parts = map[string]string{"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update"}
-
 // holdsItsOwn reports whether a block that is made of parts has no other blocks.
 func holdsItsOwn(n *schema.Node) bool {
 	part, ok := parts[n.Type]
@@ -96,10 +80,6 @@ func holdsItsOwn(n *schema.Node) bool {
 	return true
 }
 
-func kept(source string, shown []schema.Node) schema.Node {
-	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
-}
-
 func titleOf(n *schema.Node) []schema.Node {
 	for i := range n.Fragments {
 		if n.Fragments[i].Fragment == fragmentTitle {
@@ -107,59 +87,6 @@ func titleOf(n *schema.Node) []schema.Node {
 		}
 	}
 	return nil
-}
-
-// shownAs returns the inlines that show a block where it is not allowed.
-func shownAs(n *schema.Node) []schema.Node {
-	var b inlineBuilder
-	switch n.Type {
-	case "images":
-		for i := range n.Nodes {
-			data := schema.Data{}
-			for _, member := range []string{"ref", "refDark", "alt"} {
-				if value, ok := n.Nodes[i].Data[member]; ok {
-					data[member] = value
-				}
-			}
-			if caption := captionOf(&n.Nodes[i]); caption != "" {
-				data["caption"] = caption
-			}
-			b.add(schema.Node{Type: "inline-image", Data: data})
-		}
-	case "drawing":
-		if refKind(n.Data["ref"]) != "" {
-			data := schema.Data{"ref": n.Data["ref"]}
-			if alt := content.Member(n.Data, "alt"); alt != "" {
-				data["alt"] = alt
-			}
-			b.add(schema.Node{Type: "inline-image", Data: data})
-		}
-	case "math":
-		b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Member(n.Data, "formula")}})
-	case "content-ref":
-		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(content.Label(n))}})
-	case "code":
-		for i := range n.Nodes {
-			if i > 0 {
-				b.text("\n")
-			}
-			b.marks = content.Code
-			b.text(content.InlineText(n.Nodes[i].Nodes))
-			b.marks = 0
-		}
-	case "table":
-		for _, row := range content.TableOf(n).Rows() {
-			if line := strings.TrimSpace(strings.Join(row, " | ")); line != "" {
-				if !b.empty() {
-					b.text("\n")
-				}
-				b.text(line)
-			}
-		}
-	default:
-		b.text(strings.TrimSpace(content.Plain(schema.Document{Nodes: []schema.Node{*n}})))
-	}
-	return b.inlines()
 }
 
 // keptMarkdown returns the source of a kept paragraph, if reading it makes the same paragraph again.
@@ -214,4 +141,13 @@ func sameMeta(a, b schema.Data) bool {
 		return d
 	}
 	return sameData(withoutID(a), withoutID(b))
+}
+
+// keptAs is the block that a source reads as, if that is one block.
+func keptAs(source, parent string) (*schema.Node, bool) {
+	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
+	if len(made.Nodes) != 1 {
+		return nil, false
+	}
+	return &made.Nodes[0], true
 }

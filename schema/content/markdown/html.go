@@ -257,3 +257,14 @@ func tagName(source string) string {
 	}
 	return ""
 }
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// maxAttributes bounds the attributes of a tag or an element. One with more is kept.
+const maxAttributes = 32

@@ -13,16 +13,6 @@ import (
 
 // HTML is read only if all of it can be written back. Anything else is kept as its source.
 
-// kindRaw is the kind of a node that is the source of a block that the grammar has no node for.
-const (
-	kindRaw      = "raw"
-	memberSource = "source"
-)
-
-func rawBlock(source string) schema.Node {
-	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
-}
-
 func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	block := n.(*ast.HTMLBlock)
 	source := linesOf(block, r.source)
@@ -62,22 +52,6 @@ func (r *reader) topHTML(nodes []*element) ([]schema.Node, bool) {
 
 // topReaders has a row for each element that a document can have as a block. flowReaders has those of cells.
 var topReaders, flowReaders map[string]func(r *reader, e *element) ([]schema.Node, bool)
-
-func init() { // In init, because the readers call flow, which reads the table.
-	flowReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
-		"p": (*reader).alignedParagraph, "ul": (*reader).htmlList, "ol": (*reader).htmlList, "pre": (*reader).pre,
-		"figure": (*reader).figures, "div": (*reader).figures, "blockquote": (*reader).htmlQuote,
-		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading, "h4": (*reader).htmlHeading,
-		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
-	}
-	topReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
-		"p": (*reader).topParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
-		"table": (*reader).htmlTable, "img": (*reader).imageBlock, "hr": (*reader).rule,
-		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading,
-		"h4": (*reader).htmlHeading,
-		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
-	}
-}
 
 // htmlInlines reads the content of an element that holds no blocks.
 func (r *reader) htmlInlines(nodes []*element) []schema.Node {
@@ -126,18 +100,6 @@ func (r *reader) flow(nodes []*element) []schema.Node {
 	return blocks
 }
 
-// alignments are the values of align and what they are called in documents.
-var alignments = map[string]string{"left": "start", "center": "center", "right": "end"}
-
-func alignmentName(member string) string {
-	for name, value := range alignments {
-		if value == member {
-			return name
-		}
-	}
-	return ""
-}
-
 // alignedData reads how a paragraph or a heading is aligned, and the attributes that it has besides.
 func alignedData(e *element, known ...string) (data schema.Data, others map[string]any) {
 	data, others = schema.Data{}, restOf(e.attrs, append(known, "align"))
@@ -161,11 +123,6 @@ func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
 		n.Meta = schema.Data{memberAttributes: others}
 	}
 	return []schema.Node{n}, true
-}
-
-// attributed reports whether a paragraph is more than its text.
-func attributed(n *schema.Node) bool {
-	return len(n.Data) > 0 || len(stringMap(n.Meta[memberAttributes])) > 0
 }
 
 // topParagraph reads a paragraph that Markdown can write: not an empty one.
@@ -202,28 +159,6 @@ func (r *reader) htmlHeading(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, true
 }
 
-// headingNode makes a heading. The grammar has three levels: deeper ones keep theirs beside it.
-func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
-	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
-	if level > 3 {
-		n.Data[memberLevel] = float64(level)
-	}
-	if a.id != "" {
-		setAnchor(n.Data, a)
-	}
-	return n
-}
-
-// memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
-const memberLevel = "level"
-
-func headingLevel(n *schema.Node) int {
-	if level, ok := n.Data[memberLevel].(float64); ok && n.Type == "heading-3" && (level == 4 || level == 5 || level == 6) {
-		return int(level)
-	}
-	return int(n.Type[len("heading-")] - '0')
-}
-
 func (r *reader) htmlQuote(e *element) ([]schema.Node, bool) {
 	return []schema.Node{{Type: "blockquote", Nodes: filled(r.flow(e.nodes))}}, len(e.attrs) == 0
 }
@@ -252,8 +187,6 @@ func (r *reader) htmlList(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, len(items) > 0
 }
 
-func (r *reader) rule(*element) ([]schema.Node, bool) { return r.divider(nil), true }
-
 // imageBlock reads an image on a line of its own.
 func (r *reader) imageBlock(e *element) ([]schema.Node, bool) {
 	if class, _ := e.attrs.get("class"); class == "gitbook-drawing" {
@@ -264,24 +197,6 @@ func (r *reader) imageBlock(e *element) ([]schema.Node, bool) {
 		return nil, false
 	}
 	return []schema.Node{imagesOrParagraph([]schema.Node{{Type: "inline-image", Data: data}})}, true
-}
-
-// imagesOrParagraph makes a block of images of a paragraph that has nothing else. Images with a size are a part of the text.
-func imagesOrParagraph(inlines []schema.Node) schema.Node {
-	var images []schema.Node
-	for _, inline := range inlines {
-		switch {
-		case inline.Type == "inline-image" && inline.Data["size"] == nil:
-			images = append(images, blockImage(inline.Data))
-		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "" ||
-			hides(inline.Leaves):
-			return schema.Block("paragraph", inlines...)
-		}
-	}
-	if len(images) == 0 {
-		return schema.Block("paragraph", inlines...)
-	}
-	return schema.Node{Type: "images", Data: schema.Data{}, Nodes: images}
 }
 
 // drawingNode reads the image that GitBook writes for a drawing.

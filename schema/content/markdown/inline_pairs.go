@@ -53,53 +53,6 @@ func (r *reader) rawSource(n *ast.RawHTML) string {
 	return string(n.Segments.Value(r.source))
 }
 
-// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
-func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
-	source := r.rawSource(n)
-	end, paired := pairs[n]
-	name := tagName(source)
-	if !strings.HasPrefix(source, "</") && (paired || slices.Contains(voidElements, name)) {
-		closing := ""
-		if paired {
-			closing = "</" + name + ">"
-		}
-		open := strictTag(n, source)
-		if nodes, ok := parseHTML(open + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
-			e := inlineElement{name: name, attrs: nodes[0].attrs, open: open}
-			e.empty = func() bool { return isTagsUntil(n, end) }
-			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
-			e.plain = func() (string, bool) {
-				if !isTextUntil(n, end) {
-					return "", false
-				}
-				return unescape([]byte(r.between(n, end))), true
-			}
-			e.inside = func() ([]*element, bool) {
-				if !isShort(n, end) {
-					return nil, false
-				}
-				return parseHTML(r.between(n, end))
-			}
-			if r.element(b, e) {
-				if paired {
-					return end
-				}
-				return n
-			}
-		}
-	}
-	if (name == "script" || name == "style") && paired && !strings.HasPrefix(source, "</") && isShort(n, end) {
-		b.hide(source + r.between(n, end) + "</" + name + ">")
-		return end
-	}
-	if hidesTag(source, paired) {
-		b.hide(source)
-	} else {
-		b.source(source)
-	}
-	return n
-}
-
 // isTextUntil reports whether there are no tags between two tags. It stops at the first, so that nested elements do not look
 // at the same text again and again.
 func isTextUntil(n, end ast.Node) bool {

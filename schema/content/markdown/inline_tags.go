@@ -1,10 +1,7 @@
 package markdown
 
 import (
-	"cmp"
 	"html"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,25 +26,6 @@ const (
 	maxInlineElements = 16
 	maxTags           = 4
 )
-
-// elementMarks has a row for each element that is a mark.
-var elementMarks = map[string]content.Marks{
-	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike, "s": content.Strike,
-	"strike": content.Strike, "code": content.Code, "kbd": content.Keyboard, "sup": content.Superscript, "sub": content.Subscript,
-}
-
-// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without them.
-var unmarked = []string{
-	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b", "em", "i", "del",
-	"s", "kbd", "sup", "sub",
-}
-
-// plainTag reports whether a tag is the opening tag of an element without a mark.
-func plainTag(tag string) bool {
-	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
-}
-
-var wholeTag = regexp.MustCompile(`^<[A-Za-z]+(?: +[A-Za-z_:][\w:.-]*(?: *= *(?:[^"'=<>` + "`" + `\x00-\x20]+|'[^'<>\x00-\x1f]*'|"[^"<>\x00-\x1f]*"))?)* *>$`)
 
 // elementReaders has a row for each element that can be a node. A reader that returns false has added nothing.
 var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
@@ -237,22 +215,6 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 	return true
 }
 
-// fileLabel is the text that GitBook gives a link to a file: its name.
-func fileLabel(link string) string {
-	if schema.LinkScheme(link) != "" {
-		return link
-	}
-	return path.Base(link)
-}
-
-// refLabel is the text of a link that has none of its own: the name of what it leads to, if it is known.
-func refLabel(ref any) string {
-	if refKind(ref) == "openapi" {
-		return content.RefLabel(ref)
-	}
-	return cmp.Or(content.Member(stringMap(ref), content.MemberTitle), fileLabel(content.Link(ref)))
-}
-
 // imgElement reads <img>.
 func (r *reader) imgElement(b *inlineBuilder, e inlineElement) bool {
 	data, ok := imageData(e.attrs)
@@ -345,4 +307,21 @@ func collapse(text string) string {
 		b.WriteRune(c)
 	}
 	return b.String()
+}
+
+// headingID reads an element that gives a heading its id. The element's content is a part of the heading.
+func (r *reader) headingID(b *inlineBuilder, e inlineElement) bool {
+	id, ok := anchorIn(e.attrs)
+	if !ok || !r.inHeading || b.anchor.id != "" || b.inLink || b.depth >= maxInlineElements {
+		return false
+	}
+	b.anchor = anchor{id, e.open + "</a>"}
+	if label, plain := e.plain(); plain && strings.TrimSpace(label) == "" {
+		b.trimSpace()
+		return true
+	}
+	b.depth++
+	e.read(b)
+	b.depth--
+	return true
 }

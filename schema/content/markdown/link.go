@@ -22,21 +22,6 @@ type linkParser struct{}
 
 func (linkParser) Trigger() []byte { return []byte{'!', '[', ']'} }
 
-// bracket is an opening [ or ![ until its ] is found or the block ends.
-type bracket struct {
-	ast.BaseInline
-	segment text.Segment
-	image   bool
-	before  *parser.Delimiter // the last delimiter before the bracket
-}
-
-var kindBracket = ast.NewNodeKind("Bracket")
-
-func (b *bracket) Kind() ast.NodeKind { return kindBracket }
-
-// Dump is for goldmark's debugging.
-func (b *bracket) Dump(source []byte, level int) { ast.DumpHelper(b, source, level, nil, nil) }
-
 // toText turns the bracket into plain text.
 func (b *bracket) toText() { ast.MergeOrReplaceTextSegment(b.Parent(), b, b.segment) }
 

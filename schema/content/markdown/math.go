@@ -14,22 +14,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// mathBlock is a formula between lines of $$.
-type mathBlock struct {
-	ast.BaseBlock
-	closed bool
-}
-
-var kindMathBlock = ast.NewNodeKind("MathBlock")
-
-func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
-
-// IsRaw keeps goldmark from looking for inlines.
-func (n *mathBlock) IsRaw() bool { return true }
-
-// Dump is for goldmark's debugging.
-func (n *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
-
 var mathFence = regexp.MustCompile(`^ {0,3}\$\$[ \t]*$`)
 
 func isMathFence(line []byte) bool { return mathFence.Match(bytes.TrimRight(line, "\r\n")) }
@@ -72,16 +56,6 @@ func (r *reader) mathBlock(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: "math", Data: schema.Data{"formula": formula}}}
 }
 
-// linesOf returns the lines of a block, each with its newline.
-func linesOf(n ast.Node, source []byte) string {
-	var b strings.Builder
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		b.Write(line.Value(source))
-	}
-	return b.String()
-}
-
 func (w writer) math(n *schema.Node) string {
 	formula := content.Member(n.Data, "formula")
 	for line := range strings.SplitSeq(formula, "\n") {
@@ -94,19 +68,6 @@ func (w writer) math(n *schema.Node) string {
 	}
 	return "$$\n" + formula + "\n$$"
 }
-
-// mathInline is a formula in a line: $$x^2$$.
-type mathInline struct {
-	ast.BaseInline
-	segment text.Segment
-}
-
-var kindMathInline = ast.NewNodeKind("MathInline")
-
-func (n *mathInline) Kind() ast.NodeKind { return kindMathInline }
-
-// Dump is for goldmark's debugging.
-func (n *mathInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 type mathInlineParser struct{}
 

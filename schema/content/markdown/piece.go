@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
@@ -154,4 +155,145 @@ func sameMention(a, b *schema.Node) bool {
 	}
 	link := content.Link(a.Data["ref"])
 	return content.ByID(link) && link == content.Link(b.Data["ref"])
+}
+
+// inlineBuilder collects inlines. Runs of text of the same style become one leaf.
+type inlineBuilder struct {
+	style
+	pieces []piece
+	inLink bool
+	depth  int    // of HTML elements and links around
+	anchor anchor // of the heading
+	silent bool   // leaves out what is hidden
+}
+
+func (b *inlineBuilder) text(text string) {
+	if text == "" {
+		return
+	}
+	last := len(b.pieces) - 1
+	if last < 0 || b.pieces[last].node != nil || b.pieces[last].style != b.style || b.raw {
+		b.pieces = append(b.pieces, piece{style: b.style})
+		last++
+	}
+	b.pieces[last].text = append(b.pieces[last].text, text...)
+}
+
+// source adds text that is written as it is.
+func (b *inlineBuilder) source(text string) {
+	b.pieces = append(b.pieces, piece{text: []byte(content.Clean(text)), style: style{raw: true}})
+}
+
+func (b *inlineBuilder) add(node schema.Node) { b.pieces = append(b.pieces, piece{node: &node}) }
+
+func (b *inlineBuilder) empty() bool { return len(b.pieces) == 0 }
+
+// ended reports whether the text so far ends with the suffix.
+func (b *inlineBuilder) ended(suffix string) bool {
+	last := len(b.pieces) - 1
+	return last >= 0 && bytes.HasSuffix(b.pieces[last].text, []byte(suffix))
+}
+
+// trimSpace removes a space from the end.
+func (b *inlineBuilder) trimSpace() {
+	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].node == nil && b.pieces[last].marks&content.Code == 0 {
+		b.pieces[last].text = bytes.TrimSuffix(b.pieces[last].text, []byte(" "))
+	}
+}
+
+// lineEnd ends a line that has anything in it.
+func (b *inlineBuilder) lineEnd() {
+	b.trimSpace()
+	if !b.empty() && !b.ended("\n") {
+		b.text("\n")
+	}
+}
+
+// trimBreaks removes white space from the end.
+func (b *inlineBuilder) trimBreaks() {
+	for last := len(b.pieces) - 1; last >= 0 && b.pieces[last].blank(); last-- {
+		b.pieces = b.pieces[:last]
+	}
+	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].node == nil {
+		b.pieces[last].text = []byte(strings.TrimRight(string(b.pieces[last].text), " \n"))
+	}
+}
+
+// hide adds a source that is not shown.
+func (b *inlineBuilder) hide(source string) {
+	if source = content.Clean(source); source != "" && !b.silent {
+		b.pieces = append(b.pieces, piece{text: []byte(source), style: style{raw: true, hidden: true}})
+	}
+}
+
+// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning there. Others are shown as
+// text.
+func (b *inlineBuilder) tag(source string) {
+	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
+		b.hide(source)
+		return
+	}
+	b.source(source)
+}
+
+// shownNothing reports whether a line has nothing but what is hidden, and has that.
+func (b *inlineBuilder) shownNothing() bool {
+	return len(b.pieces) > 0 && !slices.ContainsFunc(b.pieces, func(p piece) bool { return !p.hidden && !p.blank() })
+}
+
+// inlines returns the collected inlines.
+func (b *inlineBuilder) inlines() []schema.Node {
+	nodes := []schema.Node{}
+	pieces := settle(b.pieces)
+	if slices.ContainsFunc(pieces, piece.isEmoji) { // Without a mark between them an emoji could not be written beside a word.
+		pieces = settle(loneEmojis(pieces))
+	}
+	for _, p := range pieces {
+		if p.node != nil {
+			nodes = append(nodes, *p.node)
+			continue
+		}
+		last := len(nodes) - 1
+		if last < 0 || nodes[last].Object != schema.ObjectText {
+			nodes = append(nodes, schema.Node{Object: schema.ObjectText})
+			last++
+		}
+		leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()}
+		if p.hidden {
+			leaf = hiddenLeaf(string(p.text))
+		}
+		nodes[last].Leaves = append(nodes[last].Leaves, leaf)
+	}
+	return nodes
+}
+
+// loneEmojis makes text of the emojis in words, where a shortcode is not read.
+func loneEmojis(pieces []piece) []piece {
+	for i := range pieces {
+		if !pieces[i].isEmoji() {
+			continue
+		}
+		before, after := "", ""
+		if i > 0 && pieces[i-1].style == pieces[i].style { // Else there is a delimiter between them.
+			before = string(pieces[i-1].text)
+		}
+		if i+1 < len(pieces) && pieces[i+1].style == pieces[i].style {
+			after = string(pieces[i+1].text)
+		}
+		if text := before + "::" + after; !aloneAt(text, len(before), len(before)+2) {
+			code, _ := pieces[i].node.Data["code"].(string)
+			pieces[i] = piece{text: []byte(emojiCharacters(code))}
+		}
+	}
+	return pieces
+}
+
+// emoji adds an emoji. A link has no room for the node: it gets the characters.
+func (b *inlineBuilder) emoji(node schema.Node) {
+	if b.inLink {
+		code, _ := node.Data["code"].(string)
+		b.text(emojiCharacters(code))
+		return
+	}
+	b.add(node)
 }

@@ -5,68 +5,10 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/schema/content"
 )
-
-// maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
-// stays within the schema's depth limit, and no line is offered to many containers.
-const maxNesting = 10
-
-// markdownParser reads CommonMark and GFM with GitBook's tags. It takes time proportional to the text: TestMarkdownCost has
-// the difficult texts.
-var markdownParser = newMarkdownParser()
-
-func newMarkdownParser() parser.Parser {
-	return parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(nested{parser.NewListParser()}, 300),
-			util.Prioritized(parser.NewListItemParser(), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(tagParser{}, 650),
-			util.Prioritized(mathParser{}, 660),
-			util.Prioritized(attributesParser{}, 670),
-			util.Prioritized(componentBlockParser{}, 680),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
-			util.Prioritized(nested{noteParser{}}, 850),
-			util.Prioritized(detailsParser{}, 880),
-			util.Prioritized(tableBlockParser{}, 890),
-			util.Prioritized(parser.NewHTMLBlockParser(), 900),
-			util.Prioritized(parser.NewParagraphParser(), 1000),
-		),
-		parser.WithInlineParsers(
-			util.Prioritized(newTaskParser(), 0),
-			util.Prioritized(codeSpanParser{parser.NewCodeSpanParser()}, 100),
-			util.Prioritized(noteReferenceParser{}, 150),
-			util.Prioritized(linkParser{}, 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(componentParser{}, 390),
-			util.Prioritized(parser.NewRawHTMLParser(), 400),
-			util.Prioritized(looseTagParser{}, 410),
-			util.Prioritized(emphasisParser{}, 500),
-			util.Prioritized(commentParser{}, 590),
-			util.Prioritized(mathInlineParser{}, 600),
-			util.Prioritized(emojiParser{}, 610),
-			util.Prioritized(headingIDParser{}, 615),
-			util.Prioritized(attributesInlineParser{}, 616),
-			util.Prioritized(tagInlineParser{}, 620),
-		),
-		parser.WithParagraphTransformers(
-			util.Prioritized(referenceTransformer{}, 100),
-			util.Prioritized(newTableTransformer(), 200),
-		),
-	)
-}
 
 // ErrTooLarge means that the document would have more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
@@ -86,28 +28,6 @@ func Read(markdown string) (schema.Document, error) {
 	return d, nil
 }
 
-// reader converts goldmark's tree to ours.
-type reader struct {
-	source []byte
-	state  *markdownState
-	inCell bool // inside a table
-	// inHeading and inNote are true while those are read: an anchor is a heading's id, and notes hold no notes.
-	inHeading, inNote bool
-	block             ast.Node // the block whose inlines are read
-	annotated         map[*noteReference]bool
-	expandedNotes     map[string]bool
-}
-
-func newReader(markdown string) *reader {
-	return &reader{source: []byte(splitTags(content.Clean(markdown))), expandedNotes: map[string]bool{}}
-}
-
-func (r *reader) parse(labels ...string) ast.Node {
-	pc, state := newContext(r.source)
-	r.state, state.labels = state, labels
-	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))
-}
-
 // ideal reads blocks where they are, whether or not the grammar allows them there.
 func (r *reader) ideal() []schema.Node {
 	root := r.parse()
@@ -117,51 +37,8 @@ func (r *reader) ideal() []schema.Node {
 	return r.settleNotes(r.blocks(root))
 }
 
-// blockReaders has a row per kind of block.
-var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node
-
-func init() { // In init, because the readers call blocks, which reads the table.
-	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node{
-		ast.KindParagraph:       (*reader).paragraph,
-		ast.KindTextBlock:       (*reader).paragraph,
-		ast.KindHeading:         (*reader).heading,
-		ast.KindThematicBreak:   (*reader).divider,
-		ast.KindCodeBlock:       (*reader).code,
-		ast.KindFencedCodeBlock: (*reader).code,
-		ast.KindBlockquote:      (*reader).quote,
-		ast.KindList:            (*reader).list,
-		ast.KindHTMLBlock:       (*reader).htmlBlock,
-		kindTag:                 (*reader).tagBlock,
-		kindDetails:             (*reader).details,
-		kindMathBlock:           (*reader).mathBlock,
-		kindNote:                (*reader).noteBlock,
-		kindAttributes:          (*reader).attributes,
-		kindComponent:           (*reader).component,
-		kindTable:               (*reader).tableBlock,
-		east.KindTable:          (*reader).table,
-	}
-}
-
-func (r *reader) blocks(n ast.Node) []schema.Node {
-	nodes := []schema.Node{}
-	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		if read, ok := blockReaders[child.Kind()]; ok {
-			nodes = append(nodes, read(r, child)...)
-		}
-	}
-	return nodes
-}
-
 func (r *reader) quote(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: "blockquote", Nodes: filled(r.blocks(n))}}
-}
-
-// filled gives a container at least one block, because an editor needs somewhere to write.
-func filled(blocks []schema.Node) []schema.Node {
-	if len(blocks) == 0 {
-		return []schema.Node{schema.Block("paragraph")}
-	}
-	return blocks
 }
 
 func (r *reader) divider(ast.Node) []schema.Node {
@@ -221,12 +98,6 @@ func (r *reader) list(n ast.Node) []schema.Node {
 	return []schema.Node{node}
 }
 
-// taskOf reports whether an item of a list is a task, and whether it is done. Lists of other types can have tasks too.
-func taskOf(list, item *schema.Node) (checked, task bool) {
-	checked, task = item.Data["checked"].(bool)
-	return checked, task || list.Type == "list-tasks"
-}
-
 // itemBlocks leaves out an empty line before other blocks.
 func (r *reader) itemBlocks(item ast.Node) []schema.Node {
 	nodes := r.blocks(item)
@@ -249,16 +120,4 @@ func boxOf(paragraph ast.Node) (*east.TaskCheckBox, bool) {
 	return box, ok
 }
 
-// taskParser is goldmark's, with the added rule that a space or the end of the line must follow: - [x](/) is a link in
-// a list.
-type taskParser struct{ parser.InlineParser }
-
-func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }
-
-func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	line, _ := block.PeekLine()
-	if len(line) < 3 || !strings.ContainsRune(" xX", rune(line[1])) || line[2] != ']' || len(line) > 3 && !util.IsSpace(line[3]) {
-		return nil
-	}
-	return p.InlineParser.Parse(parent, block, pc)
-}
+func (r *reader) rule(*element) ([]schema.Node, bool) { return r.divider(nil), true }

@@ -2,88 +2,15 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/util"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
 )
-
-// inlineBuilder collects inlines. Runs of text of the same style become one leaf.
-type inlineBuilder struct {
-	style
-	pieces []piece
-	inLink bool
-	depth  int    // of HTML elements and links around
-	anchor anchor // of the heading
-	silent bool   // leaves out what is hidden
-}
-
-func (b *inlineBuilder) text(text string) {
-	if text == "" {
-		return
-	}
-	last := len(b.pieces) - 1
-	if last < 0 || b.pieces[last].node != nil || b.pieces[last].style != b.style || b.raw {
-		b.pieces = append(b.pieces, piece{style: b.style})
-		last++
-	}
-	b.pieces[last].text = append(b.pieces[last].text, text...)
-}
-
-// source adds text that is written as it is.
-func (b *inlineBuilder) source(text string) {
-	b.pieces = append(b.pieces, piece{text: []byte(content.Clean(text)), style: style{raw: true}})
-}
-
-func (b *inlineBuilder) add(node schema.Node) { b.pieces = append(b.pieces, piece{node: &node}) }
-
-func (b *inlineBuilder) empty() bool { return len(b.pieces) == 0 }
-
-// ended reports whether the text so far ends with the suffix.
-func (b *inlineBuilder) ended(suffix string) bool {
-	last := len(b.pieces) - 1
-	return last >= 0 && bytes.HasSuffix(b.pieces[last].text, []byte(suffix))
-}
-
-// trimSpace removes a space from the end.
-func (b *inlineBuilder) trimSpace() {
-	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].node == nil && b.pieces[last].marks&content.Code == 0 {
-		b.pieces[last].text = bytes.TrimSuffix(b.pieces[last].text, []byte(" "))
-	}
-}
-
-// inlines returns the collected inlines.
-func (b *inlineBuilder) inlines() []schema.Node {
-	nodes := []schema.Node{}
-	pieces := settle(b.pieces)
-	if slices.ContainsFunc(pieces, piece.isEmoji) { // Without a mark between them an emoji could not be written beside a word.
-		pieces = settle(loneEmojis(pieces))
-	}
-	for _, p := range pieces {
-		if p.node != nil {
-			nodes = append(nodes, *p.node)
-			continue
-		}
-		last := len(nodes) - 1
-		if last < 0 || nodes[last].Object != schema.ObjectText {
-			nodes = append(nodes, schema.Node{Object: schema.ObjectText})
-			last++
-		}
-		leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()}
-		if p.hidden {
-			leaf = hiddenLeaf(string(p.text))
-		}
-		nodes[last].Leaves = append(nodes[last].Leaves, leaf)
-	}
-	return nodes
-}
 
 func (r *reader) inlines(n ast.Node) []schema.Node {
 	var b inlineBuilder
@@ -219,16 +146,6 @@ func (r *reader) link(b *inlineBuilder, address, title string, label []schema.No
 	b.text(" (" + address + ")")
 }
 
-// emoji adds an emoji. A link has no room for the node: it gets the characters.
-func (b *inlineBuilder) emoji(node schema.Node) {
-	if b.inLink {
-		code, _ := node.Data["code"].(string)
-		b.text(emojiCharacters(code))
-		return
-	}
-	b.add(node)
-}
-
 func (r *reader) mathInline(b *inlineBuilder, n *mathInline) {
 	formula := r.cellText(string(n.segment.Value(r.source)))
 	if b.inLink {
@@ -273,48 +190,85 @@ func (r *reader) image(b *inlineBuilder, n *ast.Image) {
 	b.add(schema.Node{Type: "inline-image", Data: data})
 }
 
-var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)
-
-// unescape removes backslashes before punctuation and resolves character references, in one pass: an escaped & does not
-// start a reference.
-func unescape(source []byte) string {
-	var b strings.Builder
-	for i := 0; i < len(source); i++ {
-		switch c := source[i]; {
-		case c == '\\' && i+1 < len(source) && util.IsPunct(source[i+1]):
-			i++
-			b.WriteByte(source[i])
-		case c == '&':
-			if match := entity.FindSubmatch(source[i:]); match != nil {
-				if value, ok := resolve(match); ok {
-					b.WriteString(value)
-					i += len(match[0]) - 1
-					continue
-				}
-			}
-			b.WriteByte(c)
-		default:
-			b.WriteByte(c)
-		}
+func (r *reader) noteReference(b *inlineBuilder, n *noteReference) {
+	if link, ok := n.PreviousSibling().(*ast.Link); ok && noteLink.Match(link.Destination) && r.annotated[n] {
+		return
 	}
-	return content.Clean(b.String())
+	r.annotate(b, nil, n)
 }
 
-func resolve(match [][]byte) (string, bool) {
-	if len(match[3]) > 0 {
-		named, ok := util.LookUpHTML5EntityByName(string(match[3]))
-		if !ok {
-			return "", false
+// annotate adds an annotation: of the link's text, if there is a link. References in notes and in links stay as they are,
+// and so do those that would repeat long notes too often.
+func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
+	body, ok := r.note(n.label)
+	words := []schema.Node{}
+	if link != nil {
+		words = r.children(b, link)
+		ok = ok && !slices.ContainsFunc(words, func(w schema.Node) bool { return w.Object != schema.ObjectText })
+	}
+	if !ok || b.inLink || r.inNote {
+		if link != nil {
+			r.link(b, unescape(link.Destination), unescape(link.Title), words)
+		} else {
+			b.source("[^" + n.label + "]")
 		}
-		return string(named.Characters), true
+		return
 	}
-	digits, base := string(match[2]), 10
-	if len(match[1]) > 0 {
-		digits, base = string(match[1]), 16
+	if link != nil {
+		if r.annotated == nil {
+			r.annotated = map[*noteReference]bool{}
+		}
+		r.annotated[n] = true
 	}
-	code, err := strconv.ParseUint(digits, base, 32)
-	if err != nil || code == 0 || code > 0x10FFFF {
-		return "\uFFFD", true
+	r.expandedNotes[n.label] = true
+	b.add(schema.Node{Type: "annotation", Meta: schema.Data{"label": n.label}, Nodes: words, Fragments: []schema.Node{{
+		Object: schema.ObjectFragment, Type: fragmentNote, Nodes: body,
+	}}})
+}
+
+// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
+func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
+	source := r.rawSource(n)
+	end, paired := pairs[n]
+	name := tagName(source)
+	if !strings.HasPrefix(source, "</") && (paired || slices.Contains(voidElements, name)) {
+		closing := ""
+		if paired {
+			closing = "</" + name + ">"
+		}
+		open := strictTag(n, source)
+		if nodes, ok := parseHTML(open + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
+			e := inlineElement{name: name, attrs: nodes[0].attrs, open: open}
+			e.empty = func() bool { return isTagsUntil(n, end) }
+			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
+			e.plain = func() (string, bool) {
+				if !isTextUntil(n, end) {
+					return "", false
+				}
+				return unescape([]byte(r.between(n, end))), true
+			}
+			e.inside = func() ([]*element, bool) {
+				if !isShort(n, end) {
+					return nil, false
+				}
+				return parseHTML(r.between(n, end))
+			}
+			if r.element(b, e) {
+				if paired {
+					return end
+				}
+				return n
+			}
+		}
 	}
-	return string(rune(code)), true
+	if (name == "script" || name == "style") && paired && !strings.HasPrefix(source, "</") && isShort(n, end) {
+		b.hide(source + r.between(n, end) + "</" + name + ">")
+		return end
+	}
+	if hidesTag(source, paired) {
+		b.hide(source)
+	} else {
+		b.source(source)
+	}
+	return n
 }

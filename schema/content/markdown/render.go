@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/schema/content"
 )
 
 // FormatDocument is the format in which a client requests a body as a document; without it, a body is shown as Markdown.
@@ -22,10 +21,4 @@ func Render(body schema.Body, made schema.Document, format string) schema.Body {
 		return schema.MarkdownBody(Safe(Write(*body.Document)))
 	}
 	return schema.MarkdownBody(Safe(*body.Markdown))
-}
-
-// Verbatim returns Markdown's source text as a document. It is for Markdown that was stored before its size was checked
-// and would make too large a document.
-func Verbatim(markdown string) schema.Document {
-	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

@@ -36,12 +36,3 @@ func reworded(n *schema.Node, parent string) (string, bool) {
 
 // textEscapes are those of text between tags.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;")
-
-// keptAs is the block that a source reads as, if that is one block.
-func keptAs(source, parent string) (*schema.Node, bool) {
-	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
-	if len(made.Nodes) != 1 {
-		return nil, false
-	}
-	return &made.Nodes[0], true
-}

@@ -260,14 +260,6 @@ var passiveAttributes = setOf(
 	start target title type valign value width`,
 )
 
-func setOf(names string) map[string]bool {
-	set := map[string]bool{}
-	for name := range strings.FieldsSeq(names) {
-		set[name] = true
-	}
-	return set
-}
-
 // beginsTag matches what HTML could take for the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 

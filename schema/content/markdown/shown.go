@@ -186,8 +186,6 @@ func shownKept(n schema.Node, source string) []schema.Node {
 	return []schema.Node{shownNode(n)}
 }
 
-func isUnit(n schema.Node) bool { return n.Object == schema.ObjectInline }
-
 // shownNode returns a node as it is shown.
 func shownNode(n schema.Node) schema.Node {
 	if schema.HoldsBlocks(n.Type) {

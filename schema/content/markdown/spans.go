@@ -8,17 +8,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// span writes an inline that is one unit; "" if it has no form of its own.
-func (w writer) span(n *schema.Node, where place) string {
-	switch n.Type {
-	case "link":
-		return w.link(n, where)
-	case "annotation":
-		return annotation(writer{inLabel: true}.inline(n.Nodes, where), w.notes.label(n))
-	}
-	return spanOf(n, where)
-}
-
 // spanOf writes an inline without text of its own; "" if it is another.
 func spanOf(n *schema.Node, where place) string {
 	switch n.Type {
@@ -78,22 +67,6 @@ func actionButton(n *schema.Node, action schema.Data) string {
 	return openTag("button", attrs) + htmlCode(content.Member(n.Data, "label")) + "</button>"
 }
 
-// link writes a link. Marks that its neighbours could share are written around it.
-func (w writer) link(n *schema.Node, where place) string {
-	label := n.Nodes
-	if marks := labelMarks(label); marks != 0 {
-		label = withoutMarks(label, marks)
-	}
-	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown has no room for them.
-		return openTag("a", linkAttributes(n)) + writer{inLabel: true}.inline(label, where) + "</a>"
-	}
-	target := address(content.Link(n.Data["ref"]))
-	if title := content.Member(n.Data, "title"); title != "" {
-		target += ` "` + escapedIn(title, inTitle) + `"`
-	}
-	return "[" + writer{inLabel: true}.inline(label, where) + "](" + target + ")"
-}
-
 // linkAttributes belong to a link in HTML.
 func linkAttributes(n *schema.Node) attributes {
 	attrs := attributes{
@@ -103,18 +76,6 @@ func linkAttributes(n *schema.Node) attributes {
 		content.Member(n.Data, "title"),
 	)
 	return append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...)
-}
-
-func withoutMarks(nodes []schema.Node, marks content.Marks) []schema.Node {
-	var b inlineBuilder
-	for _, n := range nodes {
-		for _, leaf := range n.Leaves {
-			b.style = styleOf(leaf.Marks)
-			b.marks &^= marks
-			b.text(leaf.Text)
-		}
-	}
-	return b.inlines()
 }
 
 func image(ref any, alt, caption string) string {
@@ -139,3 +100,36 @@ var entities = regexp.MustCompile(`&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);
 func unusual(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("\\<>()|", r) }
 
 var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "&amp;", "\n", "&#10;", "|", "&#124;")
+
+// imageSpan writes an image in a line.
+func imageSpan(data schema.Data, where place) string {
+	if where != inHTML && onlyMembers(data, "ref", "alt", "caption") {
+		return image(data["ref"], content.Member(data, "alt"), content.Member(data, "caption"))
+	}
+	return imageHTML(data)
+}
+
+func onlyMembers(data schema.Data, names ...string) bool {
+	for name := range data {
+		known := false
+		for _, allowed := range names {
+			known = known || name == allowed
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+// imageHTML writes an image as an element.
+func imageHTML(data schema.Data) string {
+	attrs := attributes{{name: "src", value: content.Link(data["ref"])}, {name: "alt", value: content.Member(data, "alt")}}
+	attrs = attrs.set("width", lengthText(data["width"])).set("height", lengthText(data["height"]))
+	attrs = attrs.set("data-size", content.Member(data, "size")).set("title", content.Member(data, "caption"))
+	img := openTag("img", append(attrs, otherAttributes(stringMap(data[memberAttributes]), attrs)...))
+	if dark := content.Link(data["refDark"]); dark != "" {
+		return "<picture>" + openTag("source", attributes{{name: "srcset", value: dark}, {name: "media", value: darkMedia}}) + img + "</picture>"
+	}
+	return img
+}

@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -150,4 +152,37 @@ func markColor(css string) (string, bool) {
 		return "", false
 	}
 	return colors["color"] + " " + colors["background-color"], true
+}
+
+// elementMarks has a row for each element that is a mark.
+var elementMarks = map[string]content.Marks{
+	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike, "s": content.Strike,
+	"strike": content.Strike, "code": content.Code, "kbd": content.Keyboard, "sup": content.Superscript, "sub": content.Subscript,
+}
+
+// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without them.
+var unmarked = []string{
+	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b", "em", "i", "del",
+	"s", "kbd", "sup", "sub",
+}
+
+// plainTag reports whether a tag is the opening tag of an element without a mark.
+func plainTag(tag string) bool {
+	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
+}
+
+var wholeTag = regexp.MustCompile(`^<[A-Za-z]+(?: +[A-Za-z_:][\w:.-]*(?: *= *(?:[^"'=<>` + "`" + `\x00-\x20]+|'[^'<>\x00-\x1f]*'|"[^"<>\x00-\x1f]*"))?)* *>$`)
+
+func (l layer) htmlOpen() string {
+	if l.html != "" {
+		return "<" + l.html + ">"
+	}
+	return l.open
+}
+
+func (l layer) htmlClose() string {
+	if l.html != "" {
+		return "</" + l.html + ">"
+	}
+	return l.close
 }

@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-	east "github.com/yuin/goldmark/extension/ast"
-
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
 )
@@ -68,41 +65,6 @@ func (t *tableBuilder) build(view map[string]any) schema.Node {
 	view["columns"] = t.shown
 	t.node.Data = schema.Data{"view": view, "records": t.records, "definition": t.definition}
 	return t.node
-}
-
-// table reads a table of Markdown.
-func (r *reader) table(n ast.Node) []schema.Node {
-	r.inCell = true
-	defer func() { r.inCell = false }()
-	t := newTableBuilder()
-	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-		if row.Kind() == east.KindTableHeader {
-			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-				t.column(r.inlines(cell), map[string]any{"textAlignment": cellAlignment(cell)}, false)
-			}
-			continue
-		}
-		name, values := t.row()
-		at := 0
-		for cell := row.FirstChild(); cell != nil && at < len(t.shown); cell = cell.NextSibling() {
-			column := t.shown[at].(string)
-			at++
-			values[column] = name + column
-			t.fragment(name+column, []schema.Node{schema.Block("paragraph", r.inlines(cell)...)})
-		}
-	}
-	return []schema.Node{t.build(map[string]any{"type": "grid", "hideHeader": false})}
-}
-
-func cellAlignment(cell ast.Node) string {
-	switch cell.(*east.TableCell).Alignment {
-	case east.AlignCenter:
-		return "center"
-	case east.AlignRight:
-		return "right"
-	case east.AlignLeft, east.AlignNone:
-	}
-	return "left"
 }
 
 // tableView is a table block in the order in which it is written.
@@ -198,57 +160,15 @@ func columnOrder(view, definition map[string]any) []columnName {
 	return order
 }
 
-// table writes a table.
-func (w writer) table(n *schema.Node) string {
-	v := viewOf(n)
-	if len(v.columns) == 0 {
-		return ""
-	}
-	if !v.simple() {
-		return v.html()
-	}
-	titles, rule := make([]string, len(v.columns)), make([]string, len(v.columns))
-	for i, column := range v.columns {
-		titles[i] = w.inline(column.title, inCell)
-		rule[i] = cmp.Or(map[string]string{"center": ":---:", "right": "---:"}[content.Member(column.about, "textAlignment")], "---")
-	}
-	lines := []string{tableRow(titles), tableRow(rule)}
-	for _, cells := range v.rows {
-		row := make([]string, len(cells))
-		for i, cell := range cells {
-			row[i] = w.inline(content.Inlines(cell.blocks), inCell)
-		}
-		lines = append(lines, tableRow(row))
-	}
-	return strings.Join(lines, "\n")
+// cardRoles has the attributes that give a column a role in a card, and the members of the view that name it.
+var cardRoles = []struct{ name, member string }{
+	{"data-card-target", "targetDefinition"},
+	{"data-card-cover", "coverDefinition"},
+	{"data-card-cover-dark", "coverDefinitionDark"},
 }
 
-// simple reports whether Markdown can hold the table.
-func (v *tableView) simple() bool {
-	if v.view["type"] == "cards" || v.view["hideHeader"] == true || len(stringMap(v.view["columnWidths"])) > 0 ||
-		v.data["fullWidth"] != nil || len(stringMap(v.data[memberAttributes])) > 0 {
-		return false
-	}
-	for i, column := range v.columns {
-		if column.hidden || column.kind != "text" && column.kind != "" || column.about["verticalAlignment"] != nil ||
-			len(stringMap(column.about[memberAttributes])) > 0 {
-			return false
-		}
-		for _, row := range v.rows {
-			blocks := row[i].blocks
-			if len(blocks) > 1 ||
-				len(blocks) == 1 &&
-					(blocks[0].Type != "paragraph" || attributed(&blocks[0]) || keptSource(&blocks[0]) != "") {
-				return false
-			}
-		}
-	}
-	return true
-}
+// tableFlags has a row for each attribute of a table that is not kept as it is.
+var tableFlags = []string{"data-view", "data-card-size", "data-header-hidden", "data-full-width"}
 
-func stringMap(value any) map[string]any {
-	m, _ := value.(map[string]any)
-	return m
-}
-
-func tableRow(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
+var columnFlags = []string{"width", "align", "valign", "data-type", "data-hidden", "data-multiple", "data-max",
+	"data-card-target", "data-card-cover", "data-card-cover-dark", "colspan", "rowspan"}

@@ -147,9 +147,6 @@ func span(td *element, name string) int {
 	return count
 }
 
-// tableFlags has a row for each attribute of a table that is not kept as it is.
-var tableFlags = []string{"data-view", "data-card-size", "data-header-hidden", "data-full-width"}
-
 func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (schema.Node, bool) {
 	others := restOf(e.attrs, tableFlags)
 	keep := func(name string) {
@@ -186,29 +183,6 @@ func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (sche
 	}
 	return n, schema.ValidData("table", n.Data)
 }
-
-func restOf(attrs attributes, known []string) map[string]any {
-	others := map[string]any{}
-	for _, a := range attrs {
-		if slices.Contains(known, a.name) || !attributeName.MatchString(a.name) {
-			continue
-		}
-		if others[a.name] = any(a.value); a.flag {
-			others[a.name] = true
-		}
-	}
-	return others
-}
-
-// cardRoles has the attributes that give a column a role in a card, and the members of the view that name it.
-var cardRoles = []struct{ name, member string }{
-	{"data-card-target", "targetDefinition"},
-	{"data-card-cover", "coverDefinition"},
-	{"data-card-cover-dark", "coverDefinitionDark"},
-}
-
-var columnFlags = []string{"width", "align", "valign", "data-type", "data-hidden", "data-multiple", "data-max",
-	"data-card-target", "data-card-cover", "data-card-cover-dark", "colspan", "rowspan"}
 
 // htmlColumn adds a column. Attributes without a meaning are kept as they are. plain makes text of any column.
 func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any, plain bool) {

@@ -17,19 +17,6 @@ import (
 // A blank line ends a block of HTML, so that a table with blank lines would be pieces. It is read as a whole, if that
 // gives a table. Text between blank lines in a cell is Markdown, as on GitHub.
 
-// tableBlock is a table of HTML with blank lines.
-type tableBlock struct {
-	ast.BaseBlock
-	from, end int // in the source
-}
-
-var kindTable = ast.NewNodeKind("HTMLTable")
-
-func (n *tableBlock) Kind() ast.NodeKind { return kindTable }
-
-// Dump is for goldmark's debugging.
-func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
-
 var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
 	tableOpens = regexp.MustCompile(`(?i)^ {0,3}<table[\s>]`)

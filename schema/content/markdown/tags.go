@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -100,12 +99,6 @@ var (
 	}, kindRef.write}
 )
 
-func refKind(value any) string {
-	ref, _ := value.(map[string]any)
-	kind, _ := ref["kind"].(string)
-	return kind
-}
-
 // namedRef reads references whose member is the text itself, or, for those with a space, the form that Link has.
 func namedRef(kind, member string) *valueKind {
 	return &valueKind{
@@ -177,15 +170,6 @@ var tagRows = []tagRow{
 	{name: "include", kind: "reusable-content", form: formAlone, position: "ref", attrs: []tagAttribute{{"", "ref", kindReusable}}},
 }
 
-// The members of data that hold what GitBook's tags have and the grammar does not.
-const (
-	memberAttributes = "attributes" // attributes that the row of the tag does not have
-	memberTagName    = "tag"        // the name of the tag, if it is not the one that is written for the type
-	memberCaption    = "caption"    // Markdown
-	memberBody       = "body"       // Markdown
-	memberLabel      = "label"      // Markdown: the text of the link to the target, if it is not the usual one
-)
-
 func tagNamed(name string) *tagRow {
 	if i := slices.IndexFunc(tagRows, func(row tagRow) bool { return row.name == name }); i >= 0 {
 		return &tagRows[i]
@@ -221,9 +205,6 @@ var (
 	tagLine = regexp.MustCompile(`^ {0,3}\{%\s*([a-zA-Z][\w-]*)((?:` + quoted + `|[^"'%]|%[^}"'])*?)\s*%\}\s*$`)
 	tagAttr = regexp.MustCompile(`^\s*([a-zA-Z][\w-]*)(?:\s*=\s*(` + quoted + `|[^\s"']+))?(?:\s|$)`)
 )
-
-// maxAttributes bounds the attributes of a tag or an element. One with more is kept.
-const maxAttributes = 32
 
 // readTagLine reads a line that is one tag.
 func readTagLine(line []byte) (tag, bool) {
@@ -369,21 +350,5 @@ func (row *tagRow) attributes(n *schema.Node) attributes {
 	return append(attrs, otherAttributes(others, attrs)...)
 }
 
-var attributeName = regexp.MustCompile(`^[a-zA-Z][\w-]*$`)
-
-// otherAttributes writes attributes that no row knows, in the order of their names.
-func otherAttributes(others map[string]any, known attributes) attributes {
-	var attrs attributes
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		if !attributeName.MatchString(name) || known.has(name) {
-			continue
-		}
-		switch value := others[name].(type) {
-		case string:
-			attrs = append(attrs, attribute{name: name, value: content.Clean(value)})
-		case bool:
-			attrs = append(attrs, attribute{name: name, flag: true})
-		}
-	}
-	return attrs
-}
+// parts has the kinds that are no more than the parts of one other kind.
+var parts = map[string]string{"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update"}

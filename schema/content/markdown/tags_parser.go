@@ -12,43 +12,6 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// tagNode is a tag on a line of its own, with the blocks up to its end, if it has one. Tags without a row, and ends without
-// a beginning, have no row, and are kept.
-type tagNode struct {
-	ast.BaseBlock
-	row        *tagRow
-	tag        tag
-	open, end  string // the lines
-	endAt      int    // in the source
-	terminated bool
-	division   bool // the tag is written as <div data-tag="name">
-}
-
-var kindTag = ast.NewNodeKind("Tag")
-
-func (n *tagNode) Kind() ast.NodeKind { return kindTag }
-
-// Dump is for goldmark's debugging.
-func (n *tagNode) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{"Tag": n.open}, nil)
-}
-
-// detailsNode is <details>, up to </details>.
-type detailsNode struct {
-	ast.BaseBlock
-	open, title string // the tag, and the content of a <summary> on its line
-	terminated  bool
-}
-
-var kindDetails = ast.NewNodeKind("Details")
-
-func (n *detailsNode) Kind() ast.NodeKind { return kindDetails }
-
-// Dump is for goldmark's debugging.
-func (n *detailsNode) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{"Open": n.open}, nil)
-}
-
 // brackets matches everything that can begin or end a container.
 var bracketed = regexp.MustCompile(`(?i)\{%\s*([a-z][\w-]*)|<(/?(?:details|div))\b`)
 
@@ -206,15 +169,6 @@ func (tagParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (tagParser) CanInterruptParagraph() bool                 { return true }
 func (tagParser) CanAcceptIndentedLine() bool                 { return false }
 
-// advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
-func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
-	newline := 0
-	if bytes.HasSuffix(line, []byte("\n")) {
-		newline = 1
-	}
-	reader.Advance(segment.Len() - newline)
-}
-
 var (
 	detailsOpens  = regexp.MustCompile(`^ {0,3}(<details(?:\s[^<>]*)?>)\s*(?:<summary>(.*)</summary>\s*)?$`)
 	detailsCloses = regexp.MustCompile(`^ {0,3}</details>\s*$`)
@@ -252,25 +206,6 @@ func (detailsParser) Continue(block ast.Node, reader text.Reader, pc parser.Cont
 func (detailsParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (detailsParser) CanInterruptParagraph() bool                 { return true }
 func (detailsParser) CanAcceptIndentedLine() bool                 { return false }
-
-// tagInline is a tag within a line: it is kept.
-type tagInline struct {
-	ast.BaseInline
-	segment text.Segment
-}
-
-var kindTagInline = ast.NewNodeKind("TagInline")
-
-func (n *tagInline) Kind() ast.NodeKind { return kindTagInline }
-
-// Dump is for goldmark's debugging.
-func (n *tagInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
-
-// startsLine reports whether what comes next in a block is at the beginning of a line.
-func startsLine(block ast.Node) bool {
-	last, isText := block.LastChild().(*ast.Text)
-	return block.LastChild() == nil || isText && (last.SoftLineBreak() || last.HardLineBreak())
-}
 
 type tagInlineParser struct{}
 

@@ -181,11 +181,6 @@ func (r *reader) details(block ast.Node) []schema.Node {
 		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(children)}}}}
 }
 
-const (
-	fragmentTitle = "expandable-title"
-	fragmentBody  = "expandable-body"
-)
-
 // summary reads the title of what can be expanded; nil if it is anything else.
 func (r *reader) summary(source string) ([]schema.Node, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
@@ -200,20 +195,4 @@ func (w writer) expandable(n *schema.Node) string {
 	open, summary, body := detailsParts(n)
 	parts := []string{open, summary, w.inside(fragmentBody).blocks(body), "</details>"}
 	return paragraphs(parts...)
-}
-
-// detailsParts returns what an expandable is written as, apart from its body.
-func detailsParts(n *schema.Node) (open, summary string, body []schema.Node) {
-	var title, attrs = []schema.Node{}, attributes(nil)
-	for i := range n.Fragments {
-		f := &n.Fragments[i]
-		if f.Fragment != fragmentTitle {
-			body = append(body, f.Nodes...)
-			continue
-		}
-		title = append(title, content.Inlines(f.Nodes)...)
-		others, _ := f.Meta[memberAttributes].(map[string]any)
-		attrs = otherAttributes(others, nil)
-	}
-	return openTag("details", attrs), "<summary>" + inlinesHTML(title) + "</summary>", body
 }

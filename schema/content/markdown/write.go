@@ -20,47 +20,6 @@ func Write(d schema.Document) string {
 	return text
 }
 
-// writer writes blocks. Each method returns lines without a trailing newline; the enclosing block indents or quotes
-// them.
-type writer struct {
-	parent string // the kind of the block around
-	inItem bool   // a divider of hyphens would be read as part of a list
-	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags or HTML
-	// can begin.
-	inLabel, boxed bool
-	notes          *noteList
-}
-
-// inside returns a writer for the content of a block.
-func (w writer) inside(kind string) writer {
-	w.parent, w.boxed = kind, false
-	return w
-}
-
-// blockWriters has a row per kind of block. A kind without a row is written as its tag, or else as its label and its
-// children.
-var blockWriters map[string]func(w writer, n *schema.Node) string
-
-func init() { // In init, because the writers call blocks, which reads the table.
-	blockWriters = map[string]func(w writer, n *schema.Node) string{
-		"paragraph":   writer.paragraph,
-		"heading-1":   writer.heading,
-		"heading-2":   writer.heading,
-		"heading-3":   writer.heading,
-		"divider":     writer.divider,
-		"blockquote":  writer.quote,
-		"code":        writer.code,
-		"math":        writer.math,
-		"images":      writer.images,
-		"image":       func(_ writer, n *schema.Node) string { return figureHTML(n) },
-		"table":       writer.table,
-		"expandable":  writer.expandable,
-		"drawing":     writer.drawing,
-		"integration": writer.integration,
-		kindRaw:       func(_ writer, n *schema.Node) string { return content.Member(n.Data, memberSource) },
-	}
-}
-
 // markers has a row per kind of list: alternating markers separate a list from a similar one directly before it.
 var markers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
@@ -158,18 +117,6 @@ func pairKept(nodes []schema.Node) map[int]int {
 	return ends
 }
 
-// emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
-var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
-
-// gapAfter returns the separator between what is written and the next block. After an empty item it is not a blank
-// line: goldmark would end all enclosing lists there, not only the item's own.
-func gapAfter(written string) string {
-	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
-		return "\n"
-	}
-	return "\n\n"
-}
-
 func (w writer) block(n *schema.Node) string {
 	if write, ok := blockWriters[n.Type]; ok {
 		return write(w, n)
@@ -234,16 +181,6 @@ func (w writer) drawing(n *schema.Node) string {
 	return openTag("img", append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...))
 }
 
-func paragraphs(parts ...string) string {
-	var kept []string
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, "\n\n")
-}
-
 func (w writer) divider(*schema.Node) string {
 	if w.inItem {
 		return "___"
@@ -254,17 +191,6 @@ func (w writer) divider(*schema.Node) string {
 func (w writer) quote(n *schema.Node) string {
 	text := w.inside(n.Type).blocks(n.Nodes)
 	return strings.ReplaceAll(">"+indented(text, " "), "\n", "\n>")
-}
-
-// indented indents each line that is not empty.
-func indented(text, indent string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = indent + line
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 func (w writer) list(n *schema.Node, marker string) string {
@@ -329,4 +255,10 @@ func (w writer) itemBody(nodes []schema.Node) string {
 		}
 	}
 	return w.blocks(nodes)
+}
+
+// Verbatim returns Markdown's source text as a document. It is for Markdown that was stored before its size was checked
+// and would make too large a document.
+func Verbatim(markdown string) schema.Document {
+	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

@@ -1,0 +1,131 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// inlinesHTML writes inlines for places whose content is HTML: cells, titles, captions and aligned blocks.
+func inlinesHTML(nodes []schema.Node) string {
+	var h htmlWriter
+	h.nodes(nodes)
+	h.turnTo(style{})
+	out := h.out.String()
+	if strings.HasSuffix(out, " ") {
+		out = strings.TrimSuffix(out, " ") + "&#x20;"
+	}
+	return out
+}
+
+// htmlWriter writes runs of text with a stack of open elements.
+type htmlWriter struct {
+	out  strings.Builder
+	open []layer
+}
+
+func (h *htmlWriter) nodes(nodes []schema.Node) {
+	for i := range nodes {
+		n := &nodes[i]
+		for _, leaf := range n.Leaves {
+			if source := hiddenSource(leaf); source != "" {
+				if !strings.HasPrefix(source, "<") {
+					continue // It would be text in HTML.
+				}
+				h.out.WriteString(strings.ReplaceAll(source, "\n", " "))
+				continue
+			}
+			s := styleOf(leaf.Marks)
+			if s.raw {
+				h.turnTo(style{})
+				h.out.WriteString("<code>" + h.text(leaf.Text) + "</code>")
+				continue
+			}
+			h.turnTo(s)
+			h.out.WriteString(h.text(leaf.Text))
+		}
+		if n.Object == schema.ObjectText {
+			continue
+		}
+		h.turnTo(style{})
+		if n.Type == "annotation" {
+			h.nodes(n.Nodes)
+			h.turnTo(style{})
+			h.out.WriteString(h.text(" (" + content.Annotation(n) + ")"))
+			continue
+		}
+		if span := spanHTML(n); span != "" && readsHTML(span) {
+			h.out.WriteString(span)
+			continue
+		}
+		h.out.WriteString(h.text(content.Label(n)))
+		h.nodes(n.Nodes)
+	}
+}
+
+// spanHTML writes an inline that is one unit; "" if it has no form of its own.
+func spanHTML(n *schema.Node) string {
+	if n.Type == "link" {
+		return openTag("a", linkAttributes(n)) + inlinesHTML(n.Nodes) + "</a>"
+	}
+	return spanOf(n, inHTML)
+}
+
+// readsHTML reports whether a reader knows the inline. If it did not, the block around it would be kept as its source.
+func readsHTML(span string) bool {
+	nodes, ok := parseHTML(span)
+	return ok && (&reader{}).inlineHTML(&inlineBuilder{}, nodes)
+}
+
+// turnTo closes and opens elements for the style.
+func (h *htmlWriter) turnTo(s style) {
+	want := s.layers()
+	if s.marks&content.Code != 0 {
+		want = append(want, layer{html: "code"})
+	}
+	same := 0
+	for same < len(want) && same < len(h.open) && want[same] == h.open[same] {
+		same++
+	}
+	for i := len(h.open) - 1; i >= same; i-- {
+		h.out.WriteString(h.open[i].htmlClose())
+	}
+	h.open = h.open[:same]
+	for _, l := range want[same:] {
+		h.out.WriteString(l.htmlOpen())
+		h.open = append(h.open, l)
+	}
+}
+
+// text escapes text: HTML collapses white space, and shortcodes become emojis.
+func (h *htmlWriter) text(text string) string {
+	text = content.Clean(text)
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			b.WriteString("<br>")
+		case c == ' ' && (i == 0 && h.atSpace() || i > 0 && strings.IndexByte(" \n", text[i-1]) >= 0):
+			b.WriteString("&#x20;")
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, "&#%d;", c)
+		case c == '<':
+			b.WriteString("&#x3C;")
+		case c == '&':
+			b.WriteString("&#x26;")
+		case c == ':' && isShortcode(text, i):
+			b.WriteString("&#58;")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// atSpace reports whether a space here would be lost.
+func (h *htmlWriter) atSpace() bool {
+	out := h.out.String()
+	return out == "" || strings.HasSuffix(out, "<br>") || strings.HasSuffix(out, " ")
+}

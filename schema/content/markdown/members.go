@@ -1,0 +1,113 @@
+package markdown
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// The members of data that hold what GitBook's tags have and the grammar does not.
+const (
+	memberAttributes = "attributes" // attributes that the row of the tag does not have
+	memberTagName    = "tag"        // the name of the tag, if it is not the one that is written for the type
+	memberCaption    = "caption"    // Markdown
+	memberBody       = "body"       // Markdown
+	memberLabel      = "label"      // Markdown: the text of the link to the target, if it is not the usual one
+)
+
+// otherAttributes writes attributes that no row knows, in the order of their names.
+func otherAttributes(others map[string]any, known attributes) attributes {
+	var attrs attributes
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		if !attributeName.MatchString(name) || known.has(name) {
+			continue
+		}
+		switch value := others[name].(type) {
+		case string:
+			attrs = append(attrs, attribute{name: name, value: content.Clean(value)})
+		case bool:
+			attrs = append(attrs, attribute{name: name, flag: true})
+		}
+	}
+	return attrs
+}
+
+var attributeName = regexp.MustCompile(`^[a-zA-Z][\w-]*$`)
+
+func restOf(attrs attributes, known []string) map[string]any {
+	others := map[string]any{}
+	for _, a := range attrs {
+		if slices.Contains(known, a.name) || !attributeName.MatchString(a.name) {
+			continue
+		}
+		if others[a.name] = any(a.value); a.flag {
+			others[a.name] = true
+		}
+	}
+	return others
+}
+
+func stringMap(value any) map[string]any {
+	m, _ := value.(map[string]any)
+	return m
+}
+
+// attributed reports whether a paragraph is more than its text.
+func attributed(n *schema.Node) bool {
+	return len(n.Data) > 0 || len(stringMap(n.Meta[memberAttributes])) > 0
+}
+
+// memberTitle of an image means that its caption was the title of a Markdown image, and not a <figcaption>.
+const memberTitle = "title"
+
+// alignments are the values of align and what they are called in documents.
+var alignments = map[string]string{"left": "start", "center": "center", "right": "end"}
+
+func alignmentName(member string) string {
+	for name, value := range alignments {
+		if value == member {
+			return name
+		}
+	}
+	return ""
+}
+
+// taskOf reports whether an item of a list is a task, and whether it is done. Lists of other types can have tasks too.
+func taskOf(list, item *schema.Node) (checked, task bool) {
+	checked, task = item.Data["checked"].(bool)
+	return checked, task || list.Type == "list-tasks"
+}
+
+func refKind(value any) string {
+	ref, _ := value.(map[string]any)
+	kind, _ := ref["kind"].(string)
+	return kind
+}
+
+// refLabel is the text of a link that has none of its own: the name of what it leads to, if it is known.
+func refLabel(ref any) string {
+	if refKind(ref) == "openapi" {
+		return content.RefLabel(ref)
+	}
+	return cmp.Or(content.Member(stringMap(ref), content.MemberTitle), fileLabel(content.Link(ref)))
+}
+
+// fileLabel is the text that GitBook gives a link to a file: its name.
+func fileLabel(link string) string {
+	if schema.LinkScheme(link) != "" {
+		return link
+	}
+	return path.Base(link)
+}
+
+const (
+	fragmentTitle = "expandable-title"
+	fragmentBody  = "expandable-body"
+)
+
+const fragmentNote = "annotation-body"

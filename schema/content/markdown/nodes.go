@@ -1,0 +1,235 @@
+package markdown
+
+import (
+	"fmt"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// tagNode is a tag on a line of its own, with the blocks up to its end, if it has one. Tags without a row, and ends without
+// a beginning, have no row, and are kept.
+type tagNode struct {
+	ast.BaseBlock
+	row        *tagRow
+	tag        tag
+	open, end  string // the lines
+	endAt      int    // in the source
+	terminated bool
+	division   bool // the tag is written as <div data-tag="name">
+}
+
+var kindTag = ast.NewNodeKind("Tag")
+
+func (n *tagNode) Kind() ast.NodeKind { return kindTag }
+
+// Dump is for goldmark's debugging.
+func (n *tagNode) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Tag": n.open}, nil)
+}
+
+// detailsNode is <details>, up to </details>.
+type detailsNode struct {
+	ast.BaseBlock
+	open, title string // the tag, and the content of a <summary> on its line
+	terminated  bool
+}
+
+var kindDetails = ast.NewNodeKind("Details")
+
+func (n *detailsNode) Kind() ast.NodeKind { return kindDetails }
+
+// Dump is for goldmark's debugging.
+func (n *detailsNode) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Open": n.open}, nil)
+}
+
+// mathBlock is a formula between lines of $$.
+type mathBlock struct {
+	ast.BaseBlock
+	closed bool
+}
+
+var kindMathBlock = ast.NewNodeKind("MathBlock")
+
+func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
+
+// IsRaw keeps goldmark from looking for inlines.
+func (n *mathBlock) IsRaw() bool { return true }
+
+// Dump is for goldmark's debugging.
+func (n *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// noteBlock is a definition: [^label]: blocks.
+type noteBlock struct {
+	ast.BaseBlock
+	label string
+}
+
+var kindNote = ast.NewNodeKind("Note")
+
+func (n *noteBlock) Kind() ast.NodeKind { return kindNote }
+
+// Dump is for goldmark's debugging.
+func (n *noteBlock) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Label": n.label}, nil)
+}
+
+// attributesBlock is a line of attributes, or of directives.
+type attributesBlock struct {
+	ast.BaseBlock
+	source string
+}
+
+var kindAttributes = ast.NewNodeKind("Attributes")
+
+func (n *attributesBlock) Kind() ast.NodeKind { return kindAttributes }
+
+// Dump is for goldmark's debugging.
+func (n *attributesBlock) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
+}
+
+// componentBlock is a tag that has its lines to itself, a comment that has, or statements of a module.
+type componentBlock struct {
+	ast.BaseBlock
+	end int // in the source
+}
+
+var kindComponent = ast.NewNodeKind("Component")
+
+func (n *componentBlock) Kind() ast.NodeKind { return kindComponent }
+
+// Dump is for goldmark's debugging.
+func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// tableBlock is a table of HTML with blank lines.
+type tableBlock struct {
+	ast.BaseBlock
+	from, end int // in the source
+}
+
+var kindTable = ast.NewNodeKind("HTMLTable")
+
+func (n *tableBlock) Kind() ast.NodeKind { return kindTable }
+
+// Dump is for goldmark's debugging.
+func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// tagInline is a tag within a line: it is kept.
+type tagInline struct {
+	ast.BaseInline
+	segment text.Segment
+}
+
+var kindTagInline = ast.NewNodeKind("TagInline")
+
+func (n *tagInline) Kind() ast.NodeKind { return kindTagInline }
+
+// Dump is for goldmark's debugging.
+func (n *tagInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// mathInline is a formula in a line: $$x^2$$.
+type mathInline struct {
+	ast.BaseInline
+	segment text.Segment
+}
+
+var kindMathInline = ast.NewNodeKind("MathInline")
+
+func (n *mathInline) Kind() ast.NodeKind { return kindMathInline }
+
+// Dump is for goldmark's debugging.
+func (n *mathInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// noteReference is [^label] of a label that has a definition.
+type noteReference struct {
+	ast.BaseInline
+	label string
+}
+
+var kindNoteReference = ast.NewNodeKind("NoteReference")
+
+func (n *noteReference) Kind() ast.NodeKind { return kindNoteReference }
+
+// Dump is for goldmark's debugging.
+func (n *noteReference) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Label": n.label}, nil)
+}
+
+// attributesInline is a list of attributes behind what it belongs to.
+type attributesInline struct {
+	ast.BaseInline
+	source string
+}
+
+var kindAttributesInline = ast.NewNodeKind("AttributesInline")
+
+func (n *attributesInline) Kind() ast.NodeKind { return kindAttributesInline }
+
+// Dump is for goldmark's debugging.
+func (n *attributesInline) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
+}
+
+// commentInline is a comment of MDX.
+type commentInline struct {
+	ast.BaseInline
+	segments *text.Segments
+}
+
+var kindComment = ast.NewNodeKind("Comment")
+
+func (n *commentInline) Kind() ast.NodeKind { return kindComment }
+
+// Dump is for goldmark's debugging.
+func (n *commentInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// emojiInline is a shortcode that was read.
+type emojiInline struct {
+	ast.BaseInline
+	node schema.Node
+	end  int // in the source
+}
+
+var kindEmoji = ast.NewNodeKind("Emoji")
+
+func (n *emojiInline) Kind() ast.NodeKind { return kindEmoji }
+
+// Dump is for goldmark's debugging.
+func (n *emojiInline) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Name": fmt.Sprint(n.node.Data)}, nil)
+}
+
+// headingIDInline is {#x} at the end of a heading.
+type headingIDInline struct {
+	ast.BaseInline
+	id, source string
+}
+
+var kindHeadingID = ast.NewNodeKind("HeadingID")
+
+func (n *headingIDInline) Kind() ast.NodeKind { return kindHeadingID }
+
+// Dump is for goldmark's debugging.
+func (n *headingIDInline) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"ID": n.id}, nil)
+}
+
+// bracket is an opening [ or ![ until its ] is found or the block ends.
+type bracket struct {
+	ast.BaseInline
+	segment text.Segment
+	image   bool
+	before  *parser.Delimiter // the last delimiter before the bracket
+}
+
+var kindBracket = ast.NewNodeKind("Bracket")
+
+func (b *bracket) Kind() ast.NodeKind { return kindBracket }
+
+// Dump is for goldmark's debugging.
+func (b *bracket) Dump(source []byte, level int) { ast.DumpHelper(b, source, level, nil, nil) }

@@ -1,0 +1,82 @@
+package markdown
+
+import (
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// markdownState is what the parsers remember while they read one text.
+type markdownState struct {
+	delimiters delimiters
+	brackets   []*bracket
+	inactive   int // that many brackets from the bottom of the stack are followed by a link
+	depths     map[ast.Node]int
+	references *bool
+	// expanded counts the bytes that references have expanded to.
+	expanded, maxExpanded int
+	// runs maps a number of backticks to the start of the last such run, for the block in spanned.
+	runs    map[int]int
+	spanned ast.Node
+	// paired has the positions of the tags that have an end.
+	paired map[int]bool
+	// tables has where tables of HTML with blank lines end, by where they begin.
+	tables map[int]int
+	// noDollars, noTagEnd and noCommentEnd are positions before which a search for the end of a formula, a tag or a
+	// comment has failed.
+	noDollars, noTagEnd, noCommentEnd int
+	// failedSearch is how much more text may be searched for ends of components without finding them.
+	failedSearch int
+	// nextComment is behind the next end of a comment, or behind the text if there is none.
+	nextComment int
+	// notes are the footnotes that are defined. labels are known without their notes.
+	notes  map[string]*noteBlock
+	labels []string
+	// definitions are the positions where definitions of links begin at the top level.
+	definitions []int
+	// tooLarge means that a table has more cells than a document may have nodes.
+	tooLarge bool
+	// steps counts the work of loops over earlier text, for tests of the cost.
+	steps int
+}
+
+var stateKey = parser.NewContextKey()
+
+func stateOf(pc parser.Context) *markdownState { return pc.Get(stateKey).(*markdownState) }
+
+// delimiters is the list of unpaired delimiters, in the order of the text.
+type delimiters struct{ first, last *parser.Delimiter }
+
+// reader converts goldmark's tree to ours.
+type reader struct {
+	source []byte
+	state  *markdownState
+	inCell bool // inside a table
+	// inHeading and inNote are true while those are read: an anchor is a heading's id, and notes hold no notes.
+	inHeading, inNote bool
+	block             ast.Node // the block whose inlines are read
+	annotated         map[*noteReference]bool
+	expandedNotes     map[string]bool
+}
+
+// blockReaders has a row per kind of block.
+var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node
+
+func (r *reader) blocks(n ast.Node) []schema.Node {
+	nodes := []schema.Node{}
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		if read, ok := blockReaders[child.Kind()]; ok {
+			nodes = append(nodes, read(r, child)...)
+		}
+	}
+	return nodes
+}
+
+// filled gives a container at least one block, because an editor needs somewhere to write.
+func filled(blocks []schema.Node) []schema.Node {
+	if len(blocks) == 0 {
+		return []schema.Node{schema.Block("paragraph")}
+	}
+	return blocks
+}

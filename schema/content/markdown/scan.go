@@ -1,0 +1,133 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// linesOf returns the lines of a block, each with its newline.
+func linesOf(n ast.Node, source []byte) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		b.Write(line.Value(source))
+	}
+	return b.String()
+}
+
+func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
+
+// advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
+func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
+	newline := 0
+	if bytes.HasSuffix(line, []byte("\n")) {
+		newline = 1
+	}
+	reader.Advance(segment.Len() - newline)
+}
+
+// restOfBlock returns what comes next in a block, of several lines, up to a length.
+func restOfBlock(block text.Reader, most int) (rest []byte) {
+	line, position := block.Position()
+	defer block.SetPosition(line, position)
+	for len(rest) < most {
+		next, _ := block.PeekLine()
+		if next == nil {
+			break
+		}
+		rest = append(rest, next[:min(len(next), most-len(rest))]...)
+		block.AdvanceLine()
+	}
+	return rest
+}
+
+// advanceOver advances over a length that can have several lines, whose segments it adds to a list.
+func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
+	for {
+		part := min(length, segment.Len())
+		segments.Append(text.NewSegment(segment.Start, segment.Start+part))
+		block.Advance(part)
+		if length -= part; length == 0 {
+			return
+		}
+		_, segment = block.PeekLine()
+	}
+}
+
+var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
+
+// startsLine reports whether what comes next in a block is at the beginning of a line.
+func startsLine(block ast.Node) bool {
+	last, isText := block.LastChild().(*ast.Text)
+	return block.LastChild() == nil || isText && (last.SoftLineBreak() || last.HardLineBreak())
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// inWord reports whether an underscore is between letters or digits, where it is never a delimiter.
+func inWord(text string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i+1:])
+	word := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	return word(before) && word(after)
+}
+
+var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)
+
+// unescape removes backslashes before punctuation and resolves character references, in one pass: an escaped & does not
+// start a reference.
+func unescape(source []byte) string {
+	var b strings.Builder
+	for i := 0; i < len(source); i++ {
+		switch c := source[i]; {
+		case c == '\\' && i+1 < len(source) && util.IsPunct(source[i+1]):
+			i++
+			b.WriteByte(source[i])
+		case c == '&':
+			if match := entity.FindSubmatch(source[i:]); match != nil {
+				if value, ok := resolve(match); ok {
+					b.WriteString(value)
+					i += len(match[0]) - 1
+					continue
+				}
+			}
+			b.WriteByte(c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return content.Clean(b.String())
+}
+
+func resolve(match [][]byte) (string, bool) {
+	if len(match[3]) > 0 {
+		named, ok := util.LookUpHTML5EntityByName(string(match[3]))
+		if !ok {
+			return "", false
+		}
+		return string(named.Characters), true
+	}
+	digits, base := string(match[2]), 10
+	if len(match[1]) > 0 {
+		digits, base = string(match[1]), 16
+	}
+	code, err := strconv.ParseUint(digits, base, 32)
+	if err != nil || code == 0 || code > 0x10FFFF {
+		return "\uFFFD", true
+	}
+	return string(rune(code)), true
+}
+
+func numericReference(c byte) string { return "&#" + strconv.Itoa(int(c)) + ";" }

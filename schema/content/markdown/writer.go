@@ -1,0 +1,109 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// writer writes blocks. Each method returns lines without a trailing newline; the enclosing block indents or quotes
+// them.
+type writer struct {
+	parent string // the kind of the block around
+	inItem bool   // a divider of hyphens would be read as part of a list
+	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags or HTML
+	// can begin.
+	inLabel, boxed bool
+	notes          *noteList
+}
+
+// inside returns a writer for the content of a block.
+func (w writer) inside(kind string) writer {
+	w.parent, w.boxed = kind, false
+	return w
+}
+
+// place is where inlines are. Headings and cells are one line, and cells end at a pipe.
+type place int
+
+const (
+	inParagraph place = iota
+	inHeading
+	inCell
+	inTitle
+	inHTML
+)
+
+// blockWriters has a row per kind of block. A kind without a row is written as its tag, or else as its label and its
+// children.
+var blockWriters map[string]func(w writer, n *schema.Node) string
+
+// noteList collects the footnotes of a document that is written.
+type noteList struct {
+	echo           bool // annotations keep the labels that they were read with
+	labels, bodies []string
+	// taken has the labels in Markdown that is written as it is: true for those in blocks, which may be another document's. A reference
+	// within a line is kept as it is only if it has a definition, which is the note of that label.
+	taken map[string]bool
+}
+
+func paragraphs(parts ...string) string {
+	var kept []string
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// indented indents each line that is not empty.
+func indented(text, indent string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = indent + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
+var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
+
+// gapAfter returns the separator between what is written and the next block. After an empty item it is not a blank
+// line: goldmark would end all enclosing lists there, not only the item's own.
+func gapAfter(written string) string {
+	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
+		return "\n"
+	}
+	return "\n\n"
+}
+
+func fenced(info, text string) string { return fencedLines(info, strings.Split(text, "\n")) }
+
+var (
+	backticks = regexp.MustCompile("`+")
+	tildes    = regexp.MustCompile("~+")
+)
+
+// fencedLines writes a block of code. The first line of one with a fence of backticks cannot have any.
+func fencedLines(info string, lines []string) string {
+	fence, runs := "```", backticks
+	if strings.Contains(info, "`") {
+		fence, runs = "~~~", tildes
+	}
+	for _, line := range lines {
+		for _, run := range runs.FindAllString(line, -1) {
+			if len(run) >= len(fence) {
+				fence = run + fence[:1]
+			}
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(line + "\n")
+	}
+	return fence + info + "\n" + b.String() + fence
+}
