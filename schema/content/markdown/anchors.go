@@ -80,6 +80,9 @@ func (headingIDParser) Parse(parent ast.Node, block text.Reader, _ parser.Contex
 	return &headingIDInline{id: string(match[2]), source: string(match[1])}
 }
 
+// memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
+const memberLevel = "level"
+
 // headingNode makes a heading. The grammar has three levels: deeper ones keep theirs beside it.
 func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
@@ -91,9 +94,6 @@ func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	}
 	return n
 }
-
-// memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
-const memberLevel = "level"
 
 func headingLevel(n *schema.Node) int {
 	if level, ok := n.Data[memberLevel].(float64); ok && n.Type == "heading-3" && (level == 4 || level == 5 || level == 6) {

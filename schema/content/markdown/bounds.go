@@ -15,6 +15,10 @@ import (
 // The parsers here take precedence over goldmark's, to make parsing any text linear in its length: goldmark rescans
 // some constructs again and again, and nests without bound.
 
+// maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
+// stays within the schema's depth limit, and no line is offered to many containers.
+const maxNesting = 10
+
 // nested opens a container unless that would nest too deeply; the line is then read as text.
 type nested struct{ parser.BlockParser }
 
@@ -142,7 +146,3 @@ func (t tableTransformer) columns(head []text.Segment, reader text.Reader, pc pa
 	}
 	return 0
 }
-
-// maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
-// stays within the schema's depth limit, and no line is offered to many containers.
-const maxNesting = 10

@@ -6,6 +6,21 @@ import (
 	"strings"
 )
 
+// inlineForm is one way to write inlines.
+type inlineForm struct {
+	italic    string // the delimiter
+	html      bool   // elements for marks
+	addresses bool   // without escapes in addresses, as other readers of Markdown look for them
+}
+
+// inlineWriter writes pieces with a stack of what is open.
+type inlineWriter struct {
+	out   strings.Builder
+	open  []layer
+	form  inlineForm
+	where place
+}
+
 // address matches the addresses that other readers of Markdown make links of.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
@@ -126,19 +141,4 @@ func (w *inlineWriter) number(text string) int {
 		n++
 	}
 	return n
-}
-
-// inlineForm is one way to write inlines.
-type inlineForm struct {
-	italic    string // the delimiter
-	html      bool   // elements for marks
-	addresses bool   // without escapes in addresses, as other readers of Markdown look for them
-}
-
-// inlineWriter writes pieces with a stack of what is open.
-type inlineWriter struct {
-	out   strings.Builder
-	open  []layer
-	form  inlineForm
-	where place
 }

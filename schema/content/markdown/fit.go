@@ -101,6 +101,15 @@ func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	return content.Clean(source), true
 }
 
+// keptAs is the block that a source reads as, if that is one block.
+func keptAs(source, parent string) (*schema.Node, bool) {
+	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
+	if len(made.Nodes) != 1 {
+		return nil, false
+	}
+	return &made.Nodes[0], true
+}
+
 // sameNode reports whether two nodes are equal but for their keys.
 func sameNode(a, b *schema.Node) bool {
 	return a.Object == b.Object && a.Type == b.Type && a.Fragment == b.Fragment && sameData(a.Data, b.Data) &&
@@ -141,13 +150,4 @@ func sameMeta(a, b schema.Data) bool {
 		return d
 	}
 	return sameData(withoutID(a), withoutID(b))
-}
-
-// keptAs is the block that a source reads as, if that is one block.
-func keptAs(source, parent string) (*schema.Node, bool) {
-	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
-	if len(made.Nodes) != 1 {
-		return nil, false
-	}
-	return &made.Nodes[0], true
 }

@@ -12,6 +12,32 @@ import (
 // comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links
 // and the images.
 
+// kindRaw is the kind of a node that is the source of a block that the grammar has no node for.
+const (
+	kindRaw      = "raw"
+	memberSource = "source"
+)
+
+func rawBlock(source string) schema.Node {
+	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
+}
+
+// memberMarkdown of a paragraph's meta is the source that it is kept as.
+const memberMarkdown = "markdown"
+
+// keptSource returns the source that a paragraph is kept as, if it is.
+func keptSource(n *schema.Node) string {
+	if n.Type != "paragraph" {
+		return ""
+	}
+	source, _ := n.Meta[memberMarkdown].(string)
+	return source
+}
+
+func kept(source string, shown []schema.Node) schema.Node {
+	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
+}
+
 // hiddenLeaf is a leaf that keeps a source and shows nothing.
 func hiddenLeaf(source string) schema.Leaf {
 	mark := colorMark(defaultColor, defaultColor, "")
@@ -25,6 +51,11 @@ func hiddenSource(leaf schema.Leaf) string {
 		return ""
 	}
 	return content.Clean(content.Member(leaf.Marks[0].Data, memberSource))
+}
+
+// hides reports whether a text has a source that is not shown.
+func hides(leaves []schema.Leaf) bool {
+	return slices.ContainsFunc(leaves, func(leaf schema.Leaf) bool { return hiddenSource(leaf) != "" })
 }
 
 // htmlNames are the elements of HTML: a tag of one is never text.
@@ -62,36 +93,3 @@ func isHTMLName(name string) bool {
 	lower := strings.ToLower(name)
 	return htmlNames[lower] && (name == lower || len(name) > 1 && name == strings.ToUpper(name))
 }
-
-// hides reports whether a text has a source that is not shown.
-func hides(leaves []schema.Leaf) bool {
-	return slices.ContainsFunc(leaves, func(leaf schema.Leaf) bool { return hiddenSource(leaf) != "" })
-}
-
-// kindRaw is the kind of a node that is the source of a block that the grammar has no node for.
-const (
-	kindRaw      = "raw"
-	memberSource = "source"
-)
-
-func rawBlock(source string) schema.Node {
-	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
-}
-
-// memberMarkdown of a paragraph's meta is the source that it is kept as.
-const memberMarkdown = "markdown"
-
-// keptSource returns the source that a paragraph is kept as, if it is.
-func keptSource(n *schema.Node) string {
-	if n.Type != "paragraph" {
-		return ""
-	}
-	source, _ := n.Meta[memberMarkdown].(string)
-	return source
-}
-
-func kept(source string, shown []schema.Node) schema.Node {
-	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
-}
-
-func isUnit(n schema.Node) bool { return n.Object == schema.ObjectInline }

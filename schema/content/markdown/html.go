@@ -13,6 +13,9 @@ import (
 // maxElements bounds the nesting of HTML elements. Anything deeper is kept as text.
 const maxElements = 24
 
+// maxAttributes bounds the attributes of a tag or an element. One with more is kept.
+const maxAttributes = 32
+
 // element is a part of HTML that was read. Text has no name.
 type element struct {
 	name  string
@@ -265,6 +268,3 @@ func setOf(names string) map[string]bool {
 	}
 	return set
 }
-
-// maxAttributes bounds the attributes of a tag or an element. One with more is kept.
-const maxAttributes = 32

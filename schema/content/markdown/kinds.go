@@ -8,7 +8,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-func init() { // In init, because the readers call blocks, which reads the table.
+// The tables of kinds are filled in init, because the readers and writers in them read the tables for what is inside.
+
+func init() {
 	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node{
 		ast.KindParagraph:       (*reader).paragraph,
 		ast.KindTextBlock:       (*reader).paragraph,
@@ -30,7 +32,7 @@ func init() { // In init, because the readers call blocks, which reads the table
 	}
 }
 
-func init() { // In init, because the writers call blocks, which reads the table.
+func init() {
 	blockWriters = map[string]func(w writer, n *schema.Node) string{
 		"paragraph":   writer.paragraph,
 		"heading-1":   writer.heading,
@@ -50,7 +52,7 @@ func init() { // In init, because the writers call blocks, which reads the table
 	}
 }
 
-func init() { // In init, because the readers call flow, which reads the table.
+func init() {
 	flowReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
 		"p": (*reader).alignedParagraph, "ul": (*reader).htmlList, "ol": (*reader).htmlList, "pre": (*reader).pre,
 		"figure": (*reader).figures, "div": (*reader).figures, "blockquote": (*reader).htmlQuote,

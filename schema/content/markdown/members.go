@@ -105,9 +105,11 @@ func fileLabel(link string) string {
 	return path.Base(link)
 }
 
+// The fragments of expandables and annotations.
 const (
 	fragmentTitle = "expandable-title"
 	fragmentBody  = "expandable-body"
+	fragmentNote  = "annotation-body"
 )
 
-const fragmentNote = "annotation-body"
+func isUnit(n schema.Node) bool { return n.Object == schema.ObjectInline }

@@ -12,140 +12,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// mapHTML changes the references in the source of a block of HTML.
-func mapHTML(source string, change func(ref map[string]any) map[string]any) string {
-	if !strings.HasPrefix(source, "<") || strings.HasPrefix(source, "<!") {
-		return source
-	}
-	return elementTag.ReplaceAllStringFunc(source, func(tag string) string {
-		return addressOf.ReplaceAllStringFunc(tag, func(attr string) string {
-			parts := addressOf.FindStringSubmatch(attr)
-			ref, ok := content.Ref(html.UnescapeString(parts[2][1 : len(parts[2])-1]))
-			if !ok {
-				return attr
-			}
-			changed := change(ref)
-			if changed == nil {
-				return attr
-			}
-			return parts[1] + `"` + escapeHTML.Replace(content.Link(changed)) + `"`
-		})
-	})
-}
-
-// LeftOut names the elements and tags of a document that are not shown as what they are: their text is shown, or
-// nothing.
-func LeftOut(d schema.Document) []string {
-	names := map[string]bool{}
-	leftOut(d.Nodes, names)
-	list := make([]string, 0, len(names))
-	for name := range names {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// structural are the elements that need no mention: the text of them is all that they have.
-var structural = setOf(
-	`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em
-	strong small big sub sup tt tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details
-	figure figcaption picture source wbr nobr label`,
-)
-
-func leftOut(nodes []schema.Node, names map[string]bool) {
-	for i := range nodes {
-		n := &nodes[i]
-		leftOutSource(keptSource(n), names)
-		for _, leaf := range n.Leaves {
-			if source := hiddenSource(leaf); source != "" {
-				leftOutSource(source, names)
-			} else if styleOf(leaf.Marks).raw {
-				leftOutSource(leaf.Text, names)
-			}
-		}
-		leftOut(n.Nodes, names)
-		leftOut(n.Fragments, names)
-	}
-}
-
-func leftOutSource(source string, names map[string]bool) {
-	switch {
-	case isAttributes(source):
-		names[strings.TrimSpace(source)] = true
-	case strings.HasPrefix(source, "{%"):
-		if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) == nil &&
-			!strings.HasPrefix(t.name, "end") {
-			names["{% "+t.name+" %}"] = true
-		}
-	case strings.HasPrefix(source, "<"):
-		for _, tag := range elementTag.FindAllString(source, -1) {
-			if name := componentName.FindStringSubmatch(tag)[2]; !structural[strings.ToLower(name)] {
-				names["<"+name+">"] = true
-			}
-		}
-	}
-}
-
-// addressOf matches an attribute that holds an address, with its value.
-var addressOf = regexp.MustCompile(`(?i)(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')`)
-
-// elementTag matches a tag of HTML.
-var elementTag = regexp.MustCompile(`<[A-Za-z][^<>]*>`)
-
-// shownAs returns the inlines that show a block where it is not allowed.
-func shownAs(n *schema.Node) []schema.Node {
-	var b inlineBuilder
-	switch n.Type {
-	case "images":
-		for i := range n.Nodes {
-			data := schema.Data{}
-			for _, member := range []string{"ref", "refDark", "alt"} {
-				if value, ok := n.Nodes[i].Data[member]; ok {
-					data[member] = value
-				}
-			}
-			if caption := captionOf(&n.Nodes[i]); caption != "" {
-				data["caption"] = caption
-			}
-			b.add(schema.Node{Type: "inline-image", Data: data})
-		}
-	case "drawing":
-		if refKind(n.Data["ref"]) != "" {
-			data := schema.Data{"ref": n.Data["ref"]}
-			if alt := content.Member(n.Data, "alt"); alt != "" {
-				data["alt"] = alt
-			}
-			b.add(schema.Node{Type: "inline-image", Data: data})
-		}
-	case "math":
-		b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Member(n.Data, "formula")}})
-	case "content-ref":
-		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(content.Label(n))}})
-	case "code":
-		for i := range n.Nodes {
-			if i > 0 {
-				b.text("\n")
-			}
-			b.marks = content.Code
-			b.text(content.InlineText(n.Nodes[i].Nodes))
-			b.marks = 0
-		}
-	case "table":
-		for _, row := range content.TableOf(n).Rows() {
-			if line := strings.TrimSpace(strings.Join(row, " | ")); line != "" {
-				if !b.empty() {
-					b.text("\n")
-				}
-				b.text(line)
-			}
-		}
-	default:
-		b.text(strings.TrimSpace(content.Plain(schema.Document{Nodes: []schema.Node{*n}})))
-	}
-	return b.inlines()
-}
-
 // rawText is what a reader sees of HTML and tags: no tags that only structure the text, and no comments.
 func rawText(n schema.Node) []schema.Node {
 	source := content.Member(n.Data, memberSource)
@@ -242,6 +108,140 @@ func textOfHTML(source string) string {
 			silent = name
 		case blockNames[name]:
 			b.WriteByte(' ')
+		}
+	}
+}
+
+// shownAs returns the inlines that show a block where it is not allowed.
+func shownAs(n *schema.Node) []schema.Node {
+	var b inlineBuilder
+	switch n.Type {
+	case "images":
+		for i := range n.Nodes {
+			data := schema.Data{}
+			for _, member := range []string{"ref", "refDark", "alt"} {
+				if value, ok := n.Nodes[i].Data[member]; ok {
+					data[member] = value
+				}
+			}
+			if caption := captionOf(&n.Nodes[i]); caption != "" {
+				data["caption"] = caption
+			}
+			b.add(schema.Node{Type: "inline-image", Data: data})
+		}
+	case "drawing":
+		if refKind(n.Data["ref"]) != "" {
+			data := schema.Data{"ref": n.Data["ref"]}
+			if alt := content.Member(n.Data, "alt"); alt != "" {
+				data["alt"] = alt
+			}
+			b.add(schema.Node{Type: "inline-image", Data: data})
+		}
+	case "math":
+		b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Member(n.Data, "formula")}})
+	case "content-ref":
+		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(content.Label(n))}})
+	case "code":
+		for i := range n.Nodes {
+			if i > 0 {
+				b.text("\n")
+			}
+			b.marks = content.Code
+			b.text(content.InlineText(n.Nodes[i].Nodes))
+			b.marks = 0
+		}
+	case "table":
+		for _, row := range content.TableOf(n).Rows() {
+			if line := strings.TrimSpace(strings.Join(row, " | ")); line != "" {
+				if !b.empty() {
+					b.text("\n")
+				}
+				b.text(line)
+			}
+		}
+	default:
+		b.text(strings.TrimSpace(content.Plain(schema.Document{Nodes: []schema.Node{*n}})))
+	}
+	return b.inlines()
+}
+
+// addressOf matches an attribute that holds an address, with its value.
+var addressOf = regexp.MustCompile(`(?i)(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')`)
+
+// elementTag matches a tag of HTML.
+var elementTag = regexp.MustCompile(`<[A-Za-z][^<>]*>`)
+
+// mapHTML changes the references in the source of a block of HTML.
+func mapHTML(source string, change func(ref map[string]any) map[string]any) string {
+	if !strings.HasPrefix(source, "<") || strings.HasPrefix(source, "<!") {
+		return source
+	}
+	return elementTag.ReplaceAllStringFunc(source, func(tag string) string {
+		return addressOf.ReplaceAllStringFunc(tag, func(attr string) string {
+			parts := addressOf.FindStringSubmatch(attr)
+			ref, ok := content.Ref(html.UnescapeString(parts[2][1 : len(parts[2])-1]))
+			if !ok {
+				return attr
+			}
+			changed := change(ref)
+			if changed == nil {
+				return attr
+			}
+			return parts[1] + `"` + escapeHTML.Replace(content.Link(changed)) + `"`
+		})
+	})
+}
+
+// LeftOut names the elements and tags of a document that are not shown as what they are: their text is shown, or
+// nothing.
+func LeftOut(d schema.Document) []string {
+	names := map[string]bool{}
+	leftOut(d.Nodes, names)
+	list := make([]string, 0, len(names))
+	for name := range names {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// structural are the elements that need no mention: the text of them is all that they have.
+var structural = setOf(
+	`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em
+	strong small big sub sup tt tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details
+	figure figcaption picture source wbr nobr label`,
+)
+
+func leftOut(nodes []schema.Node, names map[string]bool) {
+	for i := range nodes {
+		n := &nodes[i]
+		leftOutSource(keptSource(n), names)
+		for _, leaf := range n.Leaves {
+			if source := hiddenSource(leaf); source != "" {
+				leftOutSource(source, names)
+			} else if styleOf(leaf.Marks).raw {
+				leftOutSource(leaf.Text, names)
+			}
+		}
+		leftOut(n.Nodes, names)
+		leftOut(n.Fragments, names)
+	}
+}
+
+func leftOutSource(source string, names map[string]bool) {
+	switch {
+	case isAttributes(source):
+		names[strings.TrimSpace(source)] = true
+	case strings.HasPrefix(source, "{%"):
+		if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) == nil &&
+			!strings.HasPrefix(t.name, "end") {
+			names["{% "+t.name+" %}"] = true
+		}
+	case strings.HasPrefix(source, "<"):
+		for _, tag := range elementTag.FindAllString(source, -1) {
+			if name := componentName.FindStringSubmatch(tag)[2]; !structural[strings.ToLower(name)] {
+				names["<"+name+">"] = true
+			}
 		}
 	}
 }

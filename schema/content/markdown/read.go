@@ -45,6 +45,8 @@ func (r *reader) divider(ast.Node) []schema.Node {
 	return []schema.Node{schema.Block("divider")}
 }
 
+func (r *reader) rule(*element) ([]schema.Node, bool) { return r.divider(nil), true }
+
 func (r *reader) heading(n ast.Node) []schema.Node {
 	r.inHeading = true
 	var b inlineBuilder
@@ -119,5 +121,3 @@ func boxOf(paragraph ast.Node) (*east.TaskCheckBox, bool) {
 	box, ok := paragraph.FirstChild().(*east.TaskCheckBox)
 	return box, ok
 }
-
-func (r *reader) rule(*element) ([]schema.Node, bool) { return r.divider(nil), true }
