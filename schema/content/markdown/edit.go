@@ -104,7 +104,7 @@ func readsAs(markdown string, want []schema.Node) bool {
 func hashes(nodes []schema.Node) []uint64 {
 	list := make([]uint64, len(nodes))
 	for i := range nodes {
-		text, err := json.Marshal(bare(nodes[i]))
+		text, err := json.Marshal(bareNode(nodes[i]))
 		if err != nil { // It came from JSON, or from Read.
 			text = binary.AppendUvarint(nil, uint64(i))
 		}
@@ -115,8 +115,8 @@ func hashes(nodes []schema.Node) []uint64 {
 
 var hashSeed = maphash.MakeSeed()
 
-// bare returns a node without keys, and without the ids that blocks get when they are stored.
-func bare(n schema.Node) schema.Node {
+// bareNode returns a node without keys, and without the ids that blocks get when they are stored.
+func bareNode(n schema.Node) schema.Node {
 	n.Key = ""
 	if _, ok := n.Meta["id"]; ok {
 		meta := schema.Data{}
@@ -139,7 +139,7 @@ func bareAll(nodes []schema.Node) []schema.Node {
 	}
 	all := make([]schema.Node, len(nodes))
 	for i := range nodes {
-		all[i] = bare(nodes[i])
+		all[i] = bareNode(nodes[i])
 	}
 	return all
 }

@@ -71,7 +71,7 @@ func fitInside(n *schema.Node) {
 
 // holdsItsOwn reports whether a block that is made of parts has no other blocks.
 func holdsItsOwn(n *schema.Node) bool {
-	part, ok := parts[n.Type]
+	part, ok := partKinds[n.Type]
 	for i := range n.Nodes {
 		if ok && n.Nodes[i].Type != part {
 			return false

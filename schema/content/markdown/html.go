@@ -181,8 +181,8 @@ func (e *element) plain() (string, bool) {
 	return html.UnescapeString(b.String()), true
 }
 
-// length reads a width or a height: a number of pixels, or of a unit.
-func length(text string) (any, bool) {
+// readLength reads a width or a height: a number of pixels, or of a unit.
+func readLength(text string) (any, bool) {
 	digits := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyz")
 	value, err := strconv.ParseFloat(digits, 64)
 	if err != nil || formatNumber(value) != digits {
@@ -203,7 +203,7 @@ func lengthText(value any) string {
 		number, ok := value["value"].(float64)
 		unit, _ := value["unit"].(string)
 		if text := formatNumber(number) + unit; ok {
-			if _, ok := length(text); ok && unit != "" {
+			if _, ok := readLength(text); ok && unit != "" {
 				return text
 			}
 		}

@@ -16,7 +16,7 @@ func imageData(attrs attributes) (schema.Data, bool) {
 	}
 	data, others := schema.Data{"ref": ref}, map[string]any{}
 	for _, a := range attrs {
-		switch value, ok := length(a.value); {
+		switch value, ok := readLength(a.value); {
 		case a.name == "src" || !attributeName.MatchString(a.name):
 		case a.name == "alt" && a.value != "":
 			data["alt"] = a.value

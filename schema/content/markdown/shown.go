@@ -74,7 +74,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 	}
 	n, ok := row.node(t)
 	n.Nodes = shownBlocks(inside, parent)
-	held, made := parts[row.kind], true
+	held, made := partKinds[row.kind], true
 	if row.kind == "prompt" {
 		held = "code"
 	}
@@ -90,11 +90,11 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
 		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
 	}
-	return block(n, open.Key, false), ok && made
+	return asBlock(n, open.Key, false), ok && made
 }
 
-// block fills in what the grammar fixes for a node of a kind that it may not have.
-func block(n schema.Node, key string, void bool) schema.Node {
+// asBlock fills in what the grammar fixes for a node of a kind that it may not have.
+func asBlock(n schema.Node, key string, void bool) schema.Node {
 	n.Object, n.IsVoid, n.Key = schema.ObjectBlock, &void, key
 	if n.Data == nil {
 		n.Data = schema.Data{}
@@ -141,7 +141,7 @@ func expandableOf(open *schema.Node, inside []schema.Node, parent string) (schem
 			Nodes:    filled(shownBlocks(inside[1:], parent)),
 		},
 	}}
-	n = block(schema.NewDocument(n).Nodes[0], open.Key, true)
+	n = asBlock(schema.NewDocument(n).Nodes[0], open.Key, true)
 	if tags[0].attrs.has("open") {
 		n.Data["defaultExpanded"] = true
 	}
@@ -178,7 +178,7 @@ func shownKept(n schema.Node, source string) []schema.Node {
 	}
 	if lines, data, ok := preLines(source); ok {
 		d := schema.NewDocument(schema.Node{Type: "code", Data: data, Nodes: lines})
-		return []schema.Node{block(d.Nodes[0], n.Key, false)}
+		return []schema.Node{asBlock(d.Nodes[0], n.Key, false)}
 	}
 	if content.InlineText(n.Nodes) == "" && !strings.HasPrefix(source, "<br") && !slices.ContainsFunc(n.Nodes, isUnit) {
 		return nil
@@ -189,7 +189,7 @@ func shownKept(n schema.Node, source string) []schema.Node {
 // shownNode returns a node as it is shown.
 func shownNode(n schema.Node) schema.Node {
 	if schema.HoldsBlocks(n.Type) {
-		if n.Nodes = shownBlocks(n.Nodes, parentName(&n)); len(n.Nodes) == 0 && parts[n.Type] == "" {
+		if n.Nodes = shownBlocks(n.Nodes, parentName(&n)); len(n.Nodes) == 0 && partKinds[n.Type] == "" {
 			n.Nodes = schema.NewDocument(schema.Block("paragraph")).Nodes
 		}
 	} else if len(n.Nodes) > 0 {

@@ -78,7 +78,7 @@ func linkAttributes(n *schema.Node) attributes {
 	return append(attrs, otherAttributes(stringMap(n.Data[memberAttributes]), attrs)...)
 }
 
-func image(ref any, alt, caption string) string {
+func imageMarkdown(ref any, alt, caption string) string {
 	target := address(content.Link(ref))
 	if caption != "" {
 		target += ` "` + escapedIn(caption, inTitle) + `"`
@@ -104,7 +104,7 @@ var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "
 // imageSpan writes an image in a line.
 func imageSpan(data schema.Data, where place) string {
 	if where != inHTML && onlyMembers(data, "ref", "alt", "caption") {
-		return image(data["ref"], content.Member(data, "alt"), content.Member(data, "caption"))
+		return imageMarkdown(data["ref"], content.Member(data, "alt"), content.Member(data, "caption"))
 	}
 	return imageHTML(data)
 }

@@ -114,8 +114,8 @@ func (g *grid) row(tr *element) (cells []*element, isHead, ok bool) {
 			g.spans[at]--
 			next(nil)
 		}
-		below := span(td, "rowspan") - 1
-		for i := range span(td, "colspan") {
+		below := cellSpan(td, "rowspan") - 1
+		for i := range cellSpan(td, "colspan") {
 			for len(g.spans) <= at {
 				g.spans = append(g.spans, 0)
 			}
@@ -137,8 +137,8 @@ func (g *grid) row(tr *element) (cells []*element, isHead, ok bool) {
 	return cells, isHead, ok
 }
 
-// span reads how many columns or rows a cell covers.
-func span(td *element, name string) int {
+// cellSpan reads how many columns or rows a cell covers.
+func cellSpan(td *element, name string) int {
 	text, _ := td.attrs.get(name)
 	count, err := strconv.Atoi(text)
 	if err != nil || count < 1 || count > 1000 {

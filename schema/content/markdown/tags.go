@@ -67,7 +67,7 @@ var (
 		n, ok := value.(float64)
 		return formatNumber(n), ok
 	}}
-	kindLength = &valueKind{length, func(value any) (string, bool) {
+	kindLength = &valueKind{readLength, func(value any) (string, bool) {
 		text := lengthText(value)
 		return text, text != ""
 	}}
@@ -350,5 +350,5 @@ func (row *tagRow) attributes(n *schema.Node) attributes {
 	return append(attrs, otherAttributes(others, attrs)...)
 }
 
-// parts has the kinds that are no more than the parts of one other kind.
-var parts = map[string]string{"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update"}
+// partKinds has the kinds that are no more than the parts of one other kind.
+var partKinds = map[string]string{"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update"}

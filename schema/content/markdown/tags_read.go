@@ -35,7 +35,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	switch row.form {
 	case formContainer:
-		if n.Nodes = children; parts[n.Type] == "" {
+		if n.Nodes = children; partKinds[n.Type] == "" {
 			n.Nodes = filled(children)
 		}
 		return true
