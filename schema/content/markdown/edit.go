@@ -270,7 +270,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 	write(len(s.want), len(s.units))
 	for i, label := range w.notes.labels {
 		if s.labels[label] == nil {
-			b.WriteString(gapFrom(b.String(), "", "") + definition(label, w.notes.bodies[i]))
+			b.WriteString(gapFrom(b.String(), "", "") + footnote(label, w.notes.bodies[i]))
 		}
 	}
 	if b.Len() > 0 || len(s.units)+len(s.want) == 0 {

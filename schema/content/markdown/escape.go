@@ -27,7 +27,7 @@ var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 // text appends text. after is what follows it directly, which decides the escaping at its end: an exclamation mark
 // before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
-	lineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
+	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	addressEnd := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -52,12 +52,12 @@ func (w *inlineWriter) text(text, after string) {
 			} else {
 				w.out.WriteString("\\\n")
 			}
-			lineStart = true
+			atLineStart = true
 			continue
-		case lineStart && c == ' ' && w.where == inParagraph, c == ' ' && (next == '\n' || i > 0 && text[i-1] == '\n'):
+		case atLineStart && c == ' ' && w.where == inParagraph, c == ' ' && (next == '\n' || i > 0 && text[i-1] == '\n'):
 			w.out.WriteString("&#x20;")
 			continue
-		case c == '\t' && !lineStart && next != '\n' && w.where == inParagraph:
+		case c == '\t' && !atLineStart && next != '\n' && w.where == inParagraph:
 			w.out.WriteByte(c)
 		case c < ' ' || c == 0x7f, c == '\\' && (next == '\n' || i+1 == len(text)):
 			// Goldmark misses the break in three backslashes at the end of a line.
@@ -66,20 +66,20 @@ func (w *inlineWriter) text(text, after string) {
 			w.out.WriteByte(c)
 		case w.out.Len() == 0 && w.where == inParagraph && beginsModule(text[i:], after):
 			fmt.Fprintf(&w.out, "&#%d;", c)
-		case w.special(text, i, next, lineStart):
+		case w.special(text, i, next, atLineStart):
 			w.out.WriteByte('\\')
 			w.out.WriteByte(c)
-		case lineStart && isDigit(c):
+		case atLineStart && isDigit(c):
 			i += w.number(text[i:]) - 1
 		default:
 			w.out.WriteByte(c)
 		}
-		lineStart = false
+		atLineStart = false
 	}
 }
 
 // special reports whether the character would be read as syntax.
-func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bool {
+func (w *inlineWriter) special(text string, i int, next byte, atLineStart bool) bool {
 	switch text[i] {
 	case '`', '*', '[', ']', '~':
 		return true
@@ -90,20 +90,20 @@ func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bo
 	case '<':
 		return isLetter(next) || next == '/' || next == '!' || next == '?' || next == 0
 	case '>', '#', '+', '-', '=':
-		return lineStart
+		return atLineStart
 	case '|':
-		return lineStart || w.where == inCell || w.where == inTitle
+		return atLineStart || w.where == inCell || w.where == inTitle
 	case '!':
 		return next == '['
 	case '{':
 		return next == '%' || strings.HasPrefix(text[i:], commentOpens) ||
-			(lineStart || i == 0 || w.where == inHeading) && beginsAttributes(text[i:])
+			(atLineStart || i == 0 || w.where == inHeading) && beginsAttributes(text[i:])
 	case '$':
 		return next == '$'
 	case '&':
 		return next == 0 || entity.MatchString(text[i:])
 	case ':':
-		return lineStart || isShortcode(text, i) || i == 0 && w.afterReference()
+		return atLineStart || isShortcode(text, i) || i == 0 && w.afterReference()
 	case '"':
 		return w.where == inTitle
 	}

@@ -146,7 +146,7 @@ func readTag(z *xhtml.Tokenizer) (*element, bool) {
 var valued = regexp.MustCompile(`=\s*(?:""|'')`)
 
 // bareAttributes reports whether the attributes of a tag without a value have no equals sign either.
-func bareAttributes(tag string) bool { return !valued.MatchString(tag) }
+func bareAttributes(source string) bool { return !valued.MatchString(source) }
 
 // blank reports whether an element is white space or a comment.
 func (e *element) blank() bool {
@@ -188,8 +188,8 @@ func readLength(text string) (any, bool) {
 	if err != nil || formatNumber(value) != digits {
 		return nil, false
 	}
-	if unit := text[len(digits):]; unit != "" {
-		return map[string]any{"unit": unit, "value": value}, true
+	if suffix := text[len(digits):]; suffix != "" {
+		return map[string]any{"unit": suffix, "value": value}, true
 	}
 	return value, true
 }
@@ -201,9 +201,9 @@ func lengthText(value any) string {
 		return formatNumber(value)
 	case map[string]any:
 		number, ok := value["value"].(float64)
-		unit, _ := value["unit"].(string)
-		if text := formatNumber(number) + unit; ok {
-			if _, ok := readLength(text); ok && unit != "" {
+		suffix, _ := value["unit"].(string)
+		if text := formatNumber(number) + suffix; ok {
+			if _, ok := readLength(text); ok && suffix != "" {
 				return text
 			}
 		}

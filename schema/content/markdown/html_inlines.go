@@ -85,15 +85,15 @@ func (h *htmlWriter) turnTo(s style) {
 	if s.marks&content.Code != 0 {
 		want = append(want, layer{html: "code"})
 	}
-	same := 0
-	for same < len(want) && same < len(h.open) && want[same] == h.open[same] {
-		same++
+	common := 0
+	for common < len(want) && common < len(h.open) && want[common] == h.open[common] {
+		common++
 	}
-	for i := len(h.open) - 1; i >= same; i-- {
+	for i := len(h.open) - 1; i >= common; i-- {
 		h.out.WriteString(h.open[i].htmlClose())
 	}
-	h.open = h.open[:same]
-	for _, l := range want[same:] {
+	h.open = h.open[:common]
+	for _, l := range want[common:] {
 		h.out.WriteString(l.htmlOpen())
 		h.open = append(h.open, l)
 	}

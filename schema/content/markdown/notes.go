@@ -75,7 +75,7 @@ func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 			r.inNote = true
 			body := r.blocks(r.state.notes[label])
 			r.inNote = false
-			n = rawBlock(definition(label, (writer{}).blocks(body)))
+			n = rawBlock(footnote(label, (writer{}).blocks(body)))
 		}
 		if len(n.Nodes) > 0 {
 			n.Nodes = filled(r.settleNotes(n.Nodes))
@@ -90,8 +90,8 @@ func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 	return settled
 }
 
-// definition writes a footnote.
-func definition(label, body string) string {
+// footnote writes a footnote's definition.
+func footnote(label, body string) string {
 	return strings.TrimRight("[^"+label+"]: "+strings.TrimPrefix(indented(body, "    "), "    "), " ")
 }
 
@@ -161,7 +161,7 @@ func (l *noteList) label(n *schema.Node) string {
 func (l *noteList) definitions() string {
 	parts := make([]string, len(l.labels))
 	for i, label := range l.labels {
-		parts[i] = definition(label, l.bodies[i])
+		parts[i] = footnote(label, l.bodies[i])
 	}
 	return paragraphs(parts...)
 }

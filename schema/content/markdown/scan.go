@@ -28,12 +28,12 @@ func linesOf(n ast.Node, source []byte) string {
 func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
 // advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
-func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
+func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {
 		newline = 1
 	}
-	reader.Advance(segment.Len() - newline)
+	block.Advance(segment.Len() - newline)
 }
 
 // restOfBlock returns what comes next in a block, of several lines, up to a length.
@@ -80,8 +80,8 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func inWord(text string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+1:])
-	word := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	return word(before) && word(after)
+	isWord := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	return isWord(before) && isWord(after)
 }
 
 var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)

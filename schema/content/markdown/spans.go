@@ -34,7 +34,7 @@ func spanOf(n *schema.Node, where place) string {
 		return imageSpan(n.Data, where)
 	case "button":
 		if action := schema.Data(stringMap(n.Data["action"])); action != nil && n.Data["ref"] == nil {
-			return actionButton(n, action)
+			return actionButtonSpan(n, action)
 		}
 		attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}, {name: "class", value: "button " + content.Member(n.Data, "kind")}}
 		return openTag("a", attrs.set("data-icon", content.Member(n.Data, "icon"))) + htmlCode(content.Member(n.Data, "label")) + "</a>"
@@ -49,8 +49,8 @@ func spanOf(n *schema.Node, where place) string {
 	return ""
 }
 
-// actionButton writes a button that does something on the site.
-func actionButton(n *schema.Node, action schema.Data) string {
+// actionButtonSpan writes a button that does something on the site.
+func actionButtonSpan(n *schema.Node, action schema.Data) string {
 	attrs := attributes{
 		{name: "type", value: "button"},
 		{name: "class", value: "button " + content.Member(n.Data, "kind")},

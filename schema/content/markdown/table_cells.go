@@ -27,13 +27,13 @@ var columnKinds = map[string]columnKind{
 	"select":      {readSelectCell, writeSelectCell},
 }
 
-func cellText(td *element) (string, bool) {
+func textOfCell(td *element) (string, bool) {
 	text, ok := td.plain()
 	return strings.TrimSpace(text), ok
 }
 
 func readNumberCell(_ *reader, _ map[string]any, td *element) (any, bool) {
-	text, ok := cellText(td)
+	text, ok := textOfCell(td)
 	if text == "" {
 		return nil, ok
 	}
@@ -42,7 +42,7 @@ func readNumberCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 }
 
 func readCheckCell(_ *reader, _ map[string]any, td *element) (any, bool) {
-	text, ok := cellText(td)
+	text, ok := textOfCell(td)
 	if text == "" {
 		return nil, ok
 	}

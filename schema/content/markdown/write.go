@@ -20,13 +20,13 @@ func Write(d schema.Document) string {
 	return text
 }
 
-// markers has a row per kind of list: alternating markers separate a list from a similar one directly before it.
-var markers = map[string][2]string{
+// listMarkers has a row per kind of list: alternating markers separate a list from a similar one directly before it.
+var listMarkers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
 
-// divider matches a line of three or more of the same marker and nothing else.
-var divider = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
+// dividerLine matches a line of three or more of the same marker and nothing else.
+var dividerLine = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
 
 func (w writer) blocks(nodes []schema.Node) string {
 	return w.between(nodes, 0, len(nodes), pairKept(nodes))
@@ -45,12 +45,12 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 			} else {
 				text = w.block(n)
 			}
-		} else if pair, isList := markers[n.Type]; isList {
+		} else if pair, isList := listMarkers[n.Type]; isList {
 			marker = pair[0]
 			if previous == marker {
 				marker = pair[1]
 			}
-			if text = w.list(n, marker); divider.MatchString(text) {
+			if text = w.list(n, marker); dividerLine.MatchString(text) {
 				marker = "+" // Nested empty lists would be read as a divider.
 				text = w.list(n, marker)
 			}
