@@ -83,7 +83,7 @@ func (headingIDParser) Parse(parent ast.Node, block text.Reader, _ parser.Contex
 // memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
 const memberLevel = "level"
 
-// headingNode makes a heading. The grammar has three levels: deeper ones keep theirs beside it.
+// headingNode makes a heading. The grammar has three levels: deeper ones keep their level in data.
 func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
 	if level > 3 {
@@ -96,7 +96,8 @@ func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 }
 
 func headingLevel(n *schema.Node) int {
-	if level, ok := n.Data[memberLevel].(float64); ok && n.Type == "heading-3" && (level == 4 || level == 5 || level == 6) {
+	if level, ok := n.Data[memberLevel].(float64); ok && n.Type == "heading-3" &&
+		(level == 4 || level == 5 || level == 6) {
 		return int(level)
 	}
 	return int(n.Type[len("heading-")] - '0')

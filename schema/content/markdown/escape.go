@@ -54,7 +54,8 @@ func (w *inlineWriter) text(text, after string) {
 			}
 			atLineStart = true
 			continue
-		case atLineStart && c == ' ' && w.where == inParagraph, c == ' ' && (next == '\n' || i > 0 && text[i-1] == '\n'):
+		case atLineStart && c == ' ' && w.where == inParagraph,
+			c == ' ' && (next == '\n' || i > 0 && text[i-1] == '\n'):
 			w.out.WriteString("&#x20;")
 			continue
 		case c == '\t' && !atLineStart && next != '\n' && w.where == inParagraph:

@@ -28,7 +28,9 @@ func (w writer) images(n *schema.Node) string {
 
 func layoutAttributes(n *schema.Node) attributes {
 	attrs := attributes(nil).set("align", content.Member(n.Data, "align"))
-	for _, row := range []struct{ name, member string }{{"data-full-width", "fullWidth"}, {"data-with-frame", "withFrame"}} {
+	for _, row := range []struct{ name, member string }{
+		{"data-full-width", "fullWidth"}, {"data-with-frame", "withFrame"},
+	} {
 		if value, ok := n.Data[row.member].(bool); ok {
 			attrs = attrs.set(row.name, strconv.FormatBool(value))
 		}
@@ -83,7 +85,8 @@ func (r *reader) figures(e *element) ([]schema.Node, bool) {
 	data, list := schema.Data{}, []*element{e}
 	if e.name == "div" {
 		var ok bool
-		if list, ok = e.elements(); !ok || len(list) == 0 || !e.attrs.only("align", "data-full-width", "data-with-frame") {
+		if list, ok = e.elements(); !ok || len(list) == 0 ||
+			!e.attrs.only("align", "data-full-width", "data-with-frame") {
 			return nil, false
 		}
 		for _, row := range []struct{ name, member string }{

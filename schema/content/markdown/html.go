@@ -13,7 +13,7 @@ import (
 // maxElements bounds the nesting of HTML elements. Anything deeper is kept as text.
 const maxElements = 24
 
-// maxAttributes bounds the attributes of a tag or an element. One with more is kept.
+// maxAttributes bounds the attributes of a tag or an element. A tag with more is kept.
 const maxAttributes = 32
 
 // element is a part of HTML that was read. Text has no name.

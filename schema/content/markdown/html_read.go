@@ -50,7 +50,7 @@ func (r *reader) topHTML(nodes []*element) ([]schema.Node, bool) {
 	return blocks, true
 }
 
-// topReaders has a row for each element that a document can have as a block. flowReaders has those of cells.
+// topReaders has a row for each element that a document can have as a block. flowReaders has a row for each in a cell.
 var topReaders, flowReaders map[string]func(r *reader, e *element) ([]schema.Node, bool)
 
 // htmlInlines reads the content of an element that holds no blocks.
@@ -170,7 +170,8 @@ func (r *reader) htmlList(e *element) ([]schema.Node, bool) {
 		n = schema.Node{Type: "list-ordered", Data: schema.Data{}}
 		if start, given := e.attrs.get("start"); given {
 			number, err := strconv.Atoi(start)
-			if n.Data["start"] = float64(number); err != nil || strconv.Itoa(number) != start || number == 1 || number < 0 || number > content.MaxListNumber {
+			if n.Data["start"] = float64(number); err != nil || strconv.Itoa(number) != start ||
+				number == 1 || number < 0 || number > content.MaxListNumber {
 				return nil, false
 			}
 		}

@@ -41,13 +41,15 @@ func imageData(attrs attributes) (schema.Data, bool) {
 // pictureData reads the content of <picture>.
 func pictureData(nodes []*element) (schema.Data, bool) {
 	list, ok := onlyElements(nodes)
-	if !ok || len(list) != 2 || list[0].name != "source" || list[1].name != "img" || !list[0].attrs.only("srcset", "media") {
+	if !ok || len(list) != 2 || list[0].name != "source" || list[1].name != "img" ||
+		!list[0].attrs.only("srcset", "media") {
 		return nil, false
 	}
 	data, ok := imageData(list[1].attrs)
 	dark, _ := list[0].attrs.get("srcset")
 	ref, darkOK := content.Ref(dark)
-	if media, _ := list[0].attrs.get("media"); !ok || !darkOK || dark == "" || media != darkMedia || ref["kind"] != "url" && ref["kind"] != "file" {
+	if media, _ := list[0].attrs.get("media"); !ok || !darkOK || dark == "" || media != darkMedia ||
+		ref["kind"] != "url" && ref["kind"] != "file" {
 		return nil, false
 	}
 	data["refDark"] = ref
@@ -116,7 +118,8 @@ func captionOf(n *schema.Node) string {
 	return caption
 }
 
-// imagesOrParagraph makes a block of images of a paragraph that has nothing else. Images with a size are a part of the text.
+// imagesOrParagraph makes a block of images of a paragraph that has nothing else. Images with a size are a part of the
+// text.
 func imagesOrParagraph(inlines []schema.Node) schema.Node {
 	var images []schema.Node
 	for _, inline := range inlines {

@@ -110,10 +110,11 @@ func lasts(l layer, rest [][]layer) int {
 	return len(rest)
 }
 
-// code writes a span of code. In a cell, a pipe ends the span unless it is escaped, and an escaped one cannot be told from one
-// after a backslash.
+// code writes a span of code. In a cell, a pipe ends the span unless it is escaped, and an escaped one cannot be told
+// from one after a backslash.
 func (w *inlineWriter) code(text string) {
-	if strings.TrimSpace(text) == "" && strings.Trim(text, " ") != "" || w.where == inCell && strings.Contains(text, `\|`) {
+	if strings.TrimSpace(text) == "" && strings.Trim(text, " ") != "" ||
+		w.where == inCell && strings.Contains(text, `\|`) {
 		w.out.WriteString("<code>" + htmlCode(text) + "</code>")
 		return
 	}

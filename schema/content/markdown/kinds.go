@@ -56,14 +56,13 @@ func init() {
 	flowReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
 		"p": (*reader).alignedParagraph, "ul": (*reader).htmlList, "ol": (*reader).htmlList, "pre": (*reader).pre,
 		"figure": (*reader).figures, "div": (*reader).figures, "blockquote": (*reader).htmlQuote,
-		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading, "h4": (*reader).htmlHeading,
-		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
+		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading,
+		"h4": (*reader).htmlHeading, "h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
 	}
 	topReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
 		"p": (*reader).topParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
 		"table": (*reader).htmlTable, "img": (*reader).imageBlock, "hr": (*reader).rule,
 		"h1": (*reader).htmlHeading, "h2": (*reader).htmlHeading, "h3": (*reader).htmlHeading,
-		"h4": (*reader).htmlHeading,
-		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
+		"h4": (*reader).htmlHeading, "h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
 	}
 }

@@ -14,7 +14,7 @@ import (
 // The members of data that hold what GitBook's tags have and the grammar does not.
 const (
 	memberAttributes = "attributes" // attributes that the row of the tag does not have
-	memberTagName    = "tag"        // the name of the tag, if it is not the one that is written for the type
+	memberTagName    = "tag"        // the name of the tag, if the type is written with another
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
 	memberLabel      = "label"      // Markdown: the text of the link to the target, if it is not the usual one

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Words without a link before
-// the reference are not known to belong to it, and the annotation has none.
+// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Words without a link
+// before the reference are not known to belong to it, and the annotation has none.
 
 // note reads the content of a footnote.
 func (r *reader) note(label string) ([]schema.Node, bool) {
@@ -145,7 +145,9 @@ func (l *noteList) label(n *schema.Node) string {
 	if i := slices.Index(l.labels, wanted); i >= 0 && l.bodies[i] == body {
 		return wanted
 	}
-	if !noteRef.MatchString("[^"+wanted+"]") || noteRef.FindString("[^"+wanted+"]") != "[^"+wanted+"]" || l.taken[wanted] || slices.Contains(l.labels, wanted) {
+	if !noteRef.MatchString("[^"+wanted+"]") ||
+		noteRef.FindString("[^"+wanted+"]") != "[^"+wanted+"]" || l.taken[wanted] ||
+		slices.Contains(l.labels, wanted) {
 		for number := 1; ; number++ {
 			wanted = strconv.Itoa(number)
 			if _, taken := l.taken[wanted]; !taken && !slices.Contains(l.labels, wanted) {

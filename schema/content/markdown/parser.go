@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// markdownParser reads CommonMark and GFM with GitBook's tags. It takes time proportional to the text: TestMarkdownCost has
-// the difficult texts.
+// markdownParser reads CommonMark and GFM with GitBook's tags. It takes time proportional to the text: TestMarkdownCost
+// has the difficult texts.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
@@ -93,7 +93,8 @@ func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCh
 
 func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
-	if len(line) < 3 || !strings.ContainsRune(" xX", rune(line[1])) || line[2] != ']' || len(line) > 3 && !util.IsSpace(line[3]) {
+	if len(line) < 3 || !strings.ContainsRune(" xX", rune(line[1])) || line[2] != ']' ||
+		len(line) > 3 && !util.IsSpace(line[3]) {
 		return nil
 	}
 	return p.InlineParser.Parse(parent, block, pc)

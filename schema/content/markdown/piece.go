@@ -17,7 +17,7 @@ type piece struct {
 	span string // of a node: how it is written
 }
 
-// delimited are the marks that Markdown writes with delimiters, which cannot stand beside white space.
+// delimited are the marks that Markdown writes with delimiters, which cannot stand next to white space.
 const delimited = content.Bold | content.Italic | content.Strike
 
 // blank reports whether a piece is white space that shows none of its marks.
@@ -27,8 +27,8 @@ func (p *piece) blank() bool {
 
 func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
 
-// settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white space,
-// and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
+// settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white
+// space, and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
 func settle(pieces []piece) []piece {
 	pieces = splitSpaces(pieces)
 	carryMarks(pieces)
@@ -84,8 +84,8 @@ func splitSpaces(pieces []piece) []piece {
 	return split
 }
 
-// carryMarks gives units the style that goes on over them: links have the marks of their text, and others those that both
-// neighbours have, and their color and tags if they are the same.
+// carryMarks gives units the style that goes on over them: links have the marks of their text. Other units
+// have the marks that both neighbours have, and their color and tags if they are the same.
 func carryMarks(pieces []piece) {
 	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
 	before := make([]style, len(pieces))
@@ -245,7 +245,8 @@ func (b *inlineBuilder) shownNothing() bool {
 func (b *inlineBuilder) inlines() []schema.Node {
 	nodes := []schema.Node{}
 	pieces := settle(b.pieces)
-	if slices.ContainsFunc(pieces, piece.isEmoji) { // Without a mark between them an emoji could not be written beside a word.
+	// Without a mark between them an emoji could not be written next to a word.
+	if slices.ContainsFunc(pieces, piece.isEmoji) {
 		pieces = settle(loneEmojis(pieces))
 	}
 	for _, p := range pieces {

@@ -140,7 +140,8 @@ func shownAs(n *schema.Node) []schema.Node {
 	case "math":
 		b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Member(n.Data, "formula")}})
 	case "content-ref":
-		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(content.Label(n))}})
+		label := []schema.Node{schema.Text(content.Label(n))}
+		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: label})
 	case "code":
 		for i := range n.Nodes {
 			if i > 0 {

@@ -13,8 +13,8 @@ import (
 // ErrTooLarge means that the document would have more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
 
-// Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: fit says what becomes of a
-// block that the grammar does not allow in its place, or not at all. It has no keys.
+// Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: fit says what becomes
+// of a block that the grammar does not allow in its place, or not at all. It has no keys.
 func Read(markdown string) (schema.Document, error) {
 	r := newReader(markdown)
 	nodes := r.ideal()
@@ -58,7 +58,7 @@ func (r *reader) heading(n ast.Node) []schema.Node {
 	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.anchor)}
 }
 
-// paragraph reads a paragraph. One of images only becomes a block of images.
+// paragraph reads a paragraph. A paragraph of images only becomes a block of images.
 func (r *reader) paragraph(n ast.Node) []schema.Node {
 	var b inlineBuilder
 	r.inline(&b, n)

@@ -197,8 +197,8 @@ func (r *reader) noteReference(b *inlineBuilder, n *noteReference) {
 	r.annotate(b, nil, n)
 }
 
-// annotate adds an annotation: of the link's text, if there is a link. References in notes and in links stay as they are,
-// and so do those that would repeat long notes too often.
+// annotate adds an annotation: of the link's text, if there is a link. References in notes and in links stay as they
+// are, and so do references that would repeat long notes too often.
 func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	body, ok := r.note(n.label)
 	words := []schema.Node{}

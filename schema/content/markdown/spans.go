@@ -36,15 +36,20 @@ func spanOf(n *schema.Node, where place) string {
 		if action := schema.Data(stringMap(n.Data["action"])); action != nil && n.Data["ref"] == nil {
 			return actionButtonSpan(n, action)
 		}
-		attrs := attributes{{name: "href", value: content.Link(n.Data["ref"])}, {name: "class", value: "button " + content.Member(n.Data, "kind")}}
-		return openTag("a", attrs.set("data-icon", content.Member(n.Data, "icon"))) + htmlCode(content.Member(n.Data, "label")) + "</a>"
+		attrs := attributes{
+			{name: "href", value: content.Link(n.Data["ref"])},
+			{name: "class", value: "button " + content.Member(n.Data, "kind")},
+		}
+		return openTag("a", attrs.set("data-icon", content.Member(n.Data, "icon"))) +
+			htmlCode(content.Member(n.Data, "label")) + "</a>"
 	case "mention":
 		link := content.Link(n.Data["ref"])
 		label, given := n.Data["label"].(string)
 		if !given {
 			label = refLabel(n.Data["ref"])
 		}
-		return openTag("a", attributes{{name: "data-mention", flag: true}, {name: "href", value: link}}) + htmlCode(label) + "</a>"
+		return openTag("a", attributes{{name: "data-mention", flag: true}, {name: "href", value: link}}) +
+			htmlCode(label) + "</a>"
 	}
 	return ""
 }
@@ -124,12 +129,15 @@ func onlyMembers(data schema.Data, names ...string) bool {
 
 // imageHTML writes an image as an element.
 func imageHTML(data schema.Data) string {
-	attrs := attributes{{name: "src", value: content.Link(data["ref"])}, {name: "alt", value: content.Member(data, "alt")}}
+	attrs := attributes{
+		{name: "src", value: content.Link(data["ref"])}, {name: "alt", value: content.Member(data, "alt")},
+	}
 	attrs = attrs.set("width", lengthText(data["width"])).set("height", lengthText(data["height"]))
 	attrs = attrs.set("data-size", content.Member(data, "size")).set("title", content.Member(data, "caption"))
 	img := openTag("img", append(attrs, otherAttributes(stringMap(data[memberAttributes]), attrs)...))
 	if dark := content.Link(data["refDark"]); dark != "" {
-		return "<picture>" + openTag("source", attributes{{name: "srcset", value: dark}, {name: "media", value: darkMedia}}) + img + "</picture>"
+		source := attributes{{name: "srcset", value: dark}, {name: "media", value: darkMedia}}
+		return "<picture>" + openTag("source", source) + img + "</picture>"
 	}
 	return img
 }

@@ -156,14 +156,16 @@ func markColor(css string) (string, bool) {
 
 // elementMarks has a row for each element that is a mark.
 var elementMarks = map[string]content.Marks{
-	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike, "s": content.Strike,
-	"strike": content.Strike, "code": content.Code, "kbd": content.Keyboard, "sup": content.Superscript, "sub": content.Subscript,
+	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike,
+	"s": content.Strike, "strike": content.Strike, "code": content.Code, "kbd": content.Keyboard,
+	"sup": content.Superscript, "sub": content.Subscript,
 }
 
-// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without them.
+// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without
+// them.
 var unmarked = []string{
-	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b", "em", "i", "del",
-	"s", "kbd", "sup", "sub",
+	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b",
+	"em", "i", "del", "s", "kbd", "sup", "sub",
 }
 
 // plainTag reports whether a tag is the opening tag of an element without a mark.
@@ -171,7 +173,10 @@ func plainTag(tag string) bool {
 	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
 }
 
-var wholeTag = regexp.MustCompile(`^<[A-Za-z]+(?: +[A-Za-z_:][\w:.-]*(?: *= *(?:[^"'=<>` + "`" + `\x00-\x20]+|'[^'<>\x00-\x1f]*'|"[^"<>\x00-\x1f]*"))?)* *>$`)
+var wholeTag = regexp.MustCompile(
+	`^<[A-Za-z]+(?: +[A-Za-z_:][\w:.-]*(?: *= *` +
+		`(?:[^"'=<>` + "`" + `\x00-\x20]+|'[^'<>\x00-\x1f]*'|"[^"<>\x00-\x1f]*"))?)* *>$`,
+)
 
 func (l layer) htmlOpen() string {
 	if l.html != "" {

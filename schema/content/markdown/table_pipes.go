@@ -58,7 +58,8 @@ func (w writer) table(n *schema.Node) string {
 	titles, rule := make([]string, len(v.columns)), make([]string, len(v.columns))
 	for i, column := range v.columns {
 		titles[i] = w.inline(column.title, inCell)
-		rule[i] = cmp.Or(map[string]string{"center": ":---:", "right": "---:"}[content.Member(column.about, "textAlignment")], "---")
+		aligned := map[string]string{"center": ":---:", "right": "---:"}
+		rule[i] = cmp.Or(aligned[content.Member(column.about, "textAlignment")], "---")
 	}
 	lines := []string{tableRow(titles), tableRow(rule)}
 	for _, cells := range v.rows {

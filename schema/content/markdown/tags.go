@@ -351,4 +351,6 @@ func (row *tagRow) attributes(n *schema.Node) attributes {
 }
 
 // partKinds has the kinds that are no more than the parts of one other kind.
-var partKinds = map[string]string{"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update"}
+var partKinds = map[string]string{
+	"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update",
+}

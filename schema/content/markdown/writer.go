@@ -12,8 +12,8 @@ import (
 type writer struct {
 	parent string // the kind of the block around
 	inItem bool   // a divider of hyphens would be read as part of a list
-	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags or HTML
-	// can begin.
+	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags
+	// or HTML can begin.
 	inLabel, boxed bool
 	notes          *noteList
 }
@@ -43,8 +43,9 @@ var blockWriters map[string]func(w writer, n *schema.Node) string
 type noteList struct {
 	echo           bool // annotations keep the labels that they were read with
 	labels, bodies []string
-	// taken has the labels in Markdown that is written as it is: true for those in blocks, which may be another document's. A reference
-	// within a line is kept as it is only if it has a definition, which is the note of that label.
+	// taken has the labels in Markdown that is written as it is: true for those in blocks, which may be another
+	// document's. A reference within a line is kept as it is only if it has a definition, which is the note of
+	// that label.
 	taken map[string]bool
 }
 
