@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes while objects are added and deleted
@@ -29,7 +30,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			return apitest.Created(t, m.Organization.ID, err)
 		}, "/v1/orgs/"},
 		"sites": {"/v1/orgs/" + h.Ours.Organization.ID + "/sites", func() string {
-			s, err := h.Store.CreateSite(t.Context(), store.NewSite{
+			s, err := h.Store.Sites.Create(t.Context(), sites.NewSite{
 				OrganizationID: h.Ours.Organization.ID, Type: "basic", Title: "Site", Visibility: "public",
 			})
 			return apitest.Created(t, s.Site.ID, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -265,7 +266,9 @@ func TestDeleteOrganization(t *testing.T) {
 	h.Want(200, "PATCH", org, admin, map[string]any{
 		"hostname": "doomed", "emailDomains": []string{"doomed.example"}, "defaultContent": map[string]any{"type": "site", "site": tenant.Site.ID},
 	})
-	if err := h.Store.ProveDomain(t.Context(), tenant.Organization.ID, "doomed.example", store.ProvedByOperator); err != nil {
+	if err := h.Store.ProveDomain(
+		t.Context(), tenant.Organization.ID, "doomed.example", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.Want(200, "POST", "/v1/integrations/doomed", admin, apitest.PublishBody(tenant.Organization.ID))

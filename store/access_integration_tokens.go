@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 const (
@@ -86,11 +87,11 @@ func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space str
 }
 
 // SiteOfInstallation reads a site that an installation is for.
-func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (SiteRow, error) {
+func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (sites.Row, error) {
 	row, err := s.db.Queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization, SiteID: site,
 	})
-	return SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, postgres.Interpret(err, "site")
+	return sites.Row{Site: row.Site, SiteSpaces: row.SiteSpaces}, postgres.Interpret(err, "site")
 }
 
 // OrganizationOfInstallation reads the organization of an installation.

@@ -51,7 +51,7 @@ func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string,
 		}
 		params.Kind, params.UserID = string(schema.TokenUser), &user.ID
 	case token.SiteID != "" && token.User == "" && !token.FrontEnd:
-		site, err := s.SiteByID(ctx, token.SiteID)
+		site, err := s.Sites.ByID(ctx, token.SiteID)
 		if err != nil {
 			return "", Token{}, err
 		}

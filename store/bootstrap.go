@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // bootstrapLock is the key of the advisory lock under which the first user is made.
@@ -29,7 +30,7 @@ type Bootstrapped struct {
 	Token        string
 	User         User
 	Organization Organization
-	Site         Site
+	Site         sites.Site
 }
 
 // Bootstrap makes the first user, the admin of the first organization, with the requested token. It
@@ -85,7 +86,7 @@ func bootstrap(ctx context.Context, q *db.Queries, want Bootstrap) (Bootstrapped
 	if want.SiteTitle == "" {
 		return made, nil
 	}
-	site, err := insertSite(ctx, q, NewSite{
+	site, err := sites.Insert(ctx, q, sites.NewSite{
 		OrganizationID: made.Organization.ID, Type: "basic", Title: want.SiteTitle, Visibility: "public",
 	})
 	made.Site = site.Site

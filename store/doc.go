@@ -11,5 +11,6 @@
 //	audit       the audit log: its tables, triggers and lists
 //	hooks       webhooks, their deliveries, changes for front ends
 //	issues      conversations, their issues and clusters
+//	sites       sites, their structure, looks and readers, erasures of visitors
 //	storetest   databases for tests
 package store

@@ -36,7 +36,7 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 	st := storetest.Open(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
 	ctx, org, admin := t.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID
-	viewer := store.Viewer{UserID: admin, Role: schema.RoleAdmin}
+	viewer := postgres.Viewer{UserID: admin, Role: schema.RoleAdmin}
 	collection, err := st.CreateCollection(ctx, store.NewCollection{OrganizationID: org, Title: "Guides"})
 	if err != nil {
 		t.Fatal(err)

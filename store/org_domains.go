@@ -2,24 +2,12 @@ package store
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
-)
-
-// domainKeyName may change: domains that are not proved yet get another record then.
-const domainKeyName = "domain-verification"
-
-// How a domain can be proved to be an organization's.
-const (
-	ProvedByDNS      = "dns"
-	ProvedByOperator = "operator"
 )
 
 // EmailDomain is a domain whose people may join an organization, once it is proved to be the organization's.
@@ -35,7 +23,7 @@ type EmailDomain struct {
 
 // EmailDomains gives the domains that an organization names, each once.
 func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]EmailDomain, error) {
-	key, err := s.db.Key(ctx, domainKeyName)
+	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {
 		return nil, err
 	}
@@ -54,19 +42,12 @@ func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]
 	names = postgres.Distinct(names)
 	domains := make([]EmailDomain, len(names))
 	for i, name := range names {
-		domains[i] = EmailDomain{Domain: name, Token: domainToken(key, organization.ID, name)}
+		domains[i] = EmailDomain{Domain: name, Token: postgres.DomainToken(key, organization.ID, name)}
 		if proof, ok := proved[name]; ok {
 			domains[i].ProvedAt, domains[i].ProvedBy = &proof.ProvedAt, proof.ProvedBy
 		}
 	}
 	return domains, nil
-}
-
-// domainToken is made of the organization as well: nobody can use the record that another organization published.
-func domainToken(key []byte, organizationID, domain string) string {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(organizationID + "\x00" + domain)) // A hash never fails to take bytes.
-	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
 // ProveDomain opens an organization to the people of a domain that it names.

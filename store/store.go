@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // Config says how the store treats invites and versions.
@@ -33,19 +34,18 @@ type Store struct {
 	Audit  *audit.Log
 	Hooks  *hooks.Store
 	Issues *issues.Store
+	Sites  *sites.Store
 
 	db     *postgres.DB
 	config Config
-	// trees and refs belong to the revisions, and sites are the published sites, that were read last.
-	trees *kept[treeKey, *keptTree]
-	refs  *kept[treeKey, *keptRefs]
-	sites *kept[string, *keptSite]
+	// trees and refs belong to the revisions that were read last.
+	trees *postgres.Cache[treeKey, *keptTree]
+	refs  *postgres.Cache[treeKey, *keptRefs]
 }
 
 // The rows as Postgres holds them. What a caller may do with one is up to package api.
 type (
 	Organization = db.Organization
-	Site         = db.Site
 	Space        = db.Space
 	Token        = db.Token
 	User         = db.User
@@ -58,10 +58,10 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), db: db, config: cfg,
-		trees: newKept[treeKey, *keptTree](keptPages),
-		refs:  newKept[treeKey, *keptRefs](keptFileRefs),
-		sites: newKept[string, *keptSite](keptParts),
+		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), Sites: sites.New(db),
+		db: db, config: cfg,
+		trees: postgres.NewCache[treeKey, *keptTree](keptPages),
+		refs:  postgres.NewCache[treeKey, *keptRefs](keptFileRefs),
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -86,7 +87,7 @@ func TestBootstrapRace(t *testing.T) {
 	if err != nil || principal.UserID != made[0].User.ID || principal.Kind != schema.TokenUser {
 		t.Errorf("%+v %v", principal, err)
 	}
-	access, err := st.Site(t.Context(), principal.UserID, made[0].Organization.ID, made[0].Site.ID)
+	access, err := st.Sites.Site(t.Context(), principal.UserID, made[0].Organization.ID, made[0].Site.ID)
 	if err != nil || access.Role != schema.RoleAdmin || access.Site.Title != "Docs" {
 		t.Errorf("%+v %v", access, err)
 	}
@@ -279,14 +280,14 @@ func TestSiteIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
-	_, err := st.CreateSite(t.Context(), store.NewSite{
+	_, err := st.Sites.Create(t.Context(), sites.NewSite{
 		OrganizationID: ours.Organization.ID, Type: "basic", Title: "x", Visibility: "public",
 		Spaces: []string{ours.Space.ID, theirs.Space.ID},
 	})
 	if e := schema.AsError(err); err == nil || e.Code != schema.CodeBadRequest || e.Details[0].Field != "spaces[1]" {
 		t.Errorf("got %v", err)
 	}
-	page, err := st.ListSites(t.Context(), ours.Organization.ID, store.SiteFilter{}, "", 10)
+	page, err := st.Sites.List(t.Context(), ours.Organization.ID, sites.Filter{}, "", 10)
 	if err != nil || page.Total != 1 {
 		t.Errorf("%+v %v", page, err)
 	}

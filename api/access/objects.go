@@ -101,7 +101,7 @@ func findSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	if !ok || !ok2 {
 		return schema.NotFound("site")
 	}
-	found, err := g.store.Site(ctx, c.Principal.UserID, organization, site)
+	found, err := g.store.Sites.Site(ctx, c.Principal.UserID, organization, site)
 	if err != nil {
 		return err
 	}

@@ -584,7 +584,7 @@ func TestGitIncludes(t *testing.T) {
 		}
 		return string(a.Body)
 	}
-	if _, err := b.Store.PublishSite(t.Context(), b.Ours.Site.ID, true); err != nil {
+	if _, err := b.Store.Sites.Publish(t.Context(), b.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	admin := b.Ours.Tokens[schema.RoleAdmin]

@@ -91,7 +91,7 @@ func (s *Sweep) steps() []sweepStep {
 		{"Git credentials", whole(st.ForgetGitCredentials)},
 		{"Git packs", whole(s.Packs)},
 		{"the Git cache", whole(s.gitCache)},
-		{"event keys", st.DeleteOldEventKeys},
+		{"event keys", st.Sites.DeleteOldEventKeys},
 		{"PDFs", st.DeleteOldPDFs},
 		{"changes for front ends", st.Hooks.DeleteOldFrontEndChanges},
 		{"events of webhooks", st.Hooks.DeleteOldWebhookEvents},

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -180,7 +181,9 @@ func TestEmailDomains(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	h.WantError(h.Do("POST", s.Org+"/email-domains/elsewhere.example/prove", s.Token, nil), 404)
-	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "elsewhere.example", store.ProvedByOperator); !schema.IsCode(err, schema.CodeNotFound) {
+	if err := h.Store.ProveDomain(
+		t.Context(), h.Ours.Organization.ID, "elsewhere.example", postgres.ProvedByOperator,
+	); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
 	// Changing other settings keeps the proof; naming the domain again does not restore a lost one. Members stay.
@@ -191,7 +194,9 @@ func TestEmailDomains(t *testing.T) {
 	join(404)
 	h.Want(200, "GET", s.Org+"/members/"+member, s.Token, nil)
 	// The operator can vouch for the domain instead.
-	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "EXAMPLE.com", store.ProvedByOperator); err != nil {
+	if err := h.Store.ProveDomain(
+		t.Context(), h.Ours.Organization.ID, "EXAMPLE.com", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	join(204)

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // emailDomains are the operations on the domains whose users may join an organization.
@@ -58,7 +59,7 @@ func (h *emailDomains) prove(ctx context.Context, c *access.Caller, r *proveDoma
 	if err := dnsproof.Find(ctx, h.resolver, domainRecord(domain)); err != nil {
 		return schema.EmailDomain{}, err
 	}
-	if err := h.store.ProveDomain(ctx, organization.ID, name, store.ProvedByDNS); err != nil {
+	if err := h.store.ProveDomain(ctx, organization.ID, name, postgres.ProvedByDNS); err != nil {
 		return schema.EmailDomain{}, err
 	}
 	domain, err = h.find(ctx, organization, name)

@@ -160,7 +160,7 @@ func (h *invites) resource(ctx context.Context, c *access.Caller, row store.Link
 		return invite, nil
 	}
 	invite.Role, invite.Level = nil, invite.Role
-	var held store.ContentAccess
+	var held postgres.ContentAccess
 	if row.SpaceID != nil {
 		space, err := h.store.Space(ctx, c.Principal.UserID, *row.SpaceID)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -113,7 +113,9 @@ func TestJoinByDomain(t *testing.T) {
 	h.Want(404, "POST", "/v1/orgs/nowhere/join", token, nil)
 	h.Want(200, "PATCH", org, admin, `{"emailDomains":["Example.COM"],"defaultRole":"comment"}`)
 	h.Want(404, "POST", org+"/join", token, nil)
-	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "example.com", store.ProvedByOperator); err != nil {
+	if err := h.Store.ProveDomain(
+		t.Context(), h.Ours.Organization.ID, "example.com", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.Want(204, "POST", org+"/join", token, nil)

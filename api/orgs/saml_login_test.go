@@ -24,6 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // tokenOf takes the token out of the page that ends a login.
@@ -43,7 +44,7 @@ func ownDomain(h *apitest.Harness, domain string) {
 	if _, err := h.Store.UpdateOrganization(h.T.Context(), organization, store.OrganizationChange{EmailDomains: []string{domain}}); err != nil {
 		h.T.Fatal(err)
 	}
-	if err := h.Store.ProveDomain(h.T.Context(), organization, domain, store.ProvedByOperator); err != nil {
+	if err := h.Store.ProveDomain(h.T.Context(), organization, domain, postgres.ProvedByOperator); err != nil {
 		h.T.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // InviteLifetime is how long invites are good for in tests.
@@ -142,7 +143,7 @@ func Token(t testing.TB, st *store.Store, token store.NewToken) string {
 // Tenant is an organization with a member of every role, a site with its key, and a space.
 type Tenant struct {
 	Organization store.Organization
-	Site         store.Site
+	Site         sites.Site
 	Space        store.Space
 	// Tokens are by role; the guest's is under the empty role.
 	Tokens  map[schema.Role]string
@@ -177,7 +178,7 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := st.CreateSite(t.Context(), store.NewSite{
+	site, err := st.Sites.Create(t.Context(), sites.NewSite{
 		OrganizationID: tenant.Organization.ID, Type: "basic", Title: "Docs", Visibility: "public", Spaces: []string{tenant.Space.ID},
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import "github.com/octavo-docs/octavo/schema"
 
@@ -14,7 +14,8 @@ type ContentAccess struct {
 	Reader bool
 }
 
-func contentAccess(role *string, level string, grantRank int32) ContentAccess {
+// AccessOf makes a ContentAccess of the columns of a row.
+func AccessOf(role *string, level string, grantRank int32) ContentAccess {
 	return ContentAccess{
 		Role: schema.RoleFromNullable(role), Level: schema.Level(level), Grant: schema.RoleOfRank(int(grantRank)),
 	}

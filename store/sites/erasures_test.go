@@ -1,4 +1,4 @@
-package store_test
+package sites_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -33,13 +33,13 @@ func TestRetentionDays(t *testing.T) {
 		if len(days) > 0 {
 			n = &days[0]
 		}
-		if err := st.SetRetention(ctx, "a", n); err != nil {
+		if err := st.Sites.SetRetention(ctx, "a", n); err != nil {
 			t.Fatal(err)
 		}
 	}
 	begin := func(days int) []schema.Expiry {
 		t.Helper()
-		list, err := st.BeginRetention(ctx, 100)
+		list, err := st.Sites.BeginRetention(ctx, 100)
 		if err != nil || len(list) != 1 || int(list[0].Days) != days ||
 			!list[0].Before.Equal(today.Add(-time.Duration(days)*24*time.Hour)) {
 			t.Fatalf("with %d days: %+v, %v", days, list, err)
@@ -48,10 +48,10 @@ func TestRetentionDays(t *testing.T) {
 	}
 	carryOut := func(days int) time.Time {
 		t.Helper()
-		if err := st.CarriedOut(ctx, begin(days)); err != nil {
+		if err := st.Sites.CarriedOut(ctx, begin(days)); err != nil {
 			t.Fatal(err)
 		}
-		if due, err := st.RetentionDue(ctx); due || err != nil {
+		if due, err := st.Sites.RetentionDue(ctx); due || err != nil {
 			t.Fatalf("due when it was carried out: %v, %v", due, err)
 		}
 		return time.Now()
@@ -59,7 +59,7 @@ func TestRetentionDays(t *testing.T) {
 	// expired compares Expiries with days and the times until which they were carried out.
 	expired := func(what string, want map[int]time.Time) {
 		t.Helper()
-		list, err := st.Expiries(ctx)
+		list, err := st.Sites.Expiries(ctx)
 		if err != nil || len(list) != len(want) {
 			t.Fatalf("%s: %+v, %v", what, list, err)
 		}
@@ -80,7 +80,7 @@ func TestRetentionDays(t *testing.T) {
 	longer := carryOut(250)
 	expired("longer", map[int]time.Time{100: first, 250: longer})
 	set()
-	if list, err := st.BeginRetention(ctx, 100); err != nil || len(list) != 0 {
+	if list, err := st.Sites.BeginRetention(ctx, 100); err != nil || len(list) != 0 {
 		t.Errorf("for ever: %+v, %v", list, err)
 	}
 	expired("for ever", map[int]time.Time{100: first, 250: longer})
@@ -98,10 +98,10 @@ func TestBeginErasuresFails(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st := storetest.Open(t, url)
-	if b, err := st.BeginErasures(t.Context(), 100); err != nil || b.Version != 0 {
+	if b, err := st.Sites.BeginErasures(t.Context(), 100); err != nil || b.Version != 0 {
 		t.Fatalf("nobody waits: %+v, %v", b, err)
 	}
-	if _, err := st.AskErasure(t.Context(), "a", 1, time.Now(), time.Hour); err != nil {
+	if _, err := st.Sites.AskErasure(t.Context(), "a", 1, time.Now(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := storetest.Connect(t, url).Begin(t.Context())
@@ -115,7 +115,7 @@ func TestBeginErasuresFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := st.BeginErasures(ctx, 100)
+		_, err := st.Sites.BeginErasures(ctx, 100)
 		ended <- err
 	}()
 	eventually.True(t, "a session to wait for the row", func() (waits bool) {
@@ -138,7 +138,7 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	if _, err := conn.Exec(t.Context(),
 		"insert into erasures (site_id, visitor, erased_until) select 'a', generate_series(1, $1), "+
-			"now()", store.MaxErasures); err != nil {
+			"now()", sites.MaxErasures); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, done_at, erased_until) values
@@ -157,7 +157,7 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 		{"a new one", "a", 0, true},
 		{"one of another site", "b", 0, false},
 	} {
-		_, err := st.AskErasure(t.Context(), c.site, c.visitor, time.Now(), time.Hour)
+		_, err := st.Sites.AskErasure(t.Context(), c.site, c.visitor, time.Now(), time.Hour)
 		if e := schema.AsError(err); c.refused != (err != nil) || err != nil && e.Code != schema.CodeTooManyRequests {
 			t.Errorf("%s: %v", c.what, err)
 		}

@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -31,11 +31,11 @@ func (w *structure) mayClaim(hostname *string) error {
 // HostnameToken is what a TXT record must hold to prove a site's claim to a name. It is made of the site: nobody can use the record
 // that another one published.
 func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (string, error) {
-	key, err := s.db.Key(ctx, domainKeyName)
+	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {
 		return "", err
 	}
-	return domainToken(key, "site/"+siteID, hostname), nil
+	return postgres.DomainToken(key, "site/"+siteID, hostname), nil
 }
 
 // ProveHostname makes a name lead to the site that claims it. The first site to prove a name has it.

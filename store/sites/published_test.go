@@ -1,4 +1,4 @@
-package store_test
+package sites_test
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -36,23 +37,25 @@ func TestPublishedSitesAreNeverOutOfDate(t *testing.T) {
 		}
 	}
 	var section string
-	refs := []store.PublishedRef{{Site: site}, {Site: site, ShareKey: "key"}, {Site: site, ShareLink: "link"}, {Hostname: "docs.example.com"}}
+	refs := []sites.PublishedRef{
+		{Site: site}, {Site: site, ShareKey: "key"}, {Site: site, ShareLink: "link"}, {Hostname: "docs.example.com"},
+	}
 	for _, change := range []struct {
 		name string
 		run  func() error
 	}{
 		{"nothing", func() error { return nil }},
-		{"add a site space", func() error { _, err := st.AddSiteSpace(ctx, site, spaces[0], nil); return err }},
+		{"add a site space", func() error { _, err := st.Sites.AddSiteSpace(ctx, site, spaces[0], nil); return err }},
 		{"add a section", func() error {
-			row, err := st.AddSection(ctx, site, store.NewSection{SpaceID: spaces[1]})
+			row, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: spaces[1]})
 			section = row.Section.ID
 			return err
 		}},
-		{"add a site space to a section", func() error { _, err := st.AddSiteSpace(ctx, site, spaces[2], &section); return err }},
+		{"add a site space to a section", func() error { _, err := st.Sites.AddSiteSpace(ctx, site, spaces[2], &section); return err }},
 		{"publish", sql(`update sites set published = not published where id = $1`)},
 		{"claim a hostname", sql(`update sites set hostname = 'docs.example.com' where id = $1`)},
 		{"prove it", func() error {
-			_, err := st.ProveHostname(ctx, site, "docs.example.com", store.ProvedByOperator)
+			_, err := st.Sites.ProveHostname(ctx, site, "docs.example.com", postgres.ProvedByOperator)
 			return err
 		}},
 		{"name a site space", sql(`update site_spaces set path = 'p' || id where site_id = $1`)},
@@ -73,8 +76,8 @@ func TestPublishedSitesAreNeverOutOfDate(t *testing.T) {
 		}
 		fresh := storetest.Open(t, url)
 		for _, ref := range refs {
-			got, gotErr := st.PublishedSite(ctx, ref)
-			want, wantErr := fresh.PublishedSite(ctx, ref)
+			got, gotErr := st.Sites.Published(ctx, ref)
+			want, wantErr := fresh.Sites.Published(ctx, ref)
 			if schema.AsError(gotErr) != schema.AsError(wantErr) && gotErr.Error() != wantErr.Error() {
 				t.Fatalf("%s: %+v gives %v, want %v", change.name, ref, gotErr, wantErr)
 			}

@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -17,16 +17,16 @@ import (
 // `after`.
 func (s *Store) ListSectionGroups(
 	ctx context.Context, siteID, after string, size int,
-) (postgres.Page[SiteSectionGroup], error) {
+) (postgres.Page[SectionGroup], error) {
 	total, err := s.db.Queries.CountSectionGroups(ctx, siteID)
 	if err != nil {
-		return postgres.Page[SiteSectionGroup]{}, postgres.Interpret(err, "site section groups")
+		return postgres.Page[SectionGroup]{}, postgres.Interpret(err, "site section groups")
 	}
 	rows, err := s.db.Queries.ListSectionGroups(ctx, db.ListSectionGroupsParams{
 		SiteID: siteID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return postgres.Page[SiteSectionGroup]{}, postgres.Interpret(err, "site section groups")
+		return postgres.Page[SectionGroup]{}, postgres.Interpret(err, "site section groups")
 	}
 	return postgres.PageOf(rows, size, total), nil
 }
@@ -40,8 +40,8 @@ type NewSectionGroup struct {
 }
 
 // AddSectionGroup adds a group at the end of a site or of another group, and moves sections into it.
-func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSectionGroup) (SiteSectionGroup, error) {
-	var added SiteSectionGroup
+func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSectionGroup) (SectionGroup, error) {
+	var added SectionGroup
 	err := s.arrange(ctx, siteID, func(w *structure) (err error) {
 		if group.Parent != nil {
 			if _, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: *group.Parent}); err != nil {

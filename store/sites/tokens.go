@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SiteTokenKey gives the 32-byte key of this name that signs site tokens. It is made once; every node gets the same one.
-func (s *Store) SiteTokenKey(ctx context.Context, name string) ([]byte, error) {
+// TokenKey gives the 32-byte key of this name that signs site tokens. It is made once; every node gets the same one.
+func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	place, fresh := "site-token-key/"+name, make([]byte, 32)
 	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
 	sealed, err := s.db.Seal(ctx, place, fresh)
@@ -28,8 +28,8 @@ func (s *Store) SiteTokenKey(ctx context.Context, name string) ([]byte, error) {
 	return s.db.Unseal(ctx, place, sealed)
 }
 
-// EndSiteTokens ends every site token: those made from now on have another key. Nodes that know the old one use it for as long
-// as they remember it, see api/access.SiteTokens.
-func (s *Store) EndSiteTokens(ctx context.Context) error {
+// EndTokens ends every site token: those made from now on have another key. Nodes that know the old one use it for as
+// long as they remember it, see api/access.SiteTokens.
+func (s *Store) EndTokens(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.DeleteSiteTokenKeys(ctx), "site token keys")
 }

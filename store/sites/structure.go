@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 
 // The rows of a site's structure.
 type (
-	SiteSection      = db.SiteSection
-	SiteSectionGroup = db.SiteSectionGroup
-	SiteSpace        = db.SiteSpace
+	Section      = db.SiteSection
+	SectionGroup = db.SiteSectionGroup
+	SiteSpace    = db.SiteSpace
 )
 
 // maxGroupDepth is how deep section groups may be nested: ranks grow with the depth, and they are indexed.
@@ -88,16 +88,16 @@ func pathsOf(rows []SiteSpace) map[string]bool {
 	return taken
 }
 
-// SiteStructure is the whole structure of a site, in order.
-type SiteStructure struct {
-	Groups   []SiteSectionGroup
-	Sections []SiteSection
+// Structure is the whole structure of a site, in order.
+type Structure struct {
+	Groups   []SectionGroup
+	Sections []Section
 	Spaces   []SiteSpaceRow
 }
 
-// SiteStructure reads the whole structure of a site in one snapshot.
-func (s *Store) SiteStructure(ctx context.Context, siteID string) (SiteStructure, error) {
-	var all SiteStructure
+// Structure reads the whole structure of a site in one snapshot.
+func (s *Store) Structure(ctx context.Context, siteID string) (Structure, error) {
+	var all Structure
 	err := pgx.BeginTxFunc(ctx, s.db.Pool, pgx.TxOptions{
 		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
 	}, func(tx pgx.Tx) (err error) {

@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -21,13 +21,15 @@ func (s *Store) SiteSpace(ctx context.Context, siteID, id string) (SiteSpaceRow,
 }
 
 // AccessToSiteSpaces gives what decides about the viewer's access to the spaces of a site, by space.
-func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID string) (map[string]ContentAccess, error) {
+func (s *Store) AccessToSiteSpaces(
+	ctx context.Context, viewer postgres.Viewer, siteID string,
+) (map[string]postgres.ContentAccess, error) {
 	rows, err := s.db.Queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{
 		UserID: viewer.UserID, SiteID: siteID,
 	})
-	access := make(map[string]ContentAccess, len(rows))
+	access := make(map[string]postgres.ContentAccess, len(rows))
 	for _, row := range rows {
-		access[row.ID] = contentAccess(viewer.Role.Nullable(), row.Level, row.GrantRank)
+		access[row.ID] = postgres.AccessOf(viewer.Role.Nullable(), row.Level, row.GrantRank)
 	}
 	return access, postgres.Interpret(err, "site spaces")
 }
@@ -58,12 +60,12 @@ func (s *Store) ListSiteSpaces(
 func (s *Store) AddSiteSpace(ctx context.Context, siteID, spaceID string, sectionID *string) (SiteSpaceRow, error) {
 	var added SiteSpaceRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
-		var section *SiteSection
+		var section *Section
 		var err error
 		if sectionID == nil {
 			section, err = w.defaultSection()
 		} else {
-			var named SiteSection
+			var named Section
 			named, err = w.section("sectionId", *sectionID)
 			section = &named
 		}
@@ -88,7 +90,7 @@ func (s *Store) AddSiteSpace(ctx context.Context, siteID, spaceID string, sectio
 	return added, err
 }
 
-func idOf(section *SiteSection) *string {
+func idOf(section *Section) *string {
 	if section == nil {
 		return nil
 	}
@@ -96,7 +98,7 @@ func idOf(section *SiteSection) *string {
 }
 
 // attach adds spaces at the end of a section, or of the root for nil. The first one there becomes the default.
-func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ...Space) ([]SiteSpaceRow, error) {
+func (w *structure) attach(section *Section, siblings []SiteSpace, spaces ...db.Space) ([]SiteSpaceRow, error) {
 	there, paths := map[string]bool{}, pathsOf(siblings)
 	for _, other := range siblings {
 		there[other.SpaceID] = true
@@ -106,7 +108,7 @@ func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ..
 		return nil, err
 	}
 	insert := db.InsertSiteSpacesParams{SiteID: w.site.ID, SectionID: idOf(section), Positions: positions}
-	added := make(map[string]Space, len(spaces))
+	added := make(map[string]db.Space, len(spaces))
 	for _, space := range spaces {
 		if there[space.ID] {
 			return nil, schema.Conflict("spaceId names a space that is already there")
@@ -195,23 +197,25 @@ func (w *structure) view(id string) (SiteSpaceRow, error) {
 }
 
 // space reads a space of the site's organization that a member of a request names, and keeps it there.
-func (w *structure) space(field, id string) (Space, error) {
+func (w *structure) space(field, id string) (db.Space, error) {
 	spaces, err := w.spaces(func(int) string { return field }, id)
 	if err != nil {
-		return Space{}, err
+		return db.Space{}, err
 	}
 	return spaces[0], nil
 }
 
 // spaces reads spaces of the site's organization that members of a request name, and keeps them there.
-func (w *structure) spaces(field func(i int) string, ids ...string) ([]Space, error) {
+func (w *structure) spaces(field func(i int) string, ids ...string) ([]db.Space, error) {
 	rows, err := w.q.SpacesForSite(w.ctx, ids)
 	if err != nil {
 		return nil, postgres.Interpret(err, "space")
 	}
-	spaces := make([]Space, len(ids))
+	spaces := make([]db.Space, len(ids))
 	for i, id := range ids {
-		at, found := slices.BinarySearchFunc(rows, id, func(row Space, id string) int { return strings.Compare(row.ID, id) })
+		at, found := slices.BinarySearchFunc(
+			rows, id, func(row db.Space, id string) int { return strings.Compare(row.ID, id) },
+		)
 		if !found || rows[at].OrganizationID != w.site.OrganizationID {
 			return nil, schema.Invalid(field(i), "names no space of this organization")
 		}

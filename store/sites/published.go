@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 // SectionDefault true.
 type PublishedPart = db.PublishedPartsRow
 
-// PublishedSite is a site with its site spaces, in the order of its structure. Whether it is published, and to whom, is for
+// Published is a site with its site spaces, in the order of its structure. Whether it is published, and to whom, is for
 // the caller to decide. Callers share the parts: nobody changes them.
-type PublishedSite struct {
+type Published struct {
 	Site Site
 	// ShareLink and ShareKey are the id and the key of the active share link that was asked for; empty if there is none.
 	ShareLink, ShareKey string
@@ -24,7 +24,7 @@ type PublishedSite struct {
 }
 
 // Row is the site as resources of sites show it.
-func (p *PublishedSite) Row() SiteRow { return SiteRow{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
+func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
 // PublishedRef names a site by its id, or by a host name in lower case that it has proved. It may name one of the site's share links,
 // by its id or by its key.
@@ -40,26 +40,27 @@ type keptSite struct {
 	parts   []PublishedPart
 }
 
-func (k *keptSite) size() int { return 1 + len(k.parts) }
+func (k *keptSite) Size() int { return 1 + len(k.parts) }
 
-// PublishedSite reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that has changed.
-func (s *Store) PublishedSite(ctx context.Context, ref PublishedRef) (PublishedSite, error) {
+// Published reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that
+// has changed.
+func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, error) {
 	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
 		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
 		ShareLink: postgres.UnlessEmpty(ref.ShareLink), ShareKey: postgres.UnlessEmpty(ref.ShareKey),
 	})
 	if err != nil {
-		return PublishedSite{}, postgres.Interpret(err, "site")
+		return Published{}, postgres.Interpret(err, "site")
 	}
-	k, ok := s.sites.get(now.ID)
+	k, ok := s.published.Get(now.ID)
 	if !ok || k.version != now.Version {
 		// What is read now may be newer than the version. Then the next reader finds another version, and reads it again.
 		if k, err = s.readPublished(ctx, now.ID, now.Version); err != nil {
-			return PublishedSite{}, err
+			return Published{}, err
 		}
-		s.sites.keep(now.ID, k)
+		s.published.Keep(now.ID, k)
 	}
-	return PublishedSite{
+	return Published{
 		Site: k.site, ShareLink: schema.Or(now.ShareLink, ""), ShareKey: schema.Or(now.ShareKey, ""), Redirects: now.HasRedirects, Parts: k.parts,
 	}, nil
 }
@@ -81,12 +82,6 @@ type SpacePlace struct {
 	Part     PublishedPart
 }
 
-// PlacedSpace is a space with its place; the place is nil if no published site has the space.
-type PlacedSpace struct {
-	SpaceAccess
-	Place *SpacePlace
-}
-
 // PlacesOfSpaces finds where readers find spaces, with one statement for all. Of several published sites it is the one that is open
 // to most. Spaces that no published site has are not in the map.
 func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*SpacePlace, error) {
@@ -102,24 +97,4 @@ func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*
 		}}
 	}
 	return places, postgres.Interpret(err, "sites")
-}
-
-// PlaceSpace adds its place to a space.
-func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace, error) {
-	placed, err := s.place(ctx, []SpaceAccess{space})
-	return placed[0], err
-}
-
-// place adds their places to spaces.
-func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
-	ids := make([]string, len(spaces))
-	for i, space := range spaces {
-		ids[i] = space.Space.ID
-	}
-	places, err := s.PlacesOfSpaces(ctx, ids...)
-	placed := make([]PlacedSpace, len(spaces))
-	for i, space := range spaces {
-		placed[i] = PlacedSpace{space, places[space.Space.ID]}
-	}
-	return placed, err
 }

@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// MoveSiteItem moves a site space, a section or a section group next to others, into their parent. Without a position the item goes
-// to the end: a site space to the end of its section, a section or a group to the end of the site.
-func (s *Store) MoveSiteItem(
+// MoveItem moves a site space, a section or a section group next to others, into their parent. Without a position the
+// item goes to the end: a site space to the end of its section, a section or a group to the end of the site.
+func (s *Store) MoveItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
 	return s.arrange(ctx, siteID, func(w *structure) error { return w.move(item, position) })

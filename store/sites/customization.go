@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SiteCustomization reads the settings of a site; unset members are absent.
-func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Customization, error) {
+// Customization reads the settings of a site; unset members are absent.
+func (s *Store) Customization(ctx context.Context, siteID string) (schema.Customization, error) {
 	return siteCustomization(ctx, s.db.Queries, siteID)
 }
 
@@ -27,10 +27,10 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schem
 	return postgres.FromJSON[schema.Customization](stored)
 }
 
-// SetSiteCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
+// SetCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
 // settings hold no nulls. The lock of the site makes concurrent requests compare themselves with what is stored, one
 // after the other.
-func (s *Store) SetSiteCustomization(
+func (s *Store) SetCustomization(
 	ctx context.Context, siteID string, settings schema.Customization,
 ) (schema.Customization, error) {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -52,8 +52,8 @@ func (s *Store) SetSiteCustomization(
 	return settings, err
 }
 
-// SiteCustomizations reads what a site sets, and what each of its site spaces overrides, by their ids.
-func (s *Store) SiteCustomizations(
+// Customizations reads what a site sets, and what each of its site spaces overrides, by their ids.
+func (s *Store) Customizations(
 	ctx context.Context, siteID string,
 ) (settings schema.Customization, overrides map[string]schema.Customization, err error) {
 	rows, err := s.db.Queries.CustomizationsOfSite(ctx, siteID)
@@ -95,8 +95,8 @@ func siteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and gives the site's settings with the new
-// overrides. Concurrent patches are applied one after the other, so none is lost.
+// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and gives the site's settings with
+// the new overrides. Concurrent patches are applied one after the other, so none is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
 ) (settings, overrides schema.Customization, err error) {
@@ -116,7 +116,9 @@ func (s *Store) OverrideSiteSpaceCustomization(
 		if err != nil {
 			return err
 		}
-		err = q.SaveSiteSpaceCustomization(ctx, db.SaveSiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, Overrides: stored})
+		err = q.SaveSiteSpaceCustomization(ctx, db.SaveSiteSpaceCustomizationParams{
+			SiteSpaceID: siteSpaceID, Overrides: stored,
+		})
 		return postgres.Interpret(err, "site space")
 	})
 	return settings, overrides, err

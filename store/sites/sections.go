@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -14,21 +14,21 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SiteSectionRow is a section with its site spaces in order.
-type SiteSectionRow struct {
-	Section SiteSection
+// SectionRow is a section with its site spaces in order.
+type SectionRow struct {
+	Section Section
 	Spaces  []SiteSpaceRow
 }
 
 // Section reads a section of a site.
-func (s *Store) Section(ctx context.Context, siteID, id string) (SiteSectionRow, error) {
+func (s *Store) Section(ctx context.Context, siteID, id string) (SectionRow, error) {
 	row, err := s.db.Queries.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
 	if err != nil {
-		return SiteSectionRow{}, postgres.Interpret(err, "site section")
+		return SectionRow{}, postgres.Interpret(err, "site section")
 	}
-	rows, err := withSpaces(ctx, s.db.Queries, []SiteSection{row})
+	rows, err := withSpaces(ctx, s.db.Queries, []Section{row})
 	if err != nil {
-		return SiteSectionRow{}, err
+		return SectionRow{}, err
 	}
 	return rows[0], nil
 }
@@ -36,28 +36,28 @@ func (s *Store) Section(ctx context.Context, siteID, id string) (SiteSectionRow,
 // ListSections lists a site's sections, those in groups too, in the order of its structure, after the rank `after`.
 func (s *Store) ListSections(
 	ctx context.Context, siteID, after string, size int,
-) (postgres.Page[SiteSectionRow], error) {
+) (postgres.Page[SectionRow], error) {
 	total, err := s.db.Queries.CountSections(ctx, siteID)
 	if err != nil {
-		return postgres.Page[SiteSectionRow]{}, postgres.Interpret(err, "site sections")
+		return postgres.Page[SectionRow]{}, postgres.Interpret(err, "site sections")
 	}
 	rows, err := s.db.Queries.ListSections(ctx, db.ListSectionsParams{
 		SiteID: siteID, After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return postgres.Page[SiteSectionRow]{}, postgres.Interpret(err, "site sections")
+		return postgres.Page[SectionRow]{}, postgres.Interpret(err, "site sections")
 	}
 	page := postgres.PageOf(rows, size, total)
 	sections, err := withSpaces(ctx, s.db.Queries, page.Rows)
 	if err != nil {
-		return postgres.Page[SiteSectionRow]{}, err
+		return postgres.Page[SectionRow]{}, err
 	}
-	return postgres.Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
+	return postgres.Page[SectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
 }
 
 // withSpaces reads the site spaces of sections at once.
-func withSpaces(ctx context.Context, q *db.Queries, sections []SiteSection) ([]SiteSectionRow, error) {
-	rows := make([]SiteSectionRow, len(sections))
+func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]SectionRow, error) {
+	rows := make([]SectionRow, len(sections))
 	ids, index := make([]string, len(sections)), map[string]int{}
 	for i, section := range sections {
 		rows[i].Section, ids[i], index[section.ID] = section, section.ID, i
@@ -83,8 +83,8 @@ type NewSection struct {
 // AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces at the root or
 // in sections, never both: when the first section is added, those at the root move into a section before it, which becomes the
 // site's default and keeps its home page. If the space is itself the home page, its section takes all of them.
-func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SiteSectionRow, error) {
-	var added SiteSectionRow
+func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SectionRow, error) {
+	var added SectionRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
 		space, err := w.space("spaceId", section.SpaceID)
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 }
 
 // sectionTitle follows the contract, which wants section titles longer than the shortest title of a space.
-func sectionTitle(title *string, space Space) string {
+func sectionTitle(title *string, space db.Space) string {
 	switch {
 	case title != nil:
 		return *title
@@ -121,18 +121,18 @@ func sectionTitle(title *string, space Space) string {
 	return strings.TrimSpace("Section " + space.Title)
 }
 
-func (w *structure) insertSection(title string, icon *string) (SiteSection, error) {
+func (w *structure) insertSection(title string, icon *string) (Section, error) {
 	siblings, err := w.sectionSiblings(nil)
 	if err != nil {
-		return SiteSection{}, err
+		return Section{}, err
 	}
 	position, err := siblings.MakePlace(w.ctx, w.q, len(siblings))
 	if err != nil {
-		return SiteSection{}, err
+		return Section{}, err
 	}
 	paths, err := w.q.SectionPaths(w.ctx, w.site.ID)
 	if err != nil {
-		return SiteSection{}, postgres.Interpret(err, "site sections")
+		return Section{}, postgres.Interpret(err, "site sections")
 	}
 	taken := map[string]bool{}
 	for _, path := range paths {
@@ -158,18 +158,18 @@ func (w *structure) sectionTheRoot(home SiteSpace) error {
 	return w.takeRoot(row)
 }
 
-func (w *structure) takeRoot(section SiteSection) error {
+func (w *structure) takeRoot(section Section) error {
 	err := w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &section.ID})
 	return postgres.Interpret(err, "site spaces")
 }
 
 // fillSection gives a new section its site space: the space's own if it was at the root until now, otherwise a new one. The home page
 // of a root brings everything there with it.
-func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) (SiteSectionRow, error) {
+func (w *structure) fillSection(section Section, space db.Space, root []SiteSpace) (SectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
 		rows, err := w.attach(&section, nil, space)
-		return SiteSectionRow{Section: section, Spaces: rows}, err
+		return SectionRow{Section: section, Spaces: rows}, err
 	}
 	var err error
 	if section.IsDefault {
@@ -178,11 +178,11 @@ func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpa
 		err = w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
 	}
 	if err != nil {
-		return SiteSectionRow{}, err
+		return SectionRow{}, err
 	}
 	// The site spaces are listed by their ranks.
 	if err := w.rank(); err != nil {
-		return SiteSectionRow{}, err
+		return SectionRow{}, err
 	}
 	return w.withSpaces(section)
 }
@@ -198,8 +198,8 @@ type SectionChange struct {
 }
 
 // UpdateSection changes a section.
-func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change SectionChange) (SiteSectionRow, error) {
-	var changed SiteSectionRow
+func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change SectionChange) (SectionRow, error) {
+	var changed SectionRow
 	err := s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
 		if err != nil {
@@ -263,7 +263,7 @@ func (w *structure) defaultTo(field, id string, section *string, problem string)
 }
 
 // defaultSection is nil in a site without sections.
-func (w *structure) defaultSection() (*SiteSection, error) {
+func (w *structure) defaultSection() (*Section, error) {
 	row, err := w.q.DefaultSection(w.ctx, w.site.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // The site has no sections.
@@ -272,18 +272,18 @@ func (w *structure) defaultSection() (*SiteSection, error) {
 }
 
 // section reads a section that a field of the request names.
-func (w *structure) section(field, id string) (SiteSection, error) {
+func (w *structure) section(field, id string) (Section, error) {
 	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
 	if err != nil {
-		return SiteSection{}, notInSite(err, field, "names no section of this site")
+		return Section{}, notInSite(err, field, "names no section of this site")
 	}
 	return row, nil
 }
 
-func (w *structure) withSpaces(section SiteSection) (SiteSectionRow, error) {
-	rows, err := withSpaces(w.ctx, w.q, []SiteSection{section})
+func (w *structure) withSpaces(section Section) (SectionRow, error) {
+	rows, err := withSpaces(w.ctx, w.q, []Section{section})
 	if err != nil {
-		return SiteSectionRow{}, err
+		return SectionRow{}, err
 	}
 	return rows[0], nil
 }

@@ -1,4 +1,4 @@
-package store
+package sites
 
 import (
 	"context"
@@ -11,15 +11,18 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SiteRow is a site with the number of spaces attached to it.
-type SiteRow struct {
+// Site is a site as Postgres holds it.
+type Site = db.Site
+
+// Row is a site with the number of spaces attached to it.
+type Row struct {
 	Site       Site
 	SiteSpaces int64
 }
 
-// SiteAccess is a site as a member of its organization sees it.
-type SiteAccess struct {
-	SiteRow
+// Access is a site as a member of its organization sees it.
+type Access struct {
+	Row
 	Role schema.Role
 }
 
@@ -32,11 +35,11 @@ type NewSite struct {
 	Spaces         []string
 }
 
-// CreateSite adds a site and attaches its spaces, all or nothing.
-func (s *Store) CreateSite(ctx context.Context, site NewSite) (SiteRow, error) {
-	var row SiteRow
+// Create adds a site and attaches its spaces, all or nothing.
+func (s *Store) Create(ctx context.Context, site NewSite) (Row, error) {
+	var row Row
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		if row, err = insertSite(ctx, q, site); err != nil {
+		if row, err = Insert(ctx, q, site); err != nil {
 			return err
 		}
 		return s.db.Within(ctx, q, postgres.QuotaSites, site.OrganizationID)
@@ -44,31 +47,32 @@ func (s *Store) CreateSite(ctx context.Context, site NewSite) (SiteRow, error) {
 	return row, err
 }
 
-func insertSite(ctx context.Context, q *db.Queries, site NewSite) (SiteRow, error) {
+func Insert(ctx context.Context, q *db.Queries, site NewSite) (Row, error) {
 	row, err := q.InsertSite(ctx, db.InsertSiteParams{
-		ID: schema.NewID(), OrganizationID: site.OrganizationID, Type: site.Type, Title: site.Title, Visibility: site.Visibility,
+		ID: schema.NewID(), OrganizationID: site.OrganizationID, Type: site.Type, Title: site.Title,
+		Visibility: site.Visibility,
 	})
 	if err != nil {
-		return SiteRow{}, postgres.Interpret(err, "site")
+		return Row{}, postgres.Interpret(err, "site")
 	}
 	// Nobody else can see the site yet, so it needs no lock.
 	w := &structure{ctx: ctx, q: q, site: row}
-	made := SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}
+	made := Row{Site: row, SiteSpaces: int64(len(site.Spaces))}
 	if len(site.Spaces) == 0 {
 		return made, nil
 	}
 	spaces, err := w.spaces(func(i int) string { return fmt.Sprintf("spaces[%d]", i) }, site.Spaces...)
 	if err != nil {
-		return SiteRow{}, err
+		return Row{}, err
 	}
 	if _, err := w.attach(nil, nil, spaces...); err != nil {
-		return SiteRow{}, err
+		return Row{}, err
 	}
 	return made, w.rank()
 }
 
-// SiteChange is what a request changes of a site; nil members stay as they are.
-type SiteChange struct {
+// Change is what a request changes of a site; nil members stay as they are.
+type Change struct {
 	Title              *string
 	Visibility         *string
 	Basename           *string
@@ -86,14 +90,14 @@ type SiteChange struct {
 }
 
 // stale reports whether somebody changed who reads the site since the change was judged.
-func (c SiteChange) stale(now Site) bool {
+func (c Change) stale(now Site) bool {
 	return c.Was != nil && (c.Visibility != nil && c.Was.Visibility != now.Visibility ||
 		c.AdaptiveContent != nil && schema.Or(c.Was.AdaptiveContent, false) != schema.Or(now.AdaptiveContent, false))
 }
 
-// UpdateSite changes a site. The default site space is that of the root, or of the section that is the default once the
+// Update changes a site. The default site space belongs to the root, or to the section that is the default once the
 // change is done.
-func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange) (Site, error) {
+func (s *Store) Update(ctx context.Context, siteID string, change Change) (Site, error) {
 	var row Site
 	err := s.inSite(ctx, siteID, func(w *structure) (err error) {
 		if change.stale(w.site) {
@@ -141,64 +145,66 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 	return w.defaultTo("defaultSiteSpace", siteSpace, &section.ID, "names no site space of the default section")
 }
 
-// PublishSite makes a site readable at its published address, or ends that.
-func (s *Store) PublishSite(ctx context.Context, siteID string, published bool) (Site, error) {
+// Publish makes a site readable at its published address, or ends that.
+func (s *Store) Publish(ctx context.Context, siteID string, published bool) (Site, error) {
 	row, err := s.db.Queries.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published})
 	return row, postgres.Interpret(err, "site")
 }
 
-// DeleteSite removes a site and its structure; its spaces stay.
-func (s *Store) DeleteSite(ctx context.Context, siteID string) error {
+// Delete removes a site and its structure; its spaces stay.
+func (s *Store) Delete(ctx context.Context, siteID string) error {
 	return postgres.Interpret(s.db.Queries.DeleteSite(ctx, siteID), "site")
 }
 
 // Site reads a site of an organization that the user is in; any other is not found.
-func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string) (SiteAccess, error) {
+func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string) (Access, error) {
 	row, err := s.db.Queries.SiteForUser(ctx, db.SiteForUserParams{
 		SiteID: siteID, OrganizationID: organizationID, UserID: userID,
 	})
 	if err != nil {
-		return SiteAccess{}, postgres.Interpret(err, "site")
+		return Access{}, postgres.Interpret(err, "site")
 	}
-	return SiteAccess{
-		SiteRow: SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, Role: schema.RoleFromNullable(row.Role),
+	return Access{
+		Row: Row{Site: row.Site, SiteSpaces: row.SiteSpaces}, Role: schema.RoleFromNullable(row.Role),
 	}, nil
 }
 
-// SiteByID reads a site for a caller whose right to it is already known, such as the site's own key.
-func (s *Store) SiteByID(ctx context.Context, siteID string) (Site, error) {
+// ByID reads a site for a caller whose right to it is already known, such as the site's own key.
+func (s *Store) ByID(ctx context.Context, siteID string) (Site, error) {
 	row, err := s.db.Queries.SiteByID(ctx, siteID)
 	return row, postgres.Interpret(err, "site")
 }
 
-// SiteFilter narrows a list of sites; nil members let everything through.
-type SiteFilter struct {
+// Filter narrows a list of sites; nil members let everything through.
+type Filter struct {
 	Space     *string
 	Title     *string
 	Published *bool
 	Types     []string
 }
 
-// ListSites lists an organization's sites in the order they were made, after the id `after`.
-func (s *Store) ListSites(
-	ctx context.Context, organizationID string, filter SiteFilter, after string, size int,
-) (postgres.Page[SiteRow], error) {
+// List lists an organization's sites in the order they were made, after the id `after`.
+func (s *Store) List(
+	ctx context.Context, organizationID string, filter Filter, after string, size int,
+) (postgres.Page[Row], error) {
 	total, err := s.db.Planned.CountSites(ctx, db.CountSitesParams{
-		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types, Space: filter.Space,
+		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types,
+		Space: filter.Space,
 	})
 	if err != nil {
-		return postgres.Page[SiteRow]{}, postgres.Interpret(err, "sites")
+		return postgres.Page[Row]{}, postgres.Interpret(err, "sites")
 	}
 	rows, err := s.db.Planned.ListSites(ctx, db.ListSitesParams{
-		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types, Space: filter.Space,
+		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types,
+		Space: filter.Space,
 		After: after, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
-		return postgres.Page[SiteRow]{}, postgres.Interpret(err, "sites")
+		return postgres.Page[Row]{}, postgres.Interpret(err, "sites")
 	}
-	sites := make([]SiteRow, len(rows))
+	sites := make([]Row, len(rows))
 	for i, row := range rows {
-		sites[i] = SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}
+		sites[i] = Row{Site: row.Site, SiteSpaces: row.SiteSpaces}
 	}
 	return postgres.PageOf(sites, size, total), nil
 }
