@@ -12,5 +12,6 @@
 //	hooks       webhooks, their deliveries, changes for front ends
 //	issues      conversations, their issues and clusters
 //	sites       sites, their structure, looks and readers, erasures of visitors
+//	apispecs    OpenAPI specifications and their versions
 //	storetest   databases for tests
 package store

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/apispecs"
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
@@ -35,6 +36,7 @@ type Store struct {
 	Hooks  *hooks.Store
 	Issues *issues.Store
 	Sites  *sites.Store
+	Specs  *apispecs.Store
 
 	db     *postgres.DB
 	config Config
@@ -59,7 +61,8 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 	}
 	return &Store{
 		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), Sites: sites.New(db),
-		db: db, config: cfg,
+		Specs: apispecs.New(db, cfg.OpenAPIVersions),
+		db:    db, config: cfg,
 		trees: postgres.NewCache[treeKey, *keptTree](keptPages),
 		refs:  postgres.NewCache[treeKey, *keptRefs](keptFileRefs),
 	}, nil

@@ -41,7 +41,7 @@ func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	specs.set("slow", server.URL+"/slow")
 	want := func(slug string, asked, versions int, state string) {
 		t.Helper()
-		spec, err := b.st.OpenAPISpec(t.Context(), specs.org, slug)
+		spec, err := b.st.Specs.Spec(t.Context(), specs.org, slug)
 		if err != nil {
 			t.Fatal(err)
 		}

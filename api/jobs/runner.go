@@ -214,7 +214,7 @@ func (r *Runner) tend(ctx context.Context) {
 			err = r.deps.Store.Hooks.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
 		}
 		if err == nil && r.deps.Specs != nil && r.deps.SpecsInterval > 0 {
-			err = r.deps.Store.AskForOpenAPIFetches(ctx)
+			err = r.deps.Store.Specs.AskForFetches(ctx)
 		}
 		if err == nil && r.deps.Webhooks != nil {
 			err = r.deps.Store.Hooks.AskForDeliveries(ctx)

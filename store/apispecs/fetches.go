@@ -1,4 +1,4 @@
-package store
+package apispecs
 
 import (
 	"context"
@@ -14,17 +14,19 @@ import (
 )
 
 const (
-	// specAskAgain is when a job is asked for again if nothing is heard of one. It is longer than a job takes.
-	specAskAgain = 30 * time.Minute
-	// specBatch bounds how many specifications one statement marks.
-	specBatch = 1000
+	// askAgain is when a job is asked for again if nothing is heard of one. It is longer than a job takes.
+	askAgain = 30 * time.Minute
+	// batchSize bounds how many specifications one statement marks.
+	batchSize = 1000
 )
 
-// AskForOpenAPIFetches asks for a job for each organization that has specifications whose time has come.
-func (s *Store) AskForOpenAPIFetches(ctx context.Context) error {
+// AskForFetches asks for a job for each organization that has specifications whose time has come.
+func (s *Store) AskForFetches(ctx context.Context) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		again := time.Now().Add(specAskAgain)
-		organizations, err := q.AskAboutOpenAPISpecs(ctx, db.AskAboutOpenAPISpecsParams{Size: specBatch, AskAgain: &again})
+		again := time.Now().Add(askAgain)
+		organizations, err := q.AskAboutOpenAPISpecs(ctx, db.AskAboutOpenAPISpecsParams{
+			Size: batchSize, AskAgain: &again,
+		})
 		if err != nil {
 			return postgres.Interpret(err, "OpenAPI specifications")
 		}
@@ -37,9 +39,11 @@ func (s *Store) AskForOpenAPIFetches(ctx context.Context) error {
 	})
 }
 
-// StartOpenAPIFetch gives the next specification of an organization that is to be fetched, but for those that the caller has begun
-// with. found is false if there is none.
-func (s *Store) StartOpenAPIFetch(ctx context.Context, organizationID string, begun []string) (spec OpenAPISpec, found bool, err error) {
+// StartFetch returns the next specification of an organization that is to be fetched, except the specifications that
+// the caller has begun with. found is false if there is none.
+func (s *Store) StartFetch(
+	ctx context.Context, organizationID string, begun []string,
+) (spec Spec, found bool, err error) {
 	if begun == nil {
 		begun = []string{}
 	}
@@ -52,8 +56,8 @@ func (s *Store) StartOpenAPIFetch(ctx context.Context, organizationID string, be
 	return spec, err == nil, postgres.Interpret(err, "OpenAPI specification")
 }
 
-// OpenAPIFetch is how the fetching of a specification ended.
-type OpenAPIFetch struct {
+// Fetch is how the fetching of a specification ended.
+type Fetch struct {
 	// Document is what was read; nil if that is as it was, or could not be read.
 	Document []byte
 	// Sources are the documents that were read; nil if they are as they were.
@@ -64,11 +68,13 @@ type OpenAPIFetch struct {
 	Next time.Time
 }
 
-// EndOpenAPIFetch stores how the fetching of a specification ended. What could not be read keeps its last good version. Nothing
-// happens if the specification was given another source meanwhile: there is another job for that.
-func (s *Store) EndOpenAPIFetch(ctx context.Context, begun OpenAPISpec, f OpenAPIFetch) error {
+// EndFetch stores how the fetching of a specification ended. A specification that could not be read keeps its last good
+// version. Nothing happens if the specification has another source by now: another job fetches that source.
+func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{ID: begun.ID, SourceNumber: begun.SourceNumber})
+		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{
+			ID: begun.ID, SourceNumber: begun.SourceNumber,
+		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -76,12 +82,13 @@ func (s *Store) EndOpenAPIFetch(ctx context.Context, begun OpenAPISpec, f OpenAP
 			return postgres.Interpret(err, "OpenAPI specification")
 		}
 		if f.Document != nil {
-			if err := s.addOpenAPISpecVersion(ctx, q, &spec, sha256.Sum256(f.Document), f.Document); err != nil {
+			if err := s.addVersion(ctx, q, &spec, sha256.Sum256(f.Document), f.Document); err != nil {
 				return postgres.Interpret(err, "OpenAPI specification version")
 			}
 		}
 		end := db.EndOpenAPISpecFetchParams{
-			ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion, FetchAt: &f.Next, Fetched: spec.Fetched, Errors: []byte("[]"),
+			ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion, FetchAt: &f.Next,
+			Fetched: spec.Fetched, Errors: []byte("[]"),
 		}
 		if f.Sources != nil {
 			if end.Fetched, err = schema.EncodeJSON(f.Sources); err != nil {
@@ -98,8 +105,8 @@ func (s *Store) EndOpenAPIFetch(ctx context.Context, begun OpenAPISpec, f OpenAP
 	})
 }
 
-// ContinueOpenAPIFetches asks for another job if an organization has more specifications to be fetched.
-func (s *Store) ContinueOpenAPIFetches(ctx context.Context, organizationID string) error {
+// ContinueFetches asks for another job if an organization has more specifications to be fetched.
+func (s *Store) ContinueFetches(ctx context.Context, organizationID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		more, err := q.OpenAPISpecsWanted(ctx, organizationID)
 		if err != nil || !more {

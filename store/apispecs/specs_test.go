@@ -1,10 +1,11 @@
-package store_test
+package apispecs_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/apispecs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -22,8 +23,8 @@ func TestOldVersionsOfSpecsAreDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(few.Stop)
-	set := func(slug, text string) store.OpenAPISpec {
-		spec, _, err := few.SetOpenAPISpec(t.Context(), org, slug, store.OpenAPISource{Text: text, Document: []byte(`{}`)})
+	set := func(slug, text string) apispecs.Spec {
+		spec, _, err := few.Specs.Set(t.Context(), org, slug, apispecs.Source{Text: text, Document: []byte(`{}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,18 +35,18 @@ func TestOldVersionsOfSpecsAreDeleted(t *testing.T) {
 	for i := range 5 {
 		spec := set("pets", fmt.Sprint(i))
 		ids = append(ids, *spec.LastVersion)
-		page, err := few.ListOpenAPISpecVersions(t.Context(), spec.ID, 0, 10)
+		page, err := few.Specs.ListVersions(t.Context(), spec.ID, 0, 10)
 		if err != nil || len(page.Rows) != min(i+1, 3) || page.Rows[0].ID != ids[i] || page.Total != int64(min(i+1, 3)) {
 			t.Errorf("after %d: %+v %v", i+1, page, err)
 		}
 	}
-	if _, err := few.OpenAPISpecVersion(t.Context(), org, "pets", &ids[1]); err == nil {
+	if _, err := few.Specs.Version(t.Context(), org, "pets", &ids[1]); err == nil {
 		t.Error("the second version is still there")
 	}
-	if _, err := few.OpenAPISpecVersion(t.Context(), org, "pets", &ids[2]); err != nil {
+	if _, err := few.Specs.Version(t.Context(), org, "pets", &ids[2]); err != nil {
 		t.Error(err)
 	}
-	if page, err := few.ListOpenAPISpecVersions(t.Context(), other.ID, 0, 10); err != nil || len(page.Rows) != 1 {
+	if page, err := few.Specs.ListVersions(t.Context(), other.ID, 0, 10); err != nil || len(page.Rows) != 1 {
 		t.Errorf("%+v %v", page, err)
 	}
 }
