@@ -13,5 +13,6 @@
 //	issues      conversations, their issues and clusters
 //	sites       sites, their structure, looks and readers, erasures of visitors
 //	apispecs    OpenAPI specifications and their versions
+//	queue       jobs: their turns, lists and retries
 //	storetest   databases for tests
 package store

@@ -152,7 +152,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
 	// River asks once per process which database it has.
-	enqueue(t, storetest.Connect(t, url), inOrder{Space: "any"})
+	storetest.Enqueue(t, storetest.Connect(t, url), schema.IndexSpace{Organization: "any", Space: "any"})
 	for _, op := range []struct {
 		name string
 		most int64

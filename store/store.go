@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/queue"
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
@@ -37,6 +38,7 @@ type Store struct {
 	Issues *issues.Store
 	Sites  *sites.Store
 	Specs  *apispecs.Store
+	Queue  *queue.Store
 
 	db     *postgres.DB
 	config Config
@@ -61,8 +63,8 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 	}
 	return &Store{
 		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), Sites: sites.New(db),
-		Specs: apispecs.New(db, cfg.OpenAPIVersions),
-		db:    db, config: cfg,
+		Specs: apispecs.New(db, cfg.OpenAPIVersions), Queue: queue.New(db),
+		db: db, config: cfg,
 		trees: postgres.NewCache[treeKey, *keptTree](keptPages),
 		refs:  postgres.NewCache[treeKey, *keptRefs](keptFileRefs),
 	}, nil

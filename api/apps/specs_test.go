@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/apispecs"
+	"github.com/octavo-docs/octavo/store/queue"
 )
 
 var (
@@ -185,7 +185,9 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 		made["lastProcessedErrors"] != nil || made["lastProcessErrorCode"] != nil {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	if jobs, err := h.Store.ListJobs(t.Context(), h.Ours.Organization.ID, store.JobFilter{}, "", 10); err != nil || len(jobs.Rows) != 1 || jobs.Rows[0].Kind != "fetch_openapi" {
+	if jobs, err := h.Store.Queue.List(
+		t.Context(), h.Ours.Organization.ID, queue.Filter{}, "", 10,
+	); err != nil || len(jobs.Rows) != 1 || jobs.Rows[0].Kind != "fetch_openapi" {
 		t.Errorf("%+v %v", jobs, err)
 	}
 	h.WantError(h.Do("GET", path+"/versions/latest", admin, nil), http.StatusNotFound)

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/apispecs"
+	"github.com/octavo-docs/octavo/store/queue"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -127,7 +127,7 @@ func (b *specBench) logged() (n int) {
 // ours returns the jobs of the organization.
 func (b *specBench) ours() []schema.Job {
 	b.t.Helper()
-	page, err := b.st.ListJobs(b.t.Context(), b.org, store.JobFilter{}, "", 100)
+	page, err := b.st.Queue.List(b.t.Context(), b.org, queue.Filter{}, "", 100)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -228,4 +229,17 @@ func Conversation(id string, titles ...string) issues.NewConversation {
 		})
 	}
 	return c
+}
+
+// Enqueue asks for jobs, each in a transaction of its own.
+func Enqueue(t testing.TB, conn *pgx.Conn, args ...schema.JobArgs) {
+	t.Helper()
+	for _, a := range args {
+		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			return postgres.Enqueue(t.Context(), db.New(tx), a)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package store_test
+package queue_test
 
 import (
 	"errors"
@@ -35,18 +35,6 @@ func (j inOrder) Subject() schema.JobSubject {
 
 var errRollback = errors.New("as the test wants it")
 
-func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
-	t.Helper()
-	for _, a := range args {
-		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-			return postgres.Enqueue(t.Context(), db.New(tx), a)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // states gives the jobs in the order of their ids.
 func states(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
@@ -57,7 +45,7 @@ func states(t *testing.T, conn *pgx.Conn) []string {
 // TestRiverJobIsAsDescribed compares the table that rivermigrate made with the one that sqlc knows.
 func TestRiverJobIsAsDescribed(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("river/river_job.sql")
+	text, err := os.ReadFile("../river/river_job.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +89,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	if got := states(t, conn); len(got) != 0 {
 		t.Errorf("a rollback left %q", got)
 	}
-	enqueue(t, conn, inOrder{Space: "a", N: 1}, inOrder{Space: "a", N: 2}, inOrder{Space: "b", N: 3})
+	storetest.Enqueue(t, conn, inOrder{Space: "a", N: 1}, inOrder{Space: "a", N: 2}, inOrder{Space: "b", N: 3})
 	want := []string{"in_order 1 available", "in_order 2 pending", "in_order 3 available"}
 	if got := states(t, conn); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -109,7 +97,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	st := storetest.Open(t, url)
 	promote := func() {
 		t.Helper()
-		if err := st.GiveJobTurns(t.Context(), []schema.JobKind{inOrder{}.JobKind()}); err != nil {
+		if err := st.Queue.GiveTurns(t.Context(), []schema.JobKind{inOrder{}.JobKind()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,9 +122,9 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// A retried job waits for the one that is at work, and is next.
-	enqueue(t, conn, inOrder{Space: "a", N: 4})
+	storetest.Enqueue(t, conn, inOrder{Space: "a", N: 4})
 	ids := storetest.Collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
-	if job, err := st.RetryJob(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
+	if job, err := st.Queue.Retry(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
 		job.Attempt != 0 {
 		t.Fatalf("%+v %v", job, err)
 	}
@@ -158,7 +146,7 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	url := storetest.URL(t)
 	conn, other := storetest.Connect(t, url), storetest.Connect(t, url)
 	index := schema.IndexSpace{Organization: "o", Space: "s"}
-	enqueue(t, conn, index, index)
+	storetest.Enqueue(t, conn, index, index)
 	if got := states(t, conn); !slices.Equal(got, []string{"index_space available"}) {
 		t.Errorf("%q", got)
 	}
@@ -180,7 +168,7 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "update river_job set state = 'running'"); err != nil {
 		t.Fatal(err)
 	}
-	enqueue(t, conn, index, index)
+	storetest.Enqueue(t, conn, index, index)
 	if got := states(t, conn); !slices.Equal(got, []string{"index_space running", "index_space pending"}) {
 		t.Errorf("%q", got)
 	}
@@ -191,11 +179,13 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
-	enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, schema.IndexSpace{Organization: "o", Space: "other"}, inOrder{Space: "s", N: 1})
+	storetest.Enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, schema.IndexSpace{
+		Organization: "o", Space: "other",
+	}, inOrder{Space: "s", N: 1})
 	if _, err := conn.Exec(t.Context(), "update river_job set state = 'retryable', attempt = 3, scheduled_at = now() + interval '1 hour'"); err != nil {
 		t.Fatal(err)
 	}
-	enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, inOrder{Space: "s", N: 2})
+	storetest.Enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, inOrder{Space: "s", N: 2})
 	got := storetest.Collect(t, conn,
 		`select kind || ' ' || coalesce(args ->> 'n', args ->> 'space') || ' ' || state || ' ' || attempt || ' ' || (scheduled_at > now())
 		from river_job order by id`)

@@ -1,4 +1,4 @@
-package store
+package queue
 
 import (
 	"context"
@@ -14,82 +14,19 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GiveJobTurns lets jobs start whose turn has come. Nodes do so one at a time: it does nothing while another does.
-func (s *Store) GiveJobTurns(ctx context.Context, kinds []schema.JobKind) error {
-	var p db.GiveJobTurnsParams
-	for _, kind := range kinds {
-		p.Kinds, p.Workers = append(p.Kinds, kind.Name), append(p.Workers, int32(kind.Workers))
-	}
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		mine, err := q.LockJobPromotion(ctx)
-		if err != nil || !mine {
-			return err
-		}
-		_, err = q.GiveJobTurns(ctx, p)
-		return err
-	})
-}
-
-// JobIsSlow notes that a job that runs is slow: all slow jobs of a kind are one party from then on.
-func (s *Store) JobIsSlow(ctx context.Context, id int64) error {
-	return postgres.Interpret(s.db.Queries.JobIsSlow(ctx, id), "job")
-}
-
-// JobsWithoutWorker gives, by kind, the oldest job whose turn has come and that no node has taken.
-func (s *Store) JobsWithoutWorker(ctx context.Context, kinds []string) (map[string]int64, error) {
-	rows, err := s.db.Queries.JobsWithoutWorker(ctx, kinds)
-	oldest := map[string]int64{}
-	for _, row := range rows {
-		oldest[row.Queue] = row.ID
-	}
-	return oldest, postgres.Interpret(err, "jobs")
-}
-
-// JobsToGiveWay gives the jobs of a node that others may ask to give way, at most one of each kind.
-func (s *Store) JobsToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
-	ids, err := s.db.Queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
-	return ids, postgres.Interpret(err, "jobs")
-}
-
-// JobNodeLock is the name of the lock (see TryLock) that a node holds as long as it runs jobs. Without it, others take its jobs
-// for lost.
-func JobNodeLock(node string) string { return "jobs node " + node }
-
-// LostJobNodes gives the nodes that have jobs running and do not hold their lock.
-func (s *Store) LostJobNodes(ctx context.Context) ([]string, error) {
-	nodes, err := s.db.Queries.LostJobNodes(ctx)
-	return nodes, postgres.Interpret(err, "jobs")
-}
-
-// RescueJobs lets the jobs of lost nodes run again, and returns how many there were. What has a state besides its job's fails with
-// those that were at their last attempt.
-func (s *Store) RescueJobs(ctx context.Context, nodes []string) (n int, err error) {
-	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: postgres.JobLost, Nodes: nodes})
-		if n = len(ids); n == 0 {
-			return postgres.Interpret(err, "jobs")
-		}
-		if err := q.FailLostGitOperations(ctx, postgres.JobLost); err != nil {
-			return postgres.Interpret(err, "git operations")
-		}
-		return postgres.Interpret(q.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
-	})
-	return n, err
-}
-
-// JobFilter narrows a list of jobs; nil members let everything through.
-type JobFilter struct {
+// Filter narrows a list of jobs; nil members let everything through.
+type Filter struct {
 	State *string
 	Kind  *string
 	Space *string
 }
 
-// JobRow is a job with the state that users see.
-type JobRow = db.JobByIDRow
+// Row is a job with the state that users see.
+type Row = db.JobByIDRow
 
-// ListJobs lists the jobs of an organization, the newest first; after is the id of the last one that is known, or "".
-func (s *Store) ListJobs(
-	ctx context.Context, organizationID string, f JobFilter, after string, size int,
+// List lists the jobs of an organization, the newest first; after is the id of the last one that is known, or "".
+func (s *Store) List(
+	ctx context.Context, organizationID string, f Filter, after string, size int,
 ) (postgres.Page[schema.Job], error) {
 	before, err := beforeJob(after)
 	if err != nil {
@@ -110,15 +47,15 @@ func (s *Store) ListJobs(
 	}
 	jobs := make([]schema.Job, len(rows))
 	for i, row := range rows {
-		if jobs[i], err = readJob(JobRow(row)); err != nil {
+		if jobs[i], err = readJob(Row(row)); err != nil {
 			return postgres.Page[schema.Job]{}, err
 		}
 	}
 	return postgres.PageOf(jobs, size, total), nil
 }
 
-// ListAllJobs lists the jobs of all organizations like ListJobs, without their number.
-func (s *Store) ListAllJobs(
+// ListAll lists the jobs of all organizations like ListJobs, without their number.
+func (s *Store) ListAll(
 	ctx context.Context, state, kind *string, after string, size int,
 ) (postgres.Page[schema.Job], error) {
 	before, err := beforeJob(after)
@@ -133,7 +70,7 @@ func (s *Store) ListAllJobs(
 	}
 	jobs := make([]schema.Job, len(rows))
 	for i, row := range rows {
-		if jobs[i], err = readJob(JobRow(row)); err != nil {
+		if jobs[i], err = readJob(Row(row)); err != nil {
 			return postgres.Page[schema.Job]{}, err
 		}
 	}
@@ -151,9 +88,9 @@ func beforeJob(after string) (int64, error) {
 	return id, nil
 }
 
-// RetryJob lets a job that failed, or waits for its next attempt, run again from the first attempt on. A job that waits for its
-// first one stays as it is. An empty organizationID is that of an operator, who may retry any.
-func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema.Job, error) {
+// Retry lets a job that failed, or waits for its next attempt, run again from the first attempt on. A job that waits
+// for its first attempt stays as it is. An operator may retry the jobs of all organizations: organizationID is empty.
+func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Job, error) {
 	number, ok := postgres.JobID(id)
 	if !ok {
 		return schema.Job{}, schema.NotFound("job")
@@ -187,11 +124,11 @@ func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema
 			if err != nil {
 				return postgres.Interpret(err, "job")
 			}
-			job, err = readJob(JobRow(again))
+			job, err = readJob(Row(again))
 			return err
 		case schema.JobWaiting:
 		}
-		job, err = readJob(JobRow(locked))
+		job, err = readJob(Row(locked))
 		return err
 	})
 	return job, err
@@ -210,8 +147,8 @@ func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
 	return readJob(row)
 }
 
-// FailedJobs gives the ids of jobs that failed for good, after one of them or "", the oldest first.
-func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]string, error) {
+// Failed gives the ids of jobs that failed for good, after one of them or "", the oldest first.
+func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := postgres.JobID(after)
 	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})
 	if err != nil {
@@ -224,16 +161,16 @@ func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]strin
 	return texts, nil
 }
 
-// JobTotals are the numbers of a kind's jobs. OldestWaiting is how long the oldest one waits that could run, or what no job was asked
-// for yet that ought to have been.
-type JobTotals struct {
+// Totals are the numbers of a kind's jobs. OldestWaiting is how long the oldest job waits that could run, or the oldest
+// work for which nobody has asked for a job yet.
+type Totals struct {
 	Kind          string
 	Open, Failed  int64
 	OldestWaiting time.Duration
 }
 
-// JobTotals gives the numbers of every kind that has jobs which are not done.
-func (s *Store) JobTotals(ctx context.Context) ([]JobTotals, error) {
+// Totals gives the numbers of every kind that has jobs which are not done.
+func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	rows, err := s.db.Queries.JobTotals(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "jobs")
@@ -243,12 +180,14 @@ func (s *Store) JobTotals(ctx context.Context) ([]JobTotals, error) {
 	if err != nil {
 		return nil, postgres.Interpret(err, "deliveries")
 	}
-	deliveries := JobTotals{Kind: schema.DeliverWebhooks{}.Kind(), OldestWaiting: waited(unasked)}
-	var totals []JobTotals
+	deliveries := Totals{Kind: schema.DeliverWebhooks{}.Kind(), OldestWaiting: waited(unasked)}
+	var totals []Totals
 	for _, row := range rows {
-		t := JobTotals{Kind: row.Kind, Open: row.Open, Failed: row.Failed, OldestWaiting: waited(row.OldestWaiting)}
+		t := Totals{Kind: row.Kind, Open: row.Open, Failed: row.Failed, OldestWaiting: waited(row.OldestWaiting)}
 		if t.Kind == deliveries.Kind {
-			deliveries.Open, deliveries.Failed, deliveries.OldestWaiting = t.Open, t.Failed, max(t.OldestWaiting, deliveries.OldestWaiting)
+			deliveries.Open, deliveries.Failed, deliveries.OldestWaiting = t.Open, t.Failed, max(
+				t.OldestWaiting, deliveries.OldestWaiting,
+			)
 			continue
 		}
 		totals = append(totals, t)
@@ -260,7 +199,7 @@ func waited(seconds float64) time.Duration {
 	return max(0, time.Duration(seconds*float64(time.Second)))
 }
 
-func aboutJob(row JobRow) (postgres.JobAbout, error) {
+func aboutJob(row Row) (postgres.JobAbout, error) {
 	var about postgres.JobAbout
 	if err := json.Unmarshal(row.RiverJob.Metadata, &about); err != nil {
 		return about, schema.Internal(fmt.Errorf("the metadata of job %d: %w", row.RiverJob.ID, err))
@@ -268,7 +207,7 @@ func aboutJob(row JobRow) (postgres.JobAbout, error) {
 	return about, nil
 }
 
-func readJob(row JobRow) (schema.Job, error) {
+func readJob(row Row) (schema.Job, error) {
 	about, err := aboutJob(row)
 	if err != nil {
 		return schema.Job{}, err
