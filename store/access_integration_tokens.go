@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 )
@@ -95,7 +96,9 @@ func (s *Store) SiteOfInstallation(ctx context.Context, installation, organizati
 }
 
 // OrganizationOfInstallation reads the organization of an installation.
-func (s *Store) OrganizationOfInstallation(ctx context.Context, installation, organization string) (Organization, error) {
+func (s *Store) OrganizationOfInstallation(
+	ctx context.Context, installation, organization string,
+) (orgs.Organization, error) {
 	row, err := s.db.Queries.OrganizationOfInstallation(ctx, db.OrganizationOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization,
 	})

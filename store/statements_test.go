@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -111,9 +112,9 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		}
 		return list
 	}
-	invited := func(n int) (list []store.PersonToInvite) {
+	invited := func(n int) (list []orgs.PersonToInvite) {
 		for i := range n {
-			list = append(list, store.PersonToInvite{Email: fmt.Sprintf("p%d@example.com", i)})
+			list = append(list, orgs.PersonToInvite{Email: fmt.Sprintf("p%d@example.com", i)})
 		}
 		return list
 	}
@@ -147,7 +148,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
+	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
@@ -158,7 +159,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		most int64
 		run  func() error
 	}{
-		{"read a key", 1, func() error { _, err := st.SAMLRequestKey(ctx); return err }},
+		{"read a key", 1, func() error { _, err := st.Orgs.SAMLRequestKey(ctx); return err }},
 		{"read a site", 1, func() error { _, err := st.Sites.Site(ctx, admin, org, site); return err }},
 		{"read a site for its readers", 3, func() error {
 			_, err := st.Sites.Published(ctx, sites.PublishedRef{Site: site, ShareKey: "none"})
@@ -170,7 +171,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		{"read a collection", 1, func() error { _, err := st.Collection(ctx, admin, collection.ID); return err }},
 		{"list sites", 2, func() error { _, err := st.Sites.List(ctx, org, sites.Filter{}, "", 50); return err }},
 		{"list spaces", 3, func() error { _, err := st.ListSpaces(ctx, viewer, org, "", 50); return err }},
-		{"list members", 3, func() error { _, err := st.ListMembers(ctx, org, store.MemberFilter{}, nil, 50); return err }},
+		{"list members", 3, func() error { _, err := st.Orgs.ListMembers(ctx, org, orgs.MemberFilter{}, nil, 50); return err }},
 		{"list sections", 3, func() error { _, err := st.Sites.ListSections(ctx, site, "", 50); return err }},
 		{"read the structure of a site", 5, func() error { _, err := st.Sites.Structure(ctx, site); return err }},
 		{"read the customizations of a site", 1, func() error {
@@ -217,7 +218,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			return st.Issues.IngestConversations(ctx, org, "chat", time.Now(), conversations(200))
 		}},
 		{"add many terms", 5, func() error { _, err := st.UpdateGlossary(ctx, org, glossary(500)); return err }},
-		{"invite many", 4, func() error { _, err := st.InviteByEmail(ctx, org, admin, invited(200), false); return err }},
+		{"invite many", 4, func() error { _, err := st.Orgs.InviteByEmail(ctx, org, admin, invited(200), false); return err }},
 		{"read the documents of many comments", 5, func() error {
 			comments, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 50)
 			var rows []*store.CommentRow

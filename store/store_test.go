@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -232,18 +233,18 @@ func TestErrorsAreInterpreted(t *testing.T) {
 		run  func() error
 	}{
 		"unique": {schema.CodeConflict, func() error {
-			_, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: "Ann", Email: "ANN@example.com"})
+			_, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: "Ann", Email: "ANN@example.com"})
 			return err
 		}},
-		"no rows":     {schema.CodeNotFound, func() error { _, err := st.User(t.Context(), "nobody"); return err }},
-		"foreign key": {schema.CodeNotFound, func() error { return st.SetMember(t.Context(), "nothing", user.ID, schema.RoleRead) }},
-		"check":       {schema.CodeInternal, func() error { return st.SetMember(t.Context(), "nothing", user.ID, "king") }},
+		"no rows":     {schema.CodeNotFound, func() error { _, err := st.Orgs.User(t.Context(), "nobody"); return err }},
+		"foreign key": {schema.CodeNotFound, func() error { return st.Orgs.SetMember(t.Context(), "nothing", user.ID, schema.RoleRead) }},
+		"check":       {schema.CodeInternal, func() error { return st.Orgs.SetMember(t.Context(), "nothing", user.ID, "king") }},
 		"text": {schema.CodeBadRequest, func() error {
-			_, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: "a\x00b"})
+			_, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: "a\x00b"})
 			return err
 		}},
-		"cancelled": {schema.CodeUnavailable, func() error { _, err := st.User(cancelled, "nobody"); return err }},
-		"stopped":   {schema.CodeUnavailable, func() error { _, err := stopped.User(t.Context(), "nobody"); return err }},
+		"cancelled": {schema.CodeUnavailable, func() error { _, err := st.Orgs.User(cancelled, "nobody"); return err }},
+		"stopped":   {schema.CodeUnavailable, func() error { _, err := stopped.Orgs.User(t.Context(), "nobody"); return err }},
 	} {
 		err := test.run()
 		e, ok := errors.AsType[*schema.Error](err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 )
@@ -21,7 +22,7 @@ type Caller struct {
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
 	// Scopes that name an Organization, Site, Space or Collection set it; those of insights set EventSite.
-	Organization *store.Membership
+	Organization *orgs.Membership
 	Site         *sites.Access
 	Space        *store.SpaceAccess
 	Collection   *store.CollectionAccess

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 )
@@ -54,7 +55,7 @@ func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathPar
 	if err != nil {
 		return err
 	}
-	c.Organization = &store.Membership{Organization: organization, Role: schema.RoleGuest}
+	c.Organization = &orgs.Membership{Organization: organization, Role: schema.RoleGuest}
 	return nil
 }
 

@@ -76,7 +76,7 @@ func findOrganization(ctx context.Context, g *Guard, path PathParams, c *Caller)
 	if !ok {
 		return schema.NotFound("organization")
 	}
-	membership, err := g.store.Organization(ctx, c.Principal.UserID, id)
+	membership, err := g.store.Orgs.Organization(ctx, c.Principal.UserID, id)
 	if err != nil {
 		return err
 	}

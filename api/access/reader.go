@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/condition"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 )
@@ -254,7 +255,9 @@ func findOrganizationForReader(_ context.Context, _ *Guard, path PathParams, c *
 	if path.PathParam("organizationId") != c.Principal.OrganizationID {
 		return schema.NotFound("organization")
 	}
-	c.Organization = &store.Membership{Organization: store.Organization{ID: c.Principal.OrganizationID}, Role: schema.RoleGuest}
+	c.Organization = &orgs.Membership{
+		Organization: orgs.Organization{ID: c.Principal.OrganizationID}, Role: schema.RoleGuest,
+	}
 	c.Rights = readerRights
 	return nil
 }

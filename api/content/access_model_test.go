@@ -424,7 +424,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 				spaces++
 			}
 		}
-		row, err := r.h.Store.Member(r.h.T.Context(), r.org, user)
+		row, err := r.h.Store.Orgs.Member(r.h.T.Context(), r.org, user)
 		r.ok(err)
 		if row.Spaces != spaces {
 			r.Fatalf("%s has %d spaces, want %d", user, row.Spaces, spaces)
@@ -437,7 +437,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 				spaces++
 			}
 		}
-		row, err := r.h.Store.Team(r.h.T.Context(), "", r.org, team)
+		row, err := r.h.Store.Orgs.Team(r.h.T.Context(), "", r.org, team)
 		r.ok(err)
 		if row.Spaces != spaces {
 			r.Fatalf("team %s has %d spaces, want %d", team, row.Spaces, spaces)

@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
@@ -10,7 +11,7 @@ func (v Presenter) userURLs(id string) schema.UserURLs {
 	return schema.UserURLs{Location: v.API("users", id)}
 }
 
-func (v Presenter) organizationURLs(o store.Organization) schema.OrganizationURLs {
+func (v Presenter) organizationURLs(o orgs.Organization) schema.OrganizationURLs {
 	return schema.OrganizationURLs{Location: v.API("orgs", o.ID), App: v.App("orgs", o.ID), Logo: schema.Or(o.Logo, "")}
 }
 

@@ -33,7 +33,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 				func() error {
 					// Run the same two statements: the access check and the
 					// insert.
-					if _, err := st.Organization(ctx, user, r.org); err != nil {
+					if _, err := st.Orgs.Organization(ctx, user, r.org); err != nil {
 						return err
 					}
 					_, err := st.CreateSpace(ctx, store.NewSpace{OrganizationID: r.org, Title: "Benchmark"})

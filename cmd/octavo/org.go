@@ -49,7 +49,7 @@ func (c *ProveHostnameCmd) Run() error {
 // Run proves the domain.
 func (c *ProveDomainCmd) Run() error {
 	return withStore(&c.Settings, "org prove-domain", func(ctx context.Context, st *store.Store) error {
-		if err := st.ProveDomain(ctx, c.Organization, c.Domain, postgres.ProvedByOperator); err != nil {
+		if err := st.Orgs.ProveDomain(ctx, c.Organization, c.Domain, postgres.ProvedByOperator); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "People with an address at %s may now join %s.\n", c.Domain, c.Organization)

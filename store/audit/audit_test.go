@@ -224,7 +224,9 @@ func TestAuditOfFailures(t *testing.T) {
 	if _, err := st.Sites.CreateRedirect(ctx, tenant.Site.ID, redirect); !schema.IsCode(err, schema.CodeConflict) {
 		t.Error(err)
 	}
-	if err := st.ChangeMemberRole(ctx, tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, schema.RoleRead); !schema.IsCode(err, schema.CodeConflict) {
+	if err := st.Orgs.ChangeMemberRole(
+		ctx, tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, schema.RoleRead,
+	); !schema.IsCode(err, schema.CodeConflict) {
 		t.Error(err)
 	}
 	tx, err := conn.Begin(t.Context())
@@ -432,10 +434,10 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	tenant, kept := storetest.NewTenant(t, st, "acme"), storetest.NewTenant(t, st, "kept")
 	before := len(audited(t, st, kept.Organization.ID, audit.AuditFilter{}))
 	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
-	if err := st.DeleteOrganization(ctx, tenant.Organization.ID); err != nil {
+	if err := st.Orgs.Delete(ctx, tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.PurgeOrganizations(t.Context()); err != nil {
+	if err := st.Orgs.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := audited(t, st, tenant.Organization.ID, audit.AuditFilter{}); len(left) != 0 {

@@ -16,5 +16,5 @@
 //	domains                           records that prove who owns a domain
 //	cache                             values that were read last
 //	lock                              locks that one process holds over all nodes
-//	secrets                           keys of the installation and what they seal
+//	secrets                           keys of the installation, what they seal, hashes of tokens
 package postgres

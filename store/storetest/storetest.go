@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/sites"
 )
@@ -107,7 +108,7 @@ func Collect(t testing.TB, conn *pgx.Conn, sql string) []string {
 func started(t testing.TB, url string) *store.Store {
 	t.Helper()
 	st, err := store.New(postgres.Config{URL: url, MaxConns: 8}, store.Config{
-		InviteLifetime: InviteLifetime, InvitesByMail: true,
+		Invites: orgs.Config{InviteLifetime: InviteLifetime, InvitesByMail: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -122,9 +123,9 @@ func started(t testing.TB, url string) *store.Store {
 func Allow(store.MergeFacts, bool) error { return nil }
 
 // User makes a user with a token.
-func User(t testing.TB, st *store.Store, name string) (store.User, string) {
+func User(t testing.TB, st *store.Store, name string) (orgs.User, string) {
 	t.Helper()
-	user, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: name, Email: name + "@example.com"})
+	user, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: name, Email: name + "@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,22 +144,22 @@ func Token(t testing.TB, st *store.Store, token store.NewToken) string {
 
 // Tenant is an organization with a member of every role, a site with its key, and a space.
 type Tenant struct {
-	Organization store.Organization
+	Organization orgs.Organization
 	Site         sites.Site
 	Space        store.Space
 	// Tokens are by role; the guest's is under the empty role.
 	Tokens  map[schema.Role]string
-	Users   map[schema.Role]store.User
+	Users   map[schema.Role]orgs.User
 	SiteKey string
 }
 
 // NewTenant makes a tenant; name keeps it apart from others in the same database.
 func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	t.Helper()
-	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]store.User{}}
+	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]orgs.User{}}
 	admin, token := User(t, st, name+"-admin")
 	tenant.Users[schema.RoleAdmin], tenant.Tokens[schema.RoleAdmin] = admin, token
-	membership, err := st.CreateOrganization(t.Context(), admin.ID, store.NewOrganization{Title: name})
+	membership, err := st.Orgs.Create(t.Context(), admin.ID, orgs.NewOrganization{Title: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 		}
 		user, token := User(t, st, fmt.Sprintf("%s-%s", name, role))
 		tenant.Users[role], tenant.Tokens[role] = user, token
-		if err := st.SetMember(t.Context(), tenant.Organization.ID, user.ID, role); err != nil {
+		if err := st.Orgs.SetMember(t.Context(), tenant.Organization.ID, user.ID, role); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type TeamRow struct {
 	ViewerRole string
 }
 
-// What a member can be in a team.
+// The roles of a member in a team.
 const (
 	TeamOwner  = "owner"
 	TeamMember = "member"
@@ -35,7 +35,9 @@ const (
 func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, members []string) (Team, error) {
 	var team Team
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		team, err = q.InsertTeam(ctx, db.InsertTeamParams{ID: schema.NewID(), OrganizationID: organizationID, Title: title})
+		team, err = q.InsertTeam(ctx, db.InsertTeamParams{
+			ID: schema.NewID(), OrganizationID: organizationID, Title: title,
+		})
 		if schema.IsCode(postgres.Interpret(err, ""), schema.CodeConflict) {
 			return schema.Invalid("title", "is the title of another team of the organization")
 		}
@@ -105,7 +107,7 @@ func (s *Store) Team(ctx context.Context, userID, organizationID, id string) (Te
 	if err != nil {
 		return TeamRow{}, postgres.Interpret(err, "team")
 	}
-	rows, err := s.teamRows(ctx, s.db.Queries, userID, []Team{team})
+	rows, err := s.TeamRows(ctx, s.db.Queries, userID, []Team{team})
 	if err != nil {
 		return TeamRow{}, err
 	}
@@ -135,15 +137,15 @@ func (s *Store) ListTeams(
 	if err != nil {
 		return postgres.Page[TeamRow]{}, postgres.Interpret(err, "teams")
 	}
-	rows, err := s.teamRows(ctx, s.db.Queries, userID, teams)
+	rows, err := s.TeamRows(ctx, s.db.Queries, userID, teams)
 	if err != nil {
 		return postgres.Page[TeamRow]{}, err
 	}
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// teamRows adds the numbers of a page of teams.
-func (s *Store) teamRows(ctx context.Context, q *db.Queries, userID string, teams []Team) ([]TeamRow, error) {
+// TeamRows adds the numbers of a page of teams.
+func (s *Store) TeamRows(ctx context.Context, q *db.Queries, userID string, teams []Team) ([]TeamRow, error) {
 	if len(teams) == 0 {
 		return []TeamRow{}, nil
 	}

@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -123,7 +123,7 @@ func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SA
 	if err != nil {
 		return nil, postgres.Interpret(err, "teams")
 	}
-	rows, err := s.teamRows(ctx, s.db.Queries, userID, found)
+	rows, err := s.TeamRows(ctx, s.db.Queries, userID, found)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
+// User is a user as Postgres holds it.
+type User = db.User
+
 // NewUser is what a user is made of. Email may be empty; if not, no other user may have it.
 type NewUser struct {
 	DisplayName string
@@ -17,10 +20,10 @@ type NewUser struct {
 
 // CreateUser adds a user who is in no organization yet.
 func (s *Store) CreateUser(ctx context.Context, user NewUser) (User, error) {
-	return insertUser(ctx, s.db.Queries, user)
+	return InsertUser(ctx, s.db.Queries, user)
 }
 
-func insertUser(ctx context.Context, q *db.Queries, user NewUser) (User, error) {
+func InsertUser(ctx context.Context, q *db.Queries, user NewUser) (User, error) {
 	var email *string
 	if user.Email != "" {
 		email = &user.Email

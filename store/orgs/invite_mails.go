@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -243,7 +243,7 @@ func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *str
 			return nil
 		}
 		token = schema.NewToken()
-		_, err = insertToken(ctx, q, token, db.InsertTokenParams{
+		_, err = postgres.InsertToken(ctx, q, token, db.InsertTokenParams{
 			ID: schema.NewID(), Kind: string(schema.TokenUser), Name: "accepted invite", UserID: &invite.UserID,
 		})
 		return err

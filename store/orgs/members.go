@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -137,9 +137,9 @@ func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at
 	return postgres.Interpret(err, "member")
 }
 
-// JoinOrganization makes a user a member of an organization that is open to the domain of the user's e-mail address. An unknown
+// Join makes a user a member of an organization that is open to the domain of the user's e-mail address. An unknown
 // organization and one that is not open to the user give the same error.
-func (s *Store) JoinOrganization(ctx context.Context, organizationID, userID string) error {
+func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})
 		switch {

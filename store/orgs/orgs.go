@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
+
+// Organization is an organization as Postgres holds it.
+type Organization = db.Organization
 
 // Membership is an organization as one of its members sees it.
 type Membership struct {
@@ -22,11 +25,11 @@ type NewOrganization struct {
 	EmailDomains []string
 }
 
-// CreateOrganization adds an organization whose creator is its first admin.
-func (s *Store) CreateOrganization(ctx context.Context, userID string, org NewOrganization) (Membership, error) {
+// Create adds an organization whose creator is its first admin.
+func (s *Store) Create(ctx context.Context, userID string, org NewOrganization) (Membership, error) {
 	var m Membership
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		if m, err = insertOrganization(ctx, q, userID, org); err != nil {
+		if m, err = Insert(ctx, q, userID, org); err != nil {
 			return err
 		}
 		return s.db.Within(ctx, q, postgres.QuotaOrganizations, userID)
@@ -34,7 +37,7 @@ func (s *Store) CreateOrganization(ctx context.Context, userID string, org NewOr
 	return m, err
 }
 
-func insertOrganization(ctx context.Context, q *db.Queries, userID string, org NewOrganization) (Membership, error) {
+func Insert(ctx context.Context, q *db.Queries, userID string, org NewOrganization) (Membership, error) {
 	domains := org.EmailDomains
 	if domains == nil {
 		domains = []string{}
@@ -65,8 +68,8 @@ func (s *Store) Organization(ctx context.Context, userID, organizationID string)
 	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// ListOrganizations lists the organizations a user is in, in the order they were made, after the id `after`.
-func (s *Store) ListOrganizations(
+// List lists the organizations a user is in, in the order they were made, after the id `after`.
+func (s *Store) List(
 	ctx context.Context, userID, after string, size int,
 ) (postgres.Page[Membership], error) {
 	total, err := s.db.Queries.CountOrganizationsForUser(ctx, userID)
@@ -86,8 +89,8 @@ func (s *Store) ListOrganizations(
 	return postgres.PageOf(memberships, size, total), nil
 }
 
-// OrganizationChange says what to change; what is nil or not set stays.
-type OrganizationChange struct {
+// Change says what to change; what is nil or not set stays.
+type Change struct {
 	Title        *string
 	EmailDomains []string
 	Hostname     *string
@@ -102,8 +105,8 @@ type OrganizationChange struct {
 	InviteLinks *bool
 }
 
-// UpdateOrganization changes an organization's settings. A hostname belongs to one organization.
-func (s *Store) UpdateOrganization(ctx context.Context, id string, change OrganizationChange) (Organization, error) {
+// Update changes an organization's settings. A hostname belongs to one organization.
+func (s *Store) Update(ctx context.Context, id string, change Change) (Organization, error) {
 	var row Organization
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if site := change.DefaultSite.Value; site != nil {
@@ -134,8 +137,8 @@ func (s *Store) UpdateOrganization(ctx context.Context, id string, change Organi
 	return row, err
 }
 
-// OrganizationBySubdomain gives the id of the organization whose hostname this is.
-func (s *Store) OrganizationBySubdomain(ctx context.Context, hostname string) (string, error) {
+// BySubdomain gives the id of the organization whose hostname this is.
+func (s *Store) BySubdomain(ctx context.Context, hostname string) (string, error) {
 	id, err := s.db.Queries.OrganizationBySubdomain(ctx, hostname)
 	return id, postgres.Interpret(err, "subdomain")
 }

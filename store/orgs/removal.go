@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -73,10 +73,10 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 	}), "team")
 }
 
-// DeleteOrganization ends an organization for everybody at once: it has no members, its sites' keys, invites, domains and
-// SAML providers and integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, which may take long. The events of
-// its sites stay in the insights store, where nobody can query them without the site.
-func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
+// Delete ends an organization for everybody at once. It has no members then. The keys of its sites, its invites,
+// domains, SAML providers and integrations are gone, and its hostname is free. Purge deletes its content later, which
+// may take long. The events of its sites stay in the insights store, where nobody can query them without the site.
+func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {
 			return postgres.Interpret(err, "organization")
@@ -93,9 +93,9 @@ func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 	})
 }
 
-// PurgeOrganizations deletes the content of deleted organizations, a bounded number of rows per statement, until nothing is left or
+// Purge deletes the content of deleted organizations, a bounded number of rows per statement, until nothing is left or
 // ctx ends. The next run continues, also with what another node had locked.
-func (s *Store) PurgeOrganizations(ctx context.Context) error {
+func (s *Store) Purge(ctx context.Context) error {
 	for {
 		id, err := s.db.Queries.DeletedOrganization(ctx)
 		if err := postgres.Interpret(err, "organization"); schema.IsCode(err, schema.CodeNotFound) {

@@ -1,4 +1,4 @@
-package store
+package orgs
 
 import (
 	"context"
@@ -43,21 +43,6 @@ func (s *Store) OpenSession(ctx context.Context, code string) (token string, ses
 		return "", Session{}, schema.Invalid("code", "is not valid: it was used, has expired or never was")
 	}
 	return token, Session{Session: row}, postgres.Interpret(err, "session")
-}
-
-// authenticateSession finds the principal of a session's token.
-func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) (Principal, error) {
-	row, err := s.db.Queries.SessionByHash(ctx, hash[:])
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !row.ExpiresAt.After(time.Now()) {
-		return Principal{}, schema.Unauthorized("the token is not valid")
-	}
-	if err != nil {
-		return Principal{}, postgres.Interpret(err, "session")
-	}
-	return Principal{
-		TokenID: row.ID, Kind: schema.TokenSession, UserID: row.UserID, OrganizationID: row.OrganizationID,
-		ExpiresAt: row.ExpiresAt, LastUsedAt: postgres.Deref(row.LastUsedAt),
-	}, nil
 }
 
 // ListSessions lists the sessions of a member in the order they were made, after the id `after`.
