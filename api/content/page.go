@@ -208,7 +208,7 @@ func (h *pages) page(
 	}
 	self := pagelinks.Page{ID: page.ID, Path: page.Path}
 	if !asMarkdown {
-		document, err := h.linked(ctx, space, self, text.Document)
+		document, err := h.store.Linked(ctx, space.ID, space.Revision, self, text.Document)
 		resource.Document = &document
 		return resource, err
 	}
@@ -283,20 +283,16 @@ func adapt(d *schema.Document, c *access.Caller) {
 	}
 }
 
-// linked returns a document in which relative links to other pages are references to them, so that a reader who does not know
-// where the page is can follow them. It asks the store only if there are such links, and for pages that have moved since the link was
-// written only if there are links that lead to no page.
-func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Page, d schema.Document) (schema.Document, error) {
-	ids, err := h.store.PagesAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
-	if err != nil {
-		return schema.Document{}, err
+// expand puts reusable contents in the place of the blocks that name them, for readers and for whoever asks for it.
+func (h *pages) expand(
+	ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string,
+) (err error) {
+	if c.Reader == nil && schema.Or(asked, "false") == "false" {
+		return nil
 	}
-	d = pagelinks.ToPages(d, page, ids)
-	ids, err = h.store.PagesOnceAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
-	if err != nil || len(ids) == 0 {
-		return d, err
-	}
-	return pagelinks.ToPages(d, page, ids), nil
+	each := func(content *schema.Document) { adapt(content, c) }
+	*d, err = h.store.Expanded(ctx, space.ID, space.Revision, *d, each)
+	return err
 }
 
 // markdown returns the Markdown of a page with its links to other pages in the form that was asked for, if any. What the author wrote keeps
@@ -315,7 +311,7 @@ func (h *pages) markdown(
 	d := text.Document
 	switch {
 	case refs == refsStable:
-		if d, err = h.linked(ctx, space, page, d); err == nil {
+		if d, err = h.store.Linked(ctx, space.ID, space.Revision, page, d); err == nil {
 			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
 		}
 		d = pagelinks.Stable(d)
@@ -365,7 +361,7 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 			return schema.Document{}, err
 		}
 	}
-	d, err := h.linked(ctx, space, page, text.Document)
+	d, err := h.store.Linked(ctx, space.ID, space.Revision, page, text.Document)
 	if err == nil && (c.Reader != nil || schema.Or(r.Evaluated, "false") != "false") {
 		d = markdown.ForRenderer(d)
 		showKeys(&d)
