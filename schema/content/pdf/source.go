@@ -18,7 +18,7 @@ const Main = "main.typ"
 var layout []byte
 
 // Version changes with what is rendered for the same pages, so that kept results of another one are not served.
-const Version = 5
+const Version = 6
 
 // Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
 type Page struct {
