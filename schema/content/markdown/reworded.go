@@ -34,7 +34,7 @@ func reworded(n *schema.Node, parent string) (string, bool) {
 	return edited, keptSource(made) != "" && sameNode(made, &want)
 }
 
-// textEscapes are those of text between tags.
+// textEscapes writes text between tags.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;")
 
 // keptAs is the block that a source reads as, if that is one block.

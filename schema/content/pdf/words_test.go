@@ -11,8 +11,8 @@ func TestWordsStayWhole(t *testing.T) {
 	t.Parallel()
 	code := "function revokeUserDecryptionDelegations(address delegate, address[] memory contractAddresses) " +
 		"internal returns (bool)"
-	words := strings.Fields("function revoke User Decryption Delegations( address delegate, memory contract Addresses " +
-		"internal returns bool)")
+	words := strings.Fields("function revoke User Decryption Delegations( address delegate, memory contract " +
+		"Addresses internal returns bool)")
 	for name, c := range map[string]struct {
 		before, code, after string
 		words               []string
