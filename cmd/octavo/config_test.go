@@ -81,6 +81,8 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--translator=chat --translator-url=http://10.0.0.1/v1 --translator-model=m": "",
 		"--translator=libretranslate --translator-url=http://10.0.0.1:5000":          "",
 		"--sso-return-to=https://a.b,https://a.c:8443":                               "",
+		"--trusted-origins=https://a.b/x":                                            "OCTAVO_TRUSTED_ORIGINS",
+		"--trusted-origins=*":                                                        "OCTAVO_TRUSTED_ORIGINS",
 		"--sso-return-to=https://a.b/":                                               "OCTAVO_SSO_RETURN_TO",
 		"--sso-return-to=https://u@a.b":                                              "OCTAVO_SSO_RETURN_TO",
 		"--mail-from=a@b.c":                                                          "OCTAVO_MAIL_FROM",

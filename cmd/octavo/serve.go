@@ -218,8 +218,12 @@ func (n *node) startServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	origins, err := n.settings.trustedOrigins()
+	if err != nil {
+		return err
+	}
 	cfg := frame.Config{
-		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
+		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies, TrustedOrigins: origins,
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
 		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: int(n.settings.BodyMemory),
