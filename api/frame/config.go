@@ -21,6 +21,9 @@ type Config struct {
 	BaseURL string
 	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
+	// TrustedOrigins are the origins, in lower case, whose pages may call every operation with a token. Pages of other
+	// origins may call operations with CORS.
+	TrustedOrigins []string
 	// AuthTTL is how long the answer about a token or an insights site is cached, and so the longest time for which a
 	// revoked token is still accepted. 0 means DefaultAuthTTL.
 	AuthTTL time.Duration

@@ -30,6 +30,7 @@ type frame struct {
 	shared   sharedAnswers
 	ids      *requestIDs
 	proxies  []netip.Prefix
+	origins  map[string]bool // the trusted ones
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
 	// a context derived from it costs a goroutine, and it must not be kept.
@@ -73,7 +74,10 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 		guard: guard, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
 		bodies: newBodyMemory(cfg.BodyMemory, bodyWait),
 		unsent: newUnsent(cfg, d.Metrics.ObserveUnsent), shared: sharedAnswers{held: map[string]*sharedAnswer{}},
-		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
+		proxies: cfg.TrustedProxies, origins: map[string]bool{}, timeout: cfg.OperationTimeout,
+	}
+	for _, origin := range cfg.TrustedOrigins {
+		f.origins[origin] = true
 	}
 	f.base, f.cancel = context.WithCancel(context.Background())
 	f.calls.New = func() any {
@@ -207,6 +211,7 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	c.trusted = trusted
 	c.Begin(c.idBuffer, ctx.Conn(), ip, ctx.Time())
 	ctx.Response.Header.SetCanonical(headerRequestID, c.idBuffer)
+	f.allowTrusted(ctx)
 	return c
 }
 

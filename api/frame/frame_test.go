@@ -248,6 +248,44 @@ func TestBrowsersMayPostEvents(t *testing.T) {
 	}
 }
 
+// TestTrustedOrigins checks that pages of trusted origins may read every answer, refusals too, and that other pages may
+// not. Answers never allow credentials that a browser adds by itself.
+func TestTrustedOrigins(t *testing.T) {
+	t.Parallel()
+	const trusted, port = "https://app.example.com", "http://localhost:5173"
+	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.TrustedOrigins = []string{trusted, port} })
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	organization := "/v1/orgs/" + h.Ours.Organization.ID
+	events := organization + "/sites/" + h.Ours.Site.ID + "/insights/events"
+	for origin, allowed := range map[string]string{
+		trusted: trusted, port: port, "": "", "null": "", "https://app.example.com.evil.test": "",
+		"http://app.example.com": "", "https://app.example.com:8443": "", "https://other.example.com": "",
+	} {
+		for _, c := range []struct {
+			method, path, token string
+			status              int
+		}{
+			{"GET", "/v1/user", admin, 200}, {"GET", "/v1/user", "", 401}, {"GET", organization + "/spaces/none", admin, 404},
+			{"GET", "/v1/nothing", admin, 404}, {"PUT", "/v1/user", admin, 405}, {"OPTIONS", organization, "", 204},
+			{"POST", organization + "/spaces", admin, 201},
+		} {
+			a := h.Do(c.method, c.path, c.token, nil, "Origin", origin, "Access-Control-Request-Method", "PATCH")
+			preflight := c.method == "OPTIONS" && allowed != ""
+			if got := a.Header.Get("Access-Control-Allow-Origin"); a.Status != c.status || got != allowed ||
+				a.Header.Get("Vary") != "Origin" || a.Header.Get("Access-Control-Allow-Credentials") != "" ||
+				strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), "PATCH") != preflight ||
+				strings.Contains(a.Header.Get("Access-Control-Allow-Headers"), "If-Match") != preflight ||
+				strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "ETag") != (allowed != "") {
+				t.Errorf("%s %s from %q: %d %v", c.method, c.path, origin, a.Status, a.Header)
+			}
+		}
+		a := h.Do("POST", events, h.Ours.SiteKey, `{"events":[]}`, "Origin", origin)
+		if a.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("events from %q: %v", origin, a.Header)
+		}
+	}
+}
+
 func TestEncodedBodiesAreRead(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

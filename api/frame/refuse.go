@@ -114,9 +114,12 @@ func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// options answers OPTIONS for paths that browsers do not call; the router has set Allow.
+// options answers OPTIONS for paths that pages of trusted origins alone may call; the router has set Allow.
 func (f *frame) options(ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
+	if len(ctx.Response.Header.PeekBytes(headerAllowOrigin)) > 0 {
+		preflighted(ctx, string(ctx.Response.Header.Peek("Allow")))
+	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	f.end(c, noOperation)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/orgs"
@@ -35,6 +36,9 @@ func (s *Settings) validateOthers() error {
 		return err
 	}
 	if _, err := s.mailer(); err != nil {
+		return err
+	}
+	if _, err := s.trustedOrigins(); err != nil {
 		return err
 	}
 	_, err := s.sso()
@@ -162,17 +166,31 @@ func authorities(setting, path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// sso has the settings of logins. An origin with a path is refused, because it would suggest that addresses of one host
-// are distinguished.
+// checkOrigins refuses an origin with a path, because it would suggest that addresses of one host are distinguished.
+func checkOrigins(setting string, origins []string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+			return fmt.Errorf("%s: %q is not an origin such as https://app.example.com", setting, origin)
+		}
+	}
+	return nil
+}
+
+// trustedOrigins returns the origins as browsers send them.
+func (s *Settings) trustedOrigins() ([]string, error) {
+	var list []string
+	for _, origin := range s.TrustedOrigins {
+		list = append(list, strings.ToLower(origin))
+	}
+	return list, checkOrigins("OCTAVO_TRUSTED_ORIGINS", list)
+}
+
+// sso has the settings of logins.
 func (s *Settings) sso() (orgs.SSO, error) {
 	if s.SSOSession <= 0 {
 		return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_SESSION: must be above 0")
 	}
-	for _, origin := range s.SSOReturnTo {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-			return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_RETURN_TO: %q is not an origin such as https://app.example.com", origin)
-		}
-	}
-	return orgs.SSO{SessionLength: s.SSOSession, ReturnTo: s.SSOReturnTo}, nil
+	return orgs.SSO{SessionLength: s.SSOSession, ReturnTo: s.SSOReturnTo},
+		checkOrigins("OCTAVO_SSO_RETURN_TO", s.SSOReturnTo)
 }

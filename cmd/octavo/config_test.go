@@ -81,6 +81,8 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--translator=chat --translator-url=http://10.0.0.1/v1 --translator-model=m": "",
 		"--translator=libretranslate --translator-url=http://10.0.0.1:5000":          "",
 		"--sso-return-to=https://a.b,https://a.c:8443":                               "",
+		"--trusted-origins=https://a.b/x":                                            "OCTAVO_TRUSTED_ORIGINS",
+		"--trusted-origins=*":                                                        "OCTAVO_TRUSTED_ORIGINS",
 		"--sso-return-to=https://a.b/":                                               "OCTAVO_SSO_RETURN_TO",
 		"--sso-return-to=https://u@a.b":                                              "OCTAVO_SSO_RETURN_TO",
 		"--mail-from=a@b.c":                                                          "OCTAVO_MAIL_FROM",
@@ -113,7 +115,7 @@ func TestQuotaSettings(t *testing.T) {
 	if _, err := parser.Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	bounds, lifetime := cli.Serve.postgres("").Quotas, cli.Serve.store().InviteLifetime
+	bounds, lifetime := cli.Serve.postgres("").Quotas, cli.Serve.store().Invites.InviteLifetime
 	if bounds.Sites != 7 || bounds.Comments <= 100_000 || bounds.Conversations <= 100_000 || lifetime != 720*time.Hour {
 		t.Errorf("%+v, %s", bounds, lifetime)
 	}

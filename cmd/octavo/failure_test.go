@@ -48,8 +48,8 @@ func TestCommandsCreateNothing(t *testing.T) {
 					}
 					failure = []string{"octavo: error: " + said.Error, "hint: " + said.Hint, ""}
 				}
-				if len(failure) != 3 || !strings.HasPrefix(failure[0], "octavo: error: data directory "+dir) ||
-					!strings.HasSuffix(failure[0], "has no data") ||
+				if len(failure) != 3 ||
+					!strings.HasPrefix(failure[0], "octavo: error: data directory "+dir+" has no data of ") ||
 					!strings.HasPrefix(failure[1], "hint: octavo serve creates") {
 					t.Errorf("%q", failure)
 				}

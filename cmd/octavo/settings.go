@@ -59,6 +59,8 @@ type Settings struct {
 	BootstrapEmail string        `env:"OCTAVO_BOOTSTRAP_EMAIL" default:"admin@localhost" help:"E-mail address of the first user. No organization can prove the domain of the default."`
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) whose X-Forwarded-For and X-Location headers are trusted and whose connections are unlimited. A trusted proxy must drop these headers of its own clients."`
 
+	TrustedOrigins []string `env:"OCTAVO_TRUSTED_ORIGINS" help:"Origins of web applications, such as https://app.example.com, whose pages may call every operation with a token (CORS). Pages of other origins may post events and read published specifications."`
+
 	OutboundAllow []string `env:"OCTAVO_OUTBOUND_ALLOW" help:"Hosts, IP addresses and networks (CIDR) outside of the public network that users' addresses, such as of Git repositories, may lead to. Link-local addresses and the metadata services of clouds stay closed."`
 
 	OpenAPIVersions int32         `name:"openapi-versions" env:"OCTAVO_OPENAPI_VERSIONS" default:"100" help:"Versions of an OpenAPI specification that are kept. A new version deletes the oldest. 0: all are kept."`

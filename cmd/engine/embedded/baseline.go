@@ -82,11 +82,11 @@ var ErrNoData = errors.New("has no data")
 func CheckData(dir string, want Set) error {
 	for _, engine := range want.names() {
 		filled, err := hasData(dir, engine)
-		if err == nil && !filled {
-			err = ErrNoData
-		}
 		if err != nil {
-			return fmt.Errorf("data directory %s: %s: %w", dir, engine, err)
+			return fmt.Errorf("cannot read data directory %s: %w", dir, err)
+		}
+		if !filled {
+			return fmt.Errorf("data directory %s %w of %s", dir, ErrNoData, engine)
 		}
 	}
 	return nil

@@ -34,5 +34,5 @@ func reworded(n *schema.Node, parent string) (string, bool) {
 	return edited, keptSource(made) != "" && sameNode(made, &want)
 }
 
-// textEscapes escapes text between tags.
+// textEscapes writes text between tags.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;")

@@ -22,8 +22,9 @@ func TestEditOfKeptText(t *testing.T) {
 	t.Parallel()
 	for _, block := range keptBlocks {
 		for _, original := range []string{block + "\n", "# Touching\n\n" + block + "\n\n* x\n* y\n"} {
-			changes := map[string]string{"WORD": "words <more> & \"all\"", " WORD": "", "WORD ": "new WORD "}
-			for from, to := range changes {
+			for from, to := range map[string]string{
+				"WORD": "words <more> & \"all\"", " WORD": "", "WORD ": "new WORD ",
+			} {
 				edited := read(t, original)
 				if !inLeaf(edited.Nodes, from, func(text string) string { return strings.Replace(text, from, to, 1) }) {
 					continue
