@@ -11,6 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes while objects are added and deleted
@@ -25,11 +27,13 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		one    string
 	}{
 		"orgs": {"/v1/orgs", func() string {
-			m, err := h.Store.CreateOrganization(t.Context(), h.Ours.Users[schema.RoleAdmin].ID, store.NewOrganization{Title: "Org"})
+			m, err := h.Store.Orgs.Create(
+				t.Context(), h.Ours.Users[schema.RoleAdmin].ID, orgs.NewOrganization{Title: "Org"},
+			)
 			return apitest.Created(t, m.Organization.ID, err)
 		}, "/v1/orgs/"},
 		"sites": {"/v1/orgs/" + h.Ours.Organization.ID + "/sites", func() string {
-			s, err := h.Store.CreateSite(t.Context(), store.NewSite{
+			s, err := h.Store.Sites.Create(t.Context(), sites.NewSite{
 				OrganizationID: h.Ours.Organization.ID, Type: "basic", Title: "Site", Visibility: "public",
 			})
 			return apitest.Created(t, s.Site.ID, err)

@@ -89,7 +89,9 @@ func moveSiteItem(h *apitest.Harness, s *apitest.SiteOf, kind string) func(id, b
 			position = schema.SiteItemPosition{Before: pointer}
 		}
 		site := s.Base[len("/v1/orgs/"+h.Ours.Organization.ID+"/sites/"):]
-		if err := h.Store.MoveSiteItem(h.T.Context(), site, schema.ItemPointer{Type: kind, ID: id}, position); err != nil {
+		if err := h.Store.Sites.MoveItem(
+			h.T.Context(), site, schema.ItemPointer{Type: kind, ID: id}, position,
+		); err != nil {
 			h.T.Fatal(err)
 		}
 	}

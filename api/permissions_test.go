@@ -85,7 +85,7 @@ func permissionCallers(h *apitest.Harness, collection string) []permissionCase {
 				continue
 			}
 			user, token := storetest.User(h.T, h.Store, schema.NewID())
-			if err := h.Store.SetMember(h.T.Context(), org, user.ID, role); err != nil {
+			if err := h.Store.Orgs.SetMember(h.T.Context(), org, user.ID, role); err != nil {
 				h.T.Fatal(err)
 			}
 			to := store.Subjects{Users: []string{user.ID}}

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -28,7 +29,7 @@ func TestQuotas(t *testing.T) {
 	request := h.ChangeRequest(h.Ours)
 	bounded, err := store.New(postgres.Config{
 		URL: h.URL, MaxConns: 4, Quotas: limits,
-	}, store.Config{InvitesByMail: true})
+	}, store.Config{Invites: orgs.Config{InvitesByMail: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestQuotas(t *testing.T) {
 		"ORGANIZATIONS": {2, []func(int) apitest.Answer{post("/v1/orgs", `{"title":"Another"}`)}},
 		"MEMBERS": {2, []func(int) apitest.Answer{
 			func(int) apitest.Answer {
-				user, err := h.Store.CreateUser(t.Context(), store.NewUser{DisplayName: "Guest"})
+				user, err := h.Store.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: "Guest"})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -30,7 +31,7 @@ func siteToken(h *apitest.Harness, claims access.SiteClaims) string {
 // published publishes a tenant's site and gives the claims of its readers.
 func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
 	h.T.Helper()
-	if _, err := h.Store.PublishSite(h.T.Context(), tenant.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(h.T.Context(), tenant.Site.ID, true); err != nil {
 		h.T.Fatal(err)
 	}
 	return access.SiteClaims{
@@ -157,7 +158,7 @@ func TestWhoPostsEvents(t *testing.T) {
 	expect("reader", reader, http.StatusForbidden, http.StatusForbidden)
 	expect("front end, both published", frontEnd, http.StatusNoContent, http.StatusNoContent)
 	expect("site key", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
-	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, false); err != nil {
+	if _, err := h.Store.Sites.Publish(t.Context(), h.Ours.Site.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	expect("front end, one unpublished", frontEnd, http.StatusNotFound, http.StatusNoContent)
@@ -187,11 +188,11 @@ func TestSiteTokensEnd(t *testing.T) {
 	}
 	visibility := func(to string) {
 		t.Helper()
-		if _, err := h.Store.UpdateSite(ctx, claims.Site, store.SiteChange{Visibility: &to}); err != nil {
+		if _, err := h.Store.Sites.Update(ctx, claims.Site, sites.Change{Visibility: &to}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	link, err := h.Store.CreateShareLink(ctx, claims.Site, "Partners")
+	link, err := h.Store.Sites.CreateShareLink(ctx, claims.Site, "Partners")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,9 @@ func TestSiteTokensEnd(t *testing.T) {
 	expect("a site for share links, without one", claims, http.StatusUnauthorized)
 	expect("a site for share links", shared, http.StatusOK)
 	off := false
-	if _, err := h.Store.UpdateShareLink(ctx, claims.Site, link.ID, store.ShareLinkChange{Active: &off}); err != nil {
+	if _, err := h.Store.Sites.UpdateShareLink(
+		ctx, claims.Site, link.ID, sites.ShareLinkChange{Active: &off},
+	); err != nil {
 		t.Fatal(err)
 	}
 	expect("the link is off", shared, http.StatusUnauthorized)
@@ -216,7 +219,7 @@ func TestSiteTokensEnd(t *testing.T) {
 	visibility("unlisted")
 	expect("unlisted", claims, http.StatusOK)
 	old := siteToken(h, claims)
-	if err := h.Store.EndSiteTokens(ctx); err != nil {
+	if err := h.Store.Sites.EndTokens(ctx); err != nil {
 		t.Fatal(err)
 	}
 	h.Serve(nil) // This server has not read the key yet.
@@ -224,11 +227,11 @@ func TestSiteTokensEnd(t *testing.T) {
 		t.Errorf("a token of the key before: %d", a.Status)
 	}
 	expect("a token of the new key", claims, http.StatusOK)
-	if _, err := h.Store.PublishSite(ctx, claims.Site, false); err != nil {
+	if _, err := h.Store.Sites.Publish(ctx, claims.Site, false); err != nil {
 		t.Fatal(err)
 	}
 	expect("not published", claims, http.StatusUnauthorized)
-	if err := h.Store.DeleteSite(ctx, claims.Site); err != nil {
+	if err := h.Store.Sites.Delete(ctx, claims.Site); err != nil {
 		t.Fatal(err)
 	}
 	expect("deleted", claims, http.StatusUnauthorized)

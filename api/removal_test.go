@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -159,7 +160,9 @@ func TestNamedUsersAreFound(t *testing.T) {
 	h.Exec("delete from site_spaces where space_id = $1", h.Ours.Space.ID)
 	h.Exec("update spaces set parent_id = $1 where id = $2", collection, h.Ours.Space.ID)
 	target := h.Theirs.Organization.ID
-	if err := h.Store.SetMember(t.Context(), target, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin); err != nil {
+	if err := h.Store.Orgs.SetMember(
+		t.Context(), target, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin,
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.Want(200, "POST", "/v1/collections/"+collection+"/transfer", admin, map[string]any{"organization": target})
@@ -197,9 +200,9 @@ func TestLastAdminStays(t *testing.T) {
 			group.Go(func() {
 				var err error
 				if i == 0 {
-					err = h.Store.RemoveMember(t.Context(), org, admin)
+					err = h.Store.Orgs.RemoveMember(t.Context(), org, admin)
 				} else {
-					err = h.Store.ChangeMemberRole(t.Context(), org, admin, schema.RoleRead)
+					err = h.Store.Orgs.ChangeMemberRole(t.Context(), org, admin, schema.RoleRead)
 				}
 				if err != nil && !schema.IsCode(err, schema.CodeConflict) {
 					t.Error(err)
@@ -209,11 +212,11 @@ func TestLastAdminStays(t *testing.T) {
 		group.Wait()
 		left := 0
 		for _, admin := range admins {
-			m, err := h.Store.Organization(t.Context(), admin, org)
+			m, err := h.Store.Orgs.Organization(t.Context(), admin, org)
 			if err == nil && m.Role == schema.RoleAdmin {
 				left++
 			}
-			if err := h.Store.SetMember(t.Context(), org, admin, schema.RoleAdmin); err != nil {
+			if err := h.Store.Orgs.SetMember(t.Context(), org, admin, schema.RoleAdmin); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -265,7 +268,9 @@ func TestDeleteOrganization(t *testing.T) {
 	h.Want(200, "PATCH", org, admin, map[string]any{
 		"hostname": "doomed", "emailDomains": []string{"doomed.example"}, "defaultContent": map[string]any{"type": "site", "site": tenant.Site.ID},
 	})
-	if err := h.Store.ProveDomain(t.Context(), tenant.Organization.ID, "doomed.example", store.ProvedByOperator); err != nil {
+	if err := h.Store.Orgs.ProveDomain(
+		t.Context(), tenant.Organization.ID, "doomed.example", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.Want(200, "POST", "/v1/integrations/doomed", admin, apitest.PublishBody(tenant.Organization.ID))
@@ -313,7 +318,7 @@ func TestDeleteOrganization(t *testing.T) {
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin], `{"hostname":"doomed"}`)
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin], `{"hostname":"another"}`)
 	for range 2 {
-		if err := h.Store.PurgeOrganizations(t.Context()); err != nil {
+		if err := h.Store.Orgs.Purge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Store.PurgeContent(t.Context()); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -109,7 +109,7 @@ func TestPermissionsFollowTheRole(t *testing.T) {
 	h := apitest.New(t)
 	for _, role := range schema.Roles() {
 		rights := access.RightsOf(access.Access{Role: role})
-		content := store.ContentAccess{Role: role, Level: schema.LevelInherit}
+		content := postgres.ContentAccess{Role: role, Level: schema.LevelInherit}
 		for path, want := range map[string]any{
 			"/v1/orgs/" + h.Ours.Organization.ID: view.OrganizationPermissions(rights),
 			"/v1/spaces/" + h.Ours.Space.ID:      view.SpacePermissions(content),

@@ -13,6 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -89,7 +91,8 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	h := apitest.New(t)
 	nobody := apitest.Ghost()
 	odd := &storetest.Tenant{
-		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "%C3%A4'--"},
+		Organization: orgs.Organization{ID: "%00%ff"}, Site: sites.Site{ID: "a%2Fb"},
+		Space: store.Space{ID: "%C3%A4'--"},
 	}
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if op.Scope.Object == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -206,10 +206,10 @@ func TestNarrowingDoesNotWiden(t *testing.T) {
 	h := apitest.New(t)
 	was := h.Ours.Site
 	closed, shared := schema.VisibilityVisitorAuth, schema.VisibilityShareLink
-	if _, err := h.Store.UpdateSite(t.Context(), was.ID, store.SiteChange{Visibility: &closed}); err != nil {
+	if _, err := h.Store.Sites.Update(t.Context(), was.ID, sites.Change{Visibility: &closed}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.Store.UpdateSite(t.Context(), was.ID, store.SiteChange{Visibility: &shared, Was: &was})
+	_, err := h.Store.Sites.Update(t.Context(), was.ID, sites.Change{Visibility: &shared, Was: &was})
 	if !schema.IsCode(err, schema.CodeConflict) {
 		t.Errorf("%v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -90,7 +91,7 @@ func (s *Store) Revoke(ctx context.Context, target GrantTarget, from Subjects) e
 
 // UserRole is a user with a role on a piece of content.
 type UserRole struct {
-	User User
+	User orgs.User
 	Role schema.Role
 }
 
@@ -150,7 +151,7 @@ func (s *Store) ListContentAccess(
 
 // TeamRole is a team and its role on a piece of content.
 type TeamRole struct {
-	TeamRow
+	orgs.TeamRow
 	Role schema.Role
 }
 
@@ -168,11 +169,11 @@ func (s *Store) ListGrantedTeams(
 	if err != nil {
 		return postgres.Page[TeamRole]{}, postgres.Interpret(err, "teams")
 	}
-	teams := make([]Team, len(rows))
+	teams := make([]orgs.Team, len(rows))
 	for i, row := range rows {
 		teams[i] = row.Team
 	}
-	filled, err := s.teamRows(ctx, s.db.Queries, userID, teams)
+	filled, err := s.Orgs.TeamRows(ctx, s.db.Queries, userID, teams)
 	if err != nil {
 		return postgres.Page[TeamRole]{}, err
 	}

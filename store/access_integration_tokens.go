@@ -12,7 +12,9 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 const (
@@ -86,15 +88,17 @@ func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space str
 }
 
 // SiteOfInstallation reads a site that an installation is for.
-func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (SiteRow, error) {
+func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (sites.Row, error) {
 	row, err := s.db.Queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization, SiteID: site,
 	})
-	return SiteRow{Site: row.Site, SiteSpaces: row.SiteSpaces}, postgres.Interpret(err, "site")
+	return sites.Row{Site: row.Site, SiteSpaces: row.SiteSpaces}, postgres.Interpret(err, "site")
 }
 
 // OrganizationOfInstallation reads the organization of an installation.
-func (s *Store) OrganizationOfInstallation(ctx context.Context, installation, organization string) (Organization, error) {
+func (s *Store) OrganizationOfInstallation(
+	ctx context.Context, installation, organization string,
+) (orgs.Organization, error) {
 	row, err := s.db.Queries.OrganizationOfInstallation(ctx, db.OrganizationOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization,
 	})

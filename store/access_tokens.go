@@ -45,13 +45,13 @@ func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string,
 	params := db.InsertTokenParams{ID: schema.NewID(), Name: token.Name, ExpiresAt: token.ExpiresAt}
 	switch {
 	case token.User != "" && token.SiteID == "" && !token.FrontEnd:
-		user, err := s.FindUser(ctx, token.User)
+		user, err := s.Orgs.FindUser(ctx, token.User)
 		if err != nil {
 			return "", Token{}, err
 		}
 		params.Kind, params.UserID = string(schema.TokenUser), &user.ID
 	case token.SiteID != "" && token.User == "" && !token.FrontEnd:
-		site, err := s.SiteByID(ctx, token.SiteID)
+		site, err := s.Sites.ByID(ctx, token.SiteID)
 		if err != nil {
 			return "", Token{}, err
 		}
@@ -62,15 +62,8 @@ func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string,
 		return "", Token{}, schema.BadRequest("a token is for one user, for one site or for front ends")
 	}
 	secret = schema.NewToken()
-	row, err = insertToken(ctx, s.db.Queries, secret, params)
+	row, err = postgres.InsertToken(ctx, s.db.Queries, secret, params)
 	return secret, row, err
-}
-
-func insertToken(ctx context.Context, q *db.Queries, secret string, params db.InsertTokenParams) (Token, error) {
-	hash := schema.HashToken([]byte(secret))
-	params.Hash = hash[:]
-	row, err := q.InsertToken(ctx, params)
-	return row, postgres.Interpret(err, "token")
 }
 
 // TokenFilter narrows a list of tokens to one owner.
@@ -84,7 +77,7 @@ type TokenFilter struct {
 func (s *Store) ListTokens(ctx context.Context, filter TokenFilter) ([]Token, error) {
 	var params db.ListTokensParams
 	if filter.User != "" {
-		user, err := s.FindUser(ctx, filter.User)
+		user, err := s.Orgs.FindUser(ctx, filter.User)
 		if err != nil {
 			return nil, err
 		}
@@ -126,6 +119,21 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 		SiteID:         postgres.Deref(row.SiteID),
 		OrganizationID: postgres.Deref(row.SiteOrganizationID), ExpiresAt: postgres.Deref(row.ExpiresAt),
 		LastUsedAt: postgres.Deref(row.LastUsedAt),
+	}, nil
+}
+
+// authenticateSession finds the principal of a session's token.
+func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) (Principal, error) {
+	row, err := s.db.Queries.SessionByHash(ctx, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !row.ExpiresAt.After(time.Now()) {
+		return Principal{}, schema.Unauthorized("the token is not valid")
+	}
+	if err != nil {
+		return Principal{}, postgres.Interpret(err, "session")
+	}
+	return Principal{
+		TokenID: row.ID, Kind: schema.TokenSession, UserID: row.UserID, OrganizationID: row.OrganizationID,
+		ExpiresAt: row.ExpiresAt, LastUsedAt: postgres.Deref(row.LastUsedAt),
 	}, nil
 }
 

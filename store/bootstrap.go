@@ -8,6 +8,9 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // bootstrapLock is the key of the advisory lock under which the first user is made.
@@ -27,9 +30,9 @@ type Bootstrap struct {
 type Bootstrapped struct {
 	Created      bool
 	Token        string
-	User         User
-	Organization Organization
-	Site         Site
+	User         orgs.User
+	Organization orgs.Organization
+	Site         sites.Site
 }
 
 // Bootstrap makes the first user, the admin of the first organization, with the requested token. It
@@ -68,16 +71,16 @@ func bootstrap(ctx context.Context, q *db.Queries, want Bootstrap) (Bootstrapped
 		name = "Admin"
 	}
 	var err error
-	if made.User, err = insertUser(ctx, q, NewUser{DisplayName: name, Email: want.Email}); err != nil {
+	if made.User, err = orgs.InsertUser(ctx, q, orgs.NewUser{DisplayName: name, Email: want.Email}); err != nil {
 		return made, err
 	}
-	_, err = insertToken(ctx, q, made.Token, db.InsertTokenParams{
+	_, err = postgres.InsertToken(ctx, q, made.Token, db.InsertTokenParams{
 		ID: schema.NewID(), Kind: string(schema.TokenUser), Name: "bootstrap", UserID: &made.User.ID,
 	})
 	if err != nil || want.OrganizationTitle == "" {
 		return made, err
 	}
-	membership, err := insertOrganization(ctx, q, made.User.ID, NewOrganization{Title: want.OrganizationTitle})
+	membership, err := orgs.Insert(ctx, q, made.User.ID, orgs.NewOrganization{Title: want.OrganizationTitle})
 	if err != nil {
 		return made, err
 	}
@@ -85,7 +88,7 @@ func bootstrap(ctx context.Context, q *db.Queries, want Bootstrap) (Bootstrapped
 	if want.SiteTitle == "" {
 		return made, nil
 	}
-	site, err := insertSite(ctx, q, NewSite{
+	site, err := sites.Insert(ctx, q, sites.NewSite{
 		OrganizationID: made.Organization.ID, Type: "basic", Title: want.SiteTitle, Visibility: "public",
 	})
 	made.Site = site.Site

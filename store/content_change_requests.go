@@ -270,7 +270,7 @@ func (s *Store) ListChangeRequestsInSpace(
 // ListChangeRequestsInOrganization lists the requests of those of an organization's spaces that the viewer may see, after a
 // cursor if there is one.
 func (s *Store) ListChangeRequestsInOrganization(
-	ctx context.Context, viewer Viewer, organizationID string, f ChangeRequestFilter,
+	ctx context.Context, viewer postgres.Viewer, organizationID string, f ChangeRequestFilter,
 	after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[ChangeRequestRow], error) {
 	role := viewer.Role.Nullable()

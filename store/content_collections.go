@@ -23,7 +23,7 @@ const MaxNesting = 16
 // CollectionAccess is a collection as a member of its organization sees it.
 type CollectionAccess struct {
 	Collection Collection
-	ContentAccess
+	postgres.ContentAccess
 }
 
 // NewCollection is what a collection is made of. ParentID is nil at the top.
@@ -62,7 +62,7 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 		return CollectionAccess{}, postgres.Interpret(err, "collection")
 	}
 	return CollectionAccess{
-		Collection: row.Collection, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank),
+		Collection: row.Collection, ContentAccess: postgres.AccessOf(row.Role, row.Level, row.GrantRank),
 	}, nil
 }
 
@@ -96,7 +96,7 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 // ListCollections lists the collections of an organization that the viewer may see, parents before their children. Unless nested
 // is set, it lists only those at the top.
 func (s *Store) ListCollections(
-	ctx context.Context, viewer Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
+	ctx context.Context, viewer postgres.Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (postgres.Page[CollectionAccess], error) {
 	role := viewer.Role.Nullable()
 	total, err := s.db.Planned.CountCollections(ctx, db.CountCollectionsParams{
@@ -118,7 +118,9 @@ func (s *Store) ListCollections(
 	}
 	collections := make([]CollectionAccess, len(rows))
 	for i, row := range rows {
-		collections[i] = CollectionAccess{Collection: row.Collection, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+		collections[i] = CollectionAccess{
+			Collection: row.Collection, ContentAccess: postgres.AccessOf(role, row.Level, row.GrantRank),
+		}
 	}
 	return postgres.PageOf(collections, size, total), nil
 }

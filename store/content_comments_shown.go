@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // CommentRow is a comment or a reply with everything that is shown of it.
 type CommentRow struct {
 	Comment
-	Author User
+	Author orgs.User
 	// ResolvedBy is nil while the comment is open.
-	ResolvedBy *User
+	ResolvedBy *orgs.User
 	// Reactions are in the order in which the first of each kind came.
 	Reactions []Reactions
 	// Repliers are in the order of their first replies.
@@ -31,13 +32,13 @@ type Reactions struct {
 
 // Reaction is one user's.
 type Reaction struct {
-	User      User
+	User      orgs.User
 	ReactedAt time.Time
 }
 
 // Replier is a user who replied to a comment. UpdatedAt is when the user last posted or edited a reply.
 type Replier struct {
-	User      User
+	User      orgs.User
 	Replies   int64
 	UpdatedAt time.Time
 }
@@ -72,7 +73,7 @@ func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, 
 			return nil, postgres.Interpret(err, "replies")
 		}
 	}
-	users, err := s.UsersByID(ctx, usersOfComments(rows, reactions, repliers))
+	users, err := s.Orgs.UsersByID(ctx, usersOfComments(rows, reactions, repliers))
 	if err != nil {
 		return nil, err
 	}

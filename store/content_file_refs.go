@@ -59,7 +59,7 @@ type refBranch struct {
 	expression string
 }
 
-func (k *keptRefs) size() int { return 1 + k.places + len(k.branches) }
+func (k *keptRefs) Size() int { return 1 + k.places + len(k.branches) }
 
 // shown reports for each file whether a visitor is shown it.
 func (k *keptRefs) shown(allows Allows) func(file string) bool {
@@ -81,7 +81,7 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 func (s *Store) LinkedFiles(
 	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
 ) (map[string]bool, error) {
-	settings, overrides, err := s.SiteSpaceCustomization(ctx, siteID, siteSpace)
+	settings, overrides, err := s.Sites.SiteSpaceCustomization(ctx, siteID, siteSpace)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Store) ShownFiles(
 // fileRefs reads what the pages of a revision name, and keeps it.
 func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*keptRefs, error) {
 	key := treeKey{spaceID, revisionID}
-	if k, ok := s.refs.get(key); ok {
+	if k, ok := s.refs.Get(key); ok {
 		return k, nil
 	}
 	t, err := s.tree(ctx, spaceID, revisionID)
@@ -184,7 +184,7 @@ func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*kept
 		return nil, err
 	}
 	if len(t.byID) > 0 { // Else the revision may be one that there is not yet.
-		s.refs.keep(key, &b.refs)
+		s.refs.Keep(key, &b.refs)
 	}
 	return &b.refs, nil
 }
@@ -253,7 +253,7 @@ func (b *refsBuilder) branch(branch refBranch) int32 {
 	switch {
 	case known:
 		return number
-	case branch.in == unshown || b.refs.size() > conditionalRefs:
+	case branch.in == unshown || b.refs.Size() > conditionalRefs:
 		return unshown
 	}
 	number = int32(len(b.refs.branches)) // Within the bound.
@@ -284,7 +284,7 @@ func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
 
 // name adds a place to a file's. A file that is always shown needs no other.
 func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place refPlace) {
-	name, full := ref.ID, b.refs.size() > conditionalRefs
+	name, full := ref.ID, b.refs.Size() > conditionalRefs
 	switch {
 	case ref.Space != "" && ref.Space != b.key.space:
 		name = elsewhere(ref.Space, ref.ID)

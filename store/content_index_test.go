@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -327,7 +328,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 	s.do("page Über", "It's a \\ 'quoted' \"word\" & more | less ! :* <-> 東京")
 	s.merge()
 	s.index()
-	viewer := store.Viewer{UserID: s.user, Role: schema.RoleAdmin}
+	viewer := postgres.Viewer{UserID: s.user, Role: schema.RoleAdmin}
 	for _, query := range []string{
 		`'`, `''`, `\`, `\'`, `'\`, `:*`, `a:*`, `a:A`, `!`, `& |`, `<->`, `"`, `"" ""`, `-`, `--`, `-"`, "\x00", "a\x00b", "\xff", "\u3000", "‑", "ẞ", "İ", "ﬃ", "À̖", "́", "ー",
 		strings.Repeat("a ", 200), strings.Repeat("東", 170), strings.Repeat("x", 512), strings.Repeat("'", 512), strings.Repeat("-a ", 100), strings.Repeat(`"a`, 200),

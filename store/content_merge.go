@@ -111,7 +111,7 @@ type MergeFacts struct {
 type MergePerson struct {
 	Name   string
 	Member bool
-	Access ContentAccess
+	Access postgres.ContentAccess
 }
 
 // maxMergeTries bounds how often a merge judges the facts.
@@ -258,7 +258,7 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 	}
 	for _, row := range members {
 		people[row.UserID] = MergePerson{
-			Name: people[row.UserID].Name, Member: true, Access: contentAccess(row.Role, row.Level, row.GrantRank),
+			Name: people[row.UserID].Name, Member: true, Access: postgres.AccessOf(row.Role, row.Level, row.GrantRank),
 		}
 	}
 	return people, nil

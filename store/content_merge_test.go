@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -111,7 +112,9 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	if _, err := st.UpdateSpace(t.Context(), request.SpaceID, store.SpaceChange{MergeRules: []byte(ofSpace)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.UpdateOrganization(t.Context(), request.OrganizationID, store.OrganizationChange{MergeRules: []byte(ofOrganization)}); err != nil {
+	if _, err := st.Orgs.Update(t.Context(), request.OrganizationID, orgs.Change{
+		MergeRules: []byte(ofOrganization),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	refusal := schema.Conflict("not by these rules")

@@ -50,7 +50,7 @@ func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (t
 
 // Placed gives a page its path and the pages below it.
 func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tree.Node) (tree.Placed, error) {
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		if page, ok := t.byID[node.ID]; ok {
 			return page, nil
 		}
@@ -67,7 +67,7 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		return t.idsAt(paths), nil
 	}
 	rows, err := s.db.Queries.PagesAtPaths(ctx, db.PagesAtPathsParams{
@@ -107,7 +107,7 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		return t.pathsOf(ids), nil
 	}
 	rows, err := s.db.Queries.SlugsUpOfPages(ctx, db.SlugsUpOfPagesParams{
@@ -138,7 +138,7 @@ func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.
 		return tree.Placed{}, schema.NotFound("page")
 	}
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		if page, ok := t.byID[t.byPath[strings.Join(slugs, "/")]]; ok {
 			return page, nil
 		}
@@ -190,7 +190,7 @@ func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tre
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
 	}
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		return t.byID[node.ID].Path, nil
 	}
 	slugs, err := s.db.Queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: spaceID, Revision: revisionID, PageID: node.ID})

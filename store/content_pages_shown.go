@@ -78,7 +78,7 @@ func (s *Store) hiddenPages(ctx context.Context, spaces []string, allows Allows)
 
 // tree reads the tree of a revision, and keeps it.
 func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree, error) {
-	if t, ok := s.trees.get(treeKey{spaceID, revisionID}); ok {
+	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		return t, nil
 	}
 	nodes, err := pagesOf(ctx, s.db.Queries, spaceID, revisionID)
@@ -87,7 +87,7 @@ func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree
 	}
 	t := newKeptTree(tree.Nest(nodes, ""))
 	if len(nodes) > 0 { // Else the revision may be one that there is not yet.
-		s.trees.keep(treeKey{spaceID, revisionID}, t)
+		s.trees.Keep(treeKey{spaceID, revisionID}, t)
 	}
 	return t, nil
 }

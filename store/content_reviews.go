@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -17,15 +18,15 @@ type Review = db.ChangeRequestReview
 // ReviewerRow is a requested reviewer with the users that its resource shows.
 type ReviewerRow struct {
 	db.ChangeRequestReviewer
-	User        User
-	RequestedBy User
+	User        orgs.User
+	RequestedBy orgs.User
 }
 
 // ReviewRow is a review with everything that is shown of it.
 type ReviewRow struct {
 	Review
-	Reviewer    User
-	RequestedBy *User
+	Reviewer    orgs.User
+	RequestedBy *orgs.User
 	// Outdated says that the review no longer counts: the content changed, the reviewer reviewed again, or was asked again.
 	Outdated bool
 	// Comment is nil if the review never had one or it was deleted.
@@ -120,7 +121,7 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 	for _, row := range rows {
 		ids = append(ids, row.UserID, row.RequestedBy)
 	}
-	users, err := s.UsersByID(ctx, ids)
+	users, err := s.Orgs.UsersByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +250,7 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.UsersByID(ctx, users)
+	found, err := s.Orgs.UsersByID(ctx, users)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,8 @@ func (s *Store) SearchSpace(
 // SearchOrganization finds those of the spaces that the viewer may see whose current content has the words, the best match
 // first.
 func (s *Store) SearchOrganization(
-	ctx context.Context, viewer Viewer, organizationID, query string, after *postgres.Cursor[float32], size int,
+	ctx context.Context, viewer postgres.Viewer, organizationID, query string, after *postgres.Cursor[float32],
+	size int,
 ) (postgres.Page[FoundSpace], error) {
 	rows, err := s.db.Planned.SearchedSpacesOfOrganization(ctx, db.SearchedSpacesOfOrganizationParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: viewer.Role.Nullable(),
@@ -113,7 +114,7 @@ type SiteSearch struct {
 
 // SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
 func (s *Store) SearchSite(
-	ctx context.Context, viewer Viewer, in SiteSearch, query string, after *postgres.Cursor[float32], size int,
+	ctx context.Context, viewer postgres.Viewer, in SiteSearch, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundSpace], error) {
 	if in.Shown != nil {
 		viewer.Role = schema.RoleAdmin // What is shown decides alone.

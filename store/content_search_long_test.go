@@ -9,7 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -66,7 +66,7 @@ func TestSearchFindsLongPages(t *testing.T) {
 	}
 	page, err := st.SearchOrganization(
 		t.Context(),
-		store.Viewer{UserID: s.user, Role: schema.RoleAdmin},
+		postgres.Viewer{UserID: s.user, Role: schema.RoleAdmin},
 		tenant.Organization.ID,
 		contenttest.Last,
 		nil,

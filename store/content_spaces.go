@@ -8,12 +8,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // SpaceAccess is a space as a member of its organization sees it.
 type SpaceAccess struct {
 	Space Space
-	ContentAccess
+	postgres.ContentAccess
 }
 
 // NewSpace is what a space is made of.
@@ -75,28 +76,32 @@ func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (ma
 	}
 	spaces := make(map[string]SpaceAccess, len(rows))
 	for _, row := range rows {
-		spaces[row.Space.ID] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank)}
+		spaces[row.Space.ID] = SpaceAccess{
+			Space: row.Space, ContentAccess: postgres.AccessOf(row.Role, row.Level, row.GrantRank),
+		}
 	}
 	return spaces, nil
 }
 
 // AccessToSpace tells what decides about each of these users' access to a space. Users who are not in its organization have no
 // entry.
-func (s *Store) AccessToSpace(ctx context.Context, spaceID string, users []string) (map[string]ContentAccess, error) {
+func (s *Store) AccessToSpace(
+	ctx context.Context, spaceID string, users []string,
+) (map[string]postgres.ContentAccess, error) {
 	rows, err := s.db.Queries.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: spaceID, Users: users})
 	if err != nil {
 		return nil, postgres.Interpret(err, "space")
 	}
-	access := make(map[string]ContentAccess, len(rows))
+	access := make(map[string]postgres.ContentAccess, len(rows))
 	for _, row := range rows {
-		access[row.UserID] = contentAccess(row.Role, row.Level, row.GrantRank)
+		access[row.UserID] = postgres.AccessOf(row.Role, row.Level, row.GrantRank)
 	}
 	return access, nil
 }
 
 // ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
 func (s *Store) ListSpaces(
-	ctx context.Context, viewer Viewer, organizationID, after string, size int,
+	ctx context.Context, viewer postgres.Viewer, organizationID, after string, size int,
 ) (postgres.Page[PlacedSpace], error) {
 	role := viewer.Role.Nullable()
 	total, err := s.db.Planned.CountSpaces(ctx, db.CountSpacesParams{
@@ -114,7 +119,7 @@ func (s *Store) ListSpaces(
 	}
 	spaces := make([]SpaceAccess, len(rows))
 	for i, row := range rows {
-		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: postgres.AccessOf(role, row.Level, row.GrantRank)}
 	}
 	placed, err := s.place(ctx, spaces)
 	return postgres.PageOf(placed, size, total), err
@@ -141,7 +146,7 @@ func (s *Store) ListSpacesInCollection(
 	}
 	spaces := make([]SpaceAccess, len(rows))
 	for i, row := range rows {
-		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: postgres.AccessOf(role, row.Level, row.GrantRank)}
 	}
 	placed, err := s.place(ctx, spaces)
 	return postgres.PageOf(placed, size, total), err
@@ -218,4 +223,30 @@ func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
 	row, err := s.db.Queries.SpaceByID(ctx, spaceID)
 	return row, postgres.Interpret(err, "space")
+}
+
+// PlacedSpace is a space with its place; the place is nil if no published site has the space.
+type PlacedSpace struct {
+	SpaceAccess
+	Place *sites.SpacePlace
+}
+
+// PlaceSpace adds its place to a space.
+func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace, error) {
+	placed, err := s.place(ctx, []SpaceAccess{space})
+	return placed[0], err
+}
+
+// place adds their places to spaces.
+func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
+	ids := make([]string, len(spaces))
+	for i, space := range spaces {
+		ids[i] = space.Space.ID
+	}
+	places, err := s.Sites.PlacesOfSpaces(ctx, ids...)
+	placed := make([]PlacedSpace, len(spaces))
+	for i, space := range spaces {
+		placed[i] = PlacedSpace{space, places[space.Space.ID]}
+	}
+	return placed, err
 }

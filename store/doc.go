@@ -1,6 +1,9 @@
 // Package store keeps everything that is not an event in Postgres: one .go file and one .sql file per resource. Only
 // store and the rooms below it speak to Postgres. Its kernel makes a schema.Error of a driver's error, so that database
 // text cannot reach a client. store imports schema and must not import ingest, query or api.
+//
+// The files of store itself begin with their subject: content (spaces, pages, change requests, merges, Git, search),
+// access (tokens and grants), org (integrations), migrate. Other resources have rooms.
 // The folders below it:
 //
 //	migrations  the tables: a file for each step; functions and triggers are in functions/
@@ -8,8 +11,12 @@
 //	db          generated: the statements as Go functions
 //	access      the access rule in SQL
 //	postgres    the kernel: pool, transactions, errors, lists and all that the rooms share
+//	apispecs    OpenAPI specifications and their versions
 //	audit       the audit log: its tables, triggers and lists
 //	hooks       webhooks, their deliveries, changes for front ends
 //	issues      conversations, their issues and clusters
+//	orgs        organizations and their people: members, teams, invites, logins
+//	queue       jobs: their turns, lists and retries
+//	sites       sites, their structure, looks and readers, erasures of visitors
 //	storetest   databases for tests
 package store

@@ -91,25 +91,14 @@ func read(files embed.FS, dir string) []string {
 // Trace lets a test observe the statements of a Store. Call it before the Store is started.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.db.Config.ConnConfig.Tracer = tracer }
 
-// KeptPages bounds what KeptTrees keeps.
+// KeptPages bounds the pages of all trees that are kept.
 const KeptPages = keptPages
 
-// KeptTrees lets a test keep trees.
-type KeptTrees struct{ *kept[treeKey, *keptTree] }
-
-func NewKeptTrees() KeptTrees { return KeptTrees{newKept[treeKey, *keptTree](keptPages)} }
-
-// Keep keeps a tree of n pages, and gives how many pages are kept then.
-func (k KeptTrees) Keep(revision string, n int) int {
+// SizeOfTree returns what a tree of n pages counts for.
+func SizeOfTree(n int) int {
 	pages := make([]tree.Page, n)
 	for i := range pages {
 		pages[i].ID = strconv.Itoa(i)
 	}
-	k.keep(treeKey{"", revision}, newKeptTree(pages))
-	return k.size
-}
-
-func (k KeptTrees) Has(revision string) bool {
-	_, ok := k.get(treeKey{"", revision})
-	return ok
+	return newKeptTree(pages).Size()
 }

@@ -52,7 +52,7 @@ func (t *keptTree) shows(page string, allows Allows) bool {
 	return !slices.ContainsFunc(t.conditions[page], func(condition string) bool { return !allows(condition) })
 }
 
-func (t *keptTree) size() int { return 1 + len(t.byID) }
+func (t *keptTree) Size() int { return 1 + len(t.byID) }
 
 // idsAt gives the ids of the pages at paths, by the path.
 func (t *keptTree) idsAt(paths []string) map[string]string {

@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -36,7 +37,7 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 	st := storetest.Open(t, url)
 	tenant := storetest.NewTenant(t, st, "acme")
 	ctx, org, admin := t.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID
-	viewer := store.Viewer{UserID: admin, Role: schema.RoleAdmin}
+	viewer := postgres.Viewer{UserID: admin, Role: schema.RoleAdmin}
 	collection, err := st.CreateCollection(ctx, store.NewCollection{OrganizationID: org, Title: "Guides"})
 	if err != nil {
 		t.Fatal(err)
@@ -88,14 +89,17 @@ func TestListsContinueBetweenEqualKeys(t *testing.T) {
 	lists := map[string]list{}
 	for _, ascending := range []bool{false, true} {
 		for _, seen := range []bool{false, true} {
-			filter := store.MemberFilter{BySeen: seen, Ascending: ascending}
+			filter := orgs.MemberFilter{BySeen: seen, Ascending: ascending}
 			lists[fmt.Sprintf("memberships %+v", filter)] = func(keys []string, size int) (walked, error) {
 				after, err := postgres.ParseCursor[time.Time](keys)
 				if err != nil {
 					return walked{}, err
 				}
-				page, err := st.ListMembers(ctx, org, filter, after, size)
-				return walk(page, err, func(r store.MemberRow) string { return r.User.ID }, func(r store.MemberRow) []string { return filter.Cursor(r).Keys() })
+				page, err := st.Orgs.ListMembers(ctx, org, filter, after, size)
+				return walk(
+					page, err, func(r orgs.MemberRow) string { return r.User.ID },
+					func(r orgs.MemberRow) []string { return filter.Cursor(r).Keys() },
+				)
 			}
 		}
 		for _, by := range []string{"updatedAt", "issues", "conversations", "tasksTotal"} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -75,9 +76,11 @@ func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ..
 
 // InstallIntegration puts an integration into an organization, once. The organization allows the scopes that the integration asks for
 // now; what a later version asks for beyond them, its tokens do not get.
-func (s *Store) InstallIntegration(ctx context.Context, integration Integration, target Membership) (made Installation, err error) {
+func (s *Store) InstallIntegration(
+	ctx context.Context, integration Integration, target orgs.Membership,
+) (made Installation, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		author, err := insertUser(ctx, q, NewUser{DisplayName: *integration.Manifest.Title})
+		author, err := orgs.InsertUser(ctx, q, orgs.NewUser{DisplayName: *integration.Manifest.Title})
 		if err != nil {
 			return err
 		}
@@ -243,7 +246,7 @@ type Installed struct {
 // ListInstalled lists what is installed in an organization that the viewer is in, after the installation `after`. A nil search lets all
 // through.
 func (s *Store) ListInstalled(
-	ctx context.Context, target Membership, userID string, search *string, after string, size int,
+	ctx context.Context, target orgs.Membership, userID string, search *string, after string, size int,
 ) (postgres.Page[Installed], error) {
 	organization := target.Organization.ID
 	total, err := s.db.Planned.CountInstallationsInOrganization(ctx, db.CountInstallationsInOrganizationParams{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -22,7 +23,7 @@ type Integration struct {
 	Manifest      schema.IntegrationManifest
 	Icon          *string
 	PreviewImages []string
-	Owner         Membership
+	Owner         orgs.Membership
 	IsMember      bool
 }
 
@@ -45,20 +46,20 @@ type NewIntegration struct {
 }
 
 // OrganizationByName reads an organization that the user is in by its id or its hostname; any other is not found.
-func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname string) (Membership, error) {
+func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname string) (orgs.Membership, error) {
 	row, err := s.db.Queries.OrganizationByIDOrHostname(ctx, db.OrganizationByIDOrHostnameParams{
 		UserID: userID, Name: idOrHostname,
 	})
 	if err != nil {
-		return Membership{}, postgres.Interpret(err, "organization")
+		return orgs.Membership{}, postgres.Interpret(err, "organization")
 	}
-	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
+	return orgs.Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
 // PublishIntegration makes the first or the next version of an integration. If another organization owns the name, it is refused,
 // and not found if the user may not see that integration.
 func (s *Store) PublishIntegration(
-	ctx context.Context, userID string, owner Membership, n NewIntegration,
+	ctx context.Context, userID string, owner orgs.Membership, n NewIntegration,
 ) (Integration, error) {
 	params, assets, err := s.publishing(ctx, owner, n)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Store) PublishIntegration(
 
 // publishing makes the row of a new version.
 func (s *Store) publishing(
-	ctx context.Context, owner Membership, n NewIntegration,
+	ctx context.Context, owner orgs.Membership, n NewIntegration,
 ) (db.PublishIntegrationParams, []IntegrationAsset, error) {
 	m := &n.Manifest
 	params := db.PublishIntegrationParams{
@@ -262,7 +263,7 @@ func integrationOf(row db.ListIntegrationsRow) (Integration, error) {
 	return Integration{
 		Name: row.Name, Version: row.Version, Verified: row.Verified, Manifest: manifest, Icon: row.Icon,
 		PreviewImages: row.PreviewImages, IsMember: row.IsMember,
-		Owner: Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)},
+		Owner: orgs.Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)},
 	}, nil
 }
 
@@ -278,7 +279,7 @@ func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
 ) (postgres.Page[Integration], error) {
 	if f.Owner != nil {
-		_, err := s.Organization(ctx, userID, *f.Owner)
+		_, err := s.Orgs.Organization(ctx, userID, *f.Owner)
 		switch {
 		case err == nil:
 			return s.listOwnIntegrations(ctx, userID, f, after, size)

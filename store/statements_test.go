@@ -18,7 +18,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -67,16 +69,16 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	tenant := storetest.NewTenant(t, other, "acme")
 	st, sent := counted(t, url)
 	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
-	viewer := store.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
+	viewer := postgres.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
 	spaces := storetest.Spaces(t, st, org, nil, 40)
 	// The first section also creates one for the root. From the second on, all cost the same.
-	if _, err := st.AddSection(ctx, site, store.NewSection{SpaceID: spaces[0]}); err != nil {
+	if _, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: spaces[0]}); err != nil {
 		t.Fatal(err)
 	}
 	next := 0
 	fresh := func() string { next++; return spaces[next] }
 	section := func() string {
-		row, err := st.AddSection(ctx, site, store.NewSection{SpaceID: fresh()})
+		row, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: fresh()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,9 +112,9 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		}
 		return list
 	}
-	invited := func(n int) (list []store.PersonToInvite) {
+	invited := func(n int) (list []orgs.PersonToInvite) {
 		for i := range n {
-			list = append(list, store.PersonToInvite{Email: fmt.Sprintf("p%d@example.com", i)})
+			list = append(list, orgs.PersonToInvite{Email: fmt.Sprintf("p%d@example.com", i)})
 		}
 		return list
 	}
@@ -146,59 +148,63 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
+	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
 	// River asks once per process which database it has.
-	enqueue(t, storetest.Connect(t, url), inOrder{Space: "any"})
+	storetest.Enqueue(t, storetest.Connect(t, url), schema.IndexSpace{Organization: "any", Space: "any"})
 	for _, op := range []struct {
 		name string
 		most int64
 		run  func() error
 	}{
-		{"read a key", 1, func() error { _, err := st.SAMLRequestKey(ctx); return err }},
-		{"read a site", 1, func() error { _, err := st.Site(ctx, admin, org, site); return err }},
+		{"read a key", 1, func() error { _, err := st.Orgs.SAMLRequestKey(ctx); return err }},
+		{"read a site", 1, func() error { _, err := st.Sites.Site(ctx, admin, org, site); return err }},
 		{"read a site for its readers", 3, func() error {
-			_, err := st.PublishedSite(ctx, store.PublishedRef{Site: site, ShareKey: "none"})
+			_, err := st.Sites.Published(ctx, sites.PublishedRef{Site: site, ShareKey: "none"})
 			return err
 		}},
-		{"read it again", 1, func() error { _, err := st.PublishedSite(ctx, store.PublishedRef{Site: site}); return err }},
+		{"read it again", 1, func() error { _, err := st.Sites.Published(ctx, sites.PublishedRef{Site: site}); return err }},
 		{"read a space", 1, func() error { _, err := st.Space(ctx, admin, tenant.Space.ID); return err }},
-		{"find the places of spaces", 1, func() error { _, err := st.PlacesOfSpaces(ctx, spaces...); return err }},
+		{"find the places of spaces", 1, func() error { _, err := st.Sites.PlacesOfSpaces(ctx, spaces...); return err }},
 		{"read a collection", 1, func() error { _, err := st.Collection(ctx, admin, collection.ID); return err }},
-		{"list sites", 2, func() error { _, err := st.ListSites(ctx, org, store.SiteFilter{}, "", 50); return err }},
+		{"list sites", 2, func() error { _, err := st.Sites.List(ctx, org, sites.Filter{}, "", 50); return err }},
 		{"list spaces", 3, func() error { _, err := st.ListSpaces(ctx, viewer, org, "", 50); return err }},
-		{"list members", 3, func() error { _, err := st.ListMembers(ctx, org, store.MemberFilter{}, nil, 50); return err }},
-		{"list sections", 3, func() error { _, err := st.ListSections(ctx, site, "", 50); return err }},
-		{"read the structure of a site", 5, func() error { _, err := st.SiteStructure(ctx, site); return err }},
+		{"list members", 3, func() error { _, err := st.Orgs.ListMembers(ctx, org, orgs.MemberFilter{}, nil, 50); return err }},
+		{"list sections", 3, func() error { _, err := st.Sites.ListSections(ctx, site, "", 50); return err }},
+		{"read the structure of a site", 5, func() error { _, err := st.Sites.Structure(ctx, site); return err }},
 		{"read the customizations of a site", 1, func() error {
-			_, overrides, err := st.SiteCustomizations(ctx, site)
+			_, overrides, err := st.Sites.Customizations(ctx, site)
 			if len(overrides) < len(sections) {
 				err = errors.Join(err, fmt.Errorf("%d site spaces", len(overrides)))
 			}
 			return err
 		}},
 		{"create a site of one space", 7, func() error {
-			_, err := st.CreateSite(ctx, store.NewSite{OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:1]})
+			_, err := st.Sites.Create(ctx, sites.NewSite{
+				OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:1],
+			})
 			return err
 		}},
 		{"create a site of many spaces", 7, func() error {
-			_, err := st.CreateSite(ctx, store.NewSite{OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:30]})
+			_, err := st.Sites.Create(ctx, sites.NewSite{
+				OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:30],
+			})
 			return err
 		}},
-		{"add a section", 10, func() error { _, err := st.AddSection(ctx, site, store.NewSection{SpaceID: fresh()}); return err }},
-		{"add a site space", 8, func() error { _, err := st.AddSiteSpace(ctx, site, fresh(), &sections[0]); return err }},
+		{"add a section", 10, func() error { _, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: fresh()}); return err }},
+		{"add a site space", 8, func() error { _, err := st.Sites.AddSiteSpace(ctx, site, fresh(), &sections[0]); return err }},
 		{"change a section", 6, func() error {
-			_, err := st.UpdateSection(ctx, site, sections[0], store.SectionChange{Title: &tenant.Site.Title})
+			_, err := st.Sites.UpdateSection(ctx, site, sections[0], sites.SectionChange{Title: &tenant.Site.Title})
 			return err
 		}},
 		{"group one section", 9, func() error {
-			_, err := st.AddSectionGroup(ctx, site, store.NewSectionGroup{Title: "G", Sections: sections[:1]})
+			_, err := st.Sites.AddSectionGroup(ctx, site, sites.NewSectionGroup{Title: "G", Sections: sections[:1]})
 			return err
 		}},
 		{"group many sections", 9, func() error {
-			_, err := st.AddSectionGroup(ctx, site, store.NewSectionGroup{Title: "G", Sections: sections})
+			_, err := st.Sites.AddSectionGroup(ctx, site, sites.NewSectionGroup{Title: "G", Sections: sections})
 			return err
 		}},
 		{"create a space", 7, func() error {
@@ -212,7 +218,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			return st.Issues.IngestConversations(ctx, org, "chat", time.Now(), conversations(200))
 		}},
 		{"add many terms", 5, func() error { _, err := st.UpdateGlossary(ctx, org, glossary(500)); return err }},
-		{"invite many", 4, func() error { _, err := st.InviteByEmail(ctx, org, admin, invited(200), false); return err }},
+		{"invite many", 4, func() error { _, err := st.Orgs.InviteByEmail(ctx, org, admin, invited(200), false); return err }},
 		{"read the documents of many comments", 5, func() error {
 			comments, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 50)
 			var rows []*store.CommentRow

@@ -4,25 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/apispecs"
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/queue"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // Config says how the store treats invites and versions.
 type Config struct {
-	// InviteLifetime is how long new invites are valid; 0 means for ever.
-	InviteLifetime time.Duration
-	// InvitesByMail says that a job sends new invites by mail. Otherwise their list says that none are sent.
-	InvitesByMail bool
+	// Invites says how invites are treated.
+	Invites orgs.Config
 	// OpenAPIVersions is how many versions of an OpenAPI specification are kept; 0 means all.
 	OpenAPIVersions int32
 }
@@ -33,22 +34,21 @@ type Store struct {
 	Audit  *audit.Log
 	Hooks  *hooks.Store
 	Issues *issues.Store
+	Orgs   *orgs.Store
+	Queue  *queue.Store
+	Sites  *sites.Store
+	Specs  *apispecs.Store
 
-	db     *postgres.DB
-	config Config
-	// trees and refs belong to the revisions, and sites are the published sites, that were read last.
-	trees *kept[treeKey, *keptTree]
-	refs  *kept[treeKey, *keptRefs]
-	sites *kept[string, *keptSite]
+	db *postgres.DB
+	// trees and refs belong to the revisions that were read last.
+	trees *postgres.Cache[treeKey, *keptTree]
+	refs  *postgres.Cache[treeKey, *keptRefs]
 }
 
 // The rows as Postgres holds them. What a caller may do with one is up to package api.
 type (
-	Organization = db.Organization
-	Site         = db.Site
-	Space        = db.Space
-	Token        = db.Token
-	User         = db.User
+	Space = db.Space
+	Token = db.Token
 )
 
 // New checks the settings and connects to nothing.
@@ -58,10 +58,10 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), db: db, config: cfg,
-		trees: newKept[treeKey, *keptTree](keptPages),
-		refs:  newKept[treeKey, *keptRefs](keptFileRefs),
-		sites: newKept[string, *keptSite](keptParts),
+		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), Orgs: orgs.New(db, cfg.Invites),
+		Queue: queue.New(db), Sites: sites.New(db), Specs: apispecs.New(db, cfg.OpenAPIVersions), db: db,
+		trees: postgres.NewCache[treeKey, *keptTree](keptPages),
+		refs:  postgres.NewCache[treeKey, *keptRefs](keptFileRefs),
 	}, nil
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -86,7 +88,7 @@ func TestBootstrapRace(t *testing.T) {
 	if err != nil || principal.UserID != made[0].User.ID || principal.Kind != schema.TokenUser {
 		t.Errorf("%+v %v", principal, err)
 	}
-	access, err := st.Site(t.Context(), principal.UserID, made[0].Organization.ID, made[0].Site.ID)
+	access, err := st.Sites.Site(t.Context(), principal.UserID, made[0].Organization.ID, made[0].Site.ID)
 	if err != nil || access.Role != schema.RoleAdmin || access.Site.Title != "Docs" {
 		t.Errorf("%+v %v", access, err)
 	}
@@ -231,18 +233,18 @@ func TestErrorsAreInterpreted(t *testing.T) {
 		run  func() error
 	}{
 		"unique": {schema.CodeConflict, func() error {
-			_, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: "Ann", Email: "ANN@example.com"})
+			_, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: "Ann", Email: "ANN@example.com"})
 			return err
 		}},
-		"no rows":     {schema.CodeNotFound, func() error { _, err := st.User(t.Context(), "nobody"); return err }},
-		"foreign key": {schema.CodeNotFound, func() error { return st.SetMember(t.Context(), "nothing", user.ID, schema.RoleRead) }},
-		"check":       {schema.CodeInternal, func() error { return st.SetMember(t.Context(), "nothing", user.ID, "king") }},
+		"no rows":     {schema.CodeNotFound, func() error { _, err := st.Orgs.User(t.Context(), "nobody"); return err }},
+		"foreign key": {schema.CodeNotFound, func() error { return st.Orgs.SetMember(t.Context(), "nothing", user.ID, schema.RoleRead) }},
+		"check":       {schema.CodeInternal, func() error { return st.Orgs.SetMember(t.Context(), "nothing", user.ID, "king") }},
 		"text": {schema.CodeBadRequest, func() error {
-			_, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: "a\x00b"})
+			_, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: "a\x00b"})
 			return err
 		}},
-		"cancelled": {schema.CodeUnavailable, func() error { _, err := st.User(cancelled, "nobody"); return err }},
-		"stopped":   {schema.CodeUnavailable, func() error { _, err := stopped.User(t.Context(), "nobody"); return err }},
+		"cancelled": {schema.CodeUnavailable, func() error { _, err := st.Orgs.User(cancelled, "nobody"); return err }},
+		"stopped":   {schema.CodeUnavailable, func() error { _, err := stopped.Orgs.User(t.Context(), "nobody"); return err }},
 	} {
 		err := test.run()
 		e, ok := errors.AsType[*schema.Error](err)
@@ -279,14 +281,14 @@ func TestSiteIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ours, theirs := storetest.NewTenant(t, st, "ours"), storetest.NewTenant(t, st, "theirs")
-	_, err := st.CreateSite(t.Context(), store.NewSite{
+	_, err := st.Sites.Create(t.Context(), sites.NewSite{
 		OrganizationID: ours.Organization.ID, Type: "basic", Title: "x", Visibility: "public",
 		Spaces: []string{ours.Space.ID, theirs.Space.ID},
 	})
 	if e := schema.AsError(err); err == nil || e.Code != schema.CodeBadRequest || e.Details[0].Field != "spaces[1]" {
 		t.Errorf("got %v", err)
 	}
-	page, err := st.ListSites(t.Context(), ours.Organization.ID, store.SiteFilter{}, "", 10)
+	page, err := st.Sites.List(t.Context(), ours.Organization.ID, sites.Filter{}, "", 10)
 	if err != nil || page.Total != 1 {
 		t.Errorf("%+v %v", page, err)
 	}

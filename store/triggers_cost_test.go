@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -61,7 +62,7 @@ var measuredWrites = []struct {
 	{"update-site", 20, func(m *measured) func() {
 		title := m.next()
 		return func() {
-			_, err := m.st.UpdateSite(m.ctx, m.tenant.Site.ID, store.SiteChange{Title: &title})
+			_, err := m.st.Sites.Update(m.ctx, m.tenant.Site.ID, sites.Change{Title: &title})
 			m.must(err)
 		}
 	}},

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -38,10 +38,10 @@ func TestOpenSitesAreRemembered(t *testing.T) {
 		return err
 	}
 	on := true
-	if _, err := st.UpdateSite(t.Context(), tenant.Site.ID, store.SiteChange{AnonymousEvents: &on}); err != nil {
+	if _, err := st.Sites.Update(t.Context(), tenant.Site.ID, sites.Change{AnonymousEvents: &on}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.PublishSite(t.Context(), tenant.Site.ID, true); err != nil {
+	if _, err := st.Sites.Publish(t.Context(), tenant.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 { // A good site does not count against the address.

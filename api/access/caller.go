@@ -7,6 +7,9 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
@@ -19,8 +22,8 @@ type Caller struct {
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
 	// Scopes that name an Organization, Site, Space or Collection set it; those of insights set EventSite.
-	Organization *store.Membership
-	Site         *store.SiteAccess
+	Organization *orgs.Membership
+	Site         *sites.Access
 	Space        *store.SpaceAccess
 	Collection   *store.CollectionAccess
 	EventSite    schema.EventSite
@@ -39,8 +42,8 @@ type Caller struct {
 }
 
 // Viewer returns the caller as a member of the scope's organization.
-func (c *Caller) Viewer() store.Viewer {
-	return store.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
+func (c *Caller) Viewer() postgres.Viewer {
+	return postgres.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
 }
 
 // RequestID is a copy of the id that the response carries in X-Request-Id.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // eventSiteKey identifies a site and its caller. The caller is a user, a token without a user (the site's own key or a
@@ -55,15 +56,15 @@ func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) er
 }
 
 func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (eventSiteGrant, error) {
-	found := store.SiteAccess{Role: schema.RoleGuest}
+	found := sites.Access{Role: schema.RoleGuest}
 	switch key.kind {
 	case schema.TokenUser, schema.TokenSession:
 		var err error
-		if found, err = st.Site(ctx, key.user, key.organization, key.site); err != nil {
+		if found, err = st.Sites.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
 	case schema.TokenFrontEnd, schema.TokenNone: // both post readers' events; only published sites have readers
-		site, err := st.SiteByID(ctx, key.site)
+		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
 		}
@@ -73,7 +74,7 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		found.Site = site
 	case schema.TokenSite:
 		// The key belongs to this site: the token's row already ties it to the organization.
-		site, err := st.SiteByID(ctx, key.site)
+		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Config holds the operator's settings for the Guard; api/frame's Config documents the members.
@@ -124,8 +125,8 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	if c.Rights.Has(RightAdmin) {
 		return nil // Admins of the organization read all of its spaces.
 	}
-	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
-	spaces, err := g.store.AccessToSiteSpaces(ctx, viewer, c.Site.Site.ID)
+	viewer := postgres.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	spaces, err := g.store.Sites.AccessToSiteSpaces(ctx, viewer, c.Site.Site.ID)
 	if err != nil {
 		return err
 	}

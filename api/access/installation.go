@@ -8,6 +8,9 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // installation finds the session of a token of an integration or an installation. Each load of the session looks it up
@@ -52,7 +55,7 @@ func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathPar
 	if err != nil {
 		return err
 	}
-	c.Organization = &store.Membership{Organization: organization, Role: schema.RoleGuest}
+	c.Organization = &orgs.Membership{Organization: organization, Role: schema.RoleGuest}
 	return nil
 }
 
@@ -66,7 +69,7 @@ func findSiteForInstallation(ctx context.Context, g *Guard, path PathParams, c *
 	if err != nil {
 		return err
 	}
-	c.Site = &store.SiteAccess{SiteRow: row, Role: schema.RoleRead}
+	c.Site = &sites.Access{Row: row, Role: schema.RoleRead}
 	c.EventSite = schema.EventSite{OrganizationID: row.Site.OrganizationID, SiteID: row.Site.ID, StoreClearIDs: row.Site.StoreClearIds}
 	return nil
 }
@@ -85,7 +88,7 @@ func findSpaceForInstallation(ctx context.Context, g *Guard, path PathParams, c 
 		role = schema.RoleEdit
 	}
 	// The access of a caller without a role: the permissions in answers follow from it.
-	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Grant: role}}
+	c.Space = &store.SpaceAccess{Space: space, ContentAccess: postgres.ContentAccess{Grant: role}}
 	return nil
 }
 

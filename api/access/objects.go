@@ -76,7 +76,7 @@ func findOrganization(ctx context.Context, g *Guard, path PathParams, c *Caller)
 	if !ok {
 		return schema.NotFound("organization")
 	}
-	membership, err := g.store.Organization(ctx, c.Principal.UserID, id)
+	membership, err := g.store.Orgs.Organization(ctx, c.Principal.UserID, id)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func findSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	if !ok || !ok2 {
 		return schema.NotFound("site")
 	}
-	found, err := g.store.Site(ctx, c.Principal.UserID, organization, site)
+	found, err := g.store.Sites.Site(ctx, c.Principal.UserID, organization, site)
 	if err != nil {
 		return err
 	}

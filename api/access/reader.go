@@ -8,18 +8,21 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/condition"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // Reader is a visitor of a published site. It has what the site shows to this visitor and is immutable.
 type Reader struct {
-	site     store.SiteRow
+	site     sites.Row
 	shareKey string
 	// changeRequest is the draft that the reader previews, if any.
 	changeRequest string
 	// user is the user who got the token, if any. The reader may preview the drafts that the user may read.
 	user string
 	// Parts are the site spaces that the reader may see, in the order of the site's structure.
-	Parts    []store.PublishedPart
+	Parts    []sites.PublishedPart
 	ids      map[string]bool
 	spaces   map[string]bool
 	sections map[string]bool
@@ -27,7 +30,7 @@ type Reader struct {
 }
 
 // Site is the reader's site.
-func (r *Reader) Site() store.Site { return r.site.Site }
+func (r *Reader) Site() sites.Site { return r.site.Site }
 
 // ShareKey returns the key of the share link that opened the site to the reader, if any.
 func (r *Reader) ShareKey() string { return r.shareKey }
@@ -60,26 +63,26 @@ func (r *Reader) SeesSection(id string) bool { return r.sections[id] }
 func (r *Reader) SeesSpace(id string) bool { return r.spaces[id] }
 
 // Place returns the site space where the reader finds a space, or nil if the site does not show it.
-func (r *Reader) Place(space string) *store.SpacePlace {
-	i := slices.IndexFunc(r.Parts, func(p store.PublishedPart) bool { return p.SpaceID == space })
+func (r *Reader) Place(space string) *sites.SpacePlace {
+	i := slices.IndexFunc(r.Parts, func(p sites.PublishedPart) bool { return p.SpaceID == space })
 	if i < 0 {
 		return nil
 	}
-	return &store.SpacePlace{Site: r.site.Site, ShareKey: r.shareKey, Part: r.Parts[i]}
+	return &sites.SpacePlace{Site: r.site.Site, ShareKey: r.shareKey, Part: r.Parts[i]}
 }
 
 // Spaces returns the reader's access to the spaces of the site, by space.
-func (r *Reader) Spaces() map[string]store.ContentAccess {
-	access := make(map[string]store.ContentAccess, len(r.spaces))
+func (r *Reader) Spaces() map[string]postgres.ContentAccess {
+	access := make(map[string]postgres.ContentAccess, len(r.spaces))
 	for id := range r.spaces {
-		access[id] = store.ContentAccess{Reader: true}
+		access[id] = postgres.ContentAccess{Reader: true}
 	}
 	return access
 }
 
 // NewReader decides what a published site shows to an admitted visitor. A part with a condition, of its own or of its
 // section, is shown to visitors whose claims meet the condition.
-func NewReader(site store.PublishedSite, claims map[string]any) *Reader {
+func NewReader(site sites.Published, claims map[string]any) *Reader {
 	r := &Reader{
 		site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}, claims: claims,
 	}
@@ -110,7 +113,7 @@ func allows(text *string, claims map[string]any) bool {
 
 // OpenTo reports whether a site admits a visitor with this share link, who may be authenticated. shareLink is the id of
 // one of the site's active share links, or empty.
-func OpenTo(site store.Site, shareLink, visitorType string) bool {
+func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	switch {
 	case !site.Published:
 		return false
@@ -130,7 +133,7 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 	if err != nil {
 		return nil, err
 	}
-	site, err := g.store.PublishedSite(ctx, store.PublishedRef{Site: claims.Site, ShareLink: claims.ShareLink})
+	site, err := g.store.Sites.Published(ctx, sites.PublishedRef{Site: claims.Site, ShareLink: claims.ShareLink})
 	switch {
 	case schema.IsCode(err, schema.CodeNotFound):
 		return nil, refused
@@ -142,7 +145,7 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 		return nil, refused
 	}
 	if claims.VisitorKey != "" {
-		auth, err := g.store.VisitorAuth(ctx, claims.Site)
+		auth, err := g.store.Sites.VisitorAuth(ctx, claims.Site)
 		switch {
 		case schema.IsCode(err, schema.CodeNotFound) || err == nil && VisitorKeyID(auth.Key) != claims.VisitorKey:
 			return nil, refused
@@ -178,7 +181,7 @@ func findSiteForReader(_ context.Context, _ *Guard, path PathParams, c *Caller) 
 	if id := path.PathParam("siteSpaceId"); id != "" && !c.Reader.SeesSiteSpace(id) {
 		return schema.NotFound("site space")
 	}
-	c.Site = &store.SiteAccess{SiteRow: *site, Role: schema.RoleRead}
+	c.Site = &sites.Access{Row: *site, Role: schema.RoleRead}
 	c.Rights = readerRights
 	return nil
 }
@@ -208,7 +211,7 @@ func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Calle
 			}
 		}
 	}
-	c.Space = &store.SpaceAccess{Space: space, ContentAccess: store.ContentAccess{Reader: true}}
+	c.Space = &store.SpaceAccess{Space: space, ContentAccess: postgres.ContentAccess{Reader: true}}
 	c.Rights = readerRights
 	return nil
 }
@@ -252,7 +255,9 @@ func findOrganizationForReader(_ context.Context, _ *Guard, path PathParams, c *
 	if path.PathParam("organizationId") != c.Principal.OrganizationID {
 		return schema.NotFound("organization")
 	}
-	c.Organization = &store.Membership{Organization: store.Organization{ID: c.Principal.OrganizationID}, Role: schema.RoleGuest}
+	c.Organization = &orgs.Membership{
+		Organization: orgs.Organization{ID: c.Principal.OrganizationID}, Role: schema.RoleGuest,
+	}
 	c.Rights = readerRights
 	return nil
 }

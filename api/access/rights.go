@@ -2,7 +2,7 @@ package access
 
 import (
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Rights is a set of rights on one object.
@@ -116,7 +116,7 @@ func levelRole(role schema.Role, level schema.Level) schema.Role {
 // readerRights are the rights of a published site's readers on the site and on the spaces that it shows.
 const readerRights = RightView | RightAccess
 
-func ContentRights(a store.ContentAccess) Rights {
+func ContentRights(a postgres.ContentAccess) Rights {
 	if a.Reader {
 		return readerRights
 	}

@@ -158,7 +158,7 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 	if ok && now.Before(known.until) {
 		return known.key, nil
 	}
-	key, err := t.store.SiteTokenKey(ctx, name)
+	key, err := t.store.Sites.TokenKey(ctx, name)
 	if err != nil {
 		return nil, err
 	}

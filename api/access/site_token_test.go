@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -85,18 +85,18 @@ func TestSiteTokensEndWithTheirClaims(t *testing.T) {
 func TestKeysOfSiteTokensAreSealed(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	key, err := st.SiteTokenKey(t.Context(), "w1")
+	key, err := st.Sites.TokenKey(t.Context(), "w1")
 	if err != nil || len(key) != 32 {
 		t.Fatal(key, err)
 	}
-	again, err := st.SiteTokenKey(t.Context(), "w1")
+	again, err := st.Sites.TokenKey(t.Context(), "w1")
 	if err != nil || string(again) != string(key) {
 		t.Error("another key of the same name", err)
 	}
-	if err := st.EndSiteTokens(t.Context()); err != nil {
+	if err := st.Sites.EndTokens(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if fresh, err := st.SiteTokenKey(t.Context(), "w1"); err != nil || string(fresh) == string(key) {
+	if fresh, err := st.Sites.TokenKey(t.Context(), "w1"); err != nil || string(fresh) == string(key) {
 		t.Error("the same key after it ended", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestReadersSeeWhatTheirClaimsAllow(t *testing.T) {
 	t.Parallel()
 	section, beta, broken := "sec", "visitor.claims.beta", "visitor.("
 	r := func(claims map[string]any) string {
-		return strings.Join(NewReader(store.PublishedSite{Parts: []store.PublishedPart{
+		return strings.Join(NewReader(sites.Published{Parts: []sites.PublishedPart{
 			{ID: "free", SpaceID: "1"}, {ID: "own", SpaceID: "2", Condition: &beta},
 			{ID: "section's", SpaceID: "1", SectionID: &section, SectionCondition: &beta}, {ID: "broken", SpaceID: "3", Condition: &broken},
 		}}, claims).SiteSpaces(), " ")

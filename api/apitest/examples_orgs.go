@@ -6,6 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -96,7 +97,7 @@ func accessExamples() {
 		}},
 		"getSubdomain": {Make: func(h *Harness, tenant *storetest.Tenant) made {
 			name := "o" + schema.NewID()
-			_, err := h.Store.UpdateOrganization(h.T.Context(), tenant.Organization.ID, store.OrganizationChange{Hostname: &name})
+			_, err := h.Store.Orgs.Update(h.T.Context(), tenant.Organization.ID, orgs.Change{Hostname: &name})
 			return made{"subdomain": Created(h.T, name, err)}
 		}},
 	} {
@@ -109,11 +110,13 @@ func consentExamples() {
 	Examples["proveEmailDomainInOrganization"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
 		domain := schema.NewID() + ".example"
-		organization, err := h.Store.UpdateOrganization(h.T.Context(), tenant.Organization.ID, store.OrganizationChange{EmailDomains: []string{domain}})
+		organization, err := h.Store.Orgs.Update(h.T.Context(), tenant.Organization.ID, orgs.Change{
+			EmailDomains: []string{domain},
+		})
 		if err != nil {
 			h.T.Fatal(err)
 		}
-		domains, err := h.Store.EmailDomains(h.T.Context(), organization)
+		domains, err := h.Store.Orgs.EmailDomains(h.T.Context(), organization)
 		if err != nil {
 			h.T.Fatal(err)
 		}
@@ -137,8 +140,9 @@ func invitesExamples() {
 	Examples["updateOrganizationInviteById"] = example{body: `{"role":"edit"}`, Make: make}
 	pending := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
-		invited, err := h.Store.InviteByEmail(h.T.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID,
-			[]store.PersonToInvite{{Email: schema.NewID() + "@example.com"}}, false)
+		invited,
+			err := h.Store.Orgs.InviteByEmail(h.T.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID,
+			[]orgs.PersonToInvite{{Email: schema.NewID() + "@example.com"}}, false)
 		return map[string]string{"inviteId": Created(h.T, invited.Users[0], err)}
 	}
 	Examples["deleteOrganizationInvite"] = example{Make: pending}
@@ -164,7 +168,7 @@ func removalExamples() {
 	Examples["deleteOrganizationById"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
 		id := h.Organization(tenant)
 		for role, user := range tenant.Users {
-			if err := h.Store.SetMember(h.T.Context(), id, user.ID, role); err != nil {
+			if err := h.Store.Orgs.SetMember(h.T.Context(), id, user.ID, role); err != nil {
 				h.T.Fatal(err)
 			}
 		}
@@ -175,7 +179,9 @@ func removalExamples() {
 func samlExamples() {
 	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
-		row, err := h.Store.CreateSAMLProvider(h.T.Context(), store.NewSAMLProvider{OrganizationID: tenant.Organization.ID, Label: "Okta"})
+		row, err := h.Store.Orgs.CreateSAMLProvider(h.T.Context(), orgs.NewSAMLProvider{
+			OrganizationID: tenant.Organization.ID, Label: "Okta",
+		})
 		if err != nil {
 			h.T.Fatal(err)
 		}

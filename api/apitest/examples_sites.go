@@ -3,7 +3,7 @@ package apitest
 import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -32,7 +32,7 @@ func eventsExamples() {
 
 func addressExamples() {
 	publish := func(h *Harness, tenant *storetest.Tenant) map[string]string {
-		site, err := h.Store.PublishSite(h.T.Context(), tenant.Site.ID, true)
+		site, err := h.Store.Sites.Publish(h.T.Context(), tenant.Site.ID, true)
 		Created(h.T, site.ID, err)
 		return nil
 	}
@@ -44,9 +44,9 @@ func addressExamples() {
 func hostnameExamples() {
 	claim := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		name := "docs-" + tenant.Site.ID + ".example.com"
-		_, err := h.Store.UpdateSite(h.T.Context(), tenant.Site.ID, store.SiteChange{Hostname: schema.Some(name)})
+		_, err := h.Store.Sites.Update(h.T.Context(), tenant.Site.ID, sites.Change{Hostname: schema.Some(name)})
 		Created(h.T, name, err)
-		token, err := h.Store.HostnameToken(h.T.Context(), tenant.Site.ID, name)
+		token, err := h.Store.Sites.HostnameToken(h.T.Context(), tenant.Site.ID, name)
 		h.DNS.Set("_octavo."+name, "octavo-domain-verification="+Created(h.T, token, err))
 		return nil
 	}
@@ -72,20 +72,20 @@ func sitesExamples() {
 		return map[string]string{"siteSectionGroupId": h.freshGroup(t), "siteSectionId": h.freshSection(t)}
 	}
 	link := ids("shareLinkId", func(h *Harness, t *storetest.Tenant) string {
-		row, err := h.Store.CreateShareLink(h.T.Context(), t.Site.ID, "Partners")
+		row, err := h.Store.Sites.CreateShareLink(h.T.Context(), t.Site.ID, "Partners")
 		return Created(h.T, row.ID, err)
 	})
 	redirect := func(h *Harness, t *storetest.Tenant) map[string]string {
 		source := "/" + schema.NewID()
 		url := "https://example.com/"
-		row, err := h.Store.CreateSiteRedirect(h.T.Context(), t.Site.ID, store.NewSiteRedirect{
+		row, err := h.Store.Sites.CreateRedirect(h.T.Context(), t.Site.ID, sites.NewRedirect{
 			Source: source, Destination: schema.SiteRedirectDestination{Kind: schema.RedirectToExternal, URL: &url},
 		})
 		return map[string]string{"siteRedirectId": Created(h.T, row.ID, err), "source": source}
 	}
 	source := ids("source", func(*Harness, *storetest.Tenant) string { return "/" + schema.NewID() })
 	freshSite := ids("siteId", func(h *Harness, t *storetest.Tenant) string {
-		row, err := h.Store.CreateSite(h.T.Context(), store.NewSite{
+		row, err := h.Store.Sites.Create(h.T.Context(), sites.NewSite{
 			OrganizationID: t.Organization.ID, Type: "basic", Title: "Fresh", Visibility: "public",
 		})
 		return Created(h.T, row.Site.ID, err)

@@ -24,6 +24,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -352,7 +354,8 @@ func (h *Harness) IDs(path, token string) []string {
 // Ghost returns a tenant that does not exist.
 func Ghost() *storetest.Tenant {
 	return &storetest.Tenant{
-		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
+		Organization: orgs.Organization{ID: schema.NewID()}, Site: sites.Site{ID: schema.NewID()},
+		Space: store.Space{ID: schema.NewID()},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -54,7 +55,7 @@ func (h *Harness) Collection(tenant *storetest.Tenant, parent *string) string {
 
 func (h *Harness) Team(tenant *storetest.Tenant, members ...string) string {
 	h.T.Helper()
-	row, err := h.Store.CreateTeam(h.T.Context(), tenant.Organization.ID, "Team "+schema.NewID(), members)
+	row, err := h.Store.Orgs.CreateTeam(h.T.Context(), tenant.Organization.ID, "Team "+schema.NewID(), members)
 	return Created(h.T, row.ID, err)
 }
 
@@ -62,14 +63,14 @@ func (h *Harness) Team(tenant *storetest.Tenant, members ...string) string {
 func (h *Harness) Member(tenant *storetest.Tenant, role schema.Role) string {
 	h.T.Helper()
 	user, _ := storetest.User(h.T, h.Store, schema.NewID())
-	return Created(h.T, user.ID, h.Store.SetMember(h.T.Context(), tenant.Organization.ID, user.ID, role))
+	return Created(h.T, user.ID, h.Store.Orgs.SetMember(h.T.Context(), tenant.Organization.ID, user.ID, role))
 }
 
 // Organization creates another organization with the tenant's admin as its admin.
 func (h *Harness) Organization(tenant *storetest.Tenant) string {
 	h.T.Helper()
-	m, err := h.Store.CreateOrganization(h.T.Context(), tenant.Users[schema.RoleAdmin].ID,
-		store.NewOrganization{Title: "Another"})
+	m, err := h.Store.Orgs.Create(h.T.Context(), tenant.Users[schema.RoleAdmin].ID,
+		orgs.NewOrganization{Title: "Another"})
 	return Created(h.T, m.Organization.ID, err)
 }
 
@@ -108,7 +109,7 @@ func (h *Harness) LinkInvite(tenant *storetest.Tenant, body string) schema.LinkI
 // Role returns a user's role in our organization; ok is false for strangers.
 func (h *Harness) Role(userID string) (role schema.Role, ok bool) {
 	h.T.Helper()
-	m, err := h.Store.Organization(h.T.Context(), userID, h.Ours.Organization.ID)
+	m, err := h.Store.Orgs.Organization(h.T.Context(), userID, h.Ours.Organization.ID)
 	return m.Role, err == nil
 }
 
@@ -130,7 +131,7 @@ func (s Support) Invite(body string) schema.Invited {
 func (h *Harness) InviteLink(tenant *storetest.Tenant, userID string) string {
 	h.T.Helper()
 	for after := ""; ; {
-		m, err := h.Store.NextInviteMail(h.T.Context(), tenant.Organization.ID, after)
+		m, err := h.Store.Orgs.NextInviteMail(h.T.Context(), tenant.Organization.ID, after)
 		if err != nil {
 			h.T.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -129,19 +130,21 @@ func (h *Harness) FreshSpace(tenant *storetest.Tenant, title string) store.Space
 
 func (h *Harness) freshSiteSpace(tenant *storetest.Tenant) string {
 	h.T.Helper()
-	row, err := h.Store.AddSiteSpace(h.T.Context(), tenant.Site.ID, h.FreshSpace(tenant, "Fresh").ID, nil)
+	row, err := h.Store.Sites.AddSiteSpace(h.T.Context(), tenant.Site.ID, h.FreshSpace(tenant, "Fresh").ID, nil)
 	return Created(h.T, row.SiteSpace.ID, err)
 }
 
 func (h *Harness) freshSection(tenant *storetest.Tenant) string {
 	h.T.Helper()
-	row, err := h.Store.AddSection(h.T.Context(), tenant.Site.ID, store.NewSection{SpaceID: h.FreshSpace(tenant, "Fresh").ID})
+	row, err := h.Store.Sites.AddSection(h.T.Context(), tenant.Site.ID, sites.NewSection{
+		SpaceID: h.FreshSpace(tenant, "Fresh").ID,
+	})
 	return Created(h.T, row.Section.ID, err)
 }
 
 func (h *Harness) freshGroup(tenant *storetest.Tenant) string {
 	h.T.Helper()
-	row, err := h.Store.AddSectionGroup(h.T.Context(), tenant.Site.ID, store.NewSectionGroup{Title: "Guides"})
+	row, err := h.Store.Sites.AddSectionGroup(h.T.Context(), tenant.Site.ID, sites.NewSectionGroup{Title: "Guides"})
 	return Created(h.T, row.ID, err)
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // SAML is an organization's provider that users can log in with.
 type SAML struct {
 	H        *Harness
-	Provider store.SAMLProvider
+	Provider orgs.SAMLProvider
 	IdP      *samltest.IdP
 	Service  saml.Service
 	// Path is the provider's path below the host.
@@ -26,17 +26,17 @@ type SAML struct {
 }
 
 // NewSAML makes a provider for the test's identity provider.
-func NewSAML(h *Harness, tenant *storetest.Tenant, change func(*store.NewSAMLProvider)) *SAML {
+func NewSAML(h *Harness, tenant *storetest.Tenant, change func(*orgs.NewSAMLProvider)) *SAML {
 	h.T.Helper()
 	idp := samltest.Ours()
 	certificate, address := idp.PEM(), "https://idp.example.com/sso"
-	settings := store.NewSAMLProvider{
+	settings := orgs.NewSAMLProvider{
 		OrganizationID: tenant.Organization.ID, Label: "Okta", EntityID: &idp.EntityID, Certificate: &certificate, CertificateUsable: true, SSOURL: &address,
 	}
 	if change != nil {
 		change(&settings)
 	}
-	row, err := h.Store.CreateSAMLProvider(h.T.Context(), settings)
+	row, err := h.Store.Orgs.CreateSAMLProvider(h.T.Context(), settings)
 	if err != nil {
 		h.T.Fatal(err)
 	}

@@ -258,7 +258,9 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 			h.Want(200, "PATCH", path, admin, `{"externalIds":["a"]}`)
 		}
 	}
-	if err := h.Store.GiveJobTurns(t.Context(), []schema.JobKind{schema.SendIntegrationEvent{}.JobKind()}); err != nil {
+	if err := h.Store.Queue.GiveTurns(t.Context(), []schema.JobKind{
+		schema.SendIntegrationEvent{}.JobKind(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var ready, behind int
@@ -284,7 +286,7 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 		t.Fatalf("%+v", ended)
 	}
 	h.Exec("alter table integration_events drop constraint crash")
-	if _, err := h.Store.RetryJob(t.Context(), h.Ours.Organization.ID, ended[0].ID); err != nil {
+	if _, err := h.Store.Queue.Retry(t.Context(), h.Ours.Organization.ID, ended[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	jobstest.Drain(t, h.Store)

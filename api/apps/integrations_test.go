@@ -444,7 +444,9 @@ func TestInstallIntegration(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/integrations/nothing/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/tool/installations", admin, map[string]string{"organization": h.Ours.Organization.ID}), http.StatusNotFound)
 	// Even a user who is in both organizations may not install a private integration in the other organization.
-	if err := h.Store.SetMember(t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin); err != nil {
+	if err := h.Store.Orgs.SetMember(
+		t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin,
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.WantError(h.Do("POST", "/v1/integrations/own/installations", h.Ours.Tokens[schema.RoleAdmin], target), http.StatusForbidden)

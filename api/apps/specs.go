@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/apispecs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -94,10 +95,10 @@ func (h *specs) list(
 ) (schema.List[schema.OpenAPISpec], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "openapi "+organization, *r,
-		func(after string, size int) (postgres.Page[store.OpenAPISpec], error) {
-			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
+		func(after string, size int) (postgres.Page[apispecs.Spec], error) {
+			return h.store.Specs.List(ctx, organization, after, size)
 		},
-		h.view.Spec(c.Rights), func(row store.OpenAPISpec) string { return row.ID })
+		h.view.Spec(c.Rights), func(row apispecs.Spec) string { return row.ID })
 }
 
 // openAPISource is a text or a URL.
@@ -116,23 +117,23 @@ func (s *openAPISource) problems() []schema.Detail {
 }
 
 // read parses a text before it is stored. For a URL, a job fetches the document.
-func (s *openAPISource) read() (store.OpenAPISource, error) {
+func (s *openAPISource) read() (apispecs.Source, error) {
 	if s.URL != nil {
-		return store.OpenAPISource{URL: s.URL}, nil
+		return apispecs.Source{URL: s.URL}, nil
 	}
 	document, err := openapi.Parse(*s.Text)
 	if err != nil {
 		problems, ok := errors.AsType[openapi.Problems](err)
 		if !ok {
-			return store.OpenAPISource{}, err
+			return apispecs.Source{}, err
 		}
 		details := make([]schema.Detail, len(problems))
 		for i, problem := range problems {
 			details[i] = schema.Detail{Field: "source.text", Problem: problem.Error()}
 		}
-		return store.OpenAPISource{}, schema.InvalidAll(details)
+		return apispecs.Source{}, schema.InvalidAll(details)
 	}
-	return store.OpenAPISource{Text: *s.Text, Document: document}, nil
+	return apispecs.Source{Text: *s.Text, Document: document}, nil
 }
 
 type createOpenAPISpecRequest struct {
@@ -149,7 +150,7 @@ func (h *specs) create(ctx context.Context, c *access.Caller, r *createOpenAPISp
 	if err != nil {
 		return schema.OpenAPISpec{}, err
 	}
-	row, err := h.store.CreateOpenAPISpec(ctx, c.Organization.Organization.ID, *r.Body.Slug, source)
+	row, err := h.store.Specs.Create(ctx, c.Organization.Organization.ID, *r.Body.Slug, source)
 	return h.view.Spec(c.Rights)(row), err
 }
 
@@ -158,7 +159,7 @@ type getOpenAPISpecRequest struct {
 }
 
 func (h *specs) get(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (schema.OpenAPISpec, error) {
-	row, err := h.store.OpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug)
+	row, err := h.store.Specs.Spec(ctx, c.Organization.Organization.ID, r.Slug)
 	return h.view.Spec(c.Rights)(row), err
 }
 
@@ -189,7 +190,7 @@ func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequ
 	if err != nil {
 		return openAPISpecSet{}, err
 	}
-	row, added, err := h.store.SetOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug, source)
+	row, added, err := h.store.Specs.Set(ctx, c.Organization.Organization.ID, r.Slug, source)
 	return openAPISpecSet{OpenAPISpec: h.view.Spec(c.Rights)(row), added: added}, err
 }
 
@@ -201,7 +202,7 @@ type updateOpenAPISpecRequest struct {
 }
 
 func (h *specs) update(ctx context.Context, c *access.Caller, r *updateOpenAPISpecRequest) (schema.OpenAPISpec, error) {
-	row, err := h.store.SetOpenAPISpecVisibility(ctx, c.Organization.Organization.ID, r.Slug, *r.Body.Visibility)
+	row, err := h.store.Specs.SetVisibility(ctx, c.Organization.Organization.ID, r.Slug, *r.Body.Visibility)
 	return h.view.Spec(c.Rights)(row), err
 }
 
@@ -214,20 +215,20 @@ func (h *specs) published(ctx context.Context, _ *access.Caller, r *publishedOpe
 	if !schema.ValidID(r.OrganizationID) || !schema.ValidID(r.Slug) {
 		return frame.Encoded{}, schema.NotFound("OpenAPI specification")
 	}
-	version, err := h.store.PublishedOpenAPISpec(ctx, r.OrganizationID, r.Slug)
+	version, err := h.store.Specs.PublishedVersion(ctx, r.OrganizationID, r.Slug)
 	if err != nil {
 		return frame.Encoded{}, err
 	}
 	return frame.Encoded{
 		Shared: &frame.Shared{Name: "OpenAPI " + version, Load: func(ctx context.Context) (frame.Encoded, error) {
-			document, err := h.store.OpenAPISpecDocument(ctx, version)
+			document, err := h.store.Specs.Document(ctx, version)
 			return frame.Encoded{Body: document}, err
 		}},
 	}, nil
 }
 
 func (h *specs) remove(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug)
+	return frame.NoContent{}, h.store.Specs.Delete(ctx, c.Organization.Organization.ID, r.Slug)
 }
 
 type listOpenAPISpecVersionsRequest struct {
@@ -239,24 +240,24 @@ func (h *specs) versions(
 	ctx context.Context, c *access.Caller, r *listOpenAPISpecVersionsRequest,
 ) (schema.List[schema.OpenAPISpecVersion], error) {
 	organization := c.Organization.Organization.ID
-	spec, err := h.store.OpenAPISpec(ctx, organization, r.Slug)
+	spec, err := h.store.Specs.Spec(ctx, organization, r.Slug)
 	if err != nil {
 		return schema.List[schema.OpenAPISpecVersion]{}, err
 	}
 	return frame.ListKeyed(ctx, "openapi versions "+spec.ID, r.PageRequest, 1,
-		func(after []string, size int) (postgres.Page[store.OpenAPISpecVersion], error) {
+		func(after []string, size int) (postgres.Page[apispecs.Version], error) {
 			before := int64(0)
 			if after != nil {
 				if before, err = strconv.ParseInt(after[0], 10, 32); err != nil || before < 1 {
-					return postgres.Page[store.OpenAPISpecVersion]{}, schema.Invalid(
+					return postgres.Page[apispecs.Version]{}, schema.Invalid(
 						"page", "is not a page of this list",
 					)
 				}
 			}
-			return h.store.ListOpenAPISpecVersions(ctx, spec.ID, int32(before), size)
+			return h.store.Specs.ListVersions(ctx, spec.ID, int32(before), size)
 		},
 		h.view.SpecVersion(organization, r.Slug),
-		func(v store.OpenAPISpecVersion) []string {
+		func(v apispecs.Version) []string {
 			return []string{strconv.Itoa(int(v.Number))}
 		})
 }
@@ -279,7 +280,7 @@ func (h *specs) version(
 // read returns the version with this id, or the newest one if id is nil.
 func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
 	organization := c.Organization.Organization.ID
-	row, err := h.store.OpenAPISpecVersion(ctx, organization, slug, id)
+	row, err := h.store.Specs.Version(ctx, organization, slug, id)
 	return h.view.SpecVersion(organization, slug)(row), err
 }
 
@@ -301,11 +302,11 @@ func (h *specs) content(
 }
 
 func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecContent, error) {
-	row, err := h.store.OpenAPISpecVersion(ctx, c.Organization.Organization.ID, slug, id)
+	row, err := h.store.Specs.Version(ctx, c.Organization.Organization.ID, slug, id)
 	if err != nil {
 		return schema.OpenAPISpecContent{}, err
 	}
-	document, err := h.store.OpenAPISpecDocument(ctx, row.ID)
+	document, err := h.store.Specs.Document(ctx, row.ID)
 	if c.Reader != nil && strings.Contains(schema.Or(row.SourceUrl, ""), "?") {
 		row.SourceUrl = nil // readers must not see a key in the query
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/apispecs"
+	"github.com/octavo-docs/octavo/store/queue"
 )
 
 var (
@@ -184,7 +185,9 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 		made["lastProcessedErrors"] != nil || made["lastProcessErrorCode"] != nil {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	if jobs, err := h.Store.ListJobs(t.Context(), h.Ours.Organization.ID, store.JobFilter{}, "", 10); err != nil || len(jobs.Rows) != 1 || jobs.Rows[0].Kind != "fetch_openapi" {
+	if jobs, err := h.Store.Queue.List(
+		t.Context(), h.Ours.Organization.ID, queue.Filter{}, "", 10,
+	); err != nil || len(jobs.Rows) != 1 || jobs.Rows[0].Kind != "fetch_openapi" {
 		t.Errorf("%+v %v", jobs, err)
 	}
 	h.WantError(h.Do("GET", path+"/versions/latest", admin, nil), http.StatusNotFound)
@@ -193,14 +196,16 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 		t.Errorf("%v", versions)
 	}
 	// Answers show the job's result: a version, and later the reason why there is no newer one.
-	begun, found, err := h.Store.StartOpenAPIFetch(t.Context(), h.Ours.Organization.ID, nil)
+	begun, found, err := h.Store.Specs.StartFetch(t.Context(), h.Ours.Organization.ID, nil)
 	if err != nil || !found {
 		t.Fatal(err)
 	}
 	if got := shape.Want(t, openAPISpecShape, h.Do("GET", path, admin, nil).Body); got["processingState"] != "progress" {
 		t.Errorf("%v", got)
 	}
-	if err := h.Store.EndOpenAPIFetch(t.Context(), begun, store.OpenAPIFetch{Document: []byte(`{"openapi":"3.0.0"}`), Next: time.Now()}); err != nil {
+	if err := h.Store.Specs.EndFetch(t.Context(), begun, apispecs.Fetch{
+		Document: []byte(`{"openapi":"3.0.0"}`), Next: time.Now(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	read := shape.Want(t, openAPISpecShape, h.Do("GET", path, admin, nil).Body)
@@ -215,11 +220,11 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	if again["lastVersion"] != version["id"] || again["processingState"] != "pending" {
 		t.Errorf("%v", again)
 	}
-	if begun, found, err = h.Store.StartOpenAPIFetch(t.Context(), h.Ours.Organization.ID, nil); err != nil || !found {
+	if begun, found, err = h.Store.Specs.StartFetch(t.Context(), h.Ours.Organization.ID, nil); err != nil || !found {
 		t.Fatal(err)
 	}
 	wrong := []schema.OpenAPISpecError{{Message: "line 1, column 1 (#): paths is missing", Code: schema.SpecParseError}}
-	if err := h.Store.EndOpenAPIFetch(t.Context(), begun, store.OpenAPIFetch{Errors: wrong, Next: time.Now()}); err != nil {
+	if err := h.Store.Specs.EndFetch(t.Context(), begun, apispecs.Fetch{Errors: wrong, Next: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	failed := shape.Want(t, openAPISpecShape, h.Do("GET", path, admin, nil).Body)

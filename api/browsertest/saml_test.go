@@ -15,10 +15,9 @@ import (
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
-	"github.com/octavo-docs/octavo/api/orgs"
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // Elements that identify the pages of a login.
@@ -63,7 +62,7 @@ func serve(t *testing.T, listen func(http.Handler) *httptest.Server) *sites {
 		(*octavo.Load()).ServeHTTP(w, r)
 	})))
 	s.h = apitest.New(t, func(c *frame.Config, d *api.Deps) {
-		c.BaseURL, d.SSO = proxy.URL+"/docs", orgs.SSO{ReturnTo: []string{s.frontEnd.URL}}
+		c.BaseURL, d.SSO.ReturnTo = proxy.URL+"/docs", []string{s.frontEnd.URL}
 	})
 	target, err := url.Parse(s.h.Base)
 	if err != nil {
@@ -75,7 +74,7 @@ func serve(t *testing.T, listen func(http.Handler) *httptest.Server) *sites {
 	idp := listen(samltest.Ours().Handler(func() samltest.Person { return *s.person.Load() }))
 	t.Cleanup(idp.Close)
 	address := idp.URL + "/sso"
-	provider := apitest.NewSAML(s.h, s.h.Ours, func(p *store.NewSAMLProvider) { p.SSOURL = &address })
+	provider := apitest.NewSAML(s.h, s.h.Ours, func(p *orgs.NewSAMLProvider) { p.SSOURL = &address })
 	provider.Known("anna", s.h.Ours.Users[schema.RoleRead].ID)
 	s.base, s.path = proxy.URL+"/docs", provider.Path
 	s.start = s.base + s.path + "/start"

@@ -61,7 +61,7 @@ func TestOneVisitor(t *testing.T) {
 	proxy = httputil.NewSingleHostReverseProxy(target)
 	site, admin := "/v1/orgs/"+h.Ours.Organization.ID+"/sites/"+h.Ours.Site.ID, h.Ours.Tokens[schema.RoleAdmin]
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "docs.reader.test"})
-	if _, err := h.Store.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.reader.test", "dns"); err != nil {
+	if _, err := h.Store.Sites.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.reader.test", "dns"); err != nil {
 		t.Fatal(err)
 	}
 	h.Want(http.StatusOK, "POST", site+"/publish", admin, nil)

@@ -21,6 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -118,7 +119,9 @@ func TestCommandLine(t *testing.T) {
 	const token, name = "a-token-of-our-own", "/v1/integrations/octavo-echo"
 	s := startServer(t, "OCTAVO_BOOTSTRAP_TOKEN="+token, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1")
 	organization := s.call(t, 201, "POST", "/v1/orgs", token, map[string]string{"title": "Commands"})["id"].(string)
-	stranger, err := s.store.CreateUser(t.Context(), store.NewUser{DisplayName: "Eve", Email: "eve@cli.example.com"})
+	stranger, err := s.store.Orgs.CreateUser(t.Context(), orgs.NewUser{
+		DisplayName: "Eve", Email: "eve@cli.example.com",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

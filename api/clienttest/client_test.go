@@ -19,6 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -222,7 +223,9 @@ func (s *server) users(t *testing.T, scenario string) map[string]string {
 	t.Helper()
 	tokens := map[string]string{}
 	for _, name := range people {
-		user, err := s.store.CreateUser(t.Context(), store.NewUser{DisplayName: name, Email: name + "@" + scenario + ".example.com"})
+		user, err := s.store.Orgs.CreateUser(t.Context(), orgs.NewUser{
+			DisplayName: name, Email: name + "@" + scenario + ".example.com",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

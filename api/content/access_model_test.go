@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // contentModel is an in-memory tree of collections and spaces with the grants on them.
@@ -302,8 +303,8 @@ func (r *modelRun) check() {
 		sampled = r.pick("sampled", nodes)
 	}
 	for user, role := range r.users {
-		listed := map[string]store.ContentAccess{}
-		viewer := store.Viewer{UserID: user, Role: role}
+		listed := map[string]postgres.ContentAccess{}
+		viewer := postgres.Viewer{UserID: user, Role: role}
 		collections, err := r.h.Store.ListCollections(ctx, viewer, r.org, true, nil, 1000)
 		r.ok(err)
 		spaces, err := r.h.Store.ListSpaces(ctx, viewer, r.org, "", 1000)
@@ -354,7 +355,7 @@ func (r *modelRun) check() {
 }
 
 // checkCollection compares the visible spaces of a collection for a user.
-func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
+func (r *modelRun) checkCollection(viewer postgres.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	in, err := r.h.Store.Collection(ctx, viewer.UserID, id)
 	r.ok(err)
@@ -423,7 +424,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 				spaces++
 			}
 		}
-		row, err := r.h.Store.Member(r.h.T.Context(), r.org, user)
+		row, err := r.h.Store.Orgs.Member(r.h.T.Context(), r.org, user)
 		r.ok(err)
 		if row.Spaces != spaces {
 			r.Fatalf("%s has %d spaces, want %d", user, row.Spaces, spaces)
@@ -436,7 +437,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 				spaces++
 			}
 		}
-		row, err := r.h.Store.Team(r.h.T.Context(), "", r.org, team)
+		row, err := r.h.Store.Orgs.Team(r.h.T.Context(), "", r.org, team)
 		r.ok(err)
 		if row.Spaces != spaces {
 			r.Fatalf("team %s has %d spaces, want %d", team, row.Spaces, spaces)

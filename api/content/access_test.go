@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -308,7 +309,9 @@ func TestTransferCollection(t *testing.T) {
 	transfer(outer, h.Theirs.Organization.ID, 404)
 	transfer(outer, "nowhere", 404)
 	transfer("nothing", target, 404)
-	if err := h.Store.SetMember(t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleRead); err != nil {
+	if err := h.Store.Orgs.SetMember(
+		t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleRead,
+	); err != nil {
 		t.Fatal(err)
 	}
 	transfer(outer, h.Theirs.Organization.ID, 403)
@@ -361,7 +364,7 @@ func TestTransferTakesContentAlong(t *testing.T) {
 	open := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleAdmin, open.ID, `{"operation":"insert_page","title":"More","document":{"markdown":"They bite, too."}}`)
 	h.Exec("update change_requests set cluster_id = 'left-behind' where id = $1", open.ID)
-	invite, err := h.Store.CreateLinkInvite(t.Context(), store.NewLinkInvite{
+	invite, err := h.Store.Orgs.CreateLinkInvite(t.Context(), orgs.NewLinkInvite{
 		OrganizationID: h.Ours.Organization.ID, UserID: h.Ours.Users[schema.RoleAdmin].ID, CollectionID: &collection,
 	})
 	if err != nil {

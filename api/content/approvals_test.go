@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -105,7 +106,7 @@ func TestMissingApprovalsAreNamed(t *testing.T) {
 		h.Do("DELETE", "/v1/orgs/"+h.Ours.Organization.ID+"/members/"+left, admin, nil)
 		a := h.Do("POST", path+"/merge", admin, nil)
 		h.WantError(a, http.StatusConflict)
-		for _, user := range []store.User{reviewer, creator} {
+		for _, user := range []orgs.User{reviewer, creator} {
 			if !strings.Contains(string(a.Body), user.DisplayName+" ("+user.ID+")") {
 				t.Errorf("%s: %s", rule, a.Body)
 			}

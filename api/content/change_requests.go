@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -126,7 +127,7 @@ func (h *changeRequests) list(
 ) (schema.List[schema.ChangeRequest], error) {
 	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, schema.Or(r.Creator, ""), schema.Or(r.Contributor, ""),
 		schema.Or(r.Reviewer, ""), schema.Or(r.Cluster, ""), filter.ByCreation)
-	var authors map[string]store.User
+	var authors map[string]orgs.User
 	return frame.ListMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (postgres.Page[store.ChangeRequestRow], error) {
 			position, err := postgres.ParseCursor[time.Time](after)
@@ -149,12 +150,12 @@ func (h *changeRequests) list(
 }
 
 // authors loads the users who created the change requests.
-func (h *changeRequests) authors(ctx context.Context, rows ...store.ChangeRequestRow) (map[string]store.User, error) {
+func (h *changeRequests) authors(ctx context.Context, rows ...store.ChangeRequestRow) (map[string]orgs.User, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ChangeRequest.CreatedBy
 	}
-	return h.store.UsersByID(ctx, ids)
+	return h.store.Orgs.UsersByID(ctx, ids)
 }
 
 // resource presents one change request.

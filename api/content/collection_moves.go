@@ -102,7 +102,7 @@ func (h *collections) transfer(ctx context.Context, c *access.Caller, r *transfe
 	if !schema.ValidID(*r.Body.Organization) {
 		return schema.Collection{}, schema.NotFound("organization")
 	}
-	target, err := h.store.Organization(ctx, c.Principal.UserID, *r.Body.Organization)
+	target, err := h.store.Orgs.Organization(ctx, c.Principal.UserID, *r.Body.Organization)
 	if err == nil {
 		err = c.KeepTo(target.Organization.ID, "organization")
 	}

@@ -69,22 +69,24 @@ func collectionOperations(h *collections) []frame.Operation {
 
 // requireParent requires the right to create in a collection of the scope's organization, or at its top level if parent is nil.
 // It returns the caller's access there.
-func requireParent(ctx context.Context, c *access.Caller, st *store.Store, parent *string) (store.ContentAccess, error) {
+func requireParent(
+	ctx context.Context, c *access.Caller, st *store.Store, parent *string,
+) (postgres.ContentAccess, error) {
 	if parent == nil {
-		top := store.ContentAccess{Role: c.Organization.Role, Level: schema.LevelInherit}
+		top := postgres.ContentAccess{Role: c.Organization.Role, Level: schema.LevelInherit}
 		return top, c.Require(access.RightCreate, "organization")
 	}
 	unknown := schema.Invalid("parent", "names no collection of this organization")
 	if !schema.ValidID(*parent) {
-		return store.ContentAccess{}, unknown
+		return postgres.ContentAccess{}, unknown
 	}
 	in, err := st.Collection(ctx, c.Principal.UserID, *parent)
 	if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
-		return store.ContentAccess{}, err
+		return postgres.ContentAccess{}, err
 	}
 	rights := access.ContentRights(in.ContentAccess)
 	if err != nil || in.Collection.OrganizationID != c.Organization.Organization.ID || !rights.Has(access.RightView) {
-		return store.ContentAccess{}, unknown
+		return postgres.ContentAccess{}, unknown
 	}
 	return in.ContentAccess, rights.Require(access.RightCreate, "collection")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -50,7 +51,7 @@ func (h *conflicts) list(
 ) (schema.List[schema.ChangeRequestConflict], error) {
 	status := schema.Or(r.Status, "all")
 	var found *store.Conflicts
-	var resolvers map[string]store.User
+	var resolvers map[string]orgs.User
 	return frame.ListMade(ctx, "conflicts "+c.ChangeRequest.ID+" "+status, r.PageRequest, 3,
 		func(after []string, size int) (page postgres.Page[store.ConflictRow], err error) {
 			if found == nil {
@@ -70,14 +71,14 @@ func (h *conflicts) list(
 		store.ConflictRow.Keys)
 }
 
-func (h *conflicts) resolvers(ctx context.Context, rows ...store.ConflictRow) (map[string]store.User, error) {
+func (h *conflicts) resolvers(ctx context.Context, rows ...store.ConflictRow) (map[string]orgs.User, error) {
 	var ids []string
 	for _, row := range rows {
 		if row.ResolvedBy != "" {
 			ids = append(ids, row.ResolvedBy)
 		}
 	}
-	return h.store.UsersByID(ctx, ids)
+	return h.store.Orgs.UsersByID(ctx, ids)
 }
 
 type resolveConflictRequest struct {

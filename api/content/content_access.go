@@ -21,17 +21,17 @@ type contentAccess struct {
 	// noun is the kind in texts and page tokens.
 	noun string
 	// of returns the content that the path names, and the caller's access to it.
-	of func(*access.Caller) (store.GrantTarget, store.ContentAccess)
+	of func(*access.Caller) (store.GrantTarget, postgres.ContentAccess)
 }
 
 // accessOperations returns the operations on access to collections and to spaces.
 func accessOperations(s *store.Store, v view.Presenter) []frame.Operation {
-	collection := func(c *access.Caller) (store.GrantTarget, store.ContentAccess) {
+	collection := func(c *access.Caller) (store.GrantTarget, postgres.ContentAccess) {
 		own := c.Collection.Collection
 		target := store.GrantTarget{OrganizationID: own.OrganizationID, CollectionID: &own.ID}
 		return target, c.Collection.ContentAccess
 	}
-	space := func(c *access.Caller) (store.GrantTarget, store.ContentAccess) {
+	space := func(c *access.Caller) (store.GrantTarget, postgres.ContentAccess) {
 		own := c.Space.Space
 		return store.GrantTarget{OrganizationID: own.OrganizationID, SpaceID: &own.ID}, c.Space.ContentAccess
 	}

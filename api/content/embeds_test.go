@@ -27,7 +27,7 @@ func TestEmbed(t *testing.T) {
 	t.Cleanup(server.Close)
 	opened := outboundtest.Policy(t, outboundtest.Loopback)
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
-	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := access.NewSiteTokens(h.Store).Make(t.Context(), access.SiteClaims{

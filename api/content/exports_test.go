@@ -93,10 +93,11 @@ func failedPDF(t *testing.T, renderer jobstest.Broken, attempts int) {
 	if e := schema.AsError(err); e == nil || e.Code != schema.CodeConflict || !strings.Contains(e.Message, "no ink") || !strings.Contains(e.Message, job) {
 		t.Fatalf("%v", err)
 	}
-	if got, err := st.Job(t.Context(), job); err != nil || got.State != schema.JobFailed || got.Reason != "there is no ink" || got.Attempt != attempts {
+	if got, err := st.Queue.Job(t.Context(), job); err != nil || got.State != schema.JobFailed ||
+		got.Reason != "there is no ink" || got.Attempt != attempts {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := st.RetryJob(t.Context(), tenant.Organization.ID, job); err != nil {
+	if _, err := st.Queue.Retry(t.Context(), tenant.Organization.ID, job); err != nil {
 		t.Fatal(err)
 	}
 	jobstest.Drain(t, st)

@@ -584,7 +584,7 @@ func TestGitIncludes(t *testing.T) {
 		}
 		return string(a.Body)
 	}
-	if _, err := b.Store.PublishSite(t.Context(), b.Ours.Site.ID, true); err != nil {
+	if _, err := b.Store.Sites.Publish(t.Context(), b.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	admin := b.Ours.Tokens[schema.RoleAdmin]
@@ -634,6 +634,14 @@ func TestGitIncludes(t *testing.T) {
 	repository["README.md"] = strings.Replace(repository["README.md"], "Between.", "In between.", 1)
 	if diff := cmp.Diff(repository, b.files()); diff != "" {
 		t.Error(diff)
+	}
+	// A PDF has what readers see. The links of a content lead to pages of the book.
+	pages := printed{&strings.Builder{}}
+	b.Want(http.StatusOK, "GET", b.RequestPath(b.ChangeRequest(b.Ours).ID)+"/pdf", admin, nil)
+	jobstest.DrainWith(t, b.Store, pages)
+	if text := pages.text.String(); strings.Count(text, "Mind the gap") != 3 || strings.Count(text, `"page":2`) != 3 ||
+		strings.Count(text, "Once more.") != 1 || strings.Count(text, `"card"`) != 3 {
+		t.Errorf("the PDF has other contents: %s", text)
 	}
 	// The content changes in the repository: pages that did not change include what it is now.
 	repository[".gitbook/includes/notice.md"] = "Mind nothing.\n"

@@ -27,7 +27,7 @@ func TestGitTags(t *testing.T) {
 		".gitbook/vars.yaml": "version: 2\n",
 	})
 	b.done("import", nil)
-	if _, err := b.Store.PublishSite(t.Context(), b.Ours.Site.ID, true); err != nil {
+	if _, err := b.Store.Sites.Publish(t.Context(), b.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	frontEnd := storetest.Token(t, b.Store, store.NewToken{FrontEnd: true})

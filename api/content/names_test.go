@@ -102,11 +102,11 @@ func newNaming(t *testing.T) naming {
 	h.ChangeContent(schema.RoleEdit, n.request.ID,
 		`{"operation":"update_page","page":"`+n.page+`","document":{"document":`+n.document(t)+`}}`)
 	for _, shown := range []store.Space{open} {
-		if _, err := h.Store.AddSiteSpace(t.Context(), h.Ours.Site.ID, shown.ID, nil); err != nil {
+		if _, err := h.Store.Sites.AddSiteSpace(t.Context(), h.Ours.Site.ID, shown.ID, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true})

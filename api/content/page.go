@@ -209,7 +209,7 @@ func (h *pages) page(
 	}
 	self := pagelinks.Page{ID: page.ID, Path: page.Path}
 	if !asMarkdown {
-		document, err := h.linked(ctx, space, self, text.Document)
+		document, err := h.store.Linked(ctx, space.ID, space.Revision, self, text.Document)
 		resource.Document = &document
 		return resource, err
 	}
@@ -284,24 +284,20 @@ func adapt(d *schema.Document, c *access.Caller) {
 	}
 }
 
-// linked returns a document in which relative links to other pages are references to them, so that a reader who does
-// not know where the page is can follow them. It queries the store only if there are such links. It looks for moved
-// pages only if a link leads to no page.
-func (h *pages) linked(ctx context.Context, space store.Space, page pagelinks.Page, d schema.Document) (schema.Document, error) {
-	ids, err := h.store.PagesAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
-	if err != nil {
-		return schema.Document{}, err
+// expand replaces blocks that name reusable contents by the contents, for readers and on request.
+func (h *pages) expand(
+	ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string,
+) (err error) {
+	if c.Reader == nil && schema.Or(asked, "false") == "false" {
+		return nil
 	}
-	d = pagelinks.ToPages(d, page, ids)
-	ids, err = h.store.PagesOnceAt(ctx, space.ID, space.Revision, pagelinks.Targets(d, page))
-	if err != nil || len(ids) == 0 {
-		return d, err
-	}
-	return pagelinks.ToPages(d, page, ids), nil
+	each := func(content *schema.Document) { adapt(content, c) }
+	*d, err = h.store.Expanded(ctx, space.ID, space.Revision, *d, each)
+	return err
 }
 
-// markdown returns the Markdown of a page with its links to other pages in the form that was asked for, if any. What the author wrote keeps
-// its bytes but for the links.
+// markdown returns the Markdown of a page. Links to other pages have the requested form, if there is one. The rest of
+// the author's text keeps its bytes.
 func (h *pages) markdown(
 	ctx context.Context, c *access.Caller, space store.Space, page pagelinks.Page, text store.Text, refs string,
 ) (string, error) {
@@ -316,7 +312,7 @@ func (h *pages) markdown(
 	d := text.Document
 	switch {
 	case refs == refsStable:
-		if d, err = h.linked(ctx, space, page, d); err == nil {
+		if d, err = h.store.Linked(ctx, space.ID, space.Revision, page, d); err == nil {
 			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
 		}
 		d = pagelinks.Stable(d)
@@ -366,7 +362,7 @@ func (h *pages) documentOfRevision(ctx context.Context, c *access.Caller, r *doc
 			return schema.Document{}, err
 		}
 	}
-	d, err := h.linked(ctx, space, page, text.Document)
+	d, err := h.store.Linked(ctx, space.ID, space.Revision, page, text.Document)
 	if err == nil && (c.Reader != nil || schema.Or(r.Evaluated, "false") != "false") {
 		d = markdown.ForRenderer(d)
 		showKeys(&d)

@@ -150,7 +150,7 @@ func (h *exports) wait(ctx context.Context, space, key, job string) (store.PDF, 
 		if err != nil || found.Content != "" {
 			return found, err
 		}
-		at, err := h.store.Job(ctx, job)
+		at, err := h.store.Queue.Job(ctx, job)
 		if err == nil && at.State == schema.JobFailed {
 			return found, schema.Conflict("the PDF could not be made: " + at.Reason + " (job " + job + ", which retryJob lets run again)")
 		}

@@ -183,7 +183,7 @@ func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
 func (h *searches) current(ctx context.Context, c *access.Caller, r *searchSiteRequest, id string) error {
 	known := c.Reader != nil && c.Reader.SeesSiteSpace(id)
 	if c.Reader == nil {
-		_, err := h.store.SiteSpace(ctx, c.Site.Site.ID, id)
+		_, err := h.store.Sites.SiteSpace(ctx, c.Site.Site.ID, id)
 		if known = err == nil; err != nil && !schema.IsCode(err, schema.CodeNotFound) {
 			return err
 		}
@@ -206,7 +206,7 @@ func (h *searches) site(ctx context.Context, c *access.Caller, r *searchSiteRequ
 	}
 	name := fmt.Sprintf("search site %s %q %q %t %q %q", in.SiteID, *r.Body.Query, in.SiteSpaces, in.Defaults,
 		schema.Or(in.Current, ""), schema.Or(in.Without, ""))
-	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	viewer := postgres.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
 	in.By = sight(c)
 	if c.Reader != nil {
 		in.Shown = c.Reader.SiteSpaces()

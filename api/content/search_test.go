@@ -48,7 +48,7 @@ func TestSearchSite(t *testing.T) {
 	site.Ok("POST", "/sections", map[string]any{"spaceId": fill("B").ID}, 201)
 	site.Ok("POST", "/site-spaces", map[string]any{"spaceId": fill("A2").ID, "sectionId": section}, 201)
 	fill("elsewhere")
-	rows, err := h.Store.ListSiteSpaces(t.Context(), site.Base[strings.LastIndex(site.Base, "/")+1:], nil, "", 50)
+	rows, err := h.Store.Sites.ListSiteSpaces(t.Context(), site.Base[strings.LastIndex(site.Base, "/")+1:], nil, "", 50)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // authorize admits the caller or refuses with 401, 403, 404 or 429, and leaves the object of the scope in the Caller.
@@ -48,7 +48,7 @@ func (f *frame) authorizeNamed(ctx context.Context, s access.Scope, c *call, bod
 
 // widener is a request type of an operation that lets more people read a site. Widens reports whether this request
 // does. Without the method, every request does.
-type widener interface{ Widens(site store.Site) bool }
+type widener interface{ Widens(site sites.Site) bool }
 
 // authorizeWidening refuses a decoded request that lets more people read a site, if the caller may not do that.
 func (f *frame) authorizeWidening(ctx context.Context, c *call, request any) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // VisitorErasures erases visitors of sites. Its answer does not depend on whether the visitor has events.
@@ -15,16 +16,10 @@ type VisitorErasures interface {
 	Erasure(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
 }
 
-// Retentions has the number of days that sites keep events; nil means for ever.
-type Retentions interface {
-	Retention(ctx context.Context, siteID string) (*int, error)
-	SetRetention(ctx context.Context, siteID string, days *int) error
-}
-
 // siteErasures has the operations that delete events.
 type siteErasures struct {
-	erasures   VisitorErasures
-	retentions Retentions
+	erasures VisitorErasures
+	store    *store.Store
 }
 
 func erasureOperations(h *siteErasures) []frame.Operation {
@@ -71,7 +66,7 @@ func (h *siteErasures) erasure(ctx context.Context, c *access.Caller, r *visitor
 }
 
 func (h *siteErasures) settings(ctx context.Context, c *access.Caller, _ *struct{}) (schema.EventSettings, error) {
-	days, err := h.retentions.Retention(ctx, c.EventSite.SiteID)
+	days, err := h.store.Sites.Retention(ctx, c.EventSite.SiteID)
 	return schema.EventSettings{Object: "insights-settings", RetentionDays: days}, err
 }
 
@@ -83,7 +78,7 @@ type settingsRequest struct {
 
 func (h *siteErasures) set(ctx context.Context, c *access.Caller, r *settingsRequest) (schema.EventSettings, error) {
 	if r.Body.RetentionDays.Set {
-		if err := h.retentions.SetRetention(ctx, c.EventSite.SiteID, r.Body.RetentionDays.Value); err != nil {
+		if err := h.store.Sites.SetRetention(ctx, c.EventSite.SiteID, r.Body.RetentionDays.Value); err != nil {
 			return schema.EventSettings{}, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // EventIntake accepts the events of a request. It stores all events or none, except that from may allow refusing events
@@ -45,10 +46,12 @@ type siteInsights struct {
 }
 
 // Table returns the operations on a site's events.
-func Table(intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, retentions Retentions) frame.Table {
+func Table(
+	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, st *store.Store,
+) frame.Table {
 	return frame.Table{Operations: append(
 		insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances}),
-		erasureOperations(&siteErasures{erasures: erasures, retentions: retentions})...,
+		erasureOperations(&siteErasures{erasures: erasures, store: st})...,
 	)}
 }
 

@@ -58,7 +58,7 @@ func TestEventsGoToTheIntake(t *testing.T) {
 func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true})
@@ -106,7 +106,7 @@ func TestPlacesAreStated(t *testing.T) {
 	behind.Serve(nil, func(c *frame.Config, _ *api.Deps) {
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
-	if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(t.Context(), h.Ours.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	frontEnd := storetest.Token(t, h.Store, store.NewToken{FrontEnd: true})

@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/webhooks/webhookstest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/queue"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -121,11 +121,11 @@ func (h *hookBench) untilStates(w hooks.Webhook, want string) {
 	h.t.Helper()
 	eventually.Succeeds(h.t, want, func() error {
 		got := h.states(w)
-		open, err := h.st.JobTotals(h.t.Context())
+		open, err := h.st.Queue.Totals(h.t.Context())
 		if err != nil {
 			return err
 		}
-		if got != want || slices.ContainsFunc(open, func(t store.JobTotals) bool { return t.Open > 0 }) {
+		if got != want || slices.ContainsFunc(open, func(t queue.Totals) bool { return t.Open > 0 }) {
 			return fmt.Errorf("%s, %+v", got, open)
 		}
 		return nil
@@ -362,7 +362,7 @@ func TestWebhookPauses(t *testing.T) {
 
 func (h *hookBench) jobsOf(w hooks.Webhook) []schema.Job {
 	h.t.Helper()
-	page, err := h.st.ListJobs(h.t.Context(), w.OrganizationID, store.JobFilter{}, "", 100)
+	page, err := h.st.Queue.List(h.t.Context(), w.OrganizationID, queue.Filter{}, "", 100)
 	if err != nil {
 		h.t.Fatal(err)
 	}

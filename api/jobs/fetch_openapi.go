@@ -12,7 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/openapi"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
 // Specs reads OpenAPI specifications. Its errors are openapi.Problems, or that of a canceled context.
@@ -42,7 +42,7 @@ func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 	var group errgroup.Group // a failure does not stop the others
 	group.SetLimit(specsAtOnce)
 	for end := time.Now().Add(specsTime); time.Now().Before(end); {
-		spec, found, err := d.Store.StartOpenAPIFetch(ctx, args.Organization, begun)
+		spec, found, err := d.Store.Specs.StartFetch(ctx, args.Organization, begun)
 		if err != nil {
 			return errors.Join(err, group.Wait())
 		}
@@ -55,10 +55,10 @@ func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return d.Store.ContinueOpenAPIFetches(ctx, args.Organization)
+	return d.Store.Specs.ContinueFetches(ctx, args.Organization)
 }
 
-func fetchSpec(ctx context.Context, d Deps, spec store.OpenAPISpec) (err error) {
+func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // Outside of the worker's goroutine, it would end the process.
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -72,7 +72,7 @@ func fetchSpec(ctx context.Context, d Deps, spec store.OpenAPISpec) (err error) 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	result, interval := store.OpenAPIFetch{Document: fetched.Document, Sources: fetched.Sources}, d.SpecsInterval
+	result, interval := apispecs.Fetch{Document: fetched.Document, Sources: fetched.Sources}, d.SpecsInterval
 	if interval <= 0 {
 		interval = unpolledSpecs
 	}
@@ -90,5 +90,5 @@ func fetchSpec(ctx context.Context, d Deps, spec store.OpenAPISpec) (err error) 
 	}
 	// Up to a tenth more, so that specifications that were set together are not always fetched together.
 	result.Next = time.Now().Add(interval + rand.N(interval/10+1))
-	return d.Store.EndOpenAPIFetch(ctx, spec, result)
+	return d.Store.Specs.EndFetch(ctx, spec, result)
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/apispecs"
+	"github.com/octavo-docs/octavo/store/queue"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -82,9 +83,9 @@ func withSpecs(specs Specs, interval time.Duration) func(*Config) {
 	}
 }
 
-func (b *specBench) set(slug, url string) store.OpenAPISpec {
+func (b *specBench) set(slug, url string) apispecs.Spec {
 	b.t.Helper()
-	spec, _, err := b.st.SetOpenAPISpec(b.t.Context(), b.org, slug, store.OpenAPISource{URL: &url})
+	spec, _, err := b.st.Specs.Set(b.t.Context(), b.org, slug, apispecs.Source{URL: &url})
 	if err != nil || spec.ProcessingState != schema.SpecPending {
 		b.t.Fatalf("%+v %v", spec, err)
 	}
@@ -92,12 +93,12 @@ func (b *specBench) set(slug, url string) store.OpenAPISpec {
 }
 
 // until waits for a state of a specification.
-func (b *specBench) until(slug, what string, is func(store.OpenAPISpec) bool) store.OpenAPISpec {
+func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispecs.Spec {
 	b.t.Helper()
-	var spec store.OpenAPISpec
+	var spec apispecs.Spec
 	eventually.True(b.t, slug+" is "+what, func() bool {
 		var err error
-		if spec, err = b.st.OpenAPISpec(b.t.Context(), b.org, slug); err != nil {
+		if spec, err = b.st.Specs.Spec(b.t.Context(), b.org, slug); err != nil {
 			b.t.Fatal(err)
 		}
 		return is(spec)
@@ -126,29 +127,31 @@ func (b *specBench) logged() (n int) {
 // ours returns the jobs of the organization.
 func (b *specBench) ours() []schema.Job {
 	b.t.Helper()
-	page, err := b.st.ListJobs(b.t.Context(), b.org, store.JobFilter{}, "", 100)
+	page, err := b.st.Queue.List(b.t.Context(), b.org, queue.Filter{}, "", 100)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return page.Rows
 }
 
-func complete(s store.OpenAPISpec) bool {
+func complete(s apispecs.Spec) bool {
 	return s.ProcessingState == schema.SpecComplete && s.LastProcessedAt != nil
 }
 
 // poll makes a specification due and waits until it is fetched.
-func (b *specBench) poll(slug string) store.OpenAPISpec {
+func (b *specBench) poll(slug string) apispecs.Spec {
 	b.t.Helper()
 	var before time.Time
 	row := b.conn.QueryRow(b.t.Context(), "update openapi_specs set fetch_at = now() - interval '1 second' where slug = $1 returning last_processed_at", slug)
 	if err := row.Scan(&before); err != nil {
 		b.t.Fatal(err)
 	}
-	return b.until(slug, "fetched again", func(s store.OpenAPISpec) bool { return complete(s) && s.LastProcessedAt.After(before) })
+	return b.until(
+		slug, "fetched again", func(s apispecs.Spec) bool { return complete(s) && s.LastProcessedAt.After(before) },
+	)
 }
 
-func errorsOf(t testing.TB, s store.OpenAPISpec) []schema.OpenAPISpecError {
+func errorsOf(t testing.TB, s apispecs.Spec) []schema.OpenAPISpecError {
 	t.Helper()
 	errors, err := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 	if err != nil {
@@ -172,7 +175,7 @@ func TestSpecsAreFetched(t *testing.T) {
 	if until := time.Until(*first.FetchAt); until < 50*time.Minute || until > 67*time.Minute {
 		t.Errorf("it is fetched again in %s", until)
 	}
-	version, err := b.st.OpenAPISpecVersion(t.Context(), b.org, "pets", nil)
+	version, err := b.st.Specs.Version(t.Context(), b.org, "pets", nil)
 	if err != nil || schema.Or(version.SourceUrl, "") != server.URL+"/openapi.yaml" {
 		t.Errorf("%+v %v", version, err)
 	}
@@ -220,11 +223,13 @@ func TestSpecsAreFetched(t *testing.T) {
 		}
 	}
 	// A specification of text is not fetched.
-	if _, _, err := b.st.SetOpenAPISpec(t.Context(), b.org, "pets", store.OpenAPISource{Text: "x", Document: []byte("{}")}); err != nil {
+	if _, _, err := b.st.Specs.Set(t.Context(), b.org, "pets", apispecs.Source{
+		Text: "x", Document: []byte("{}"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	requests, _ := server.counts()
-	if err := b.st.AskForOpenAPIFetches(t.Context()); err != nil {
+	if err := b.st.Specs.AskForFetches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.set("next", server.URL)
@@ -278,7 +283,9 @@ func TestSpecFetchStopped(t *testing.T) {
 	<-began
 	b.until("quick", "fetched", complete)
 	stop()
-	if slow := b.until("slow", "begun", func(s store.OpenAPISpec) bool { return s.ProcessingState == schema.SpecProgress }); !slow.FetchWanted {
+	if slow := b.until(
+		"slow", "begun", func(s apispecs.Spec) bool { return s.ProcessingState == schema.SpecProgress },
+	); !slow.FetchWanted {
 		t.Errorf("%+v", slow)
 	}
 	var mu sync.Mutex
@@ -317,7 +324,7 @@ func TestSpecOvertaken(t *testing.T) {
 	b.set("a", "https://a.example/new")
 	close(proceed)
 	spec := b.until("a", "fetched", complete)
-	document, err := b.st.OpenAPISpecDocument(t.Context(), *spec.LastVersion)
+	document, err := b.st.Specs.Document(t.Context(), *spec.LastVersion)
 	if err != nil || spec.Versions != 1 || string(document) != `{"title":"new"}` {
 		t.Errorf("%+v %s %v", spec, document, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/mail"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // inviteFill has the values for the template of an invite's mail. Organization and Inviter were chosen by users, and
@@ -48,7 +48,7 @@ var inviteHTML = html.Must(html.New("html").Parse(
 `))
 
 // message writes the mail of an invite. Its error is about this invite only.
-func (s *inviteSending) message(ctx context.Context, m store.InviteToMail) (mail.Message, error) {
+func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.Message, error) {
 	fill := inviteFill{
 		Organization: view.ShownName(m.Organization, "an organization"), Inviter: view.ShownName(m.Inviter, "Somebody"),
 		Role: string(schema.RoleFromNullable(m.Role)), SSO: m.Sso,
@@ -73,11 +73,11 @@ func (s *inviteSending) message(ctx context.Context, m store.InviteToMail) (mail
 }
 
 // links returns the addresses where the invite is accepted: our page, or the providers of an organization.
-func (s *inviteSending) links(ctx context.Context, m store.InviteToMail) ([]inviteLink, error) {
+func (s *inviteSending) links(ctx context.Context, m orgs.InviteToMail) ([]inviteLink, error) {
 	if !m.Sso {
 		return []inviteLink{{URL: s.deps.View.InvitePage(m.Secret)}}, nil
 	}
-	logins, err := s.deps.Store.SSOLogins(ctx, m.OrganizationID)
+	logins, err := s.deps.Store.Orgs.SSOLogins(ctx, m.OrganizationID)
 	if err != nil {
 		return nil, err
 	}

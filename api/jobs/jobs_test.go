@@ -24,6 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/queue"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -144,7 +145,7 @@ func (b *bench) run(work func(context.Context, step) error, options ...func(*Con
 
 func (b *bench) jobs() []schema.Job {
 	b.t.Helper()
-	page, err := b.st.ListJobs(b.t.Context(), "o", store.JobFilter{}, "", 100)
+	page, err := b.st.Queue.List(b.t.Context(), "o", queue.Filter{}, "", 100)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -313,13 +314,13 @@ func TestFailedJobIsRetried(t *testing.T) {
 			mu.Lock()
 			well = true
 			mu.Unlock()
-			if _, err := b.st.RetryJob(t.Context(), "o", b.jobs()[0].ID); err != nil {
+			if _, err := b.st.Queue.Retry(t.Context(), "o", b.jobs()[0].ID); err != nil {
 				t.Fatal(err)
 			}
 			if job := b.until(schema.JobDone, schema.JobFailed)[0]; job.Reason != "" || job.Attempt != 1 {
 				t.Errorf("%+v", job)
 			}
-			if _, err := b.st.RetryJob(t.Context(), "o", b.jobs()[0].ID); !schema.IsCode(err, schema.CodeConflict) {
+			if _, err := b.st.Queue.Retry(t.Context(), "o", b.jobs()[0].ID); !schema.IsCode(err, schema.CodeConflict) {
 				t.Errorf("a job that is done: %v", err)
 			}
 		})
@@ -341,7 +342,7 @@ func TestPauses(t *testing.T) {
 	if job.Reason != "not yet" || job.Attempt != 1 || job.NextAttemptAt == nil || time.Until(*job.NextAttemptAt) < 50*time.Minute {
 		t.Errorf("%+v", job)
 	}
-	if _, err := b.st.RetryJob(t.Context(), "o", job.ID); err != nil {
+	if _, err := b.st.Queue.Retry(t.Context(), "o", job.ID); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, tries)

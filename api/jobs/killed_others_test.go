@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -41,7 +42,7 @@ func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	specs.set("slow", server.URL+"/slow")
 	want := func(slug string, asked, versions int, state string) {
 		t.Helper()
-		spec, err := b.st.OpenAPISpec(t.Context(), specs.org, slug)
+		spec, err := b.st.Specs.Spec(t.Context(), specs.org, slug)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,15 +138,17 @@ func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 		return nil
 	}})
 	const people = 5
-	var list []store.PersonToInvite
+	var list []orgs.PersonToInvite
 	for i := range people {
-		list = append(list, store.PersonToInvite{Email: fmt.Sprintf("person-%d@example.com", i)})
+		list = append(list, orgs.PersonToInvite{Email: fmt.Sprintf("person-%d@example.com", i)})
 	}
-	if _, err := b.st.InviteByEmail(t.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, list, false); err != nil {
+	if _, err := b.st.Orgs.InviteByEmail(
+		t.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, list, false,
+	); err != nil {
 		t.Fatal(err)
 	}
 	states := func() map[schema.InviteMailState]int {
-		page, err := b.st.ListEmailInvites(t.Context(), tenant.Organization.ID, "", 100)
+		page, err := b.st.Orgs.ListEmailInvites(t.Context(), tenant.Organization.ID, "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +200,7 @@ func tunnelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t.Cleanup(server.Close)
 	const name = "killed"
 	title, private, all, runtime := "Killed", "private", "all", "v1"
-	owner := store.Membership{Organization: tenant.Organization, Role: schema.RoleAdmin}
+	owner := orgs.Membership{Organization: tenant.Organization, Role: schema.RoleAdmin}
 	integration, err := b.st.PublishIntegration(t.Context(), tenant.Users[schema.RoleAdmin].ID, owner, store.NewIntegration{
 		Name: name, Script: "export {}",
 		Manifest: schema.IntegrationManifest{Title: &title, Description: &title, Runtime: &runtime, Visibility: &private, Target: &all},

@@ -145,7 +145,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 			})
 			var job schema.Job
 			eventually.Succeeds(t, "the job to finish", func() error {
-				page, err := b.st.ListAllJobs(t.Context(), nil, &e.kind, "", 10)
+				page, err := b.st.Queue.ListAll(t.Context(), nil, &e.kind, "", 10)
 				if err != nil || len(page.Rows) != 1 {
 					return fmt.Errorf("%+v %w", page.Rows, err)
 				}

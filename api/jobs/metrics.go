@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/queue"
 )
 
 // Metrics are the metrics of jobs, by kind. All series exist from the start, so that a rate sees the first failure too. A nil
@@ -69,8 +70,8 @@ func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) 
 }
 
 // set shows totals; a kind without any has no jobs that are not done.
-func (m *Metrics) set(totals []store.JobTotals) {
-	byKind := map[string]store.JobTotals{}
+func (m *Metrics) set(totals []queue.Totals) {
+	byKind := map[string]queue.Totals{}
 	for _, t := range totals {
 		byKind[t.Kind] = t
 	}
@@ -91,7 +92,7 @@ func (m *Metrics) Watch(ctx context.Context, st *store.Store, log *slog.Logger) 
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		totals, err := st.JobTotals(ctx)
+		totals, err := st.Queue.Totals(ctx)
 		if err == nil {
 			m.set(totals)
 		} else if ctx.Err() == nil {

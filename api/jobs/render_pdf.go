@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/jobs/book"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/pagelinks"
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store"
@@ -43,8 +44,9 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	return err
 }
 
-// pdfSource reads the source of a PDF. Its texts and images are read when the renderer gets them. Hidden pages, with
-// the pages below them, are included only if the requested page is one of them. Links have no text and are skipped.
+// pdfSource reads the source of a PDF. Its texts and images are read when the renderer gets them. Reusable contents
+// replace the blocks that name them. Hidden pages, with the pages below them, are included only if the requested page
+// is one of them. Links have no text and are skipped.
 func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {
@@ -66,6 +68,11 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.
 	for _, file := range files {
 		byID[file.ID] = file
 	}
+	paths := map[string]string{}
+	tree.Walk(pages, func(p tree.Placed) bool {
+		paths[p.ID] = p.Path
+		return true
+	})
 	if wanted.Page != "" {
 		found, ok := tree.Find(pages, wanted.Page)
 		if !ok {
@@ -102,7 +109,15 @@ func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.
 		if err != nil {
 			return schema.Document{}, err
 		}
-		return st.NamedInText(ctx, by, wanted.SpaceID, wanted.Revision, found[documents[i]].Document)
+		self := pagelinks.Page{ID: source.Pages[i].ID, Path: paths[source.Pages[i].ID]}
+		d, err := st.Expanded(ctx, wanted.SpaceID, wanted.Revision, found[documents[i]].Document, nil)
+		if err == nil {
+			d, err = st.Linked(ctx, wanted.SpaceID, wanted.Revision, self, d)
+		}
+		if err != nil {
+			return schema.Document{}, err
+		}
+		return st.NamedInText(ctx, by, wanted.SpaceID, wanted.Revision, d)
 	}
 	return source, nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/queue"
 )
 
 // PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch, to finish, to
@@ -160,7 +160,7 @@ func (r *Runner) live(ctx context.Context) (err error) {
 		}
 		_ = r.lock.Release(ctx) // The session has ended.
 	}
-	r.lock, err = r.deps.Store.TryLock(ctx, store.JobNodeLock(r.id))
+	r.lock, err = r.deps.Store.TryLock(ctx, queue.NodeLock(r.id))
 	return err
 }
 
@@ -214,7 +214,7 @@ func (r *Runner) tend(ctx context.Context) {
 			err = r.deps.Store.Hooks.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
 		}
 		if err == nil && r.deps.Specs != nil && r.deps.SpecsInterval > 0 {
-			err = r.deps.Store.AskForOpenAPIFetches(ctx)
+			err = r.deps.Store.Specs.AskForFetches(ctx)
 		}
 		if err == nil && r.deps.Webhooks != nil {
 			err = r.deps.Store.Hooks.AskForDeliveries(ctx)
@@ -240,7 +240,7 @@ func (r *Runner) tend(ctx context.Context) {
 // rescue lets jobs of lost nodes run again. A node is lost if it was without its lock for some time: one that merely lost the
 // connection takes the lock again. It returns since when nodes are without it.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
-	nodes, err := r.deps.Store.LostJobNodes(ctx)
+	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {
 		return before, err
 	}
@@ -259,7 +259,7 @@ func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]ti
 	if len(gone) == 0 {
 		return since, nil
 	}
-	rescued, err := r.deps.Store.RescueJobs(ctx, gone)
+	rescued, err := r.deps.Store.Queue.Rescue(ctx, gone)
 	if rescued > 0 {
 		r.log.Warn("Nodes ended while they ran jobs; the jobs run again.", "nodes", gone, "jobs", rescued)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/remote/mail"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // Mailer connects to the server that sends mails.
@@ -22,7 +22,7 @@ func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()
 	for after := ""; ; {
-		m, err := d.Store.NextInviteMail(ctx, args.Organization, after)
+		m, err := d.Store.Orgs.NextInviteMail(ctx, args.Organization, after)
 		if schema.IsCode(err, schema.CodeNotFound) {
 			return s.postponed()
 		}
@@ -59,19 +59,19 @@ func (s *inviteSending) postponed() error {
 }
 
 // send sends a mail and records the outcome. Its error is about all mails.
-func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
+func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
 	message, err := s.message(ctx, m)
 	if err == nil {
-		err = s.deps.Store.MayMail(ctx, m.UserID)
+		err = s.deps.Store.Orgs.MayMail(ctx, m.UserID)
 	}
 	if schema.IsCode(err, schema.CodeTooManyRequests) {
 		return s.unable(ctx, errors.New(publicMessage(err)))
 	}
 	if schema.IsCode(err, schema.CodeForbidden) {
-		return s.deps.Store.InviteMailNotSent(ctx, m, publicMessage(err), true)
+		return s.deps.Store.Orgs.InviteMailNotSent(ctx, m, publicMessage(err), true)
 	}
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
 	failed := s.conn.Send(message)
 	if failed == nil {
 		// The server has the mail, so this is recorded even if the job must end.
-		return s.deps.Store.InviteMailSent(context.WithoutCancel(ctx), m)
+		return s.deps.Store.Orgs.InviteMailSent(context.WithoutCancel(ctx), m)
 	}
 	why, ok := errors.AsType[*mail.Error](failed)
 	if !ok || !why.Reason.Mail {
@@ -88,7 +88,7 @@ func (s *inviteSending) send(ctx context.Context, m store.InviteToMail) error {
 	if !why.Reason.Final {
 		s.waiting++
 	}
-	return s.deps.Store.InviteMailNotSent(ctx, m, why.Error(), why.Reason.Final)
+	return s.deps.Store.Orgs.InviteMailNotSent(ctx, m, why.Error(), why.Reason.Final)
 }
 
 func (s *inviteSending) open(ctx context.Context) error {
@@ -111,7 +111,7 @@ func (s *inviteSending) unable(ctx context.Context, cause error) error {
 	if ctx.Err() != nil { // the mail server is not at fault
 		return ctx.Err()
 	}
-	if err := s.deps.Store.InviteMailsNotSent(ctx, s.organization, cause.Error()); err != nil {
+	if err := s.deps.Store.Orgs.InviteMailsNotSent(ctx, s.organization, cause.Error()); err != nil {
 		return err
 	}
 	return &schema.Error{Code: schema.CodeUnavailable, Message: cause.Error(), Cause: cause}

@@ -84,19 +84,19 @@ func (s *Sweep) steps() []sweepStep {
 		return func(ctx context.Context) (bool, error) { return false, delete(ctx) }
 	}
 	return []sweepStep{
-		{"ended invites", whole(st.DeleteEndedInvites)},
-		{"ended sessions", whole(st.DeleteEndedSessions)},
+		{"ended invites", whole(st.Orgs.DeleteEndedInvites)},
+		{"ended sessions", whole(st.Orgs.DeleteEndedSessions)},
 		{"lost Git operations", whole(st.FailLostGitOperations)},
 		{"lost translation runs", whole(st.FailLostTranslationRuns)},
 		{"Git credentials", whole(st.ForgetGitCredentials)},
 		{"Git packs", whole(s.Packs)},
 		{"the Git cache", whole(s.gitCache)},
-		{"event keys", st.DeleteOldEventKeys},
+		{"event keys", st.Sites.DeleteOldEventKeys},
 		{"PDFs", st.DeleteOldPDFs},
 		{"changes for front ends", st.Hooks.DeleteOldFrontEndChanges},
 		{"events of webhooks", st.Hooks.DeleteOldWebhookEvents},
 		{"audit entries", s.auditEntries},
-		{"organizations", whole(st.PurgeOrganizations)},
+		{"organizations", whole(st.Orgs.Purge)},
 		{"content", whole(func(ctx context.Context) error { _, err := st.PurgeContent(ctx); return err })},
 	}
 }

@@ -264,7 +264,7 @@ func TestLostTranslationRuns(t *testing.T) {
 		check()
 	}
 	job := b.count("select id from river_job where args ->> 'translation' = $1", translations[0])
-	if _, err := b.st.RetryJob(t.Context(), tenant.Organization.ID, strconv.Itoa(job)); err != nil {
+	if _, err := b.st.Queue.Retry(t.Context(), tenant.Organization.ID, strconv.Itoa(job)); err != nil {
 		t.Fatal(err)
 	}
 	b.run(nil, func(c *Config) {

@@ -62,7 +62,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	for i, kind := range r.cfg.Kinds {
 		kinds[i] = kind.JobKind
 	}
-	if err := r.deps.Store.GiveJobTurns(ctx, kinds); err != nil {
+	if err := r.deps.Store.Queue.GiveTurns(ctx, kinds); err != nil {
 		return err
 	}
 	// A kick comes with each job that ends; jobs give way more rarely.
@@ -79,7 +79,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 		r.turns.waiting = nil
 		return nil
 	}
-	oldest, err := r.deps.Store.JobsWithoutWorker(ctx, full)
+	oldest, err := r.deps.Store.Queue.WithoutWorker(ctx, full)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	if len(late) == 0 {
 		return nil
 	}
-	ids, err := r.deps.Store.JobsToGiveWay(ctx, r.id, late)
+	ids, err := r.deps.Store.Queue.ToGiveWay(ctx, r.id, late)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (r *Runner) noteSlow(ctx context.Context, now time.Time) error {
 	}
 	r.turns.mu.Unlock()
 	for _, id := range slow {
-		if err := r.deps.Store.JobIsSlow(ctx, id); err != nil {
+		if err := r.deps.Store.Queue.MarkSlow(ctx, id); err != nil {
 			return err
 		}
 	}

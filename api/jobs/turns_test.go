@@ -236,7 +236,7 @@ func TestTurnsGoRound(t *testing.T) {
 	one := row
 	one.Workers = 1
 	for range 20 {
-		if err := b.st.GiveJobTurns(t.Context(), []schema.JobKind{one}); err != nil {
+		if err := b.st.Queue.GiveTurns(t.Context(), []schema.JobKind{one}); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.conn.QueryRow(t.Context(), take).Scan(&next); err != nil {

@@ -114,7 +114,7 @@ func Encode(
 			named = append(named, rule.Users...)
 			stored.Rules = append(stored.Rules, mergeRuleOf(rule))
 		}
-		members, err := st.MembersAmong(ctx, organization, named)
+		members, err := st.Orgs.MembersAmong(ctx, organization, named)
 		if err != nil {
 			return nil, err
 		}

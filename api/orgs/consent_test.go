@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -110,7 +111,7 @@ func TestEndedInvitesAreDeleted(t *testing.T) {
 	s.Invite(`{"emails":["a@example.com","b@example.com","c@example.com"]}`)
 	h.Exec("update email_invites set expires_at = now() - interval '1 second' where email = 'a@example.com'")
 	h.Exec("update email_invites set expires_at = null where email = 'b@example.com'")
-	if err := h.Store.DeleteEndedInvites(t.Context()); err != nil {
+	if err := h.Store.Orgs.DeleteEndedInvites(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.Rows()["email_invites"].Count; got != 2 {
@@ -180,7 +181,9 @@ func TestEmailDomains(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	h.WantError(h.Do("POST", s.Org+"/email-domains/elsewhere.example/prove", s.Token, nil), 404)
-	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "elsewhere.example", store.ProvedByOperator); !schema.IsCode(err, schema.CodeNotFound) {
+	if err := h.Store.Orgs.ProveDomain(
+		t.Context(), h.Ours.Organization.ID, "elsewhere.example", postgres.ProvedByOperator,
+	); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
 	// Changing other settings keeps the proof; naming the domain again does not restore a lost one. Members stay.
@@ -191,7 +194,9 @@ func TestEmailDomains(t *testing.T) {
 	join(404)
 	h.Want(200, "GET", s.Org+"/members/"+member, s.Token, nil)
 	// The operator can vouch for the domain instead.
-	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "EXAMPLE.com", store.ProvedByOperator); err != nil {
+	if err := h.Store.Orgs.ProveDomain(
+		t.Context(), h.Ours.Organization.ID, "EXAMPLE.com", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	join(204)
@@ -213,7 +218,9 @@ func TestOwnInvitesHavePages(t *testing.T) {
 	_, token := storetest.User(t, h.Store, "guest")
 	var want []string
 	for range 5 {
-		m, err := h.Store.CreateOrganization(t.Context(), h.Ours.Users[schema.RoleAdmin].ID, store.NewOrganization{Title: "Org"})
+		m, err := h.Store.Orgs.Create(
+			t.Context(), h.Ours.Users[schema.RoleAdmin].ID, orgs.NewOrganization{Title: "Org"},
+		)
 		want = append(want, apitest.Created(t, m.Organization.ID, err))
 		h.Want(200, "POST", "/v1/orgs/"+m.Organization.ID+"/invites", h.Ours.Tokens[schema.RoleAdmin], map[string]any{"emails": []string{"guest@example.com"}, "role": "read"})
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // emailDomains are the operations on the domains whose users may join an organization.
@@ -37,7 +39,7 @@ func emailDomainOperations(h *emailDomains) []frame.Operation {
 
 // list returns all domains on one page: there are few.
 func (h *emailDomains) list(ctx context.Context, c *access.Caller, _ *struct{}) (schema.List[schema.EmailDomain], error) {
-	domains, err := h.store.EmailDomains(ctx, c.Organization.Organization)
+	domains, err := h.store.Orgs.EmailDomains(ctx, c.Organization.Organization)
 	list := schema.List[schema.EmailDomain]{Items: make([]schema.EmailDomain, len(domains)), Count: int64(len(domains))}
 	for i, domain := range domains {
 		list.Items[i] = emailDomain(domain)
@@ -58,32 +60,34 @@ func (h *emailDomains) prove(ctx context.Context, c *access.Caller, r *proveDoma
 	if err := dnsproof.Find(ctx, h.resolver, domainRecord(domain)); err != nil {
 		return schema.EmailDomain{}, err
 	}
-	if err := h.store.ProveDomain(ctx, organization.ID, name, store.ProvedByDNS); err != nil {
+	if err := h.store.Orgs.ProveDomain(ctx, organization.ID, name, postgres.ProvedByDNS); err != nil {
 		return schema.EmailDomain{}, err
 	}
 	domain, err = h.find(ctx, organization, name)
 	return emailDomain(domain), err
 }
 
-func (h *emailDomains) find(ctx context.Context, organization store.Organization, name string) (store.EmailDomain, error) {
-	domains, err := h.store.EmailDomains(ctx, organization)
+func (h *emailDomains) find(
+	ctx context.Context, organization orgs.Organization, name string,
+) (orgs.EmailDomain, error) {
+	domains, err := h.store.Orgs.EmailDomains(ctx, organization)
 	if err != nil {
-		return store.EmailDomain{}, err
+		return orgs.EmailDomain{}, err
 	}
-	at := slices.IndexFunc(domains, func(d store.EmailDomain) bool { return d.Domain == name })
+	at := slices.IndexFunc(domains, func(d orgs.EmailDomain) bool { return d.Domain == name })
 	if at < 0 {
-		return store.EmailDomain{}, schema.NotFound("email domain")
+		return orgs.EmailDomain{}, schema.NotFound("email domain")
 	}
 	return domains[at], nil
 }
 
-func emailDomain(d store.EmailDomain) schema.EmailDomain {
+func emailDomain(d orgs.EmailDomain) schema.EmailDomain {
 	return schema.EmailDomain{
 		Object: "email-domain", Domain: d.Domain, Proved: d.ProvedAt != nil, ProvedBy: d.ProvedBy, ProvedAt: schema.UTC(d.ProvedAt),
 		Record: domainRecord(d),
 	}
 }
 
-func domainRecord(d store.EmailDomain) schema.DomainRecord {
+func domainRecord(d orgs.EmailDomain) schema.DomainRecord {
 	return schema.DomainRecord{Type: "TXT", Name: d.Domain, Value: dnsproof.Prefix + d.Token}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/mail/mailtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -147,7 +148,9 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	h := apitest.New(t)
 	s := apitest.NewSupport(h)
 	known, _ := storetest.User(t, h.Store, "known")
-	revoked, err := h.Store.CreateUser(t.Context(), store.NewUser{DisplayName: "Made by hand", Email: "hand@example.com"})
+	revoked, err := h.Store.Orgs.CreateUser(t.Context(), orgs.NewUser{
+		DisplayName: "Made by hand", Email: "hand@example.com",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +171,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 		if a.Status != 200 || strings.Contains(string(a.Body), "oct_") || !strings.Contains(string(a.Body), "use yours") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-		if got, err := h.Store.User(t.Context(), user); err != nil || got.DisplayName == "Somebody else" {
+		if got, err := h.Store.Orgs.User(t.Context(), user); err != nil || got.DisplayName == "Somebody else" {
 			t.Errorf("%+v %v", got, err)
 		}
 	}
@@ -305,7 +308,7 @@ func TestMailsOfAllAreBounded(t *testing.T) {
 	bounded, err := store.New(
 		postgres.Config{
 			URL: h.URL, MaxConns: 4, Quotas: postgres.Quotas{AllMails: 3},
-		}, store.Config{InvitesByMail: true},
+		}, store.Config{Invites: orgs.Config{InvitesByMail: true}},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // invites are the operations that make people members.
@@ -180,9 +181,9 @@ type inviteUsersRequest struct {
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (schema.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)
-	list := make([]store.PersonToInvite, len(r.Body.Emails))
+	list := make([]orgs.PersonToInvite, len(r.Body.Emails))
 	for i, e := range r.Body.Emails {
-		list[i] = store.PersonToInvite{Email: e.email, Role: e.role.Or(role)}
+		list[i] = orgs.PersonToInvite{Email: e.email, Role: e.role.Or(role)}
 	}
-	return h.store.InviteByEmail(ctx, organization.ID, c.Principal.UserID, list, schema.Or(r.Body.SSO, false))
+	return h.store.Orgs.InviteByEmail(ctx, organization.ID, c.Principal.UserID, list, schema.Or(r.Body.SSO, false))
 }

@@ -6,25 +6,25 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 func (h *invites) listPending(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "invites "+organization, *r,
-		func(after string, size int) (postgres.Page[store.EmailInvite], error) {
-			return h.store.ListEmailInvites(ctx, organization, after, size)
+		func(after string, size int) (postgres.Page[orgs.EmailInvite], error) {
+			return h.store.Orgs.ListEmailInvites(ctx, organization, after, size)
 		},
-		h.view.PendingInvite, func(row store.EmailInvite) string { return row.UserID })
+		h.view.PendingInvite, func(row orgs.EmailInvite) string { return row.UserID })
 }
 
 func (h *invites) endPending(ctx context.Context, c *access.Caller, r *linkInviteRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.EndEmailInvite(ctx, c.Organization.Organization.ID, r.ID)
+	return frame.NoContent{}, h.store.Orgs.EndEmailInvite(ctx, c.Organization.Organization.ID, r.ID)
 }
 
 func (h *invites) mailAgain(ctx context.Context, c *access.Caller, r *linkInviteRequest) (schema.EmailInvite, error) {
-	row, err := h.store.MailInviteAgain(ctx, c.Organization.Organization.ID, r.ID)
+	row, err := h.store.Orgs.MailInviteAgain(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
 		return schema.EmailInvite{}, err
 	}
@@ -33,19 +33,19 @@ func (h *invites) mailAgain(ctx context.Context, c *access.Caller, r *linkInvite
 
 func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
 	return frame.ListPage(ctx, "invites of "+c.Principal.UserID, *r,
-		func(after string, size int) (postgres.Page[store.InviteOfUser], error) {
-			return h.store.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
+		func(after string, size int) (postgres.Page[orgs.InviteOfUser], error) {
+			return h.store.Orgs.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
 		},
-		func(row store.InviteOfUser) schema.EmailInvite {
+		func(row orgs.InviteOfUser) schema.EmailInvite {
 			invite := h.view.OwnInvite(row.EmailInvite)
 			invite.Organization = &schema.InvitingOrganization{ID: row.EmailInvite.OrganizationID, Title: row.Title}
 			return invite
 		},
-		func(row store.InviteOfUser) string { return row.EmailInvite.OrganizationID })
+		func(row orgs.InviteOfUser) string { return row.EmailInvite.OrganizationID })
 }
 
 func (h *invites) decline(ctx context.Context, c *access.Caller, r *struct {
 	OrganizationID string `path:"organizationId"`
 }) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.EndEmailInvite(ctx, r.OrganizationID, c.Principal.UserID)
+	return frame.NoContent{}, h.store.Orgs.EndEmailInvite(ctx, r.OrganizationID, c.Principal.UserID)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -21,20 +21,20 @@ type joinRequest struct {
 }
 
 func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (struct{}, error) {
-	return struct{}{}, h.store.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
+	return struct{}{}, h.store.Orgs.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
 }
 
 // list returns only the invites to the organization as a whole, as the contract demands.
 func (h *invites) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.LinkInvite], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "link invites "+organization, *r,
-		func(after string, size int) (postgres.Page[store.LinkInvite], error) {
-			return h.store.ListLinkInvites(ctx, organization, after, size)
+		func(after string, size int) (postgres.Page[orgs.LinkInvite], error) {
+			return h.store.Orgs.ListLinkInvites(ctx, organization, after, size)
 		},
-		func(row store.LinkInvite) schema.LinkInvite {
+		func(row orgs.LinkInvite) schema.LinkInvite {
 			return h.view.LinkInvite(c.Organization.Role, row)
 		},
-		func(row store.LinkInvite) string { return row.ID })
+		func(row orgs.LinkInvite) string { return row.ID })
 }
 
 // createLinkInviteRequest has the members of all three alternatives: a role, or a level on a space or a collection.
@@ -71,7 +71,7 @@ func (h *invites) create(ctx context.Context, c *access.Caller, r *createLinkInv
 	if !c.Organization.Organization.InviteLinks {
 		return schema.LinkInvite{}, schema.Forbidden("the organization's invite links are off: turn inviteLinks on first")
 	}
-	invite := store.NewLinkInvite{
+	invite := orgs.NewLinkInvite{
 		OrganizationID: c.Organization.Organization.ID, UserID: c.Principal.UserID, Role: b.Role.Value, SpaceID: b.Space,
 		CollectionID: b.Collection,
 	}
@@ -81,7 +81,7 @@ func (h *invites) create(ctx context.Context, c *access.Caller, r *createLinkInv
 	if err := h.requireContent(ctx, c, b.Space, b.Collection); err != nil {
 		return schema.LinkInvite{}, err
 	}
-	row, err := h.store.CreateLinkInvite(ctx, invite)
+	row, err := h.store.Orgs.CreateLinkInvite(ctx, invite)
 	if err != nil {
 		return schema.LinkInvite{}, err
 	}
@@ -114,7 +114,7 @@ func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, c
 }
 
 func (h *invites) get(ctx context.Context, c *access.Caller, r *linkInviteRequest) (schema.LinkInvite, error) {
-	row, err := h.store.LinkInvite(ctx, c.Organization.Organization.ID, r.ID)
+	row, err := h.store.Orgs.LinkInvite(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
 		return schema.LinkInvite{}, err
 	}
@@ -132,7 +132,7 @@ type updateLinkInviteRequest struct {
 // update accepts the member that the invite has: a role for an invite to the organization, a level for one to content.
 func (h *invites) update(ctx context.Context, c *access.Caller, r *updateLinkInviteRequest) (schema.LinkInvite, error) {
 	organization := c.Organization.Organization.ID
-	row, err := h.store.LinkInvite(ctx, organization, r.ID)
+	row, err := h.store.Orgs.LinkInvite(ctx, organization, r.ID)
 	if err != nil {
 		return schema.LinkInvite{}, err
 	}
@@ -143,24 +143,24 @@ func (h *invites) update(ctx context.Context, c *access.Caller, r *updateLinkInv
 	if wrong.Set {
 		return schema.LinkInvite{}, schema.Invalid(field, "does not match what the invite grants")
 	}
-	if row, err = h.store.UpdateLinkInvite(ctx, organization, r.ID, given.Value); err != nil {
+	if row, err = h.store.Orgs.UpdateLinkInvite(ctx, organization, r.ID, given.Value); err != nil {
 		return schema.LinkInvite{}, err
 	}
 	return h.resource(ctx, c, row)
 }
 
 func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteLinkInvite(ctx, c.Organization.Organization.ID, r.ID)
+	return frame.NoContent{}, h.store.Orgs.DeleteLinkInvite(ctx, c.Organization.Organization.ID, r.ID)
 }
 
 // resource presents an invite of any form to the caller.
-func (h *invites) resource(ctx context.Context, c *access.Caller, row store.LinkInvite) (schema.LinkInvite, error) {
+func (h *invites) resource(ctx context.Context, c *access.Caller, row orgs.LinkInvite) (schema.LinkInvite, error) {
 	invite := h.view.LinkInvite(c.Organization.Role, row)
 	if row.SpaceID == nil && row.CollectionID == nil {
 		return invite, nil
 	}
 	invite.Role, invite.Level = nil, invite.Role
-	var held store.ContentAccess
+	var held postgres.ContentAccess
 	if row.SpaceID != nil {
 		space, err := h.store.Space(ctx, c.Principal.UserID, *row.SpaceID)
 		if err != nil {

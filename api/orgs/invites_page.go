@@ -54,7 +54,7 @@ func linkGone(err error) error {
 
 // showPage shows the invite, and changes nothing.
 func (h *invites) showPage(ctx context.Context, _ *access.Caller, r *showInvitePageRequest) (frame.Page, error) {
-	row, err := h.store.InviteByLink(ctx, *r.Link)
+	row, err := h.store.Orgs.InviteByLink(ctx, *r.Link)
 	if err != nil {
 		return frame.Page{}, linkGone(err)
 	}
@@ -65,7 +65,7 @@ func (h *invites) showPage(ctx context.Context, _ *access.Caller, r *showInviteP
 }
 
 func (h *invites) acceptPage(ctx context.Context, _ *access.Caller, r *acceptInvitePageRequest) (frame.Page, error) {
-	row, err := h.store.InviteByLink(ctx, *r.Link)
+	row, err := h.store.Orgs.InviteByLink(ctx, *r.Link)
 	if err != nil {
 		return frame.Page{}, linkGone(err)
 	}
@@ -73,7 +73,7 @@ func (h *invites) acceptPage(ctx context.Context, _ *access.Caller, r *acceptInv
 	if given := strings.TrimSpace(r.Body.Name); given != "" {
 		name = &given
 	}
-	token, err := h.store.AcceptInviteByLink(ctx, *r.Link, name)
+	token, err := h.store.Orgs.AcceptInviteByLink(ctx, *r.Link, name)
 	if err != nil {
 		return frame.Page{}, linkGone(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -29,9 +30,9 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 
 	person := func(h *apitest.Harness, domain string) (id, token string) {
 		h.T.Helper()
-		user, err := h.Store.CreateUser(
+		user, err := h.Store.Orgs.CreateUser(
 			h.T.Context(),
-			store.NewUser{DisplayName: "Ann", Email: schema.NewID() + "@" + domain},
+			orgs.NewUser{DisplayName: "Ann", Email: schema.NewID() + "@" + domain},
 		)
 		if err != nil {
 			h.T.Fatal(err)
@@ -98,7 +99,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		}},
 		{"single sign-on", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string, string,
 			string) {
-			provider := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) {
+			provider := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) {
 				p.DefaultRole = role.Nullable()
 			})
 			token := tokenOf(h.T, provider.LogIn(samltest.Person{NameID: "ann",
@@ -149,7 +150,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		h := h.In(t)
 		team := h.Team(h.Ours)
 		h.Want(204, "POST", toSpace, s.Token, map[string]any{"role": "review", "teams": []string{team}})
-		provider := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) { p.DefaultTeam = &team })
+		provider := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) { p.DefaultTeam = &team })
 		token := tokenOf(h.T, provider.LogIn(samltest.Person{NameID: "bo", Email: schema.NewID() + "@acme.example"}))
 		id := h.Want(200, "GET", "/v1/user", token, nil)["id"].(string)
 		b := takenBack{h: h, admin: s.Token, list: toSpace + "/aggregate", about: id, token: token, space: space}

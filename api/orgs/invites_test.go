@@ -36,7 +36,7 @@ func TestInviteByEmail(t *testing.T) {
 		"ann@example.com": schema.RoleEdit, "bob@example.com": schema.RoleGuest, "eve@example.com": schema.RoleAdmin,
 		"known@example.com": schema.RoleEdit,
 	} {
-		user, err := h.Store.FindUser(t.Context(), email)
+		user, err := h.Store.Orgs.FindUser(t.Context(), email)
 		if _, member := h.Role(user.ID); err != nil || member || !slices.Contains(got.Users, user.ID) {
 			t.Errorf("%s is a member without having accepted: %v %v", email, member, err)
 		}

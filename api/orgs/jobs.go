@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/queue"
 )
 
 // jobs has the operations on an organization's background jobs.
@@ -40,10 +41,10 @@ type listJobsRequest struct {
 func (h *jobs) list(ctx context.Context, c *access.Caller, r *listJobsRequest) (schema.List[schema.Job], error) {
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("jobs %s %q %q %q", organization, schema.Or(r.State, ""), schema.Or(r.Kind, ""), schema.Or(r.Space, ""))
-	filter := store.JobFilter{State: r.State, Kind: r.Kind, Space: r.Space}
+	filter := queue.Filter{State: r.State, Kind: r.Kind, Space: r.Space}
 	return frame.ListPage(ctx, name, r.PageRequest,
 		func(after string, size int) (postgres.Page[schema.Job], error) {
-			return h.store.ListJobs(ctx, organization, filter, after, size)
+			return h.store.Queue.List(ctx, organization, filter, after, size)
 		},
 		func(job schema.Job) schema.Job { return job }, func(job schema.Job) string { return job.ID })
 }
@@ -53,5 +54,5 @@ type jobRequest struct {
 }
 
 func (h *jobs) retry(ctx context.Context, c *access.Caller, r *jobRequest) (schema.Job, error) {
-	return h.store.RetryJob(ctx, c.Organization.Organization.ID, r.ID)
+	return h.store.Queue.Retry(ctx, c.Organization.Organization.ID, r.ID)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -67,19 +68,19 @@ type listMembersRequest struct {
 
 func (h *members) list(ctx context.Context, c *access.Caller, r *listMembersRequest) (schema.List[schema.Member], error) {
 	organization := c.Organization.Organization.ID
-	filter := store.MemberFilter{
+	filter := orgs.MemberFilter{
 		Role: r.Role, Search: r.Search, BySeen: schema.Or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: schema.Or(r.Order, "desc") == "asc",
 	}
 	name := fmt.Sprintf("members %s %q %q %t %t", organization, schema.Or(r.Role, ""), schema.Or(r.Search, ""), filter.BySeen, filter.Ascending)
 	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
-		func(after []string, size int) (postgres.Page[store.MemberRow], error) {
+		func(after []string, size int) (postgres.Page[orgs.MemberRow], error) {
 			place, err := postgres.ParseCursor[time.Time](after)
 			if err != nil {
-				return postgres.Page[store.MemberRow]{}, err
+				return postgres.Page[orgs.MemberRow]{}, err
 			}
-			return h.store.ListMembers(ctx, organization, filter, place, size)
+			return h.store.Orgs.ListMembers(ctx, organization, filter, place, size)
 		},
-		h.view.Member, func(row store.MemberRow) []string { return filter.Cursor(row).Keys() })
+		h.view.Member, func(row orgs.MemberRow) []string { return filter.Cursor(row).Keys() })
 }
 
 type memberRequest struct {
@@ -87,7 +88,7 @@ type memberRequest struct {
 }
 
 func (h *members) get(ctx context.Context, c *access.Caller, r *memberRequest) (schema.Member, error) {
-	row, err := h.store.Member(ctx, c.Organization.Organization.ID, r.UserID)
+	row, err := h.store.Orgs.Member(ctx, c.Organization.Organization.ID, r.UserID)
 	if err != nil {
 		return schema.Member{}, err
 	}
@@ -104,7 +105,7 @@ type updateMemberRequest struct {
 func (h *members) update(ctx context.Context, c *access.Caller, r *updateMemberRequest) (schema.Member, error) {
 	if r.Body.Role.Set {
 		role := schema.RoleFromNullable(r.Body.Role.Value)
-		if err := h.store.ChangeMemberRole(ctx, c.Organization.Organization.ID, r.UserID, role); err != nil {
+		if err := h.store.Orgs.ChangeMemberRole(ctx, c.Organization.Organization.ID, r.UserID, role); err != nil {
 			return schema.Member{}, err
 		}
 	}
@@ -117,15 +118,15 @@ func (h *members) remove(ctx context.Context, c *access.Caller, r *memberRequest
 			return frame.NoContent{}, err
 		}
 	}
-	return frame.NoContent{}, h.store.RemoveMember(ctx, c.Organization.Organization.ID, r.UserID)
+	return frame.NoContent{}, h.store.Orgs.RemoveMember(ctx, c.Organization.Organization.ID, r.UserID)
 }
 
 func (h *members) ping(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Ping, error) {
-	return schema.Ping{}, h.store.SeeMember(ctx, c.Organization.Organization.ID, c.Principal.UserID, c.Now)
+	return schema.Ping{}, h.store.Orgs.SeeMember(ctx, c.Organization.Organization.ID, c.Principal.UserID, c.Now)
 }
 
 func (h *members) join(ctx context.Context, c *access.Caller, r *struct {
 	OrganizationID string `path:"organizationId"`
 }) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.JoinOrganization(ctx, r.OrganizationID, c.Principal.UserID)
+	return frame.NoContent{}, h.store.Orgs.Join(ctx, r.OrganizationID, c.Principal.UserID)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -78,7 +78,7 @@ func TestLastAdmin(t *testing.T) {
 		var group sync.WaitGroup
 		for _, admin := range admins {
 			group.Go(func() {
-				err := h.Store.ChangeMemberRole(t.Context(), org, admin, schema.RoleRead)
+				err := h.Store.Orgs.ChangeMemberRole(t.Context(), org, admin, schema.RoleRead)
 				if err != nil && !schema.IsCode(err, schema.CodeConflict) {
 					t.Error(err)
 				}
@@ -87,14 +87,14 @@ func TestLastAdmin(t *testing.T) {
 		group.Wait()
 		left := 0
 		for _, admin := range admins {
-			row, err := h.Store.Member(t.Context(), org, admin)
+			row, err := h.Store.Orgs.Member(t.Context(), org, admin)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if schema.RoleFromNullable(row.Membership.Role) == schema.RoleAdmin {
 				left++
 			}
-			if err := h.Store.ChangeMemberRole(t.Context(), org, admin, schema.RoleAdmin); err != nil {
+			if err := h.Store.Orgs.ChangeMemberRole(t.Context(), org, admin, schema.RoleAdmin); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -113,7 +113,9 @@ func TestJoinByDomain(t *testing.T) {
 	h.Want(404, "POST", "/v1/orgs/nowhere/join", token, nil)
 	h.Want(200, "PATCH", org, admin, `{"emailDomains":["Example.COM"],"defaultRole":"comment"}`)
 	h.Want(404, "POST", org+"/join", token, nil)
-	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "example.com", store.ProvedByOperator); err != nil {
+	if err := h.Store.Orgs.ProveDomain(
+		t.Context(), h.Ours.Organization.ID, "example.com", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.Want(204, "POST", org+"/join", token, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -70,7 +71,7 @@ type createOrganizationRequest struct {
 }
 
 func (h *organizations) create(ctx context.Context, c *access.Caller, r *createOrganizationRequest) (schema.Organization, error) {
-	membership, err := h.store.CreateOrganization(ctx, c.Principal.UserID, store.NewOrganization{
+	membership, err := h.store.Orgs.Create(ctx, c.Principal.UserID, orgs.NewOrganization{
 		Title: *r.Body.Title, EmailDomains: r.Body.EmailDomains,
 	})
 	if err != nil {
@@ -83,10 +84,10 @@ func (h *organizations) list(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.Organization], error) {
 	return frame.ListMadePage(ctx, "orgs", *r,
-		func(after string, size int) (postgres.Page[store.Membership], error) {
-			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
+		func(after string, size int) (postgres.Page[orgs.Membership], error) {
+			return h.store.Orgs.List(ctx, c.Principal.UserID, after, size)
 		},
-		h.view.Organization, func(row store.Membership) string { return row.Organization.ID })
+		h.view.Organization, func(row orgs.Membership) string { return row.Organization.ID })
 }
 
 func (h *organizations) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Organization, error) {
@@ -124,7 +125,7 @@ func (r *updateOrganizationRequest) Validate() []schema.Detail {
 
 func (h *organizations) update(ctx context.Context, c *access.Caller, r *updateOrganizationRequest) (schema.Organization, error) {
 	id := c.Organization.Organization.ID
-	change := store.OrganizationChange{
+	change := orgs.Change{
 		Title: r.Body.Title, EmailDomains: r.Body.EmailDomains, Hostname: r.Body.Hostname, DefaultRole: r.Body.DefaultRole,
 		DefaultSite: schema.Opt[string]{Set: r.Body.DefaultContent.Set}, Logo: r.Body.Logo,
 		SSO: r.Body.SSO, AI: r.Body.AI, InviteLinks: r.Body.InviteLinks,
@@ -140,15 +141,15 @@ func (h *organizations) update(ctx context.Context, c *access.Caller, r *updateO
 		}
 		change.MergeRules = encoded
 	}
-	row, err := h.store.UpdateOrganization(ctx, id, change)
+	row, err := h.store.Orgs.Update(ctx, id, change)
 	if err != nil {
 		return schema.Organization{}, err
 	}
-	return h.view.Organization(store.Membership{Organization: row, Role: c.Organization.Role})
+	return h.view.Organization(orgs.Membership{Organization: row, Role: c.Organization.Role})
 }
 
 func (h *organizations) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteOrganization(ctx, c.Organization.Organization.ID)
+	return frame.NoContent{}, h.store.Orgs.Delete(ctx, c.Organization.Organization.ID)
 }
 
 func (h *organizations) subdomain(ctx context.Context, _ *access.Caller, r *struct {
@@ -158,7 +159,7 @@ func (h *organizations) subdomain(ctx context.Context, _ *access.Caller, r *stru
 	if !subdomainForm.Match(r.Subdomain) {
 		return schema.Subdomain{}, schema.NotFound("subdomain")
 	}
-	organization, err := h.store.OrganizationBySubdomain(ctx, r.Subdomain)
+	organization, err := h.store.Orgs.BySubdomain(ctx, r.Subdomain)
 	if err != nil {
 		return schema.Subdomain{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -60,23 +61,25 @@ func (h *samlProviders) list(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.SAMLProvider], error) {
 	organization := c.Organization.Organization.ID
-	var teams map[string]store.TeamRow
+	var teams map[string]orgs.TeamRow
 	return frame.ListPage(ctx, "saml "+organization, *r,
-		func(after string, size int) (postgres.Page[store.SAMLProvider], error) {
-			page, err := h.store.ListSAMLProviders(ctx, organization, after, size)
+		func(after string, size int) (postgres.Page[orgs.SAMLProvider], error) {
+			page, err := h.store.Orgs.ListSAMLProviders(ctx, organization, after, size)
 			if err != nil {
 				return page, err
 			}
-			teams, err = h.store.DefaultTeams(ctx, c.Principal.UserID, page.Rows...)
+			teams, err = h.store.Orgs.DefaultTeams(ctx, c.Principal.UserID, page.Rows...)
 			return page, err
 		},
-		func(row store.SAMLProvider) schema.SAMLProvider { return h.view.SAMLProvider(c.Rights, row, teams) },
-		func(row store.SAMLProvider) string { return row.ID })
+		func(row orgs.SAMLProvider) schema.SAMLProvider { return h.view.SAMLProvider(c.Rights, row, teams) },
+		func(row orgs.SAMLProvider) string { return row.ID })
 }
 
 // resource presents one provider.
-func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row store.SAMLProvider) (schema.SAMLProvider, error) {
-	teams, err := h.store.DefaultTeams(ctx, c.Principal.UserID, row)
+func (h *samlProviders) resource(
+	ctx context.Context, c *access.Caller, row orgs.SAMLProvider,
+) (schema.SAMLProvider, error) {
+	teams, err := h.store.Orgs.DefaultTeams(ctx, c.Principal.UserID, row)
 	if err != nil {
 		return schema.SAMLProvider{}, err
 	}
@@ -121,7 +124,7 @@ type createSAMLProviderRequest struct {
 }
 
 func (h *samlProviders) create(ctx context.Context, c *access.Caller, r *createSAMLProviderRequest) (schema.SAMLProvider, error) {
-	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
+	row, err := h.store.Orgs.CreateSAMLProvider(ctx, orgs.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
 		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: areCertificates(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL: emptyIsNone(r.Body.SSOURL).Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
@@ -137,7 +140,7 @@ type samlProviderRequest struct {
 }
 
 func (h *samlProviders) get(ctx context.Context, c *access.Caller, r *samlProviderRequest) (schema.SAMLProvider, error) {
-	row, err := h.store.SAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
+	row, err := h.store.Orgs.SAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
 		return schema.SAMLProvider{}, err
 	}
@@ -153,7 +156,7 @@ type updateSAMLProviderRequest struct {
 }
 
 func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
-	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
+	row, err := h.store.Orgs.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, orgs.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
 		CertificateUsable: areCertificates(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL:            emptyIsNone(r.Body.SSOURL), DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
@@ -165,13 +168,13 @@ func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateS
 }
 
 func (h *samlProviders) delete(ctx context.Context, c *access.Caller, r *samlProviderRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
+	return frame.NoContent{}, h.store.Orgs.DeleteSAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
 }
 
 // logins shows any member how to log in, without revealing the providers' settings.
 func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SSOLogins, error) {
 	organization := c.Organization.Organization.ID
-	rows, err := h.store.SSOLogins(ctx, organization)
+	rows, err := h.store.Orgs.SSOLogins(ctx, organization)
 	if err != nil {
 		return schema.SSOLogins{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // SSO are the operator's settings for logins.
@@ -73,7 +74,7 @@ type SAMLAddress struct {
 }
 
 // active finds a provider that users can log in with. Other providers are not found.
-func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (store.SAMLProvider, error) {
+func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (orgs.SAMLProvider, error) {
 	row, err := h.provider(ctx, r)
 	if err == nil && !row.Active {
 		err = schema.NotFound("SAML provider")
@@ -81,20 +82,20 @@ func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (store.SAMLProvi
 	return row, err
 }
 
-func (h *samlLogins) provider(ctx context.Context, r SAMLAddress) (store.SAMLProvider, error) {
+func (h *samlLogins) provider(ctx context.Context, r SAMLAddress) (orgs.SAMLProvider, error) {
 	if !schema.ValidID(r.OrganizationID) || !schema.ValidID(r.ID) {
-		return store.SAMLProvider{}, schema.NotFound("SAML provider")
+		return orgs.SAMLProvider{}, schema.NotFound("SAML provider")
 	}
-	return h.store.SAMLProvider(ctx, r.OrganizationID, r.ID)
+	return h.store.Orgs.SAMLProvider(ctx, r.OrganizationID, r.ID)
 }
 
-func (h *samlLogins) service(row store.SAMLProvider) saml.Service {
+func (h *samlLogins) service(row orgs.SAMLProvider) saml.Service {
 	s := h.view.SAMLService(row.OrganizationID, row.ID)
 	return saml.Service{EntityID: s.EntityID, ACSURL: s.ACSURL}
 }
 
 // sides are both sides of a login as its messages name them.
-func (h *samlLogins) sides(row store.SAMLProvider) (saml.Service, saml.Provider, error) {
+func (h *samlLogins) sides(row orgs.SAMLProvider) (saml.Service, saml.Provider, error) {
 	certificates, err := saml.ParseCertificates(schema.Or(row.Certificate, ""))
 	if err != nil {
 		err = fmt.Errorf("cannot read the certificates of provider %s: %w", row.ID, err)
@@ -151,8 +152,8 @@ func (h *samlLogins) start(ctx context.Context, c *access.Caller, r *startSAMLLo
 	return frame.Redirect{To: address, Cookies: []*http.Cookie{cookie}}, nil
 }
 
-func (h *samlLogins) requests(ctx context.Context, row store.SAMLProvider) (samlRequests, error) {
-	key, err := h.store.SAMLRequestKey(ctx)
+func (h *samlLogins) requests(ctx context.Context, row orgs.SAMLProvider) (samlRequests, error) {
+	key, err := h.store.Orgs.SAMLRequestKey(ctx)
 	return samlRequests{key: key, provider: row.ID}, err
 }
 
@@ -206,7 +207,7 @@ func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAML
 	if err != nil {
 		return frame.Page{}, err
 	}
-	secret, err := h.store.LogInBySAML(ctx, login)
+	secret, err := h.store.Orgs.LogInBySAML(ctx, login)
 	if err != nil {
 		return frame.Page{}, err
 	}
@@ -226,7 +227,9 @@ func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAML
 }
 
 // loginOf converts a login for the store.
-func (h *samlLogins) loginOf(row store.SAMLProvider, request samlRequest, said saml.Login, now time.Time) (store.SAMLLogin, error) {
+func (h *samlLogins) loginOf(
+	row orgs.SAMLProvider, request samlRequest, said saml.Login, now time.Time,
+) (orgs.SAMLLogin, error) {
 	length := h.sso.SessionLength
 	if length == 0 {
 		length = DefaultSessionLength
@@ -237,13 +240,15 @@ func (h *samlLogins) loginOf(row store.SAMLProvider, request samlRequest, said s
 	}
 	for _, text := range []string{said.NameID, said.Email, said.Name} {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion has text that is not valid")
+			return orgs.SAMLLogin{}, schema.BadRequest(
+				"the login was refused: the assertion has text that is not valid",
+			)
 		}
 	}
 	if said.Email != "" && !isEmail(said.Email) {
-		return store.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion's e-mail address is not one")
+		return orgs.SAMLLogin{}, schema.BadRequest("the login was refused: the assertion's e-mail address is not one")
 	}
-	return store.SAMLLogin{
+	return orgs.SAMLLogin{
 		Provider: row, RequestID: request.ID, RequestEnds: time.Unix(request.Ends, 0).Add(time.Hour), NameID: said.NameID,
 		Email: said.Email, Name: frame.Clip(said.Name, 100), SessionEnds: ends, ByCode: request.ReturnTo != "",
 	}, nil
@@ -273,7 +278,7 @@ type openSessionRequest struct {
 }
 
 func (h *samlLogins) open(ctx context.Context, _ *access.Caller, r *openSessionRequest) (schema.SessionToken, error) {
-	token, session, err := h.store.OpenSession(ctx, *r.Body.Code)
+	token, session, err := h.store.Orgs.OpenSession(ctx, *r.Body.Code)
 	if err != nil {
 		return schema.SessionToken{}, err
 	}

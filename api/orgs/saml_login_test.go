@@ -23,7 +23,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // tokenOf takes the token out of the page that ends a login.
@@ -40,10 +41,12 @@ func tokenOf(t testing.TB, a apitest.Answer) string {
 func ownDomain(h *apitest.Harness, domain string) {
 	h.T.Helper()
 	organization := h.Ours.Organization.ID
-	if _, err := h.Store.UpdateOrganization(h.T.Context(), organization, store.OrganizationChange{EmailDomains: []string{domain}}); err != nil {
+	if _, err := h.Store.Orgs.Update(h.T.Context(), organization, orgs.Change{
+		EmailDomains: []string{domain},
+	}); err != nil {
 		h.T.Fatal(err)
 	}
-	if err := h.Store.ProveDomain(h.T.Context(), organization, domain, store.ProvedByOperator); err != nil {
+	if err := h.Store.Orgs.ProveDomain(h.T.Context(), organization, domain, postgres.ProvedByOperator); err != nil {
 		h.T.Fatal(err)
 	}
 }
@@ -81,11 +84,11 @@ func TestLoginAtARealProvider(t *testing.T) {
 	idp.MetadataURL, idp.SSOURL = *base, *base
 	idp.MetadataURL.Path, idp.SSOURL.Path = "/metadata", "/sso"
 	entity, address, role := idp.MetadataURL.String(), idp.SSOURL.String(), string(schema.RoleEdit)
-	team, err := h.Store.CreateTeam(t.Context(), h.Ours.Organization.ID, "Staff", nil)
+	team, err := h.Store.Orgs.CreateTeam(t.Context(), h.Ours.Organization.ID, "Staff", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) {
+	s := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) {
 		p.EntityID, p.SSOURL, p.DefaultRole, p.DefaultTeam = &entity, &address, &role, &team.ID
 	})
 	metadata := h.Do("GET", s.Path+"/metadata", "", nil)
@@ -163,7 +166,7 @@ func TestWhoIsLinked(t *testing.T) {
 	h := apitest.New(t)
 	ownDomain(h, "acme.example")
 	role := string(schema.RoleComment)
-	s := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) { p.DefaultRole = &role })
+	s := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) { p.DefaultRole = &role })
 	org := "/v1/orgs/" + h.Ours.Organization.ID
 	h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"invited@acme.example","role":"review"}],"sso":true}`)
 	s.Start("", "") // The key that signs requests is made on its first use.
@@ -305,7 +308,7 @@ func TestSessionsEnd(t *testing.T) {
 	_, token = logIn()
 	h.Exec("update sessions set expires_at = now() - interval '1 second'")
 	ended("by time", token)
-	if err := h.Store.DeleteEndedSessions(t.Context()); err != nil {
+	if err := h.Store.Orgs.DeleteEndedSessions(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := h.Rows()["sessions"].Count; n != 0 {
@@ -361,7 +364,7 @@ func TestRefusedAnswers(t *testing.T) {
 	s := apitest.NewSAML(h, h.Ours, nil)
 	s.Known("anna", h.Ours.Users[schema.RoleRead].ID)
 	second := apitest.NewSAML(h, h.Ours, nil)
-	pending := apitest.NewSAML(h, h.Ours, func(p *store.NewSAMLProvider) { p.SSOURL = nil })
+	pending := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) { p.SSOURL = nil })
 	anna := samltest.Person{NameID: "anna"}
 	request, cookie := s.Start("", "")
 	good := s.IdP.Good(s.Service, request, anna)

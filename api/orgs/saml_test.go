@@ -142,11 +142,13 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	s := apitest.NewSupport(h)
-	team, err := h.Store.CreateTeam(t.Context(), h.Ours.Organization.ID, "Staff", []string{h.Ours.Users[schema.RoleRead].ID})
+	team, err := h.Store.Orgs.CreateTeam(t.Context(), h.Ours.Organization.ID, "Staff", []string{
+		h.Ours.Users[schema.RoleRead].ID,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := h.Store.CreateTeam(t.Context(), h.Theirs.Organization.ID, "Theirs", nil)
+	foreign, err := h.Store.Orgs.CreateTeam(t.Context(), h.Theirs.Organization.ID, "Theirs", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -41,17 +42,17 @@ func sessionOperations(h *sessions) []frame.Operation {
 func (h *sessions) list(ctx context.Context, c *access.Caller, userID string, page schema.PageRequest) (schema.List[schema.Session], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "sessions "+organization+" "+userID, page,
-		func(after string, size int) (postgres.Page[store.Session], error) {
-			return h.store.ListSessions(ctx, organization, userID, after, size)
+		func(after string, size int) (postgres.Page[orgs.Session], error) {
+			return h.store.Orgs.ListSessions(ctx, organization, userID, after, size)
 		},
-		func(row store.Session) schema.Session {
+		func(row orgs.Session) schema.Session {
 			return schema.Session{
 				Object: "session", ID: row.ID, Organization: row.OrganizationID, User: row.UserID, CreatedAt: row.CreatedAt.UTC(),
 				ExpiresAt: row.ExpiresAt.UTC(), Provider: schema.SessionProvider{ID: row.ProviderID, Label: row.Provider},
 				LastUsedAt: schema.UTC(row.LastUsedAt), Current: row.ID == c.Principal.TokenID,
 			}
 		},
-		func(row store.Session) string { return row.ID })
+		func(row orgs.Session) string { return row.ID })
 }
 
 func (h *sessions) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Session], error) {
@@ -61,14 +62,14 @@ func (h *sessions) listOwn(ctx context.Context, c *access.Caller, r *schema.Page
 func (h *sessions) endOwn(ctx context.Context, c *access.Caller, r *struct {
 	ID string `path:"sessionId"`
 }) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.EndSession(ctx, c.Organization.Organization.ID, c.Principal.UserID, r.ID)
+	return frame.NoContent{}, h.store.Orgs.EndSession(ctx, c.Organization.Organization.ID, c.Principal.UserID, r.ID)
 }
 
 func (h *sessions) listOfMember(ctx context.Context, c *access.Caller, r *struct {
 	schema.PageRequest
 	UserID string `path:"userId"`
 }) (schema.List[schema.Session], error) {
-	if _, err := h.store.Member(ctx, c.Organization.Organization.ID, r.UserID); err != nil {
+	if _, err := h.store.Orgs.Member(ctx, c.Organization.Organization.ID, r.UserID); err != nil {
 		return schema.List[schema.Session]{}, err
 	}
 	return h.list(ctx, c, r.UserID, r.PageRequest)
@@ -77,5 +78,5 @@ func (h *sessions) listOfMember(ctx context.Context, c *access.Caller, r *struct
 func (h *sessions) endOfMember(ctx context.Context, c *access.Caller, r *struct {
 	UserID string `path:"userId"`
 }) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.EndSessions(ctx, c.Organization.Organization.ID, r.UserID)
+	return frame.NoContent{}, h.store.Orgs.EndSessions(ctx, c.Organization.Organization.ID, r.UserID)
 }

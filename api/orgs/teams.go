@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -72,11 +73,11 @@ func (h *teams) list(ctx context.Context, c *access.Caller, r *listTeamsRequest)
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("teams %s %q %q", organization, schema.Or(r.Owner, ""), schema.Or(r.Title, ""))
 	return frame.ListPage(ctx, name, r.PageRequest,
-		func(after string, size int) (postgres.Page[store.TeamRow], error) {
-			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}
-			return h.store.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)
+		func(after string, size int) (postgres.Page[orgs.TeamRow], error) {
+			filter := orgs.TeamFilter{Title: r.Title, Owner: r.Owner}
+			return h.store.Orgs.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)
 		},
-		view.Team(c.Rights), func(row store.TeamRow) string { return row.Team.ID })
+		view.Team(c.Rights), func(row orgs.TeamRow) string { return row.Team.ID })
 }
 
 type createTeamRequest struct {
@@ -88,7 +89,7 @@ type createTeamRequest struct {
 
 func (h *teams) create(ctx context.Context, c *access.Caller, r *createTeamRequest) (schema.Team, error) {
 	organization := c.Organization.Organization.ID
-	made, err := h.store.CreateTeam(ctx, organization, *r.Body.Title, r.Body.Members)
+	made, err := h.store.Orgs.CreateTeam(ctx, organization, *r.Body.Title, r.Body.Members)
 	if err != nil {
 		return schema.Team{}, err
 	}
@@ -101,7 +102,7 @@ type teamRequest struct {
 }
 
 func (h *teams) get(ctx context.Context, c *access.Caller, r *teamRequest) (schema.Team, error) {
-	row, err := h.store.Team(ctx, c.Principal.UserID, c.Organization.Organization.ID, r.TeamID)
+	row, err := h.store.Orgs.Team(ctx, c.Principal.UserID, c.Organization.Organization.ID, r.TeamID)
 	if err != nil {
 		return schema.Team{}, err
 	}
@@ -109,7 +110,7 @@ func (h *teams) get(ctx context.Context, c *access.Caller, r *teamRequest) (sche
 }
 
 func (h *teams) remove(ctx context.Context, c *access.Caller, r *teamRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteTeam(ctx, c.Organization.Organization.ID, r.TeamID)
+	return frame.NoContent{}, h.store.Orgs.DeleteTeam(ctx, c.Organization.Organization.ID, r.TeamID)
 }
 
 type listTeamMembersRequest struct {
@@ -122,10 +123,10 @@ func (h *teams) listMembers(
 ) (schema.List[schema.TeamMember], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("team members %s %s", organization, r.TeamID), r.PageRequest,
-		func(after string, size int) (postgres.Page[store.TeamMemberRow], error) {
-			return h.store.ListTeamMembers(ctx, organization, r.TeamID, after, size)
+		func(after string, size int) (postgres.Page[orgs.TeamMemberRow], error) {
+			return h.store.Orgs.ListTeamMembers(ctx, organization, r.TeamID, after, size)
 		},
-		h.view.TeamMember, func(row store.TeamMemberRow) string { return row.User.ID })
+		h.view.TeamMember, func(row orgs.TeamMemberRow) string { return row.User.ID })
 }
 
 type updateTeamMembersRequest struct {
@@ -145,17 +146,17 @@ type membership struct {
 func (h *teams) updateMembers(ctx context.Context, c *access.Caller, r *updateTeamMembersRequest) (frame.NoContent, error) {
 	organization := c.Organization.Organization.ID
 	if !c.Rights.Has(access.RightAdmin) {
-		team, err := h.store.Team(ctx, c.Principal.UserID, organization, r.TeamID)
+		team, err := h.store.Orgs.Team(ctx, c.Principal.UserID, organization, r.TeamID)
 		if err != nil {
 			return frame.NoContent{}, err
 		}
-		if team.ViewerRole != store.TeamOwner {
+		if team.ViewerRole != orgs.TeamOwner {
 			return frame.NoContent{}, c.Require(access.RightAdmin, "organization")
 		}
 	}
-	change := store.TeamChange{Add: r.Body.Add, Remove: r.Body.Remove, Roles: map[string]string{}}
+	change := orgs.TeamChange{Add: r.Body.Add, Remove: r.Body.Remove, Roles: map[string]string{}}
 	for user, in := range r.Body.Memberships {
 		change.Roles[user] = *in.Role
 	}
-	return frame.NoContent{}, h.store.ChangeTeam(ctx, organization, r.TeamID, change)
+	return frame.NoContent{}, h.store.Orgs.ChangeTeam(ctx, organization, r.TeamID, change)
 }

@@ -35,7 +35,7 @@ func userOperations(h *users) []frame.Operation {
 }
 
 func (h *users) self(ctx context.Context, c *access.Caller, _ *struct{}) (schema.User, error) {
-	user, err := h.store.User(ctx, c.Principal.UserID)
+	user, err := h.store.Orgs.User(ctx, c.Principal.UserID)
 	if err != nil {
 		return schema.User{}, err
 	}
@@ -48,7 +48,7 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 	if c.Reader != nil {
 		return h.mentioned(ctx, c.Reader.Site().OrganizationID, r.UserID)
 	}
-	user, err := h.store.UserKnownTo(ctx, c.Principal.UserID, r.UserID)
+	user, err := h.store.Orgs.UserKnownTo(ctx, c.Principal.UserID, r.UserID)
 	if err != nil {
 		return schema.User{}, err
 	}
@@ -58,14 +58,14 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 // mentioned shows a member of an organization to the readers of its sites. A reader knows the id from a page that
 // mentions the member, and that page shows only the name.
 func (h *users) mentioned(ctx context.Context, organizationID, id string) (schema.User, error) {
-	members, err := h.store.MembersAmong(ctx, organizationID, []string{id})
+	members, err := h.store.Orgs.MembersAmong(ctx, organizationID, []string{id})
 	if err != nil {
 		return schema.User{}, err
 	}
 	if !members[id] {
 		return schema.User{}, schema.NotFound("user")
 	}
-	user, err := h.store.User(ctx, id)
+	user, err := h.store.Orgs.User(ctx, id)
 	if err != nil {
 		return schema.User{}, err
 	}

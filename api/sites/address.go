@@ -9,6 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // siteAddress is where readers find a published site, and the prefix of its sections, site spaces and pages:
@@ -28,7 +30,7 @@ type siteAddress struct{ root string }
 
 // shareKey is the key that opens a site to the caller: the one that was sent, if it does, or that of a reader's token. It is empty
 // if there is none, or if the site needs none.
-func (h *sites) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
+func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
 	site := c.Site.Site
 	switch {
 	case !site.Published || site.Visibility != schema.VisibilityShareLink:
@@ -38,8 +40,8 @@ func (h *sites) shareKey(ctx context.Context, c *access.Caller, sent *string) (s
 	case sent == nil:
 		return "", nil
 	}
-	key := store.ShareKey(*sent)
-	opens, err := h.store.ShareKeyOpens(ctx, site.ID, key)
+	key := sites.ShareKey(*sent)
+	opens, err := h.store.Sites.ShareKeyOpens(ctx, site.ID, key)
 	if err != nil || !opens {
 		return "", err
 	}
@@ -57,9 +59,9 @@ type siteView struct {
 	siteAddress
 	id       string
 	shareKey string
-	spaces   map[string]store.ContentAccess
+	spaces   map[string]postgres.ContentAccess
 	// places has the spaces' published places. A reader of this site gets the places on it.
-	places map[string]*store.SpacePlace
+	places map[string]*sites.SpacePlace
 	// reader is nil for members, who see every part.
 	reader *access.Reader
 }
@@ -79,7 +81,7 @@ func (v siteView) space(space store.Space) store.PlacedSpace {
 	return placed
 }
 
-func (h *sites) seenBy(ctx context.Context, c *access.Caller, shareKey *string) (siteView, error) {
+func (h *handlers) seenBy(ctx context.Context, c *access.Caller, shareKey *string) (siteView, error) {
 	site := c.Site.Site
 	key, err := h.shareKey(ctx, c, shareKey)
 	if err != nil {
@@ -90,10 +92,12 @@ func (h *sites) seenBy(ctx context.Context, c *access.Caller, shareKey *string) 
 		seen.spaces = c.Reader.Spaces()
 		return seen, nil
 	}
-	if seen.spaces, err = h.store.AccessToSiteSpaces(ctx, store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}, site.ID); err != nil {
+	if seen.spaces, err = h.store.Sites.AccessToSiteSpaces(ctx, postgres.Viewer{
+		UserID: c.Principal.UserID, Role: c.Site.Role,
+	}, site.ID); err != nil {
 		return siteView{}, err
 	}
-	if seen.places, err = h.store.PlacesOfSpaces(ctx, slices.Collect(maps.Keys(seen.spaces))...); err != nil {
+	if seen.places, err = h.store.Sites.PlacesOfSpaces(ctx, slices.Collect(maps.Keys(seen.spaces))...); err != nil {
 		return siteView{}, err
 	}
 	for _, place := range seen.places {
@@ -115,8 +119,8 @@ func (a siteAddress) published(path []string) schema.PublishedURLs {
 // target returns the address of a part of the site, or only its path below the site if the address is unknown.
 func (a siteAddress) target(path []string) string { return view.PublishedPath(a.root, path) }
 
-func siteSpacePath(row store.SiteSpaceRow) []string {
-	return view.PartPath(store.PublishedPart{
+func siteSpacePath(row sites.SiteSpaceRow) []string {
+	return view.PartPath(sites.PublishedPart{
 		Path: row.SiteSpace.Path, IsDefault: row.SiteSpace.IsDefault, SectionPath: row.SectionPath, SectionDefault: row.SectionDefault, SectionNamed: row.SectionNamed,
 	})
 }

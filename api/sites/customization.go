@@ -60,7 +60,7 @@ type readCustomizationRequest struct {
 }
 
 func (h *customization) get(ctx context.Context, c *access.Caller, _ *readCustomizationRequest) (schema.Customization, error) {
-	settings, err := h.store.SiteCustomization(ctx, c.Site.Site.ID)
+	settings, err := h.store.Sites.Customization(ctx, c.Site.Site.ID)
 	return schema.Overlay(schema.DefaultCustomization(), settings), err
 }
 
@@ -86,7 +86,7 @@ func (r *setCustomizationRequest) settings() schema.Customization {
 func (h *customization) set(ctx context.Context, c *access.Caller, r *setCustomizationRequest) (schema.Customization, error) {
 	settings := r.settings()
 	settings.Normalize()
-	settings, err := h.store.SetSiteCustomization(ctx, c.Site.Site.ID, settings)
+	settings, err := h.store.Sites.SetCustomization(ctx, c.Site.Site.ID, settings)
 	return schema.Overlay(schema.DefaultCustomization(), settings), err
 }
 
@@ -98,7 +98,7 @@ type readSiteSpaceCustomizationRequest struct {
 func (h *customization) getOfSiteSpace(
 	ctx context.Context, c *access.Caller, r *readSiteSpaceCustomizationRequest,
 ) (schema.Customization, error) {
-	settings, overrides, err := h.store.SiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
+	settings, overrides, err := h.store.Sites.SiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
 	return overridden(settings, overrides), err
 }
 
@@ -117,7 +117,7 @@ func (h *customization) override(
 	ctx context.Context, c *access.Caller, r *overrideCustomizationRequest,
 ) (schema.Customization, error) {
 	r.Body.Normalize()
-	settings, overrides, err := h.store.OverrideSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID, r.Body)
+	settings, overrides, err := h.store.Sites.OverrideSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID, r.Body)
 	return overridden(settings, overrides), err
 }
 
@@ -126,7 +126,7 @@ type resetCustomizationRequest struct {
 }
 
 func (h *customization) reset(ctx context.Context, c *access.Caller, r *resetCustomizationRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
+	return frame.NoContent{}, h.store.Sites.DeleteSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
 }
 
 func overridden(settings, overrides schema.Customization) schema.Customization {

@@ -9,6 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // hostnames are the operations on the names of hosts at which readers find sites. updateSiteById sets a name; TLS and the way to the
@@ -46,7 +48,7 @@ func (h *hostnames) prove(ctx context.Context, c *access.Caller, _ *struct{}) (s
 	if err := dnsproof.Find(ctx, h.resolver, claimed.Record); err != nil {
 		return schema.SiteHostname{}, err
 	}
-	site, err := h.store.ProveHostname(ctx, c.Site.Site.ID, claimed.Hostname, store.ProvedByDNS)
+	site, err := h.store.Sites.ProveHostname(ctx, c.Site.Site.ID, claimed.Hostname, postgres.ProvedByDNS)
 	if err != nil {
 		return schema.SiteHostname{}, err
 	}
@@ -56,11 +58,11 @@ func (h *hostnames) prove(ctx context.Context, c *access.Caller, _ *struct{}) (s
 // hostnameLabel begins the name of the record: a host that is an alias (CNAME) can have no record of its own.
 const hostnameLabel = "_octavo."
 
-func (h *hostnames) resource(ctx context.Context, site store.Site) (schema.SiteHostname, error) {
+func (h *hostnames) resource(ctx context.Context, site sites.Site) (schema.SiteHostname, error) {
 	if site.Hostname == nil {
 		return schema.SiteHostname{}, schema.NotFound("hostname")
 	}
-	token, err := h.store.HostnameToken(ctx, site.ID, *site.Hostname)
+	token, err := h.store.Sites.HostnameToken(ctx, site.ID, *site.Hostname)
 	return schema.SiteHostname{
 		Object: "site-hostname", Hostname: *site.Hostname, Proved: site.HostnameProvedAt != nil,
 		ProvedBy: schema.Or(site.HostnameProvedBy, ""), ProvedAt: schema.UTC(site.HostnameProvedAt),

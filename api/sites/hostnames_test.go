@@ -7,7 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // TestHostnames: a name leads to a site once the site has proved it, and to one site only.
@@ -16,7 +16,7 @@ func TestHostnames(t *testing.T) {
 	h := apitest.New(t)
 	site, address, token := publicSite(h)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
-	if _, err := h.Store.PublishSite(t.Context(), h.Theirs.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(t.Context(), h.Theirs.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	theirs, theirAdmin := "/v1/orgs/"+h.Theirs.Organization.ID+"/sites/"+h.Theirs.Site.ID, h.Theirs.Tokens[schema.RoleAdmin]
@@ -77,7 +77,9 @@ func TestHostnames(t *testing.T) {
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "www.example.org"})
 	ask("https://docs.example.org/", http.StatusNotFound)
 	ask("https://www.example.org/", http.StatusNotFound)
-	if _, err := h.Store.ProveHostname(t.Context(), h.Ours.Site.ID, "www.example.org", store.ProvedByOperator); err != nil {
+	if _, err := h.Store.Sites.ProveHostname(
+		t.Context(), h.Ours.Site.ID, "www.example.org", postgres.ProvedByOperator,
+	); err != nil {
 		t.Fatal(err)
 	}
 	ask("https://www.example.org/", http.StatusOK)

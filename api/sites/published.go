@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-func publishedRows(h *sites) []frame.Operation {
+func publishedRows(h *handlers) []frame.Operation {
 	return []frame.Operation{{
 		Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/published", ID: "getPublishedContentSite", Tag: "sites",
 		Doc:   "Read all that shows a site: the site, its structure, and the customization of the site and of each site space.",
@@ -19,7 +19,7 @@ func publishedRows(h *sites) []frame.Operation {
 
 // published answers with as many statements for a site of many site spaces as for one of few. Integrations add no scripts to
 // sites in this version, so there are none.
-func (h *sites) published(ctx context.Context, c *access.Caller, r *structureRequest) (schema.PublishedSite, error) {
+func (h *handlers) published(ctx context.Context, c *access.Caller, r *structureRequest) (schema.PublishedSite, error) {
 	seen, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.PublishedSite{}, err
@@ -28,7 +28,7 @@ func (h *sites) published(ctx context.Context, c *access.Caller, r *structureReq
 	if err != nil {
 		return schema.PublishedSite{}, err
 	}
-	settings, overrides, err := h.store.SiteCustomizations(ctx, c.Site.Site.ID)
+	settings, overrides, err := h.store.Sites.Customizations(ctx, c.Site.Site.ID)
 	if err != nil {
 		return schema.PublishedSite{}, err
 	}
@@ -38,7 +38,7 @@ func (h *sites) published(ctx context.Context, c *access.Caller, r *structureReq
 		item.EachSiteSpace(func(space schema.SiteSpace) { of[space.ID] = schema.Overlay(own, overrides[space.ID]) })
 	}
 	return schema.PublishedSite{
-		Object: "published-content-site", Site: h.view.SiteFor(c.Site.SiteRow, seen.shareKey), Structure: structure,
+		Object: "published-content-site", Site: h.view.SiteFor(c.Site.Row, seen.shareKey), Structure: structure,
 		Customizations: schema.PublishedCustomizations{Site: own, SiteSpaces: of}, Scripts: []schema.SiteScript{},
 	}, nil
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
-func siteRedirectRows(h *sites) []frame.Operation {
+func siteRedirectRows(h *handlers) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/redirects"
 	return []frame.Operation{
 		{
@@ -53,13 +53,15 @@ type listRedirectsRequest struct {
 	Search *string `query:"search"`
 }
 
-func (h *sites) listRedirects(ctx context.Context, c *access.Caller, r *listRedirectsRequest) (schema.List[schema.SiteRedirect], error) {
+func (h *handlers) listRedirects(
+	ctx context.Context, c *access.Caller, r *listRedirectsRequest,
+) (schema.List[schema.SiteRedirect], error) {
 	site := c.Site.Site
 	return frame.ListPage(ctx, fmt.Sprintf("redirects %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
-		func(after string, size int) (postgres.Page[store.SiteRedirect], error) {
-			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
+		func(after string, size int) (postgres.Page[sites.Redirect], error) {
+			return h.store.Sites.ListRedirects(ctx, site.ID, r.Search, after, size)
 		},
-		redirectResource, func(row store.SiteRedirect) string { return row.ID })
+		redirectResource, func(row sites.Redirect) string { return row.ID })
 }
 
 // redirectDestination has the members of every kind of destination; the kind determines which of them apply.
@@ -120,12 +122,14 @@ type createRedirectRequest struct {
 
 func (r *createRedirectRequest) Validate() []schema.Detail { return r.Body.Destination.problems() }
 
-func (h *sites) createRedirect(ctx context.Context, c *access.Caller, r *createRedirectRequest) (schema.SiteRedirect, error) {
+func (h *handlers) createRedirect(
+	ctx context.Context, c *access.Caller, r *createRedirectRequest,
+) (schema.SiteRedirect, error) {
 	to := r.Body.Destination.resource()
 	if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
 		return schema.SiteRedirect{}, err
 	}
-	row, err := h.store.CreateSiteRedirect(ctx, c.Site.Site.ID, store.NewSiteRedirect{
+	row, err := h.store.Sites.CreateRedirect(ctx, c.Site.Site.ID, sites.NewRedirect{
 		Source: *r.Body.Source, Destination: to, Draft: schema.Or(r.Body.Draft, false),
 	})
 	return redirectResource(row), err
@@ -148,8 +152,10 @@ func (r *updateRedirectRequest) Validate() []schema.Detail {
 	return r.Body.Destination.problems()
 }
 
-func (h *sites) updateRedirect(ctx context.Context, c *access.Caller, r *updateRedirectRequest) (schema.SiteRedirect, error) {
-	change := store.SiteRedirectChange{Source: r.Body.Source, Draft: r.Body.Draft}
+func (h *handlers) updateRedirect(
+	ctx context.Context, c *access.Caller, r *updateRedirectRequest,
+) (schema.SiteRedirect, error) {
+	change := sites.RedirectChange{Source: r.Body.Source, Draft: r.Body.Draft}
 	if r.Body.Destination != nil {
 		to := r.Body.Destination.resource()
 		if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
@@ -157,7 +163,7 @@ func (h *sites) updateRedirect(ctx context.Context, c *access.Caller, r *updateR
 		}
 		change.Destination = &to
 	}
-	row, err := h.store.UpdateSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID, change)
+	row, err := h.store.Sites.UpdateRedirect(ctx, c.Site.Site.ID, r.RedirectID, change)
 	return redirectResource(row), err
 }
 
@@ -165,8 +171,8 @@ type redirectRequest struct {
 	RedirectID string `path:"siteRedirectId"`
 }
 
-func (h *sites) removeRedirect(ctx context.Context, c *access.Caller, r *redirectRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID)
+func (h *handlers) removeRedirect(ctx context.Context, c *access.Caller, r *redirectRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.DeleteRedirect(ctx, c.Site.Site.ID, r.RedirectID)
 }
 
 type findRedirectRequest struct {
@@ -177,9 +183,11 @@ type findRedirectRequest struct {
 // findRedirect resolves the destination as it is now, after every rename and move. The target is a URL if the caller
 // can read the site, and otherwise the path below the site's address. If the caller may not read a page's space, the
 // target is that of the site space, whether or not the page exists.
-func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedirectRequest) (schema.SiteRedirectTarget, error) {
+func (h *handlers) findRedirect(
+	ctx context.Context, c *access.Caller, r *findRedirectRequest,
+) (schema.SiteRedirectTarget, error) {
 	site := c.Site.Site
-	row, err := h.store.SiteRedirectBySource(ctx, site.ID, *r.Source)
+	row, err := h.store.Sites.RedirectBySource(ctx, site.ID, *r.Source)
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
@@ -202,7 +210,7 @@ func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedir
 }
 
 // mustLeadSomewhere refuses a destination that the site does not have, and blames the member that names it.
-func (h *sites) mustLeadSomewhere(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) error {
+func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) error {
 	if to.Kind == schema.RedirectToExternal {
 		return nil
 	}
@@ -223,16 +231,18 @@ type destination struct {
 }
 
 // destination finds a redirect's target. If the target is missing, the result still has the member that names it.
-func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) (destination, error) {
+func (h *handlers) destination(
+	ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination,
+) (destination, error) {
 	site := c.Site.Site.ID
 	if to.Kind == schema.RedirectToSection {
-		row, err := h.store.Section(ctx, site, *to.SiteSectionID)
+		row, err := h.store.Sites.Section(ctx, site, *to.SiteSectionID)
 		if err == nil && c.Reader != nil && !c.Reader.SeesSection(row.Section.ID) {
 			err = schema.NotFound("redirect")
 		}
 		return destination{path: view.SectionPath(row.Section.Path, row.Section.IsDefault), member: "siteSectionId"}, err
 	}
-	row, err := h.store.SiteSpace(ctx, site, *to.SiteSpaceID)
+	row, err := h.store.Sites.SiteSpace(ctx, site, *to.SiteSpaceID)
 	if err == nil && c.Reader != nil && !c.Reader.SeesSiteSpace(row.SiteSpace.ID) {
 		err = schema.NotFound("redirect")
 	}
@@ -254,12 +264,12 @@ func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.Sit
 }
 
 // closedTo reports whether a member may not read a space.
-func (h *sites) closedTo(ctx context.Context, c *access.Caller, space string) (bool, error) {
+func (h *handlers) closedTo(ctx context.Context, c *access.Caller, space string) (bool, error) {
 	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, []string{space})
 	return !access.ContentRights(spaces[space].ContentAccess).Has(access.RightAccess), err
 }
 
-func redirectResource(r store.SiteRedirect) schema.SiteRedirect {
+func redirectResource(r sites.Redirect) schema.SiteRedirect {
 	to := redirectDestinationOf(r)
 	if to.SiteSectionID != nil {
 		shown := section.Shown(*to.SiteSectionID)
@@ -269,7 +279,7 @@ func redirectResource(r store.SiteRedirect) schema.SiteRedirect {
 }
 
 // redirectDestinationOf is the destination with the ids as they are stored.
-func redirectDestinationOf(r store.SiteRedirect) schema.SiteRedirectDestination {
+func redirectDestinationOf(r sites.Redirect) schema.SiteRedirectDestination {
 	return schema.SiteRedirectDestination{
 		Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
 	}

@@ -18,11 +18,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // addresses has the operations that find the targets of published addresses.
 type addresses struct {
-	sites  *sites
+	sites  *handlers
 	store  *store.Store
 	view   view.Presenter
 	tokens *access.SiteTokens
@@ -139,9 +140,11 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 
 // siteOf finds the site of an address by its host, else by its path, with the share key that the address has. at is how many segments
 // lead to the site and name the key.
-func (h *addresses) siteOf(ctx context.Context, asked askedAddress) (site store.PublishedSite, key string, at int, err error) {
+func (h *addresses) siteOf(
+	ctx context.Context, asked askedAddress,
+) (site sites.Published, key string, at int, err error) {
 	key, at = asked.shareKey(0)
-	site, err = h.store.PublishedSite(ctx, store.PublishedRef{Hostname: asked.host, ShareKey: key})
+	site, err = h.store.Sites.Published(ctx, sites.PublishedRef{Hostname: asked.host, ShareKey: key})
 	if !schema.IsCode(err, schema.CodeNotFound) {
 		return site, key, at, err
 	}
@@ -150,16 +153,16 @@ func (h *addresses) siteOf(ctx context.Context, asked askedAddress) (site store.
 		return site, "", 0, nowhere
 	}
 	key, at = asked.shareKey(n)
-	site, err = h.store.PublishedSite(ctx, store.PublishedRef{Site: id, ShareKey: key})
+	site, err = h.store.Sites.Published(ctx, sites.PublishedRef{Site: id, ShareKey: key})
 	return site, key, at, err
 }
 
 // mayFind refuses a user who may not read the site: to strangers it does not exist.
-func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site store.Site) error {
+func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Site) error {
 	if c.Principal.Kind == schema.TokenFrontEnd {
 		return nil
 	}
-	found, err := h.store.Site(ctx, c.Principal.UserID, site.OrganizationID, site.ID)
+	found, err := h.store.Sites.Site(ctx, c.Principal.UserID, site.OrganizationID, site.ID)
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return nowhere
 	}
@@ -213,10 +216,10 @@ func (h *addresses) preview(
 
 // redirect finds the site's redirect of a path below the site, unless there is a page. pathname is the path below the site space.
 func (h *addresses) redirect(
-	ctx context.Context, c *access.Caller, site store.PublishedSite, reader *access.Reader, part store.PublishedPart,
+	ctx context.Context, c *access.Caller, site sites.Published, reader *access.Reader, part sites.PublishedPart,
 	root siteAddress, source, pathname string,
 ) (schema.PublishedURL, error) {
-	row, err := h.store.SiteRedirectBySource(ctx, site.Site.ID, source)
+	row, err := h.store.Sites.RedirectBySource(ctx, site.Site.ID, source)
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return schema.PublishedURL{}, nil
 	}
@@ -239,7 +242,7 @@ func (h *addresses) redirect(
 	if row.Url != nil {
 		return schema.PublishedURL{Target: schema.RedirectTargetExternal, Site: site.Site.ID, Redirect: *row.Url}, nil
 	}
-	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &store.SiteAccess{SiteRow: site.Row()}}
+	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &sites.Access{Row: site.Row()}}
 	to, err := h.sites.destination(ctx, &as, redirectResource(row).Destination)
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return schema.PublishedURL{}, nil // It leads nowhere now, or not for this reader.
@@ -249,7 +252,7 @@ func (h *addresses) redirect(
 
 // root is a site's published address, with the key of a share link. A site without a host of its own keeps the scheme and the port
 // that were asked, if the host is ours. A preview's links stay at the address of the preview: elsewhere its drafts do not open.
-func (h *addresses) root(asked askedAddress, site store.PublishedSite, siteEnd int) siteAddress {
+func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) siteAddress {
 	root := h.view.PublishedSite(site.Site)
 	u, err := url.Parse(root)
 	if asked.previewed(siteEnd) || err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
@@ -262,7 +265,7 @@ func (h *addresses) root(asked askedAddress, site store.PublishedSite, siteEnd i
 }
 
 // canonical is the one address of a page, however it was asked for: below the site's root, without the names of defaults.
-func canonical(root siteAddress, part store.PublishedPart, page []string) string {
+func canonical(root siteAddress, part sites.PublishedPart, page []string) string {
 	address := root.target(view.PartPath(part))
 	for _, segment := range page {
 		address += "/" + segment

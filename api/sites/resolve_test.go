@@ -17,7 +17,7 @@ import (
 // publicSite publishes our site and gives its path in the API, its address, and a front end's token.
 func publicSite(h *apitest.Harness) (site, address, frontEnd string) {
 	h.T.Helper()
-	if _, err := h.Store.PublishSite(h.T.Context(), h.Ours.Site.ID, true); err != nil {
+	if _, err := h.Store.Sites.Publish(h.T.Context(), h.Ours.Site.ID, true); err != nil {
 		h.T.Fatal(err)
 	}
 	return "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID, "https://docs.example.com/base/~/sites/" + h.Ours.Site.ID,

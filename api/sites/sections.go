@@ -10,11 +10,11 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
-func siteSectionRows(h *sites) []frame.Operation {
+func siteSectionRows(h *handlers) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/sections"
 	return []frame.Operation{
 		{
@@ -53,7 +53,7 @@ type listSiteSectionsRequest struct {
 	ShareKey *string `query:"shareKey"`
 }
 
-func (h *sites) listSections(
+func (h *handlers) listSections(
 	ctx context.Context, c *access.Caller, r *listSiteSectionsRequest,
 ) (schema.List[schema.SiteSection], error) {
 	site := c.Site.Site
@@ -62,11 +62,11 @@ func (h *sites) listSections(
 		return schema.List[schema.SiteSection]{}, err
 	}
 	return frame.ListMadePage(ctx, "site-sections "+site.ID, r.PageRequest,
-		func(after string, size int) (postgres.Page[store.SiteSectionRow], error) {
-			return h.store.ListSections(ctx, site.ID, after, size)
+		func(after string, size int) (postgres.Page[sites.SectionRow], error) {
+			return h.store.Sites.ListSections(ctx, site.ID, after, size)
 		},
 		h.sectionResource(seen),
-		func(row store.SiteSectionRow) string { return row.Section.Rank })
+		func(row sites.SectionRow) string { return row.Section.Rank })
 }
 
 type addSectionRequest struct {
@@ -79,11 +79,11 @@ type addSectionRequest struct {
 	} `body:"json"`
 }
 
-func (h *sites) addSection(ctx context.Context, c *access.Caller, r *addSectionRequest) (schema.SiteSection, error) {
+func (h *handlers) addSection(ctx context.Context, c *access.Caller, r *addSectionRequest) (schema.SiteSection, error) {
 	if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
 		return schema.SiteSection{}, err
 	}
-	row, err := h.store.AddSection(ctx, c.Site.Site.ID, store.NewSection{
+	row, err := h.store.Sites.AddSection(ctx, c.Site.Site.ID, sites.NewSection{
 		SpaceID: *r.Body.SpaceID, Title: r.Body.Title, Icon: r.Body.Icon,
 	})
 	if err != nil {
@@ -112,11 +112,13 @@ func (r *updateSectionRequest) Validate() []schema.Detail {
 }
 
 // Widens reports whether the change sets another condition of who sees the section.
-func (r *updateSectionRequest) Widens(store.Site) bool { return r.Body.Condition.Set }
+func (r *updateSectionRequest) Widens(sites.Site) bool { return r.Body.Condition.Set }
 
-func (h *sites) updateSection(ctx context.Context, c *access.Caller, r *updateSectionRequest) (schema.SiteSection, error) {
+func (h *handlers) updateSection(
+	ctx context.Context, c *access.Caller, r *updateSectionRequest,
+) (schema.SiteSection, error) {
 	b := &r.Body
-	row, err := h.store.UpdateSection(ctx, c.Site.Site.ID, section.ID(r.SectionID), store.SectionChange{
+	row, err := h.store.Sites.UpdateSection(ctx, c.Site.Site.ID, section.ID(r.SectionID), sites.SectionChange{
 		Title: b.Title, Path: b.Path, DefaultSiteSpace: b.DefaultSiteSpace,
 		Condition: conditionOrNone(b.Condition), Icon: b.Icon, Description: b.Description,
 	})
@@ -130,8 +132,8 @@ type sectionRequest struct {
 	SectionID string `path:"siteSectionId"`
 }
 
-func (h *sites) removeSection(ctx context.Context, c *access.Caller, r *sectionRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSection(ctx, c.Site.Site.ID, section.ID(r.SectionID))
+func (h *handlers) removeSection(ctx context.Context, c *access.Caller, r *sectionRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.DeleteSection(ctx, c.Site.Site.ID, section.ID(r.SectionID))
 }
 
 type moveSectionRequest struct {
@@ -156,17 +158,19 @@ func (p *sectionPointer) item() *schema.ItemPointer {
 	return &schema.ItemPointer{Type: schema.SiteItemSection, ID: section.ID(*p.SiteSection)}
 }
 
-func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectionRequest) (schema.SiteSection, error) {
+func (h *handlers) moveSection(
+	ctx context.Context, c *access.Caller, r *moveSectionRequest,
+) (schema.SiteSection, error) {
 	var position schema.SiteItemPosition
 	if p := r.Body.Position; p != nil {
 		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
 	}
 	site, id := c.Site.Site.ID, section.ID(r.SectionID)
-	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSection, ID: id}, position)
+	err := h.store.Sites.MoveItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSection, ID: id}, position)
 	if err != nil {
 		return schema.SiteSection{}, err
 	}
-	row, err := h.store.Section(ctx, site, id)
+	row, err := h.store.Sites.Section(ctx, site, id)
 	if err != nil {
 		return schema.SiteSection{}, err
 	}
@@ -174,7 +178,7 @@ func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectio
 }
 
 // oneSection answers with the section after a change.
-func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.SiteSectionRow) (schema.SiteSection, error) {
+func (h *handlers) oneSection(ctx context.Context, c *access.Caller, row sites.SectionRow) (schema.SiteSection, error) {
 	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
 		return schema.SiteSection{}, err
@@ -182,9 +186,9 @@ func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.Site
 	return h.sectionResource(seen)(row)
 }
 
-func (h *sites) sectionResource(seen siteView) func(store.SiteSectionRow) (schema.SiteSection, error) {
+func (h *handlers) sectionResource(seen siteView) func(sites.SectionRow) (schema.SiteSection, error) {
 	siteSpace := h.siteSpaceResource(seen)
-	return func(row store.SiteSectionRow) (schema.SiteSection, error) {
+	return func(row sites.SectionRow) (schema.SiteSection, error) {
 		s := row.Section
 		resource := schema.SiteSection{
 			Object: "site-section", ID: section.Shown(s.ID), Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,

@@ -9,13 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // A caller who sees share links can open the site to everybody, so reading them requires the same right as creating
 // them.
-func shareLinkRows(h *sites) []frame.Operation {
+func shareLinkRows(h *handlers) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/share-links"
 	return []frame.Operation{
 		{
@@ -49,13 +49,15 @@ type listShareLinksRequest struct {
 	Search *string `query:"search"`
 }
 
-func (h *sites) listShareLinks(ctx context.Context, c *access.Caller, r *listShareLinksRequest) (schema.List[schema.ShareLink], error) {
+func (h *handlers) listShareLinks(
+	ctx context.Context, c *access.Caller, r *listShareLinksRequest,
+) (schema.List[schema.ShareLink], error) {
 	site := c.Site.Site
 	return frame.ListPage(ctx, fmt.Sprintf("share-links %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
-		func(after string, size int) (postgres.Page[store.ShareLink], error) {
-			return h.store.ListShareLinks(ctx, site.ID, r.Search, after, size)
+		func(after string, size int) (postgres.Page[sites.ShareLink], error) {
+			return h.store.Sites.ListShareLinks(ctx, site.ID, r.Search, after, size)
 		},
-		h.shareLinkResource(site), func(row store.ShareLink) string { return row.ID })
+		h.shareLinkResource(site), func(row sites.ShareLink) string { return row.ID })
 }
 
 type createShareLinkRequest struct {
@@ -64,8 +66,10 @@ type createShareLinkRequest struct {
 	} `body:"json"`
 }
 
-func (h *sites) createShareLink(ctx context.Context, c *access.Caller, r *createShareLinkRequest) (schema.ShareLink, error) {
-	row, err := h.store.CreateShareLink(ctx, c.Site.Site.ID, *r.Body.Name)
+func (h *handlers) createShareLink(
+	ctx context.Context, c *access.Caller, r *createShareLinkRequest,
+) (schema.ShareLink, error) {
+	row, err := h.store.Sites.CreateShareLink(ctx, c.Site.Site.ID, *r.Body.Name)
 	return h.shareLinkResource(c.Site.Site)(row), err
 }
 
@@ -78,10 +82,12 @@ type updateShareLinkRequest struct {
 }
 
 // Widens reports whether the answer can have the link's key. The answer about an inactive link has no key.
-func (r *updateShareLinkRequest) Widens(store.Site) bool { return schema.Or(r.Body.Active, true) }
+func (r *updateShareLinkRequest) Widens(sites.Site) bool { return schema.Or(r.Body.Active, true) }
 
-func (h *sites) updateShareLink(ctx context.Context, c *access.Caller, r *updateShareLinkRequest) (schema.ShareLink, error) {
-	row, err := h.store.UpdateShareLink(ctx, c.Site.Site.ID, r.ShareLinkID, store.ShareLinkChange{
+func (h *handlers) updateShareLink(
+	ctx context.Context, c *access.Caller, r *updateShareLinkRequest,
+) (schema.ShareLink, error) {
+	row, err := h.store.Sites.UpdateShareLink(ctx, c.Site.Site.ID, r.ShareLinkID, sites.ShareLinkChange{
 		Name: r.Body.Name, Active: r.Body.Active,
 	})
 	return h.shareLinkResource(c.Site.Site)(row), err
@@ -91,14 +97,16 @@ type shareLinkRequest struct {
 	ShareLinkID string `path:"shareLinkId"`
 }
 
-func (h *sites) removeShareLink(ctx context.Context, c *access.Caller, r *shareLinkRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteShareLink(ctx, c.Site.Site.ID, r.ShareLinkID)
+func (h *handlers) removeShareLink(
+	ctx context.Context, c *access.Caller, r *shareLinkRequest,
+) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.DeleteShareLink(ctx, c.Site.Site.ID, r.ShareLinkID)
 }
 
 // shareLinkResource presents a link; while the site is published and the link is active, this includes its address with
 // the key.
-func (h *sites) shareLinkResource(site store.Site) func(store.ShareLink) schema.ShareLink {
-	return func(s store.ShareLink) schema.ShareLink {
+func (h *handlers) shareLinkResource(site sites.Site) func(sites.ShareLink) schema.ShareLink {
+	return func(s sites.ShareLink) schema.ShareLink {
 		link := schema.ShareLink{
 			Object: "share-link", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), Name: s.Name, Active: s.Active,
 		}

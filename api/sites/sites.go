@@ -15,19 +15,20 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// sites are the operations on sites.
-type sites struct {
+// handlers has the operations on sites.
+type handlers struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-func siteOperations(h *sites) []frame.Operation {
+func siteOperations(h *handlers) []frame.Operation {
 	return slices.Concat(siteRows(h), publishedRows(h), siteStructureRows(h), siteSectionRows(h), siteSpaceRows(h), shareLinkRows(h), siteRedirectRows(h))
 }
 
-func siteRows(h *sites) []frame.Operation {
+func siteRows(h *handlers) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites", ID: "createSite", Tag: "sites",
@@ -91,12 +92,12 @@ func (r *createSiteRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-func (h *sites) create(ctx context.Context, c *access.Caller, r *createSiteRequest) (schema.Site, error) {
+func (h *handlers) create(ctx context.Context, c *access.Caller, r *createSiteRequest) (schema.Site, error) {
 	org := c.Organization
 	if err := h.mayAttach(ctx, c, org.Organization.ID, func(i int) string { return fmt.Sprintf("spaces[%d]", i) }, r.Body.Spaces...); err != nil {
 		return schema.Site{}, err
 	}
-	row, err := h.store.CreateSite(ctx, store.NewSite{
+	row, err := h.store.Sites.Create(ctx, sites.NewSite{
 		OrganizationID: c.Organization.Organization.ID, Type: schema.Or(r.Body.Type, "basic"), Title: schema.Or(r.Body.Title, "Untitled site"),
 		Visibility: schema.Or(r.Body.Visibility, "public"), Spaces: r.Body.Spaces,
 	})
@@ -114,24 +115,24 @@ type listSitesRequest struct {
 	Types     []string `query:"type" each:"enum=siteType"`
 }
 
-func (h *sites) list(ctx context.Context, c *access.Caller, r *listSitesRequest) (schema.List[schema.Site], error) {
+func (h *handlers) list(ctx context.Context, c *access.Caller, r *listSitesRequest) (schema.List[schema.Site], error) {
 	organization := c.Organization.Organization.ID
 	published := "any"
 	if r.Published != nil {
 		published = strconv.FormatBool(*r.Published)
 	}
 	name := fmt.Sprintf("sites %s %q %q %s %q", organization, schema.Or(r.Space, ""), schema.Or(r.Title, ""), published, r.Types)
-	filter := store.SiteFilter{Space: r.Space, Title: r.Title, Published: r.Published, Types: r.Types}
+	filter := sites.Filter{Space: r.Space, Title: r.Title, Published: r.Published, Types: r.Types}
 	return frame.ListPage(ctx, name, r.PageRequest,
-		func(after string, size int) (postgres.Page[store.SiteRow], error) {
-			return h.store.ListSites(ctx, organization, filter, after, size)
+		func(after string, size int) (postgres.Page[sites.Row], error) {
+			return h.store.Sites.List(ctx, organization, filter, after, size)
 		},
-		h.view.Site, func(row store.SiteRow) string { return row.Site.ID })
+		h.view.Site, func(row sites.Row) string { return row.Site.ID })
 }
 
-func (h *sites) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+func (h *handlers) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
 	key, err := h.shareKey(ctx, c, nil)
-	return h.view.SiteFor(c.Site.SiteRow, key), err
+	return h.view.SiteFor(c.Site.Row, key), err
 }
 
 type updateSiteRequest struct {
@@ -163,7 +164,7 @@ var openness = map[string]int{
 
 // Widens reports whether the change lets more people read the site, or find it. Adaptive content decides which
 // conditions of the site's parts are met.
-func (r *updateSiteRequest) Widens(site store.Site) bool {
+func (r *updateSiteRequest) Widens(site sites.Site) bool {
 	b := &r.Body
 	return b.Visibility != nil && *b.Visibility != site.Visibility &&
 		openness[*b.Visibility] <= openness[site.Visibility] ||
@@ -176,9 +177,9 @@ func leadsElsewhere(sent schema.Opt[string], now *string) bool {
 	return sent.Value != nil && (now == nil || !strings.EqualFold(*sent.Value, *now))
 }
 
-func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteRequest) (schema.Site, error) {
+func (h *handlers) update(ctx context.Context, c *access.Caller, r *updateSiteRequest) (schema.Site, error) {
 	b := &r.Body
-	change := store.SiteChange{
+	change := sites.Change{
 		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
 		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: sectionOrNone(b.DefaultSiteSection), Proxy: b.Proxy,
 		Hostname: b.Hostname, AnonymousEvents: b.AnonymousEvents,
@@ -192,27 +193,27 @@ func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteReque
 	if b.AdaptiveContent != nil {
 		change.AdaptiveContent = b.AdaptiveContent.Enabled
 	}
-	site, err := h.store.UpdateSite(ctx, c.Site.Site.ID, change)
+	site, err := h.store.Sites.Update(ctx, c.Site.Site.ID, change)
 	if err != nil {
 		return schema.Site{}, err
 	}
 	return h.changed(c, site), nil
 }
 
-func (h *sites) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSite(ctx, c.Site.Site.ID)
+func (h *handlers) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.Delete(ctx, c.Site.Site.ID)
 }
 
-func (h *sites) publish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
-	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, true)
+func (h *handlers) publish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+	site, err := h.store.Sites.Publish(ctx, c.Site.Site.ID, true)
 	if err != nil {
 		return schema.Site{}, err
 	}
 	return h.changed(c, site), nil
 }
 
-func (h *sites) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
-	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, false)
+func (h *handlers) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+	site, err := h.store.Sites.Publish(ctx, c.Site.Site.ID, false)
 	if err != nil {
 		return schema.Site{}, err
 	}
@@ -220,13 +221,13 @@ func (h *sites) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (s
 }
 
 // changed answers with a site whose site spaces did not change.
-func (h *sites) changed(c *access.Caller, site store.Site) schema.Site {
-	return h.view.Site(store.SiteRow{Site: site, SiteSpaces: c.Site.SiteSpaces})
+func (h *handlers) changed(c *access.Caller, site sites.Site) schema.Site {
+	return h.view.Site(sites.Row{Site: site, SiteSpaces: c.Site.SiteSpaces})
 }
 
 // mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: otherwise the
 // caller could read them through the site.
-func (h *sites) mayAttach(
+func (h *handlers) mayAttach(
 	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
 ) error {
 	if len(ids) == 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
-func siteSpaceRows(h *sites) []frame.Operation {
+func siteSpaceRows(h *handlers) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/site-spaces"
 	return []frame.Operation{
 		{
@@ -55,7 +55,9 @@ type listSiteSpacesRequest struct {
 	Default  *bool   `query:"default"`
 }
 
-func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpacesRequest) (schema.List[schema.SiteSpace], error) {
+func (h *handlers) listSpaces(
+	ctx context.Context, c *access.Caller, r *listSiteSpacesRequest,
+) (schema.List[schema.SiteSpace], error) {
 	site := c.Site.Site
 	seen, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
@@ -66,11 +68,11 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 		isDefault = strconv.FormatBool(*r.Default)
 	}
 	return frame.ListMadePage(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest,
-		func(after string, size int) (postgres.Page[store.SiteSpaceRow], error) {
-			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, after, size)
+		func(after string, size int) (postgres.Page[sites.SiteSpaceRow], error) {
+			return h.store.Sites.ListSiteSpaces(ctx, site.ID, r.Default, after, size)
 		},
 		h.siteSpaceResource(seen),
-		func(row store.SiteSpaceRow) string { return row.SiteSpace.Rank })
+		func(row sites.SiteSpaceRow) string { return row.SiteSpace.Rank })
 }
 
 type addSiteSpaceRequest struct {
@@ -82,11 +84,11 @@ type addSiteSpaceRequest struct {
 	} `body:"json"`
 }
 
-func (h *sites) addSpace(ctx context.Context, c *access.Caller, r *addSiteSpaceRequest) (schema.SiteSpace, error) {
+func (h *handlers) addSpace(ctx context.Context, c *access.Caller, r *addSiteSpaceRequest) (schema.SiteSpace, error) {
 	if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
 		return schema.SiteSpace{}, err
 	}
-	row, err := h.store.AddSiteSpace(ctx, c.Site.Site.ID, *r.Body.SpaceID, sectionOrNone(r.Body.SectionID))
+	row, err := h.store.Sites.AddSiteSpace(ctx, c.Site.Site.ID, *r.Body.SpaceID, sectionOrNone(r.Body.SectionID))
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}
@@ -102,7 +104,7 @@ func sectionOrNone(sent *string) *string {
 	return &id
 }
 
-func (h *sites) mayAttachOne(ctx context.Context, c *access.Caller, id string) error {
+func (h *handlers) mayAttachOne(ctx context.Context, c *access.Caller, id string) error {
 	return h.mayAttach(ctx, c, c.Site.Site.OrganizationID, func(int) string { return "spaceId" }, id)
 }
 
@@ -124,15 +126,17 @@ func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
 }
 
 // Widens reports whether the change sets another condition of who sees the site space.
-func (r *updateSiteSpaceRequest) Widens(store.Site) bool { return r.Body.Condition.Set }
+func (r *updateSiteSpaceRequest) Widens(sites.Site) bool { return r.Body.Condition.Set }
 
-func (h *sites) updateSpace(ctx context.Context, c *access.Caller, r *updateSiteSpaceRequest) (schema.SiteSpace, error) {
+func (h *handlers) updateSpace(
+	ctx context.Context, c *access.Caller, r *updateSiteSpaceRequest,
+) (schema.SiteSpace, error) {
 	if r.Body.SpaceID != nil {
 		if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
 			return schema.SiteSpace{}, err
 		}
 	}
-	row, err := h.store.UpdateSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID, store.SiteSpaceChange{
+	row, err := h.store.Sites.UpdateSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID, sites.SiteSpaceChange{
 		Path: r.Body.Path, Condition: conditionOrNone(r.Body.Condition), SpaceID: r.Body.SpaceID, Hidden: r.Body.Hidden,
 	})
 	if err != nil {
@@ -145,8 +149,8 @@ type siteSpaceRequest struct {
 	SiteSpaceID string `path:"siteSpaceId"`
 }
 
-func (h *sites) removeSpace(ctx context.Context, c *access.Caller, r *siteSpaceRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID)
+func (h *handlers) removeSpace(ctx context.Context, c *access.Caller, r *siteSpaceRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.DeleteSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID)
 }
 
 type moveSiteSpaceRequest struct {
@@ -160,7 +164,7 @@ type moveSiteSpaceRequest struct {
 }
 
 // Widens reports whether the site space can go into another section, which may have another condition.
-func (r *moveSiteSpaceRequest) Widens(store.Site) bool {
+func (r *moveSiteSpaceRequest) Widens(sites.Site) bool {
 	p := r.Body.Position
 	return p != nil && (p.Before != nil || p.After != nil)
 }
@@ -177,17 +181,19 @@ func (p *siteSpacePointer) item() *schema.ItemPointer {
 	return &schema.ItemPointer{Type: schema.SiteItemSpace, ID: *p.SiteSpace}
 }
 
-func (h *sites) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpaceRequest) (schema.SiteSpace, error) {
+func (h *handlers) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpaceRequest) (schema.SiteSpace, error) {
 	var position schema.SiteItemPosition
 	if p := r.Body.Position; p != nil {
 		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
 	}
 	site := c.Site.Site.ID
-	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSpace, ID: r.SiteSpaceID}, position)
+	err := h.store.Sites.MoveItem(ctx, site, schema.ItemPointer{
+		Type: schema.SiteItemSpace, ID: r.SiteSpaceID,
+	}, position)
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}
-	row, err := h.store.SiteSpace(ctx, site, r.SiteSpaceID)
+	row, err := h.store.Sites.SiteSpace(ctx, site, r.SiteSpaceID)
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}
@@ -195,7 +201,9 @@ func (h *sites) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpac
 }
 
 // oneSiteSpace answers with the site space after a change.
-func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.SiteSpaceRow) (schema.SiteSpace, error) {
+func (h *handlers) oneSiteSpace(
+	ctx context.Context, c *access.Caller, row sites.SiteSpaceRow,
+) (schema.SiteSpace, error) {
 	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
 		return schema.SiteSpace{}, err
@@ -205,8 +213,8 @@ func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.Si
 
 // siteSpaceResource presents site spaces to the caller. For a space that the caller may not see, it shows only that it
 // exists.
-func (h *sites) siteSpaceResource(seen siteView) func(store.SiteSpaceRow) (schema.SiteSpace, error) {
-	return func(row store.SiteSpaceRow) (schema.SiteSpace, error) {
+func (h *handlers) siteSpaceResource(seen siteView) func(sites.SiteSpaceRow) (schema.SiteSpace, error) {
+	return func(row sites.SiteSpaceRow) (schema.SiteSpace, error) {
 		space, err := h.view.SpaceOfSite(seen.space(row.Space))
 		if err != nil {
 			return schema.SiteSpace{}, err

@@ -11,11 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/section"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
-func siteStructureRows(h *sites) []frame.Operation {
+func siteStructureRows(h *handlers) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}"
 	const groups = base + "/section-groups"
 	return []frame.Operation{
@@ -69,7 +69,7 @@ type structureRequest struct {
 	ShareKey *string `query:"shareKey"`
 }
 
-func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureRequest) (schema.SiteStructure, error) {
+func (h *handlers) structure(ctx context.Context, c *access.Caller, r *structureRequest) (schema.SiteStructure, error) {
 	seen, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.SiteStructure{}, err
@@ -78,7 +78,7 @@ func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureReq
 }
 
 // structureAs is the structure of a site as the caller sees it.
-func (h *sites) structureAs(ctx context.Context, seen siteView) (schema.SiteStructure, error) {
+func (h *handlers) structureAs(ctx context.Context, seen siteView) (schema.SiteStructure, error) {
 	tree, err := h.siteTree(ctx, seen)
 	if err != nil {
 		return schema.SiteStructure{}, err
@@ -100,11 +100,11 @@ func (h *sites) structureAs(ctx context.Context, seen siteView) (schema.SiteStru
 
 // siteTree is the structure of a site, by parent id; the empty id is the root.
 type siteTree struct {
-	groups    map[string][]store.SiteSectionGroup
-	byID      map[string]store.SiteSectionGroup
+	groups    map[string][]sites.SectionGroup
+	byID      map[string]sites.SectionGroup
 	sections  map[string][]rankedSection
-	spaces    map[string][]store.SiteSpaceRow
-	siteSpace func(store.SiteSpaceRow) (schema.SiteSpace, error)
+	spaces    map[string][]sites.SiteSpaceRow
+	siteSpace func(sites.SiteSpaceRow) (schema.SiteSpace, error)
 }
 
 // rankedSection is a section with its rank among the groups beside it.
@@ -114,7 +114,7 @@ type rankedSection struct {
 }
 
 // wholeTree is the structure as the caller sees it without a share key.
-func (h *sites) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, error) {
+func (h *handlers) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, error) {
 	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
 		return nil, err
@@ -123,14 +123,14 @@ func (h *sites) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, err
 }
 
 // siteTree reads the whole structure at once, so that groups do not cost one statement each.
-func (h *sites) siteTree(ctx context.Context, seen siteView) (*siteTree, error) {
-	all, err := h.store.SiteStructure(ctx, seen.id)
+func (h *handlers) siteTree(ctx context.Context, seen siteView) (*siteTree, error) {
+	all, err := h.store.Sites.Structure(ctx, seen.id)
 	if err != nil {
 		return nil, err
 	}
 	tree := &siteTree{
-		groups: map[string][]store.SiteSectionGroup{}, byID: map[string]store.SiteSectionGroup{},
-		sections: map[string][]rankedSection{}, spaces: map[string][]store.SiteSpaceRow{},
+		groups: map[string][]sites.SectionGroup{}, byID: map[string]sites.SectionGroup{},
+		sections: map[string][]rankedSection{}, spaces: map[string][]sites.SiteSpaceRow{},
 		siteSpace: h.siteSpaceResource(seen),
 	}
 	for _, g := range all.Groups {
@@ -148,7 +148,7 @@ func (h *sites) siteTree(ctx context.Context, seen siteView) (*siteTree, error) 
 		if !seen.seesSection(s.ID) {
 			continue
 		}
-		resource, err := sectionResource(store.SiteSectionRow{Section: s, Spaces: tree.spaces[s.ID]})
+		resource, err := sectionResource(sites.SectionRow{Section: s, Spaces: tree.spaces[s.ID]})
 		if err != nil {
 			return nil, err
 		}
@@ -173,12 +173,12 @@ func (t *siteTree) children(group string) []schema.SiteItem {
 	return items
 }
 
-func (t *siteTree) group(g store.SiteSectionGroup) schema.SiteItem {
+func (t *siteTree) group(g sites.SectionGroup) schema.SiteItem {
 	resource := t.groupResource(g)
 	return schema.SiteItem{Group: &resource}
 }
 
-func (t *siteTree) groupResource(g store.SiteSectionGroup) schema.SiteSectionGroup {
+func (t *siteTree) groupResource(g sites.SectionGroup) schema.SiteSectionGroup {
 	group := schema.SiteSectionGroup{
 		Object: "site-section-group", ID: g.ID, Title: g.Title, SectionGroup: schema.Or(g.ParentID, ""), Icon: schema.Or(g.Icon, ""),
 		Sections: []schema.SiteSection{}, Children: t.children(g.ID),
@@ -202,7 +202,7 @@ type sortRequest struct {
 }
 
 // Widens reports whether a site space can go into another section, which may have another condition.
-func (r *sortRequest) Widens(store.Site) bool {
+func (r *sortRequest) Widens(sites.Site) bool {
 	p := r.Body.Position
 	return r.Body.Item != nil && *r.Body.Item.Type == schema.SiteItemSpace &&
 		p != nil && (p.Before != nil || p.After != nil)
@@ -224,25 +224,25 @@ func (p *itemPointer) item() *schema.ItemPointer {
 	return item
 }
 
-func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (schema.SiteItem, error) {
+func (h *handlers) sort(ctx context.Context, c *access.Caller, r *sortRequest) (schema.SiteItem, error) {
 	var position schema.SiteItemPosition
 	if p := r.Body.Position; p != nil {
 		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
 	}
 	item, site := *r.Body.Item.item(), c.Site.Site.ID
-	if err := h.store.MoveSiteItem(ctx, site, item, position); err != nil {
+	if err := h.store.Sites.MoveItem(ctx, site, item, position); err != nil {
 		return schema.SiteItem{}, err
 	}
 	switch item.Type {
 	case schema.SiteItemSpace:
-		row, err := h.store.SiteSpace(ctx, site, item.ID)
+		row, err := h.store.Sites.SiteSpace(ctx, site, item.ID)
 		if err != nil {
 			return schema.SiteItem{}, err
 		}
 		space, err := h.oneSiteSpace(ctx, c, row)
 		return schema.SiteItem{Space: &space}, err
 	case schema.SiteItemSection:
-		row, err := h.store.Section(ctx, site, item.ID)
+		row, err := h.store.Sites.Section(ctx, site, item.ID)
 		if err != nil {
 			return schema.SiteItem{}, err
 		}
@@ -253,17 +253,19 @@ func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (sch
 	return schema.SiteItem{Group: &group}, err
 }
 
-func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.SiteSectionGroup], error) {
+func (h *handlers) listGroups(
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
+) (schema.List[schema.SiteSectionGroup], error) {
 	tree, err := h.wholeTree(ctx, c)
 	if err != nil {
 		return schema.List[schema.SiteSectionGroup]{}, err
 	}
 	site := c.Site.Site.ID
 	return frame.ListPage(ctx, "section-groups "+site, *r,
-		func(after string, size int) (postgres.Page[store.SiteSectionGroup], error) {
-			return h.store.ListSectionGroups(ctx, site, after, size)
+		func(after string, size int) (postgres.Page[sites.SectionGroup], error) {
+			return h.store.Sites.ListSectionGroups(ctx, site, after, size)
 		},
-		tree.groupResource, func(row store.SiteSectionGroup) string { return row.Rank })
+		tree.groupResource, func(row sites.SectionGroup) string { return row.Rank })
 }
 
 type addGroupRequest struct {
@@ -288,8 +290,10 @@ func (r *addGroupRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-func (h *sites) addGroup(ctx context.Context, c *access.Caller, r *addGroupRequest) (schema.SiteSectionGroup, error) {
-	row, err := h.store.AddSectionGroup(ctx, c.Site.Site.ID, store.NewSectionGroup{
+func (h *handlers) addGroup(
+	ctx context.Context, c *access.Caller, r *addGroupRequest,
+) (schema.SiteSectionGroup, error) {
+	row, err := h.store.Sites.AddSectionGroup(ctx, c.Site.Site.ID, sites.NewSectionGroup{
 		Title: *r.Body.Title, Icon: r.Body.Icon, Parent: r.Body.Parent, Sections: r.Body.Sections,
 	})
 	if err != nil {
@@ -307,8 +311,10 @@ type updateGroupRequest struct {
 	} `body:"json"`
 }
 
-func (h *sites) updateGroup(ctx context.Context, c *access.Caller, r *updateGroupRequest) (schema.SiteSectionGroup, error) {
-	err := h.store.UpdateSectionGroup(ctx, c.Site.Site.ID, r.GroupID, store.SectionGroupChange{
+func (h *handlers) updateGroup(
+	ctx context.Context, c *access.Caller, r *updateGroupRequest,
+) (schema.SiteSectionGroup, error) {
+	err := h.store.Sites.UpdateSectionGroup(ctx, c.Site.Site.ID, r.GroupID, sites.SectionGroupChange{
 		Title: r.Body.Title, Icon: r.Body.Icon,
 	})
 	if err != nil {
@@ -321,8 +327,8 @@ type groupRequest struct {
 	GroupID string `path:"siteSectionGroupId"`
 }
 
-func (h *sites) removeGroup(ctx context.Context, c *access.Caller, r *groupRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.DeleteSectionGroup(ctx, c.Site.Site.ID, r.GroupID)
+func (h *handlers) removeGroup(ctx context.Context, c *access.Caller, r *groupRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.DeleteSectionGroup(ctx, c.Site.Site.ID, r.GroupID)
 }
 
 type addToGroupRequest struct {
@@ -332,8 +338,12 @@ type addToGroupRequest struct {
 	} `body:"json"`
 }
 
-func (h *sites) addToGroup(ctx context.Context, c *access.Caller, r *addToGroupRequest) (schema.SiteSectionGroup, error) {
-	if err := h.store.AddSectionToGroup(ctx, c.Site.Site.ID, r.GroupID, section.ID(*r.Body.SectionID)); err != nil {
+func (h *handlers) addToGroup(
+	ctx context.Context, c *access.Caller, r *addToGroupRequest,
+) (schema.SiteSectionGroup, error) {
+	if err := h.store.Sites.AddSectionToGroup(
+		ctx, c.Site.Site.ID, r.GroupID, section.ID(*r.Body.SectionID),
+	); err != nil {
 		return schema.SiteSectionGroup{}, err
 	}
 	return h.oneGroup(ctx, c, r.GroupID)
@@ -344,12 +354,16 @@ type groupSectionRequest struct {
 	SectionID string `path:"siteSectionId"`
 }
 
-func (h *sites) removeFromGroup(ctx context.Context, c *access.Caller, r *groupSectionRequest) (frame.NoContent, error) {
-	return frame.NoContent{}, h.store.RemoveSectionFromGroup(ctx, c.Site.Site.ID, r.GroupID, section.ID(r.SectionID))
+func (h *handlers) removeFromGroup(
+	ctx context.Context, c *access.Caller, r *groupSectionRequest,
+) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.Sites.RemoveSectionFromGroup(
+		ctx, c.Site.Site.ID, r.GroupID, section.ID(r.SectionID),
+	)
 }
 
 // oneGroup answers with the group after a change.
-func (h *sites) oneGroup(ctx context.Context, c *access.Caller, id string) (schema.SiteSectionGroup, error) {
+func (h *handlers) oneGroup(ctx context.Context, c *access.Caller, id string) (schema.SiteSectionGroup, error) {
 	tree, err := h.wholeTree(ctx, c)
 	if err != nil {
 		return schema.SiteSectionGroup{}, err

@@ -15,7 +15,7 @@ import (
 
 // Table returns the operations on sites and their structure.
 func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, frontEnds []*url.URL) frame.Table {
-	all := &sites{store: st, view: v}
+	all := &handlers{store: st, view: v}
 	return frame.Table{Operations: slices.Concat(
 		siteOperations(all),
 		visitorAuthRows(&visitorAuth{store: st}),

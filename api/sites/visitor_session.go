@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 const (
@@ -135,7 +136,7 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 		return ours == originOf(origin) ||
 			origin.Scheme == "" && strings.HasSuffix(ours, "://"+strings.ToLower(origin.Host))
 	})
-	found, err := v.store.PublishedSite(ctx, store.PublishedRef{Hostname: strings.ToLower(origin.Hostname())})
+	found, err := v.store.Sites.Published(ctx, sites.PublishedRef{Hostname: strings.ToLower(origin.Hostname())})
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !found.Site.Published {
 		if !known {
 			return errOrigin
@@ -145,7 +146,7 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if err != nil {
 		return err
 	}
-	settings, err := v.store.SiteCustomization(ctx, found.Site.ID)
+	settings, err := v.store.Sites.Customization(ctx, found.Site.ID)
 	if err != nil {
 		return err
 	}

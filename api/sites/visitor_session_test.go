@@ -21,7 +21,7 @@ func TestVisitorSession(t *testing.T) {
 	const path = "/__session/2/?proposed="
 	published := func(on bool) {
 		t.Helper()
-		if _, err := h.Store.PublishSite(t.Context(), h.Ours.Site.ID, on); err != nil {
+		if _, err := h.Store.Sites.Publish(t.Context(), h.Ours.Site.ID, on); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestVisitorSession(t *testing.T) {
 	// The host of a published site is a front end's, too, once the site has proved it.
 	published(true)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
-	if _, err := h.Store.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.example.org", "dns"); err != nil {
+	if _, err := h.Store.Sites.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.example.org", "dns"); err != nil {
 		t.Fatal(err)
 	}
 	ours("https://docs.example.org")

@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // visitorAuth has the operations on the authentication of a site's visitors.
@@ -42,14 +43,14 @@ func visitorAuthRows(h *visitorAuth) []frame.Operation {
 	}
 }
 
-func publishingAuth(auth store.VisitorAuth, err error) (schema.SitePublishingAuth, error) {
+func publishingAuth(auth sites.VisitorAuth, err error) (schema.SitePublishingAuth, error) {
 	return schema.SitePublishingAuth{
 		Object: "publishing-auth", Backend: schema.VisitorAuthCustom, PrivateKey: auth.Key, FallbackURL: auth.FallbackURL,
 	}, err
 }
 
 func (h *visitorAuth) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SitePublishingAuth, error) {
-	return publishingAuth(h.store.EnsureVisitorAuth(ctx, c.Site.Site.ID))
+	return publishingAuth(h.store.Sites.EnsureVisitorAuth(ctx, c.Site.Site.ID))
 }
 
 type updatePublishingAuthRequest struct {
@@ -61,13 +62,13 @@ type updatePublishingAuthRequest struct {
 
 func (h *visitorAuth) update(ctx context.Context, c *access.Caller, r *updatePublishingAuthRequest) (schema.SitePublishingAuth, error) {
 	if !r.Body.FallbackURL.Set {
-		return publishingAuth(h.store.EnsureVisitorAuth(ctx, c.Site.Site.ID))
+		return publishingAuth(h.store.Sites.EnsureVisitorAuth(ctx, c.Site.Site.ID))
 	}
-	return publishingAuth(h.store.SetVisitorFallback(ctx, c.Site.Site.ID, r.Body.FallbackURL.Value))
+	return publishingAuth(h.store.Sites.SetVisitorFallback(ctx, c.Site.Site.ID, r.Body.FallbackURL.Value))
 }
 
 func (h *visitorAuth) renew(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SitePublishingAuth, error) {
-	return publishingAuth(h.store.RenewVisitorKey(ctx, c.Site.Site.ID))
+	return publishingAuth(h.store.Sites.RenewVisitorKey(ctx, c.Site.Site.ID))
 }
 
 // visitor is a front end's information about a visitor.
@@ -98,13 +99,13 @@ const longestClaims = 2048
 
 // know identifies a visitor of a site. A site for authenticated visitors sends other visitors to its login. A bad token
 // is refused if there is no login, or on other sites if the front end did not request a redirect.
-func (h *addresses) know(ctx context.Context, site store.Site, who visitor, now time.Time) (knownVisitor, error) {
+func (h *addresses) know(ctx context.Context, site sites.Site, who visitor, now time.Time) (knownVisitor, error) {
 	var known knownVisitor
 	adaptive, closed := schema.Or(site.AdaptiveContent, false), site.Visibility == schema.VisibilityVisitorAuth
-	var auth store.VisitorAuth
+	var auth sites.VisitorAuth
 	if closed || adaptive && who.token != "" {
 		var err error
-		if auth, err = h.store.VisitorAuth(ctx, site.ID); err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+		if auth, err = h.store.Sites.VisitorAuth(ctx, site.ID); err != nil && !schema.IsCode(err, schema.CodeNotFound) {
 			return knownVisitor{}, err
 		}
 		claims, until, good := checkVisitor(who.token, auth.Key, now)

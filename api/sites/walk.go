@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // askedAddress is a published address in a request.
@@ -87,7 +87,7 @@ func (a askedAddress) previewed(n int) bool {
 
 // shownPart is the part of a site that a path leads to.
 type shownPart struct {
-	store.PublishedPart
+	sites.PublishedPart
 	// segments is how many segments of the path name the section and the site space.
 	segments int
 	// complete says that no segment after them can name a section or a site space.
@@ -97,7 +97,7 @@ type shownPart struct {
 // walk finds the part of a site that a path below the site leads to, among the parts that the reader sees, in their order. A
 // section wins over a site space or a page with its path. The default section and site space need not be named; if the reader
 // does not see the default one, the first that the reader sees takes its place. There is no part if the reader sees none.
-func walk(parts []store.PublishedPart, names []string) (shownPart, bool) {
+func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	if len(parts) == 0 {
 		return shownPart{}, false
 	}
@@ -108,16 +108,20 @@ func walk(parts []store.PublishedPart, names []string) (shownPart, bool) {
 		return ""
 	}
 	var found shownPart
-	sections := slices.ContainsFunc(parts, func(p store.PublishedPart) bool { return p.SectionID != nil })
+	sections := slices.ContainsFunc(parts, func(p sites.PublishedPart) bool { return p.SectionID != nil })
 	if sections {
-		at := slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.SectionPath != nil && *p.SectionPath == next(0) })
+		at := slices.IndexFunc(
+			parts, func(p sites.PublishedPart) bool { return p.SectionPath != nil && *p.SectionPath == next(0) },
+		)
 		if at >= 0 {
 			found.segments++
 		} else {
-			at = max(0, slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.SectionID != nil && p.SectionDefault }))
+			at = max(0, slices.IndexFunc(
+				parts, func(p sites.PublishedPart) bool { return p.SectionID != nil && p.SectionDefault },
+			))
 		}
 		section := parts[at].SectionID
-		parts = slices.DeleteFunc(slices.Clone(parts), func(p store.PublishedPart) bool {
+		parts = slices.DeleteFunc(slices.Clone(parts), func(p sites.PublishedPart) bool {
 			return section == nil != (p.SectionID == nil) || section != nil && *section != *p.SectionID
 		})
 	}
@@ -125,14 +129,14 @@ func walk(parts []store.PublishedPart, names []string) (shownPart, bool) {
 	at := -1
 	alone := len(parts) == 1 && parts[0].IsDefault // Its path is no part of any address.
 	if !alone {
-		at = slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.Path == next(found.segments) })
+		at = slices.IndexFunc(parts, func(p sites.PublishedPart) bool { return p.Path == next(found.segments) })
 	}
 	switch {
 	case at >= 0:
 		found.segments++
 		found.complete = true
 	default:
-		at = max(0, slices.IndexFunc(parts, func(p store.PublishedPart) bool { return p.IsDefault }))
+		at = max(0, slices.IndexFunc(parts, func(p sites.PublishedPart) bool { return p.IsDefault }))
 		found.complete = len(names) > found.segments || named && alone
 	}
 	found.PublishedPart = parts[at]

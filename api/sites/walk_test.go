@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // part makes a part of a site from "section*/path*": a star marks the default.
-func part(text string) store.PublishedPart {
+func part(text string) sites.PublishedPart {
 	section, path, inSection := strings.Cut(text, "/")
 	if !inSection {
 		section, path = "", section
 	}
 	name, isDefault := strings.CutSuffix(path, "*")
-	p := store.PublishedPart{ID: text, SpaceID: text, Path: name, IsDefault: isDefault, SectionDefault: true}
+	p := sites.PublishedPart{ID: text, SpaceID: text, Path: name, IsDefault: isDefault, SectionDefault: true}
 	if inSection {
 		name, isDefault := strings.CutSuffix(section, "*")
 		p.SectionID, p.SectionPath, p.SectionDefault = &name, &name, isDefault
@@ -45,7 +45,7 @@ func TestWalk(t *testing.T) {
 		{"v2 v3", "", "v2 0 more"}, {"v2", "", "v2 0 more"}, {"v2", "v2/a", "v2 1 complete"}, {"v2", "a", "v2 0 complete"},
 		{"api/b", "api/b", "api/b 2 complete"}, {"api/b* more/c*", "", "api/b* 0 more"}, {"", "", "nothing"},
 	} {
-		var parts []store.PublishedPart
+		var parts []sites.PublishedPart
 		for _, text := range strings.Fields(test.parts) {
 			parts = append(parts, part(text))
 		}

@@ -3,9 +3,10 @@ package view
 import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-func (v Presenter) ChangeRequest(row store.ChangeRequestRow, author store.User) (schema.ChangeRequest, error) {
+func (v Presenter) ChangeRequest(row store.ChangeRequestRow, author orgs.User) (schema.ChangeRequest, error) {
 	r := row.ChangeRequest
 	resource := schema.ChangeRequest{
 		Object: "change-request", ID: r.ID, Number: r.Number, Status: r.Status, Subject: r.Subject, CreatedBy: v.User(author),

@@ -6,6 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // conflictSides maps the values of `take` to the sides of a merge into the main content, and back: in the API, ours is
@@ -18,7 +19,7 @@ var conflictSides = map[string]string{
 func MergeTake(take string) string { return conflictSides[take] }
 
 // Conflict presents a conflict of a change request; resolver is who resolved it.
-func (v Presenter) Conflict(row store.ConflictRow, resolver store.User) schema.ChangeRequestConflict {
+func (v Presenter) Conflict(row store.ConflictRow, resolver orgs.User) schema.ChangeRequestConflict {
 	conflict := schema.ChangeRequestConflict{
 		Object: "change-request-conflict", ID: row.ID, Kind: row.Kind, Status: schema.ConflictOpen, Field: row.Field, Block: row.Block, Part: row.Path,
 		Base: conflictVersion(row.Base), Ours: conflictVersion(row.Theirs), Theirs: conflictVersion(row.Ours), Takes: []string{},

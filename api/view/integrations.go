@@ -4,6 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // Integration presents an integration as a user sees it.
@@ -34,7 +35,7 @@ func (v Presenter) Integration(i store.Integration) (schema.Integration, error) 
 
 // owner presents an organization to anybody who may see what it published. Non-members see its name, but not its settings or who
 // may join it.
-func (v Presenter) owner(owner store.Membership, isMember bool) (schema.Organization, error) {
+func (v Presenter) owner(owner orgs.Membership, isMember bool) (schema.Organization, error) {
 	resource, err := v.Organization(owner)
 	if err != nil {
 		return schema.Organization{}, err

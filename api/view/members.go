@@ -2,10 +2,10 @@ package view
 
 import (
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-func (v Presenter) Member(row store.MemberRow) schema.Member {
+func (v Presenter) Member(row orgs.MemberRow) schema.Member {
 	m := row.Membership
 	return schema.Member{
 		Object: "member", ID: row.User.ID, Role: schema.RoleFromNullable(m.Role), User: v.User(row.User),

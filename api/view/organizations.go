@@ -3,11 +3,11 @@ package view
 import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // Organization presents an organization as a member sees it.
-func (v Presenter) Organization(m store.Membership) (schema.Organization, error) {
+func (v Presenter) Organization(m orgs.Membership) (schema.Organization, error) {
 	o := m.Organization
 	mergeRules, err := schema.DecodeJSON[schema.MergeRules](o.MergeRules)
 	if err != nil {

@@ -3,7 +3,7 @@ package view
 import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // OrganizationPermissions presents rights as the booleans of a resource, like the functions below.
@@ -27,7 +27,7 @@ func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 
 // SpacePermissions presents what a member may do with a space. Integrations are installed, and links listed, by the
 // organization's admins only: a grant on the space is not enough.
-func SpacePermissions(a store.ContentAccess) schema.SpacePermissions {
+func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.SpacePermissions{
 		View:               r.Has(access.RightView),
@@ -44,7 +44,7 @@ func SpacePermissions(a store.ContentAccess) schema.SpacePermissions {
 }
 
 // collectionPermissions does so for collections.
-func collectionPermissions(a store.ContentAccess) schema.CollectionPermissions {
+func collectionPermissions(a postgres.ContentAccess) schema.CollectionPermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.CollectionPermissions{
 		View:            r.Has(access.RightView),

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // PublishedSite is the URL where readers find a published site: on its configured proxy, on its own host, or here.
-func (v Presenter) PublishedSite(s store.Site) string {
+func (v Presenter) PublishedSite(s sites.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy
 	}
@@ -24,7 +24,7 @@ func SharedSite(root, key string) string { return root + "/~" + url.PathEscape(k
 
 // SiteAddress is the address that opens a site to the caller. It is empty while the site is not published, and for a site that is
 // published by share links to a caller without a key. Other sites ignore the key.
-func (v Presenter) SiteAddress(s store.Site, key string) string {
+func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	switch root := v.PublishedSite(s); {
 	case !s.Published:
 		return ""
@@ -60,7 +60,7 @@ func SectionPath(path string, isDefault bool) []string {
 }
 
 // PartPath is the path of a part below its site, without the names of defaults unless they are needed.
-func PartPath(p store.PublishedPart) []string {
+func PartPath(p sites.PublishedPart) []string {
 	path := SectionPath(schema.Or(p.SectionPath, ""), p.SectionDefault && !p.SectionNamed)
 	if p.IsDefault {
 		return path
@@ -69,7 +69,7 @@ func PartPath(p store.PublishedPart) []string {
 }
 
 // SpaceAddress is where readers find a space; empty if the caller has no address that opens it.
-func (v Presenter) SpaceAddress(p *store.SpacePlace) string {
+func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 	if p == nil {
 		return ""
 	}
@@ -82,7 +82,7 @@ func (v Presenter) SpaceAddress(p *store.SpacePlace) string {
 
 // spaceVisibility says who may read a space besides its members: the audience of the published site that shows it. A collection is
 // never published, so no space is published in its collection.
-func spaceVisibility(p *store.SpacePlace) string {
+func spaceVisibility(p *sites.SpacePlace) string {
 	if p == nil {
 		return schema.VisibilityPrivate
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/saml"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 func (v Presenter) SAMLService(organization, id string) schema.SAMLService {
@@ -18,7 +18,9 @@ func (v Presenter) SAMLService(organization, id string) schema.SAMLService {
 	}
 }
 
-func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, teams map[string]store.TeamRow) schema.SAMLProvider {
+func (v Presenter) SAMLProvider(
+	rights access.Rights, row orgs.SAMLProvider, teams map[string]orgs.TeamRow,
+) schema.SAMLProvider {
 	location := v.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := schema.SAMLProvider{
 		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: schema.Or(row.EntityID, ""), Certificate: schema.Or(row.Certificate, ""),

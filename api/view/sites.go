@@ -2,14 +2,14 @@ package view
 
 import (
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // Site presents a site to a caller who has no share key.
-func (v Presenter) Site(row store.SiteRow) schema.Site { return v.SiteFor(row, "") }
+func (v Presenter) Site(row sites.Row) schema.Site { return v.SiteFor(row, "") }
 
 // SiteFor presents a site to a caller who has the key of one of its share links, or an empty one.
-func (v Presenter) SiteFor(row store.SiteRow, shareKey string) schema.Site {
+func (v Presenter) SiteFor(row sites.Row, shareKey string) schema.Site {
 	s := row.Site
 	site := schema.Site{
 		Object: "site", ID: s.ID, Type: s.Type, Title: s.Title, Visibility: s.Visibility, Published: s.Published,

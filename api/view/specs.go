@@ -3,12 +3,12 @@ package view
 import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
 // Spec presents specifications to a caller with these rights on their organization.
-func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
-	return func(s store.OpenAPISpec) schema.OpenAPISpec {
+func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPISpec {
+	return func(s apispecs.Spec) schema.OpenAPISpec {
 		// Unreadable errors were stored by another version of the service: their code still names the problem.
 		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 		spec := schema.OpenAPISpec{
@@ -28,8 +28,8 @@ func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.Ope
 }
 
 // SpecVersion presents versions of a specification. For one sent as text, the url is that of its content.
-func (v Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
-	return func(row store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
+func (v Presenter) SpecVersion(organization, slug string) func(apispecs.Version) schema.OpenAPISpecVersion {
+	return func(row apispecs.Version) schema.OpenAPISpecVersion {
 		location := v.API("orgs", organization, "openapi", slug, "versions", row.ID)
 		return schema.OpenAPISpecVersion{
 			Object: "openapi-spec-version", ID: row.ID, CreatedAt: row.CreatedAt.UTC(), URL: schema.Or(row.SourceUrl, location+"/content"),

@@ -3,17 +3,17 @@ package view
 import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // Team presents teams to a member with these rights in the organization.
-func Team(rights access.Rights) func(store.TeamRow) schema.Team {
-	return func(row store.TeamRow) schema.Team {
+func Team(rights access.Rights) func(orgs.TeamRow) schema.Team {
+	return func(row orgs.TeamRow) schema.Team {
 		t := row.Team
 		return schema.Team{
 			Object: "team", ID: t.ID, Title: t.Title, Members: row.Members, Spaces: row.Spaces, CreatedAt: t.CreatedAt.UTC(),
 			Permissions: schema.TeamPermissions{
-				Admin: rights.Has(access.RightAdmin) || row.ViewerRole == store.TeamOwner,
+				Admin: rights.Has(access.RightAdmin) || row.ViewerRole == orgs.TeamOwner,
 				View:  rights.Has(access.RightAccess) || row.ViewerRole != "",
 			},
 		}
@@ -21,7 +21,7 @@ func Team(rights access.Rights) func(store.TeamRow) schema.Team {
 }
 
 // TeamMember presents a member of a team to somebody who may list the members.
-func (v Presenter) TeamMember(row store.TeamMemberRow) schema.TeamMember {
+func (v Presenter) TeamMember(row orgs.TeamMemberRow) schema.TeamMember {
 	return schema.TeamMember{
 		Organization: v.Member(row.MemberRow), Team: schema.TeamMembership{Role: row.Role},
 		Permissions: schema.TeamMemberPermissions{View: true},

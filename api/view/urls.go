@@ -3,17 +3,19 @@ package view
 import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 func (v Presenter) userURLs(id string) schema.UserURLs {
 	return schema.UserURLs{Location: v.API("users", id)}
 }
 
-func (v Presenter) organizationURLs(o store.Organization) schema.OrganizationURLs {
+func (v Presenter) organizationURLs(o orgs.Organization) schema.OrganizationURLs {
 	return schema.OrganizationURLs{Location: v.API("orgs", o.ID), App: v.App("orgs", o.ID), Logo: schema.Or(o.Logo, "")}
 }
 
-func (v Presenter) siteURLs(s store.Site, key string) schema.SiteURLs {
+func (v Presenter) siteURLs(s sites.Site, key string) schema.SiteURLs {
 	path := []string{"orgs", s.OrganizationID, "sites", s.ID}
 	return schema.SiteURLs{Location: v.API(path...), App: v.App(path...), Published: v.SiteAddress(s, key)}
 }
@@ -22,7 +24,7 @@ func (v Presenter) collectionURLs(id string) schema.CollectionURLs {
 	return schema.CollectionURLs{Location: v.API("collections", id), App: v.App("collections", id)}
 }
 
-func (v Presenter) spaceURLs(s store.Space, place *store.SpacePlace) schema.SpaceURLs {
+func (v Presenter) spaceURLs(s store.Space, place *sites.SpacePlace) schema.SpaceURLs {
 	urls := schema.SpaceURLs{
 		Location: v.API("spaces", s.ID), App: v.App("spaces", s.ID), Icon: schema.Or(s.Icon, ""), Published: v.SpaceAddress(place),
 	}

@@ -25,6 +25,8 @@ type edit struct {
 var (
 	// plain is a word that stands in a line of words only.
 	plain = regexp.MustCompile(`(?m)^\pL+(?: \pL+){2,} (\pL{5,}) \pL+[^\n]*$`)
+	// dense are the first words of a line without spaces between them.
+	dense = regexp.MustCompile(`(?m)^([\p{Han}\p{Hiragana}\p{Katakana}]{5,})[^\n]*$`)
 	// word is a word of a text.
 	word = regexp.MustCompile(`\pL{5,}`)
 	// marks are no word of a language.
@@ -174,6 +176,9 @@ func (r *round) edits(ctx context.Context, e edit) (any, error) {
 		func(block string) string { return strings.Repeat("\n", len(block)) },
 	)
 	at := plain.FindStringSubmatchIndex(outside)
+	if at == nil {
+		at = dense.FindStringSubmatchIndex(outside)
+	}
 	if at == nil {
 		return nil, nil
 	}

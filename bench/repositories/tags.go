@@ -23,7 +23,7 @@ type exception struct{ repository, path, tag, reason string }
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
 
 // exceptionsOf reads a list of exceptions: a repository, the path of a page in its space, a tag and a reason in each
-// line, with bars between them. Lines that begin with a number sign are comments.
+// line, with bars between them. A tag may contain bars. Lines that begin with a number sign are comments.
 func exceptionsOf(list string) ([]exception, error) {
 	var all []exception
 	for line := range strings.Lines(list) {
@@ -32,10 +32,11 @@ func exceptionsOf(list string) ([]exception, error) {
 			continue
 		}
 		parts := strings.Split(line, " | ")
-		if len(parts) != 4 {
+		last := len(parts) - 1
+		if last < 3 {
 			return nil, fmt.Errorf("exceptions.txt: %q has no repository, page, tag and reason", line)
 		}
-		all = append(all, exception{parts[0], parts[1], parts[2], parts[3]})
+		all = append(all, exception{parts[0], parts[1], strings.Join(parts[2:last], " | "), parts[last]})
 	}
 	return all, nil
 }

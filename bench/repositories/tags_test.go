@@ -43,6 +43,10 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+	want := exception{"a", "p", "<A | B>", "it has a bar"}
+	if all, err := exceptionsOf("a | p | <A | B> | it has a bar\n"); err != nil || len(all) != 1 || all[0] != want {
+		t.Errorf("%v, %v", all, err)
+	}
 	if _, err := exceptionsOf("a | b | c\n"); err == nil {
 		t.Error("an exception without a reason is taken")
 	}

@@ -163,7 +163,7 @@ func (b *bench) frontEnd(ctx context.Context, site string) (string, error) {
 		return "", err
 	}
 	defer st.Stop()
-	if _, err := st.ProveHostname(ctx, site, viewedHost, store.ProvedByOperator); err != nil {
+	if _, err := st.Sites.ProveHostname(ctx, site, viewedHost, postgres.ProvedByOperator); err != nil {
 		return "", err
 	}
 	token, _, err := st.CreateToken(ctx, store.NewToken{FrontEnd: true, Name: "benchmark"})

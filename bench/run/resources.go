@@ -26,14 +26,14 @@ func (b *bench) resourceRows(ctx context.Context) error {
 		org := "/v1/orgs/" + url.PathEscape(r.org)
 		return []operation{
 			{"read a site", http.MethodGet, org + "/sites/" + url.PathEscape(r.site), "", http.StatusOK,
-				func() error { _, err := st.Site(ctx, user, r.org, r.site); return err }},
+				func() error { _, err := st.Sites.Site(ctx, user, r.org, r.site); return err }},
 			{"read a space", http.MethodGet, "/v1/spaces/" + url.PathEscape(r.space), "", http.StatusOK,
 				func() error { _, err := st.Space(ctx, user, r.space); return err }},
 			{"create a space", http.MethodPost, org + "/spaces", `{"title":"Benchmark"}`, http.StatusCreated,
 				func() error {
 					// Run the same two statements: the access check and the
 					// insert.
-					if _, err := st.Organization(ctx, user, r.org); err != nil {
+					if _, err := st.Orgs.Organization(ctx, user, r.org); err != nil {
 						return err
 					}
 					_, err := st.CreateSpace(ctx, store.NewSpace{OrganizationID: r.org, Title: "Benchmark"})

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -22,12 +22,14 @@ func TestAuditList(t *testing.T) {
 	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorOperator, ID: "op", Name: "Olga Operator", Operation: "octavo test",
 	})
-	if err := st.DeleteOrganization(ctx, removed.Organization.ID); err != nil {
+	if err := st.Orgs.Delete(ctx, removed.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
 	const many = 600 // more than a page
 	for i := range many {
-		if _, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: "U", Email: fmt.Sprintf("u%d@example.com", i)}); err != nil {
+		if _, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{
+			DisplayName: "U", Email: fmt.Sprintf("u%d@example.com", i),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

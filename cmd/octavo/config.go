@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
@@ -231,7 +232,8 @@ func (s *Settings) postgres(url string) postgres.Config {
 
 func (s *Settings) store() store.Config {
 	return store.Config{
-		InviteLifetime: s.InviteLifetime, InvitesByMail: s.SMTPURL != "", OpenAPIVersions: s.OpenAPIVersions,
+		Invites:         orgs.Config{InviteLifetime: s.InviteLifetime, InvitesByMail: s.SMTPURL != ""},
+		OpenAPIVersions: s.OpenAPIVersions,
 	}
 }
 

@@ -113,7 +113,7 @@ func TestQuotaSettings(t *testing.T) {
 	if _, err := parser.Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	bounds, lifetime := cli.Serve.postgres("").Quotas, cli.Serve.store().InviteLifetime
+	bounds, lifetime := cli.Serve.postgres("").Quotas, cli.Serve.store().Invites.InviteLifetime
 	if bounds.Sites != 7 || bounds.Comments <= 100_000 || bounds.Conversations <= 100_000 || lifetime != 720*time.Hour {
 		t.Errorf("%+v, %s", bounds, lifetime)
 	}

@@ -21,7 +21,7 @@ type ContentGCCmd struct {
 // Run deletes content that no space uses any more.
 func (c *ContentGCCmd) Run() error {
 	return withStore(&c.Settings, "content gc", func(ctx context.Context, st *store.Store) error {
-		if err := st.PurgeOrganizations(ctx); err != nil {
+		if err := st.Orgs.Purge(ctx); err != nil {
 			return err
 		}
 		spaces, err := st.PurgeContent(ctx)

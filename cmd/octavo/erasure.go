@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // startErasures erases visitors and old events in the background, on nodes with a sink.
@@ -36,7 +37,7 @@ func (n *node) startErasures() error {
 		return err
 	}
 	job, err := erasure.NewJob(erasure.JobConfig{
-		Ledger: n.store, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
+		Ledger: n.store.Sites, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
 		Changed: func(site string) {
 			if service := n.queryService.Load(); service != nil {
 				service.Forget(site)
@@ -124,12 +125,12 @@ func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
 		return visitorErasures{}, err
 	}
 	log, err := n.erasureLog(2 * time.Second)
-	return visitorErasures{n.store, intake.NewHasher([16]byte(key)), log}, err
+	return visitorErasures{n.store.Sites, intake.NewHasher([16]byte(key)), log}, err
 }
 
 // visitorErasures answers the API's operations about erasing visitors.
 type visitorErasures struct {
-	store *store.Store
+	sites *sites.Store
 	hash  intake.Hasher
 	log   *eventlog.Topic
 }
@@ -143,7 +144,7 @@ func (v visitorErasures) Erase(ctx context.Context, site, visitor string) (schem
 	// This node's clock decides, as each node's clock says when its events are received. Rows have whole seconds, so
 	// the answer waits for the end of the current second: events received later are kept.
 	until := time.Now().Truncate(time.Second).Add(time.Second)
-	e, err := v.store.AskErasure(ctx, site, v.hash.Visitor(site, visitor), until, logKeeps(keeps))
+	e, err := v.sites.AskErasure(ctx, site, v.hash.Visitor(site, visitor), until, logKeeps(keeps))
 	if err != nil {
 		return schema.VisitorErasure{}, err
 	}
@@ -154,11 +155,11 @@ func (v visitorErasures) Erase(ctx context.Context, site, visitor string) (schem
 }
 
 func (v visitorErasures) Erasure(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
-	e, err := v.store.Erasure(ctx, site, v.hash.Visitor(site, visitor))
+	e, err := v.sites.Erasure(ctx, site, v.hash.Visitor(site, visitor))
 	return erasureOf(visitor, e), err
 }
 
-func erasureOf(visitor string, e store.Erasure) schema.VisitorErasure {
+func erasureOf(visitor string, e sites.Erasure) schema.VisitorErasure {
 	state := schema.ErasurePending
 	if e.DoneAt != nil {
 		state = schema.ErasureDone

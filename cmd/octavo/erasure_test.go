@@ -28,8 +28,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -300,8 +300,8 @@ func TestEraseWithoutKafka(t *testing.T) {
 	t.Parallel()
 	log := eventlog.NewTopic([]string{enginetest.Address(t)}, eventlog.Access{}, "test", time.Second, "events")
 	t.Cleanup(log.Close)
-	var noStore *store.Store // a call would panic
-	_, err := visitorErasures{noStore, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
+	var noSites *sites.Store // a call would panic
+	_, err := visitorErasures{noSites, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
 	if e := schema.AsError(err); e.Code != schema.CodeUnavailable || e.RetryAfter != comeBack {
 		t.Errorf("%+v", e)
 	}
@@ -317,7 +317,9 @@ func TestOneNodeErases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := erasure.NewJob(erasure.JobConfig{Ledger: st, Table: table, Honoured: func(context.Context, int64) (bool, error) { return true, nil }})
+	job, err := erasure.NewJob(erasure.JobConfig{
+		Ledger: st.Sites, Table: table, Honoured: func(context.Context, int64) (bool, error) { return true, nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,11 +336,11 @@ func TestOneNodeErases(t *testing.T) {
 	}
 	want := func(done, forgotten bool) {
 		t.Helper()
-		first, err := st.Erasure(t.Context(), "a", 1)
+		first, err := st.Sites.Erasure(t.Context(), "a", 1)
 		if err != nil || done != (first.DoneAt != nil) {
 			t.Errorf("%+v, %v", first, err)
 		}
-		if second, err := st.Erasure(t.Context(), "a", 2); forgotten != (err != nil) {
+		if second, err := st.Sites.Erasure(t.Context(), "a", 2); forgotten != (err != nil) {
 			t.Errorf("%+v, %v", second, err)
 		}
 	}

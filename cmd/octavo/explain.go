@@ -70,7 +70,7 @@ func (c *ExplainCmd) Run() error {
 		}
 		defer st.Stop()
 		// A site that does not exist would be answered like a site without events.
-		if _, err := st.SiteByID(ctx, site); err != nil {
+		if _, err := st.Sites.ByID(ctx, site); err != nil {
 			return fmt.Errorf("site %s: %w", site, err)
 		}
 		service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))

@@ -193,7 +193,7 @@ func (c *JobsListCmd) each(ctx context.Context, st *store.Store, fn func(schema.
 		return &text
 	}
 	for after := ""; ; {
-		page, err := st.ListAllJobs(ctx, asked(c.State), asked(c.Kind), after, jobsPage)
+		page, err := st.Queue.ListAll(ctx, asked(c.State), asked(c.Kind), after, jobsPage)
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (c *JobsRetryCmd) Run() error {
 
 func (c *JobsRetryCmd) retry(ctx context.Context, st *store.Store) error {
 	for _, id := range c.IDs {
-		job, err := st.RetryJob(ctx, "", id)
+		job, err := st.Queue.Retry(ctx, "", id)
 		if err != nil {
 			return fmt.Errorf("job %s: %w", id, err)
 		}
@@ -237,13 +237,13 @@ func (c *JobsRetryCmd) retry(ctx context.Context, st *store.Store) error {
 	}
 	retried := 0
 	for after := ""; ; {
-		ids, err := st.FailedJobs(ctx, after, jobsPage)
+		ids, err := st.Queue.Failed(ctx, after, jobsPage)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
 			// Another operator may have retried it, or the sweep may have deleted it.
-			switch _, err := st.RetryJob(ctx, "", id); {
+			switch _, err := st.Queue.Retry(ctx, "", id); {
 			case err == nil:
 				retried++
 			case !schema.IsCode(err, schema.CodeConflict) && !schema.IsCode(err, schema.CodeNotFound):

@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
-	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -33,7 +33,8 @@ var errKilled = errors.New("the node was killed")
 
 // mortalKeys are the store's keys until the node is killed, then they fail.
 type mortalKeys struct {
-	*store.Store
+	*sites.Store
+	stop   func()
 	killed bool
 	finish error // if set, Finish fails with it
 }
@@ -116,7 +117,8 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // stop it before its topic is deleted
-	n := &keyNode{Sites: balance.NewSites(registry), keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
+	st := storetest.Open(b.t, b.url)
+	n := &keyNode{Sites: balance.NewSites(registry), keys: &mortalKeys{Store: st.Sites, stop: st.Stop}}
 	n.log = &mortalLog{Log: log, keys: n.keys}
 	cfg := intake.Config{
 		Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: eventually.Patience,
@@ -296,7 +298,7 @@ func TestKeyRefusals(t *testing.T) {
 	n.keys.finish = errors.New("away")
 	n.want(t, 204, "site_a", "l", "v")
 	b.wantMessages(2, 2)
-	n.keys.Stop()
+	n.keys.stop()
 	n.want(t, 503, "site_a", "m", "v")
 	n.want(t, 204, "site_a", "", "v") // without a key nothing needs Postgres
 	b.wantMessages(3, 3)

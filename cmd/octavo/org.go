@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // OrgCmd groups the operator's commands for organizations.
@@ -37,7 +38,7 @@ type ProveHostnameCmd struct {
 func (c *ProveHostnameCmd) Run() error {
 	return withStore(&c.Settings, "site prove-hostname", func(ctx context.Context, st *store.Store) error {
 		name := strings.ToLower(c.Hostname)
-		if _, err := st.ProveHostname(ctx, c.Site, name, store.ProvedByOperator); err != nil {
+		if _, err := st.Sites.ProveHostname(ctx, c.Site, name, postgres.ProvedByOperator); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "%s now leads to the site %s.\n", name, c.Site)
@@ -48,7 +49,7 @@ func (c *ProveHostnameCmd) Run() error {
 // Run proves the domain.
 func (c *ProveDomainCmd) Run() error {
 	return withStore(&c.Settings, "org prove-domain", func(ctx context.Context, st *store.Store) error {
-		if err := st.ProveDomain(ctx, c.Organization, c.Domain, store.ProvedByOperator); err != nil {
+		if err := st.Orgs.ProveDomain(ctx, c.Organization, c.Domain, postgres.ProvedByOperator); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "People with an address at %s may now join %s.\n", c.Domain, c.Organization)

@@ -92,11 +92,11 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 
 // erased reads which events intentionally have no rows.
 func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]schema.Expiry, error) {
-	list := erasure.NewList(st, 0, nil)
+	list := erasure.NewList(st.Sites, 0, nil)
 	if err := list.Load(ctx); err != nil {
 		return nil, nil, err
 	}
-	expiries, err := st.Expiries(ctx)
+	expiries, err := st.Sites.Expiries(ctx)
 	expired := map[string][]schema.Expiry{}
 	for _, e := range expiries {
 		expired[e.SiteID] = append(expired[e.SiteID], e)

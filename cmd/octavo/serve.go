@@ -302,7 +302,10 @@ func (n *node) startLog(ctx context.Context) error {
 }
 
 func (n *node) newIntake(ctx context.Context) (*intake.Intake, error) {
-	cfg := intake.Config{Log: n.eventLog, Balances: n.metrics.Balances, Keys: n.store, MaxFuture: n.settings.EventMaxFuture, MaxPast: n.settings.SiteKeyMaxPast}
+	cfg := intake.Config{
+		Log: n.eventLog, Balances: n.metrics.Balances, Keys: n.store.Sites, MaxFuture: n.settings.EventMaxFuture,
+		MaxPast: n.settings.SiteKeyMaxPast,
+	}
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err
@@ -337,7 +340,7 @@ func (n *node) buildSink() error {
 		return err
 	}
 	cfg.Balances = n.metrics.Balances
-	n.erased = erasure.NewList(n.store, 0, n.log)
+	n.erased = erasure.NewList(n.store.Sites, 0, n.log)
 	if err := n.erased.Start(context.Background()); err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ type TokenRotateCmd struct {
 // Run ends all site tokens.
 func (c *TokenRotateCmd) Run() error {
 	return withStore(&c.Settings, "token rotate", func(ctx context.Context, st *store.Store) error {
-		if err := st.EndSiteTokens(ctx); err != nil {
+		if err := st.Sites.EndTokens(ctx); err != nil {
 			return err
 		}
 		fmt.Fprintln(os.Stderr, "Site tokens have a new key.")

@@ -17,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -44,7 +45,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) job(change func(*JobConfig)) *Job {
 	r.t.Helper()
 	cfg := JobConfig{
-		Ledger: r.store, Table: r.table, Logger: ingesttest.Logger(r.t), Poll: time.Millisecond,
+		Ledger: r.store.Sites, Table: r.table, Logger: ingesttest.Logger(r.t), Poll: time.Millisecond,
 		Honoured: func(context.Context, int64) (bool, error) { return true, nil },
 	}
 	if change != nil {
@@ -77,14 +78,16 @@ func (r *rig) rows(site string, visitor int) (n uint64) {
 	return n
 }
 
-func (r *rig) ask(site string, visitor uint64) store.Erasure {
+func (r *rig) ask(site string, visitor uint64) sites.Erasure {
 	r.t.Helper()
 	return r.askUntil(site, visitor, time.Now())
 }
 
-func (r *rig) askUntil(site string, visitor uint64, until time.Time) store.Erasure {
+func (r *rig) askUntil(site string, visitor uint64, until time.Time) sites.Erasure {
 	r.t.Helper()
-	e, err := r.store.AskErasure(r.t.Context(), site, visitor, until.Truncate(time.Second).Add(time.Second), time.Hour)
+	e, err := r.store.Sites.AskErasure(
+		r.t.Context(), site, visitor, until.Truncate(time.Second).Add(time.Second), time.Hour,
+	)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -170,7 +173,7 @@ func TestEraseBorder(t *testing.T) {
 			t.Errorf("visitor %d has %d rows, want %d", visitor, n, want)
 		}
 	}
-	list, _, err := r.store.Tombstones(t.Context(), 0)
+	list, _, err := r.store.Sites.Tombstones(t.Context(), 0)
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -200,7 +203,7 @@ func TestEraseWaits(t *testing.T) {
 	if n := r.rows("a", 1); err != nil || n != 100 || version == 0 {
 		t.Errorf("the sinks do not know: %v, %d rows, version %d", err, n, version)
 	}
-	list, upTo, err := r.store.Tombstones(t.Context(), 0)
+	list, upTo, err := r.store.Sites.Tombstones(t.Context(), 0)
 	if err != nil || len(list) != 1 || list[0].Version != version || upTo != version || list[0].SiteID != "a" ||
 		list[0].Visitor != 1 ||
 		!list[0].Before.Equal(asked.ErasedUntil) {
@@ -280,7 +283,7 @@ func TestFinish(t *testing.T) {
 	if err := j.Erase(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	begun, err := r.store.Erasure(t.Context(), "a", 1)
+	begun, err := r.store.Sites.Erasure(t.Context(), "a", 1)
 	if err != nil || begun.Version == nil || begun.MutatedAt == nil || begun.DoneAt != nil {
 		t.Fatalf("%+v, %v", begun, err)
 	}
@@ -296,7 +299,7 @@ func TestFinish(t *testing.T) {
 		return pending.Count
 	}
 	finish()
-	if e, err := r.store.Erasure(t.Context(), "a", 1); err != nil || e.DoneAt != nil {
+	if e, err := r.store.Sites.Erasure(t.Context(), "a", 1); err != nil || e.DoneAt != nil {
 		t.Errorf("done while the old part is there: %+v, %v", e, err)
 	}
 	if e := r.askUntil("a", 1, begun.ErasedUntil.Add(-time.Second)); e.Version == nil ||
@@ -306,7 +309,7 @@ func TestFinish(t *testing.T) {
 	}
 	eventually.True(t, "the old part to leave the disk", func() bool {
 		finish()
-		e, err := r.store.Erasure(t.Context(), "a", 1)
+		e, err := r.store.Sites.Erasure(t.Context(), "a", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,10 +318,10 @@ func TestFinish(t *testing.T) {
 	if left := finish(); left > 0 {
 		t.Errorf("%d are pending", left)
 	}
-	if err := r.store.ForgetErasures(t.Context()); err != nil {
+	if err := r.store.Sites.ForgetErasures(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if list, _, err := r.store.Tombstones(t.Context(), 0); err != nil || len(list) != 1 {
+	if list, _, err := r.store.Sites.Tombstones(t.Context(), 0); err != nil || len(list) != 1 {
 		t.Errorf("a tombstone that is needed: %+v, %v", list, err)
 	}
 	if e := r.ask("a", 1); e.Version != nil || e.DoneAt != nil || e.MutatedAt != nil ||
@@ -337,24 +340,26 @@ func TestFinishInTurn(t *testing.T) {
 	var versions []int64
 	for i := range 2 {
 		r.ask("a", uint64(i))
-		b, err := r.store.BeginErasures(t.Context(), 1)
+		b, err := r.store.Sites.BeginErasures(t.Context(), 1)
 		if err != nil || len(b.Visitors) != 1 || b.Version < began.UnixMilli() {
 			t.Fatalf("%+v, %v", b, err)
 		}
 		versions = append(versions, b.Version)
-		if err := r.store.MarkMutated(t.Context(), b.Version, mutated.Add(time.Duration(i)*time.Hour)); err != nil {
+		if err := r.store.Sites.MarkMutated(
+			t.Context(), b.Version, mutated.Add(time.Duration(i)*time.Hour),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.ask("b", 1) // it has not begun
-	pending, err := r.store.PendingErasures(t.Context())
+	pending, err := r.store.Sites.PendingErasures(t.Context())
 	if err != nil || pending.Count != 3 || pending.Mutated != 2 || !pending.FirstMutated.Equal(mutated) || versions[1] <= versions[0] {
 		t.Errorf("%+v, %v; versions %v", pending, err, versions)
 	}
-	if done, err := r.store.FinishErasures(t.Context(), pending.FirstMutated); done != 1 || err != nil {
+	if done, err := r.store.Sites.FinishErasures(t.Context(), pending.FirstMutated); done != 1 || err != nil {
 		t.Errorf("%d are done, %v", done, err)
 	}
-	if e, err := r.store.Erasure(t.Context(), "a", 0); err != nil || e.DoneAt == nil {
+	if e, err := r.store.Sites.Erasure(t.Context(), "a", 0); err != nil || e.DoneAt == nil {
 		t.Errorf("%+v, %v", e, err)
 	}
 	// A repeated request for an unfinished erasure keeps its place in the queue.
@@ -369,9 +374,9 @@ func TestFinishWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ask("a", 1)
-	b, err := r.store.BeginErasures(t.Context(), 1)
+	b, err := r.store.Sites.BeginErasures(t.Context(), 1)
 	if err == nil {
-		err = r.store.MarkMutated(t.Context(), b.Version, time.Now())
+		err = r.store.Sites.MarkMutated(t.Context(), b.Version, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +385,7 @@ func TestFinishWhileWaiting(t *testing.T) {
 	r.ask("a", 2)
 	if err := r.job(func(c *JobConfig) {
 		c.Honoured = func(ctx context.Context, _ int64) (bool, error) {
-			first, err := r.store.Erasure(ctx, "a", 1)
+			first, err := r.store.Sites.Erasure(ctx, "a", 1)
 			return first.DoneAt != nil, err
 		}
 	}).Erase(t.Context(), held); err != nil || r.rows("a", 2) != 0 {

@@ -12,7 +12,7 @@ func TestRetentionLonger(t *testing.T) {
 	r := newRig(t)
 	retain := func(days int) {
 		t.Helper()
-		if err := r.store.SetRetention(t.Context(), "a", &days); err != nil {
+		if err := r.store.Sites.SetRetention(t.Context(), "a", &days); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.job(nil).Retain(t.Context(), held); err != nil {
@@ -47,35 +47,35 @@ func TestRetentionChangedMeanwhile(t *testing.T) {
 	r := newRig(t)
 	set := func(days int) {
 		t.Helper()
-		if err := r.store.SetRetention(t.Context(), "a", &days); err != nil {
+		if err := r.store.Sites.SetRetention(t.Context(), "a", &days); err != nil {
 			t.Fatal(err)
 		}
 	}
 	due := func(want bool) {
 		t.Helper()
-		if is, err := r.store.RetentionDue(t.Context()); is != want || err != nil {
+		if is, err := r.store.Sites.RetentionDue(t.Context()); is != want || err != nil {
 			t.Errorf("due: %v, %v", is, err)
 		}
 	}
 	set(10)
-	list, err := r.store.BeginRetention(t.Context(), 100)
+	list, err := r.store.Sites.BeginRetention(t.Context(), 100)
 	if err != nil || len(list) != 1 || list[0].Days != 10 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	set(5)
-	if err := r.store.CarriedOut(t.Context(), list); err != nil {
+	if err := r.store.Sites.CarriedOut(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
 	due(true)
-	if list, err = r.store.BeginRetention(t.Context(), 100); err != nil {
+	if list, err = r.store.Sites.BeginRetention(t.Context(), 100); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.store.CarriedOut(t.Context(), list); err != nil {
+	if err := r.store.Sites.CarriedOut(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
 	due(false)
 	list[0].Before = list[0].Before.Add(-24 * time.Hour)
-	if err := r.store.CarriedOut(t.Context(), list); err != nil {
+	if err := r.store.Sites.CarriedOut(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
 	due(true)

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -148,7 +149,7 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 	ctx := postgres.By(t.Context(), who)
 	url := "https://example.com/"
-	made, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, store.NewSiteRedirect{
+	made, err := st.Sites.CreateRedirect(ctx, tenant.Site.ID, sites.NewRedirect{
 		Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &url},
 	})
 	if err != nil {
@@ -156,12 +157,14 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 	source := "/b"
 	for range 2 { // The second changes nothing.
-		if _, err := st.UpdateSiteRedirect(ctx, tenant.Site.ID, made.ID, store.SiteRedirectChange{Source: &source}); err != nil {
+		if _, err := st.Sites.UpdateRedirect(
+			ctx, tenant.Site.ID, made.ID, sites.RedirectChange{Source: &source},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 2 {
-		if err := st.DeleteSiteRedirect(ctx, tenant.Site.ID, made.ID); err != nil {
+		if err := st.Sites.DeleteRedirect(ctx, tenant.Site.ID, made.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +195,7 @@ func TestAuditOfOneObject(t *testing.T) {
 		}
 	}
 	// The actor does not stay on the connection.
-	if _, err := st.CreateShareLink(t.Context(), tenant.Site.ID, "Partners"); err != nil {
+	if _, err := st.Sites.CreateShareLink(t.Context(), tenant.Site.ID, "Partners"); err != nil {
 		t.Fatal(err)
 	}
 	kind := "share-link"
@@ -211,15 +214,19 @@ func TestAuditOfFailures(t *testing.T) {
 	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: "u"})
 	count := func() int { return len(audited(t, st, tenant.Organization.ID, audit.AuditFilter{})) }
 	address := "https://example.com/"
-	redirect := store.NewSiteRedirect{Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &address}}
-	if _, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, redirect); err != nil {
+	redirect := sites.NewRedirect{
+		Source: "/a", Destination: schema.SiteRedirectDestination{Kind: "external", URL: &address},
+	}
+	if _, err := st.Sites.CreateRedirect(ctx, tenant.Site.ID, redirect); err != nil {
 		t.Fatal(err)
 	}
 	before := count()
-	if _, err := st.CreateSiteRedirect(ctx, tenant.Site.ID, redirect); !schema.IsCode(err, schema.CodeConflict) {
+	if _, err := st.Sites.CreateRedirect(ctx, tenant.Site.ID, redirect); !schema.IsCode(err, schema.CodeConflict) {
 		t.Error(err)
 	}
-	if err := st.ChangeMemberRole(ctx, tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, schema.RoleRead); !schema.IsCode(err, schema.CodeConflict) {
+	if err := st.Orgs.ChangeMemberRole(
+		ctx, tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID, schema.RoleRead,
+	); !schema.IsCode(err, schema.CodeConflict) {
 		t.Error(err)
 	}
 	tx, err := conn.Begin(t.Context())
@@ -360,7 +367,7 @@ func TestAuditByManyWriters(t *testing.T) {
 			for i := range each {
 				var err error
 				if i%2 == 0 {
-					_, err = st.CreateShareLink(ctx, tenant.Site.ID, name)
+					_, err = st.Sites.CreateShareLink(ctx, tenant.Site.ID, name)
 				} else {
 					_, err = st.CreateCollection(ctx, store.NewCollection{OrganizationID: tenant.Organization.ID, Title: name})
 				}
@@ -427,10 +434,10 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	tenant, kept := storetest.NewTenant(t, st, "acme"), storetest.NewTenant(t, st, "kept")
 	before := len(audited(t, st, kept.Organization.ID, audit.AuditFilter{}))
 	ctx := postgres.By(t.Context(), postgres.Actor{Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID})
-	if err := st.DeleteOrganization(ctx, tenant.Organization.ID); err != nil {
+	if err := st.Orgs.Delete(ctx, tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.PurgeOrganizations(t.Context()); err != nil {
+	if err := st.Orgs.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := audited(t, st, tenant.Organization.ID, audit.AuditFilter{}); len(left) != 0 {
@@ -458,14 +465,14 @@ func TestAuditOfErasures(t *testing.T) {
 		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
 	})
 	for range 2 { // The second asks for the same.
-		if _, err := st.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
+		if _, err := st.Sites.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := conn.Exec(t.Context(), "update erasures set done_at = now() - interval '1 year', log_until = now() - interval '1 year'"); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.ForgetErasures(t.Context()); err != nil {
+	if err := st.Sites.ForgetErasures(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	kind := "visitor-erasure"

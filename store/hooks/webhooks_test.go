@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/queue"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -216,11 +217,13 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 	tenant, w := storetest.Hooked(t, st)
 	late := func() time.Duration {
 		t.Helper()
-		totals, err := st.JobTotals(t.Context())
+		totals, err := st.Queue.Totals(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(totals, func(row store.JobTotals) bool { return row.Kind == schema.DeliverWebhooks{}.Kind() })
+		i := slices.IndexFunc(
+			totals, func(row queue.Totals) bool { return row.Kind == schema.DeliverWebhooks{}.Kind() },
+		)
 		if i < 0 {
 			t.Fatal(totals)
 		}

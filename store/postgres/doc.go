@@ -12,6 +12,9 @@
 //	quotas                            the table of quotas and their checks
 //	batch, purge, values              statements in batches, deletions in steps, values of columns
 //	enqueue                           jobs that a transaction asks for
+//	access                            members who list content, and what decides about their access
+//	domains                           records that prove who owns a domain
+//	cache                             values that were read last
 //	lock                              locks that one process holds over all nodes
-//	secrets                           keys of the installation and what they seal
+//	secrets                           keys of the installation, what they seal, hashes of tokens
 package postgres

@@ -87,3 +87,11 @@ func (d *DB) sealer(ctx context.Context) (cipher.AEAD, error) {
 	}
 	return box, nil
 }
+
+// InsertToken stores a token. The row has the token's hash only, so nobody can read the token again.
+func InsertToken(ctx context.Context, q *db.Queries, secret string, params db.InsertTokenParams) (db.Token, error) {
+	hash := schema.HashToken([]byte(secret))
+	params.Hash = hash[:]
+	row, err := q.InsertToken(ctx, params)
+	return row, Interpret(err, "token")
+}

@@ -15,9 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
+	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // InviteLifetime is how long invites are good for in tests.
@@ -105,7 +108,7 @@ func Collect(t testing.TB, conn *pgx.Conn, sql string) []string {
 func started(t testing.TB, url string) *store.Store {
 	t.Helper()
 	st, err := store.New(postgres.Config{URL: url, MaxConns: 8}, store.Config{
-		InviteLifetime: InviteLifetime, InvitesByMail: true,
+		Invites: orgs.Config{InviteLifetime: InviteLifetime, InvitesByMail: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -120,9 +123,9 @@ func started(t testing.TB, url string) *store.Store {
 func Allow(store.MergeFacts, bool) error { return nil }
 
 // User makes a user with a token.
-func User(t testing.TB, st *store.Store, name string) (store.User, string) {
+func User(t testing.TB, st *store.Store, name string) (orgs.User, string) {
 	t.Helper()
-	user, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: name, Email: name + "@example.com"})
+	user, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: name, Email: name + "@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,22 +144,22 @@ func Token(t testing.TB, st *store.Store, token store.NewToken) string {
 
 // Tenant is an organization with a member of every role, a site with its key, and a space.
 type Tenant struct {
-	Organization store.Organization
-	Site         store.Site
+	Organization orgs.Organization
+	Site         sites.Site
 	Space        store.Space
 	// Tokens are by role; the guest's is under the empty role.
 	Tokens  map[schema.Role]string
-	Users   map[schema.Role]store.User
+	Users   map[schema.Role]orgs.User
 	SiteKey string
 }
 
 // NewTenant makes a tenant; name keeps it apart from others in the same database.
 func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	t.Helper()
-	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]store.User{}}
+	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]orgs.User{}}
 	admin, token := User(t, st, name+"-admin")
 	tenant.Users[schema.RoleAdmin], tenant.Tokens[schema.RoleAdmin] = admin, token
-	membership, err := st.CreateOrganization(t.Context(), admin.ID, store.NewOrganization{Title: name})
+	membership, err := st.Orgs.Create(t.Context(), admin.ID, orgs.NewOrganization{Title: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +170,7 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 		}
 		user, token := User(t, st, fmt.Sprintf("%s-%s", name, role))
 		tenant.Users[role], tenant.Tokens[role] = user, token
-		if err := st.SetMember(t.Context(), tenant.Organization.ID, user.ID, role); err != nil {
+		if err := st.Orgs.SetMember(t.Context(), tenant.Organization.ID, user.ID, role); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +180,7 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := st.CreateSite(t.Context(), store.NewSite{
+	site, err := st.Sites.Create(t.Context(), sites.NewSite{
 		OrganizationID: tenant.Organization.ID, Type: "basic", Title: "Docs", Visibility: "public", Spaces: []string{tenant.Space.ID},
 	})
 	if err != nil {
@@ -227,4 +230,17 @@ func Conversation(id string, titles ...string) issues.NewConversation {
 		})
 	}
 	return c
+}
+
+// Enqueue asks for jobs, each in a transaction of its own.
+func Enqueue(t testing.TB, conn *pgx.Conn, args ...schema.JobArgs) {
+	t.Helper()
+	for _, a := range args {
+		err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			return postgres.Enqueue(t.Context(), db.New(tx), a)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }

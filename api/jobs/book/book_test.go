@@ -41,6 +41,7 @@ func sourceOf(t *testing.T, title string, pages []page) pdf.Source {
 		if p.text == everyKind {
 			documents[i] = contenttest.EveryKind(t)
 		}
+		documents[i] = expanded(documents[i])
 	}
 	s.Document = func(i int) (schema.Document, error) { return documents[i], nil }
 	s.Image = func(string) ([]byte, error) { return nil, nil }
@@ -106,7 +107,8 @@ func TestPartsAreTheBook(t *testing.T) {
 		pages  []page
 		memory int64
 	}{
-		"english": {english(), 0}, "chinese": {chinese(), 0}, "small": {small(), 0},
+		"english": {english(), 0}, "chinese": {chinese(), 0}, "small": {small(), 0}, "groups": {groups(), 0},
+		"reusing": {reusing(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -84,6 +84,7 @@ func TestHalves(t *testing.T) {
 		most  int
 	}{
 		"huge": {huge(), 30_000}, "below": {below(), 4_000}, "one page": {huge()[1:2], 30_000},
+		"groups": {groups(), 3_200}, "reusing": {reusing(), 2_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,10 +112,10 @@ func TestHalves(t *testing.T) {
 // bookTitle is at the foot of each sheet, with its number.
 const bookTitle = "Zeitung"
 
-var footer = regexp.MustCompile(`^([0-9]+|` + bookTitle + `)$`)
+var footer = regexp.MustCompile(`^([0-9]+|\.|` + bookTitle + `)$`)
 
-// plain counts the words of a PDF, apart from numbers and the feet of sheets. The place of a note depends on where the
-// sheet ends.
+// plain counts the words of a PDF, apart from numbers, the dots before them in the contents, and the feet of sheets.
+// The place of a note depends on where the sheet ends.
 func plain(f facts) map[string]int {
 	words := map[string]int{}
 	for word := range strings.FieldsSeq(strings.ReplaceAll(strings.Join(f.texts, " "), "\u2060", " ")) {

@@ -72,11 +72,11 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 			if state == schema.JobDone || state == schema.JobWaiting {
 				continue // A job that gave way to others waits for its next turn.
 			}
-			page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
+			page, err := st.Queue.ListAll(t.Context(), nil, nil, "", 10)
 			t.Fatalf("a job is %s: %+v %v", state, page.Rows, err)
 		case <-others.C:
 		case <-late:
-			page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
+			page, err := st.Queue.ListAll(t.Context(), nil, nil, "", 10)
 			t.Fatalf("jobs do not end: %+v %v", page.Rows, err)
 		}
 	}
@@ -127,7 +127,7 @@ var git, mails = schema.SyncGit{}.Kind(), schema.SendInvites{}.Kind()
 // open counts the jobs that are not over, but for those of some kinds.
 func open(t testing.TB, st *store.Store, but ...string) int64 {
 	t.Helper()
-	totals, err := st.JobTotals(t.Context())
+	totals, err := st.Queue.Totals(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,13 +242,13 @@ func runAll(t testing.TB, st *store.Store, option func(*jobs.Config)) []schema.J
 			select {
 			case <-ended:
 			case <-late:
-				page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
+				page, err := st.Queue.ListAll(t.Context(), nil, nil, "", 10)
 				t.Fatalf("jobs do not end: %+v %v", page.Rows, err)
 			}
 		}
 	}
 	failed := string(schema.JobFailed)
-	page, err := st.ListAllJobs(t.Context(), &failed, nil, "", 100)
+	page, err := st.Queue.ListAll(t.Context(), &failed, nil, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,6 +157,21 @@ document "Plain" plain
 		}
 		s.edit(t, "Home", "Text.", "Words.")
 	}, map[string][2]string{"README.md": {"Text.", "Words."}}},
+	{"a cover in the background", map[string]string{
+		"README.md": "---\ncover: .gitbook/assets/hero (1).png\ncoverY: 0\ncoverHeight: 461\nlayout:\n  cover:\n    " +
+			"visible: true\n    size: background\n    mask: none\n---\n\n# Home\n\nText.\n",
+		".gitbook/assets/hero (1).png": "c",
+	}, "document \"Home\" readme\n", func(t *testing.T, s *space) {
+		home := s.byTitle(t, "Home")
+		cover := map[string]any{"kind": "file", "file": s.base.Files[".gitbook/assets/hero (1).png"].File}
+		want := []schema.Data{
+			{"ref": cover, "yPos": 0.0, "height": 461.0}, {"cover": true, "coverSize": "background"},
+		}
+		if diff := cmp.Diff(want, []schema.Data{home.Cover, home.Layout}); diff != "" {
+			t.Error(diff)
+		}
+		s.edit(t, "Home", "Text.", "Words.")
+	}, map[string][2]string{"README.md": {"Text.", "Words."}}},
 	{"columns of files", map[string]string{
 		"README.md": "# Home\n\nText.\n\n<table><thead><tr><th>A</th><th " +
 			"data-type=\"files\">F</th></tr></thead><tbody><tr><td>x</td><td><a " +

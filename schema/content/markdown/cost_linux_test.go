@@ -24,6 +24,8 @@ func runsOfBackticks(line string) string {
 // costly has a row for each difficult text. Each takes quadratic time in a naive parser or in goldmark.
 var costly = map[string]string{
 	"hints":                     fill("{% hint %}\n"),
+	"loose tags":                fill("<b c=“d e”>"),
+	"open loose tags":           fill("<b c=“d "),
 	"closed hints":              fill("{% hint %}\n{% endhint %}\n"),
 	"hints in quotes":           fill("> {% hint %}\n"),
 	"quotes":                    fill(">"),

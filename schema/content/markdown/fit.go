@@ -16,7 +16,8 @@ import (
 //   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
 //   - HTML and tags that are unknown become a paragraph that keeps their source.
 //
-// A kept paragraph has its source in meta. It counts as long as nobody edits the text: then the text is what is written.
+// A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. Where that cannot
+// be, the text is what is written.
 
 // memberMarkdown of a paragraph's meta is the source that it is kept as.
 const memberMarkdown = "markdown"
@@ -167,8 +168,7 @@ func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	if source == "" {
 		return "", false
 	}
-	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
-	if len(made.Nodes) != 1 || !sameNode(&made.Nodes[0], n) {
+	if made, ok := keptAs(source, parent); !ok || !sameNode(made, n) {
 		return "", false
 	}
 	return content.Clean(source), true

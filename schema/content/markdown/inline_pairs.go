@@ -63,8 +63,9 @@ func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]
 		if paired {
 			closing = "</" + name + ">"
 		}
-		if nodes, ok := parseHTML(source + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
-			e := inlineElement{name: name, attrs: nodes[0].attrs, open: source}
+		open := strictTag(n, source)
+		if nodes, ok := parseHTML(open + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
+			e := inlineElement{name: name, attrs: nodes[0].attrs, open: open}
 			e.empty = func() bool { return isTagsUntil(n, end) }
 			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
 			e.plain = func() (string, bool) {

@@ -52,6 +52,7 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
 			util.Prioritized(componentParser{}, 390),
 			util.Prioritized(parser.NewRawHTMLParser(), 400),
+			util.Prioritized(looseTagParser{}, 410),
 			util.Prioritized(emphasisParser{}, 500),
 			util.Prioritized(commentParser{}, 590),
 			util.Prioritized(mathInlineParser{}, 600),

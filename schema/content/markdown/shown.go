@@ -253,13 +253,30 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 			d := schema.NewDocument(schema.Block("paragraph", schema.Text(annotationLabel(&n), "superscript")))
 			n.Nodes = d.Nodes[0].Nodes
 		}
-		shown = append(shown, n)
+		shown = append(shown, shownMention(n))
 	}
 	if len(shown) == 0 { // An editor needs a text.
 		d := schema.NewDocument(schema.Block("paragraph", schema.Text("")))
 		return d.Nodes[0].Nodes
 	}
 	return shown
+}
+
+// shownMention makes a link of a mention with a label of its own that leads to an address, of which a front end would
+// show the address.
+func shownMention(n schema.Node) schema.Node {
+	label := content.Member(n.Data, memberLabel)
+	if n.Type != "mention" || label == "" || refKind(n.Data["ref"]) != "url" {
+		return n
+	}
+	link := schema.Node{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(label)}}
+	for _, made := range schema.NewDocument(schema.Block("paragraph", link)).Nodes[0].Nodes {
+		if made.Type == "link" {
+			made.Key = n.Key
+			return made
+		}
+	}
+	return n
 }
 
 func annotationLabel(n *schema.Node) string {

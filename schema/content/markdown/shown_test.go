@@ -51,6 +51,10 @@ func TestForRenderer(t *testing.T) {
 		{"<pre class=\"language-go\" data-title=\"t\"><code class=\"lang-go\">a <strong>b</strong>\n\nc &#x3C;</code></pre>" +
 			"\n\n<pre>\nx <a href=\"u\">y</a><br>z\n</pre>", `code syntax="go" title="t"(code-line highlighted=true('a b') ` +
 			`code-line() code-line('c <')) code(code-line('x y') code-line('z'))`},
+		{"<a data-mention href=\"https://a.example/b\">API *x*</a> <a data-mention href=\"https://a.example/b\">The API</a> " +
+			"<a data-mention href=\"https://a.example/b\">https://a.example/b</a> <a data-mention href=\"b.md\">b.md</a>",
+			`paragraph(link ref="https://a.example/b"('API *x*') ' ' link ref="https://a.example/b"('The API') ' ' ` +
+				`mention ref="https://a.example/b"() ' ' mention ref="b.md"())`},
 		{"<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>", `paragraph ` +
 			`kept="<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>"('becomes {{x}}')`},
 	} {

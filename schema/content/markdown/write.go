@@ -191,6 +191,9 @@ func (w writer) paragraph(n *schema.Node) string {
 	if source, ok := keptMarkdown(n, w.parent); ok {
 		return source
 	}
+	if source, ok := reworded(n, w.parent); ok {
+		return source
+	}
 	if attrs := ownAttributes(n); len(attrs) > 0 {
 		return openTag("p", attrs) + inlinesHTML(n.Nodes) + "</p>"
 	}

@@ -1,0 +1,47 @@
+package markdown
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
+)
+
+// reworded returns the source of a kept paragraph whose text was edited, with the new words in the place of the old
+// ones. It is not ok if reading the result makes another paragraph: then the text is what is written.
+func reworded(n *schema.Node, parent string) (string, bool) {
+	source := keptSource(n)
+	if source == "" || strings.TrimSpace(content.InlineText(n.Nodes)) == "" {
+		return "", false
+	}
+	old, ok := keptAs(source, parent)
+	if !ok {
+		return "", false
+	}
+	spell := func(n *schema.Node) string { return (writer{}).inline(n.Nodes, inParagraph) }
+	if strings.HasPrefix(source, "<") {
+		spell = func(n *schema.Node) string { return textEscapes.Replace(content.InlineText(n.Nodes)) }
+	}
+	edited := respelled(source, spell(old), spell(n))
+	made, ok := keptAs(edited, parent)
+	if !ok {
+		return "", false
+	}
+	want := *n
+	want.Meta = maps.Clone(n.Meta)
+	want.Meta[memberMarkdown] = keptSource(made)
+	return edited, keptSource(made) != "" && sameNode(made, &want)
+}
+
+// textEscapes writes text between tags.
+var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;")
+
+// keptAs is the block that a source reads as, if that is one block.
+func keptAs(source, parent string) (*schema.Node, bool) {
+	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
+	if len(made.Nodes) != 1 {
+		return nil, false
+	}
+	return &made.Nodes[0], true
+}

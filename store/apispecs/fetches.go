@@ -1,0 +1,117 @@
+package apispecs
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+const (
+	// askAgain is when a job is asked for again if nothing is heard of one. It is longer than a job takes.
+	askAgain = 30 * time.Minute
+	// batchSize bounds how many specifications one statement marks.
+	batchSize = 1000
+)
+
+// AskForFetches asks for a job for each organization that has specifications whose time has come.
+func (s *Store) AskForFetches(ctx context.Context) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		again := time.Now().Add(askAgain)
+		organizations, err := q.AskAboutOpenAPISpecs(ctx, db.AskAboutOpenAPISpecsParams{
+			Size: batchSize, AskAgain: &again,
+		})
+		if err != nil {
+			return postgres.Interpret(err, "OpenAPI specifications")
+		}
+		for _, id := range organizations {
+			if err := postgres.Enqueue(ctx, q, schema.FetchOpenAPI{Organization: id}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// StartFetch returns the next specification of an organization that is to be fetched, except the specifications that
+// the caller has begun with. found is false if there is none.
+func (s *Store) StartFetch(
+	ctx context.Context, organizationID string, begun []string,
+) (spec Spec, found bool, err error) {
+	if begun == nil {
+		begun = []string{}
+	}
+	spec, err = s.db.Queries.StartOpenAPISpecFetch(ctx, db.StartOpenAPISpecFetchParams{
+		OrganizationID: organizationID, Begun: begun,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return spec, false, nil
+	}
+	return spec, err == nil, postgres.Interpret(err, "OpenAPI specification")
+}
+
+// Fetch is how the fetching of a specification ended.
+type Fetch struct {
+	// Document is what was read; nil if that is as it was, or could not be read.
+	Document []byte
+	// Sources are the documents that were read; nil if they are as they were.
+	Sources []schema.OpenAPISourceState
+	// Errors say why it could not be read.
+	Errors []schema.OpenAPISpecError
+	// Next is when to fetch it again.
+	Next time.Time
+}
+
+// EndFetch stores how the fetching of a specification ended. A specification that could not be read keeps its last good
+// version. Nothing happens if the specification has another source by now: another job fetches that source.
+func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{
+			ID: begun.ID, SourceNumber: begun.SourceNumber,
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return postgres.Interpret(err, "OpenAPI specification")
+		}
+		if f.Document != nil {
+			if err := s.addVersion(ctx, q, &spec, sha256.Sum256(f.Document), f.Document); err != nil {
+				return postgres.Interpret(err, "OpenAPI specification version")
+			}
+		}
+		end := db.EndOpenAPISpecFetchParams{
+			ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion, FetchAt: &f.Next,
+			Fetched: spec.Fetched, Errors: []byte("[]"),
+		}
+		if f.Sources != nil {
+			if end.Fetched, err = schema.EncodeJSON(f.Sources); err != nil {
+				return err
+			}
+		}
+		if len(f.Errors) > 0 {
+			end.ErrorCode, end.FetchFailures = f.Errors[0].Code, spec.FetchFailures+1
+			if end.Errors, err = schema.EncodeJSON(f.Errors); err != nil {
+				return err
+			}
+		}
+		return postgres.Interpret(q.EndOpenAPISpecFetch(ctx, end), "OpenAPI specification")
+	})
+}
+
+// ContinueFetches asks for another job if an organization has more specifications to be fetched.
+func (s *Store) ContinueFetches(ctx context.Context, organizationID string) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		more, err := q.OpenAPISpecsWanted(ctx, organizationID)
+		if err != nil || !more {
+			return postgres.Interpret(err, "OpenAPI specifications")
+		}
+		return postgres.Enqueue(ctx, q, schema.FetchOpenAPI{Organization: organizationID})
+	})
+}

@@ -1,0 +1,204 @@
+package apispecs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Spec is a specification as Postgres holds it; Version is a version without its document.
+type (
+	Spec    = db.OpenapiSpec
+	Version = db.ListOpenAPISpecVersionsRow
+)
+
+// Source is where a specification comes from: a URL, which a job fetches, or a text and the document in it.
+type Source struct {
+	URL      *string
+	Text     string
+	Document []byte
+}
+
+// Spec reads a specification of an organization.
+func (s *Store) Spec(ctx context.Context, organizationID, slug string) (Spec, error) {
+	row, err := s.db.Queries.OpenAPISpec(ctx, db.OpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+	return row, postgres.Interpret(err, "OpenAPI specification")
+}
+
+// List lists an organization's specifications in the order they were made, after the id `after`.
+func (s *Store) List(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[Spec], error) {
+	total, err := s.db.Queries.CountOpenAPISpecs(ctx, organizationID)
+	if err != nil {
+		return postgres.Page[Spec]{}, postgres.Interpret(err, "OpenAPI specifications")
+	}
+	rows, err := s.db.Queries.ListOpenAPISpecs(ctx, db.ListOpenAPISpecsParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Spec]{}, postgres.Interpret(err, "OpenAPI specifications")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}
+
+// Create adds a specification; a slug that is taken is a conflict.
+func (s *Store) Create(ctx context.Context, organizationID, slug string, source Source) (Spec, error) {
+	var spec Spec
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		spec, err = insertSpec(ctx, q, organizationID, slug)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return schema.Conflict("OpenAPI specification already exists")
+		}
+		if err == nil {
+			err = s.db.Within(ctx, q, postgres.QuotaOpenAPISpecs, organizationID)
+		}
+		if err == nil {
+			spec, err = s.setSource(ctx, q, spec, source)
+		}
+		return postgres.Interpret(err, "OpenAPI specification")
+	})
+	return spec, err
+}
+
+// Set gives a specification a new source, or adds it with this source, and says whether it was added.
+func (s *Store) Set(
+	ctx context.Context, organizationID, slug string, source Source,
+) (spec Spec, added bool, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		spec, err = insertSpec(ctx, q, organizationID, slug)
+		added = err == nil
+		if added {
+			err = s.db.Within(ctx, q, postgres.QuotaOpenAPISpecs, organizationID)
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			spec, err = q.LockOpenAPISpec(ctx, db.LockOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+		}
+		if err == nil {
+			spec, err = s.setSource(ctx, q, spec, source)
+		}
+		return postgres.Interpret(err, "OpenAPI specification")
+	})
+	return spec, added, err
+}
+
+func insertSpec(ctx context.Context, q *db.Queries, organizationID, slug string) (Spec, error) {
+	return q.InsertOpenAPISpec(ctx, db.InsertOpenAPISpecParams{
+		ID: schema.NewID(), OrganizationID: organizationID, Slug: slug,
+	})
+}
+
+// setSource is for a specification whose row the transaction holds.
+func (s *Store) setSource(ctx context.Context, q *db.Queries, spec Spec, source Source) (Spec, error) {
+	if source.URL != nil {
+		again := time.Now().Add(askAgain)
+		set, err := q.SetOpenAPISpecURL(ctx, db.SetOpenAPISpecURLParams{
+			ID: spec.ID, SourceUrl: source.URL, AskAgain: &again,
+		})
+		if err != nil {
+			return spec, err
+		}
+		return set, postgres.Enqueue(ctx, q, schema.FetchOpenAPI{Organization: spec.OrganizationID})
+	}
+	spec.SourceUrl = nil
+	hash := sha256.Sum256([]byte(source.Text))
+	if err := s.addVersion(ctx, q, &spec, hash, source.Document); err != nil {
+		return spec, err
+	}
+	return q.SetOpenAPISpecText(ctx, db.SetOpenAPISpecTextParams{
+		ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion,
+	})
+}
+
+// addVersion makes a document the newest version, unless the newest version has the same hash. It deletes the oldest
+// versions if there are more than the store keeps.
+func (s *Store) addVersion(
+	ctx context.Context, q *db.Queries, spec *Spec, hash [sha256.Size]byte, document []byte,
+) error {
+	if spec.LastVersion != nil {
+		last, err := q.OpenAPISpecVersionHash(ctx, *spec.LastVersion)
+		if err != nil || bytes.Equal(last, hash[:]) {
+			return err
+		}
+	}
+	id := schema.NewID()
+	spec.Versions, spec.LastVersion = spec.Versions+1, &id
+	err := q.InsertOpenAPISpecVersion(ctx, db.InsertOpenAPISpecVersionParams{
+		ID: id, SpecID: spec.ID, Number: spec.Versions, SourceUrl: spec.SourceUrl, Hash: hash[:], Document: document,
+	})
+	if err != nil || s.versions <= 0 || spec.Versions <= s.versions {
+		return err
+	}
+	return q.DeleteOldOpenAPISpecVersions(ctx, db.DeleteOldOpenAPISpecVersionsParams{
+		SpecID: spec.ID, Last: spec.Versions - s.versions,
+	})
+}
+
+// Delete deletes a specification with its versions, if there is one.
+func (s *Store) Delete(ctx context.Context, organizationID, slug string) error {
+	return postgres.Interpret(s.db.Queries.DeleteOpenAPISpec(ctx, db.DeleteOpenAPISpecParams{
+		OrganizationID: organizationID, Slug: slug,
+	}), "OpenAPI specification")
+}
+
+// ListVersions lists the versions of a specification from the newest to the oldest; before is the number of the
+// last one that was listed, 0 for none.
+func (s *Store) ListVersions(
+	ctx context.Context, specID string, before int32, size int,
+) (postgres.Page[Version], error) {
+	if before == 0 {
+		before = math.MaxInt32
+	}
+	total, err := s.db.Queries.CountOpenAPISpecVersions(ctx, specID)
+	if err != nil {
+		return postgres.Page[Version]{}, postgres.Interpret(err, "OpenAPI specification versions")
+	}
+	rows, err := s.db.Queries.ListOpenAPISpecVersions(ctx, db.ListOpenAPISpecVersionsParams{
+		SpecID: specID, Before: before, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Version]{}, postgres.Interpret(err, "OpenAPI specification versions")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}
+
+// Version reads a version; the newest one for a nil id.
+func (s *Store) Version(
+	ctx context.Context, organizationID, slug string, id *string,
+) (Version, error) {
+	row, err := s.db.Queries.OpenAPISpecVersion(ctx, db.OpenAPISpecVersionParams{
+		OrganizationID: organizationID, Slug: slug, Version: id,
+	})
+	return Version(row), postgres.Interpret(err, "OpenAPI specification version")
+}
+
+// Document reads the document of a version that the caller was given.
+func (s *Store) Document(ctx context.Context, versionID string) ([]byte, error) {
+	document, err := s.db.Queries.OpenAPISpecDocument(ctx, versionID)
+	return document, postgres.Interpret(err, "OpenAPI specification version")
+}
+
+// SetVisibility says who may read the newest version of a specification.
+func (s *Store) SetVisibility(ctx context.Context, organizationID, slug, visibility string) (Spec, error) {
+	row, err := s.db.Queries.SetOpenAPISpecVisibility(ctx, db.SetOpenAPISpecVisibilityParams{
+		OrganizationID: organizationID, Slug: slug, Visibility: visibility,
+	})
+	return row, postgres.Interpret(err, "OpenAPI specification")
+}
+
+// PublishedVersion finds the newest version of a specification that everybody may read. Others are not found.
+func (s *Store) PublishedVersion(ctx context.Context, organizationID, slug string) (versionID string, err error) {
+	versionID, err = s.db.Queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
+		OrganizationID: organizationID, Slug: slug,
+	})
+	return versionID, postgres.Interpret(err, "OpenAPI specification")
+}

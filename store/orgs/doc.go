@@ -1,0 +1,37 @@
+// Package orgs has the organizations and their people: users, members, teams, invites and logins. It is built on
+// store/postgres. It must not import store, which has it as Store.Orgs, nor another room of the store.
+//
+// Its files by subject:
+//
+//	orgs                         organizations and the roles of their members
+//	users, members, teams        people, by id, by organization, by team
+//	invites, email_invites       invites by link and by e-mail address
+//	invite_mails                 the mails of invites, and the links in them
+//	domains                      e-mail domains of organizations
+//	saml_providers, saml_logins  identity providers, and their logins
+//	sessions                     sessions that logins open
+//	removal                      what goes with members, teams and organizations
+package orgs
+
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Config says how invites are treated.
+type Config struct {
+	// InviteLifetime is how long new invites are valid; 0 means for ever.
+	InviteLifetime time.Duration
+	// InvitesByMail says that a job sends new invites by mail. Otherwise their list says that none are sent.
+	InvitesByMail bool
+}
+
+// Store reads and writes the rows of this room.
+type Store struct {
+	db     *postgres.DB
+	config Config
+}
+
+// New returns a Store on a database.
+func New(db *postgres.DB, cfg Config) *Store { return &Store{db, cfg} }

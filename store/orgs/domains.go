@@ -1,0 +1,62 @@
+package orgs
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// EmailDomain is a domain whose people may join an organization, once it is proved to be the organization's.
+type EmailDomain struct {
+	// Domain is in lower case.
+	Domain string
+	// Token is what a TXT record of the domain must hold.
+	Token string
+	// ProvedAt is nil while it is not proved.
+	ProvedAt *time.Time
+	ProvedBy string
+}
+
+// EmailDomains gives the domains that an organization names, each once.
+func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]EmailDomain, error) {
+	key, err := s.db.Key(ctx, postgres.DomainKey)
+	if err != nil {
+		return nil, err
+	}
+	proofs, err := s.db.Queries.DomainProofs(ctx, organization.ID)
+	if err != nil {
+		return nil, postgres.Interpret(err, "email domains")
+	}
+	proved := map[string]db.DomainProof{}
+	for _, proof := range proofs {
+		proved[proof.Domain] = proof
+	}
+	var names []string
+	for _, domain := range organization.EmailDomains {
+		names = append(names, strings.ToLower(domain))
+	}
+	names = postgres.Distinct(names)
+	domains := make([]EmailDomain, len(names))
+	for i, name := range names {
+		domains[i] = EmailDomain{Domain: name, Token: postgres.DomainToken(key, organization.ID, name)}
+		if proof, ok := proved[name]; ok {
+			domains[i].ProvedAt, domains[i].ProvedBy = &proof.ProvedAt, proof.ProvedBy
+		}
+	}
+	return domains, nil
+}
+
+// ProveDomain opens an organization to the people of a domain that it names.
+func (s *Store) ProveDomain(ctx context.Context, organizationID, domain, provedBy string) error {
+	n, err := s.db.Queries.ProveDomain(ctx, db.ProveDomainParams{
+		OrganizationID: organizationID, Domain: domain, ProvedBy: provedBy,
+	})
+	if err == nil && n == 0 {
+		return schema.NotFound("email domain")
+	}
+	return postgres.Interpret(err, "email domain")
+}

@@ -1,0 +1,165 @@
+package orgs
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// PersonToInvite is one person to invite by e-mail. A nil role is a guest's.
+type PersonToInvite struct {
+	Email string
+	Role  *string
+}
+
+// EmailInvite is a row of its table.
+type EmailInvite = db.EmailInvite
+
+// InviteByEmail invites people to an organization, all or nothing. They become members when they accept. People without an account
+// get one, without a token; a pending invite is replaced; members are left alone. A job sends the mails, if any are sent. With sso, people are to log in through the
+// organization's provider; if it has none, nobody is invited.
+func (s *Store) InviteByEmail(
+	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
+) (schema.Invited, error) {
+	invited := schema.Invited{Users: []string{}, FailedSSOEmails: []string{}}
+	if sso {
+		logins, err := s.SSOLogins(ctx, organizationID)
+		if err != nil {
+			return invited, err
+		}
+		if len(logins) == 0 {
+			for _, person := range list {
+				invited.FailedSSOEmails = append(invited.FailedSSOEmails, person.Email)
+			}
+			return invited, nil
+		}
+	}
+	accounts, invites := invitations(list)
+	if len(invites.Emails) == 0 {
+		return invited, nil
+	}
+	if err := s.addMails(ctx, &invites, sso); err != nil {
+		return invited, err
+	}
+	invites.OrganizationID, invites.CreatedBy, invites.Sso, invites.ExpiresAt = organizationID, invitedBy, sso, s.inviteEnd()
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := q.InsertUsersOnce(ctx, accounts); err != nil {
+			return postgres.Interpret(err, "user")
+		}
+		users, err := q.InviteUsers(ctx, invites)
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		invited.Users = append(invited.Users, users...)
+		if err := s.db.Within(ctx, q, postgres.QuotaMembers, organizationID); err != nil {
+			return err
+		}
+		return s.askForMails(ctx, q, organizationID, len(users))
+	})
+	if err != nil || len(invited.Users) == 0 {
+		return invited, err
+	}
+	mail := s.newInviteMail()
+	invited.Invited, invited.Mail = len(invited.Users), &mail
+	return invited, nil
+}
+
+// invitations are the rows for a list of people, sorted so that two invitations of the same people do not deadlock. If an address
+// is listed twice, the first one counts.
+func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
+	ordered := slices.Clone(list)
+	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {
+		return strings.Compare(strings.ToLower(a.Email), strings.ToLower(b.Email))
+	})
+	for i, person := range ordered {
+		if i > 0 && strings.EqualFold(ordered[i-1].Email, person.Email) {
+			continue
+		}
+		name, _, _ := strings.Cut(person.Email, "@")
+		accounts.Ids, accounts.Names = append(accounts.Ids, schema.NewID()), append(accounts.Names, name)
+		invites.Emails, invites.Roles = append(invites.Emails, person.Email), append(
+			invites.Roles, postgres.Deref(person.Role),
+		)
+	}
+	accounts.Emails = invites.Emails
+	return accounts, invites
+}
+
+// acceptEmailInvite makes the invited user a member. Accepting again changes nothing.
+func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID string) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: organizationID, UserID: userID})
+		if err := postgres.Interpret(err, "invite"); schema.IsCode(err, schema.CodeNotFound) {
+			if _, member := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID}); member == nil {
+				return nil
+			}
+			return err
+		} else if err != nil {
+			return err
+		}
+		if err := stillGood(invite.ExpiresAt); err != nil {
+			return err
+		}
+		_, err = raiseMembership(ctx, q, userID, organizationID, invite.Role, invite.Sso)
+		return err
+	})
+}
+
+// EndEmailInvite ends an invite that was not accepted, if it is there.
+func (s *Store) EndEmailInvite(ctx context.Context, organizationID, userID string) error {
+	err := s.db.Queries.DeleteEmailInvite(ctx, db.DeleteEmailInviteParams{
+		OrganizationID: organizationID, UserID: userID,
+	})
+	return postgres.Interpret(err, "invite")
+}
+
+// ListEmailInvites lists those who are invited to an organization and have not accepted, after the id `after`.
+func (s *Store) ListEmailInvites(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[EmailInvite], error) {
+	total, err := s.db.Queries.CountEmailInvites(ctx, organizationID)
+	if err != nil {
+		return postgres.Page[EmailInvite]{}, postgres.Interpret(err, "invites")
+	}
+	rows, err := s.db.Queries.ListEmailInvites(ctx, db.ListEmailInvitesParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[EmailInvite]{}, postgres.Interpret(err, "invites")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}
+
+// InviteOfUser is an invite as the one whom it is for sees it.
+type InviteOfUser = db.ListInvitesOfUserRow
+
+// ListInvitesOfUser lists a user's invites by e-mail by their organizations, after the organization's id `after`.
+func (s *Store) ListInvitesOfUser(
+	ctx context.Context, userID, after string, size int,
+) (postgres.Page[InviteOfUser], error) {
+	total, err := s.db.Queries.CountInvitesOfUser(ctx, userID)
+	if err != nil {
+		return postgres.Page[InviteOfUser]{}, postgres.Interpret(err, "invites")
+	}
+	rows, err := s.db.Queries.ListInvitesOfUser(ctx, db.ListInvitesOfUserParams{
+		UserID: userID, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[InviteOfUser]{}, postgres.Interpret(err, "invites")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}
+
+// DeleteEndedInvites deletes the invites by e-mail that nobody accepted in time, and how many were sent on days that are over.
+func (s *Store) DeleteEndedInvites(ctx context.Context) error {
+	if err := s.db.Queries.DeleteEndedEmailInvites(ctx); err != nil {
+		return postgres.Interpret(err, "invites")
+	}
+	return postgres.Interpret(s.db.Queries.DeleteOldMailCounts(ctx), "mails")
+}

@@ -1,0 +1,255 @@
+package orgs
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// inviteLinkKeyName may change: links that were sent before lead nowhere then, and mails that wait are sent with others.
+const inviteLinkKeyName = "invite-links"
+
+const (
+	// inviteMailKept is how long a mail waits for a server that does not take it.
+	inviteMailKept = 24 * time.Hour
+	// mailsPerPerson bounds the invites that one person gets by mail in a day, from all organizations together.
+	mailsPerPerson = 10
+)
+
+// allMails and mailsBy name rows of mail_counts. The rows of organizations and of invited people have their ids.
+const allMails = "all"
+
+func mailsBy(inviter string) string { return "by " + inviter }
+
+// linkSecret is what the link in a mail is good for. It is made of the mail's id, so that every attempt to send the mail sends the
+// same link although nothing but its hash is stored.
+func linkSecret(key []byte, mailID string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(mailID)) // A hash never fails to take bytes.
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)))
+}
+
+func linkHash(secret string) []byte {
+	hash := schema.HashToken([]byte(secret))
+	return hash[:]
+}
+
+// newInviteMail is the mail of an invite that is made now.
+func (s *Store) newInviteMail() schema.InviteMail {
+	if s.config.InvitesByMail {
+		return schema.InviteMail{State: schema.InviteMailWaiting}
+	}
+	return schema.InviteMail{State: schema.InviteMailOff, Reason: schema.InviteMailsOff}
+}
+
+// addMails names the mails of invites. Those who log in through a provider need no link of ours.
+func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso bool) error {
+	invites.MailState = string(s.newInviteMail().State)
+	linked := s.config.InvitesByMail && !sso
+	var key []byte
+	if linked {
+		var err error
+		if key, err = s.db.Key(ctx, inviteLinkKeyName); err != nil {
+			return err
+		}
+	}
+	for range invites.Emails {
+		id := schema.NewID()
+		hash := []byte{} // Becomes null.
+		if linked {
+			hash = linkHash(linkSecret(key, id))
+		}
+		invites.MailIds, invites.LinkHashes = append(invites.MailIds, id), append(invites.LinkHashes, hash)
+	}
+	return nil
+}
+
+// askForMails counts mails against the quotas of the organization and of the inviter, and enqueues the job that sends
+// them. An invite that no user made counts for the organization's first administrator.
+func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
+	if !s.config.InvitesByMail || n == 0 {
+		return nil
+	}
+	maker, err := q.MakerOf(ctx, db.MakerOfParams{UserID: postgres.ActingUser(ctx), Organization: organizationID})
+	if err != nil {
+		return postgres.Interpret(err, "mails")
+	}
+	for _, counted := range []struct {
+		postgres.Quota
+		subject string
+	}{{postgres.QuotaInviteMails, organizationID}, {postgres.QuotaUserMails, mailsBy(maker)}} {
+		_, err := q.CountMails(ctx, db.CountMailsParams{Subject: counted.subject, Mails: int64(n)})
+		if err := postgres.Interpret(err, "mails"); err != nil {
+			return err
+		}
+		if err := s.db.Within(ctx, q, counted.Quota, counted.subject); err != nil {
+			return err
+		}
+	}
+	return postgres.Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
+}
+
+// MailInviteAgain sends an invite that nobody has accepted once more, with a new link and a new end. The link in the last mail leads
+// nowhere from now on.
+func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
+	if !s.config.InvitesByMail {
+		return EmailInvite{}, schema.Conflict(schema.InviteMailsOff)
+	}
+	key, err := s.db.Key(ctx, inviteLinkKeyName)
+	if err != nil {
+		return EmailInvite{}, err
+	}
+	var invite EmailInvite
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		id := schema.NewID()
+		invite, err = q.MailInviteAgain(ctx, db.MailInviteAgainParams{
+			OrganizationID: organizationID, UserID: userID, MailID: id, LinkHash: linkHash(linkSecret(key, id)), ExpiresAt: s.inviteEnd(),
+		})
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		return s.askForMails(ctx, q, organizationID, 1)
+	})
+	return invite, err
+}
+
+// InviteToMail is an invite whose mail waits.
+type InviteToMail struct {
+	EmailInvite
+	// MailID is unique to the mail and the same at every attempt.
+	MailID string
+	// Organization and Inviter are names that users chose; the inviter may be unknown.
+	Organization, Inviter string
+	// Secret is for the link; "" if the person logs in through the provider.
+	Secret string
+}
+
+// NextInviteMail gives the next mail of an organization that waits, after the one to a user; none is NotFound.
+func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string) (InviteToMail, error) {
+	key, err := s.db.Key(ctx, inviteLinkKeyName)
+	if err != nil {
+		return InviteToMail{}, err
+	}
+	row, err := s.db.Queries.NextInviteMail(ctx, db.NextInviteMailParams{OrganizationID: organizationID, After: after})
+	if err != nil {
+		return InviteToMail{}, postgres.Interpret(err, "mail")
+	}
+	next := InviteToMail{
+		EmailInvite: row.EmailInvite, MailID: postgres.Deref(row.EmailInvite.MailID), Organization: row.Title,
+		Inviter: row.Inviter,
+	}
+	if !row.EmailInvite.Sso {
+		next.Secret = linkSecret(key, next.MailID)
+	}
+	return next, nil
+}
+
+// MayMail returns Forbidden for a person who has as many mails today as a person may get, and TooManyRequests if all
+// nodes together have sent as many as they may.
+func (s *Store) MayMail(ctx context.Context, userID string) error {
+	today := func(subject string) (int64, error) {
+		n, err := s.db.Queries.MailsToday(ctx, subject)
+		if err = postgres.Interpret(err, "mails"); schema.IsCode(err, schema.CodeNotFound) {
+			return 0, nil
+		}
+		return n, err
+	}
+	all, err := today(allMails)
+	if err != nil {
+		return err
+	}
+	if all >= s.db.Bound(postgres.QuotaAllMails) {
+		return schema.TooManyRequests("as many invites were sent by mail today as this service may send: they wait", 0)
+	}
+	person, err := today(userID)
+	if err != nil {
+		return err
+	}
+	if person >= mailsPerPerson {
+		return schema.Forbidden("this address got as many invites today as one address may: send it again tomorrow")
+	}
+	return nil
+}
+
+// InviteMailSent notes that a mail is sent.
+func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := q.InviteMailSent(ctx, db.InviteMailSentParams{OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID})
+		for _, subject := range []string{m.UserID, allMails} {
+			if err == nil {
+				_, err = q.CountMails(ctx, db.CountMailsParams{Subject: subject, Mails: 1})
+			}
+		}
+		return postgres.Interpret(err, "invite")
+	})
+}
+
+// InviteMailNotSent notes why a mail was not sent. It waits for another attempt unless that is final or it has waited for a day.
+func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
+	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final})
+}
+
+// InviteMailsNotSent is InviteMailNotSent for all mails of an organization that wait.
+func (s *Store) InviteMailsNotSent(ctx context.Context, organizationID, reason string) error {
+	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: organizationID, Reason: reason})
+}
+
+func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error {
+	p.GiveUpBefore = time.Now().Add(-inviteMailKept)
+	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
+}
+
+// LinkedInvite is an invite as whoever follows the link in its mail sees it.
+type LinkedInvite = db.InviteByLinkRow
+
+// InviteByLink reads the invite of a link. One that was used, replaced or withdrawn is not found.
+func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, error) {
+	row, err := s.db.Queries.InviteByLink(ctx, linkHash(secret))
+	if err != nil {
+		return LinkedInvite{}, postgres.Interpret(err, "invite")
+	}
+	return row, stillGood(row.EmailInvite.ExpiresAt)
+}
+
+// AcceptInviteByLink makes the person whom an invite is for a member. A new account gets its first token; of one that somebody has
+// used, the link proves nothing but that the address is read, so it gets none: token is "". A name, if given, is that of a new
+// account.
+func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		if err := stillGood(invite.ExpiresAt); err != nil {
+			return err
+		}
+		claimed, err := q.ClaimUser(ctx, db.ClaimUserParams{ID: invite.UserID, DisplayName: name})
+		if err != nil {
+			return postgres.Interpret(err, "user")
+		}
+		if _, err := raiseMembership(ctx, q, invite.UserID, invite.OrganizationID, invite.Role, invite.Sso); err != nil {
+			return err
+		}
+		if claimed == 0 {
+			return nil
+		}
+		token = schema.NewToken()
+		_, err = postgres.InsertToken(ctx, q, token, db.InsertTokenParams{
+			ID: schema.NewID(), Kind: string(schema.TokenUser), Name: "accepted invite", UserID: &invite.UserID,
+		})
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}

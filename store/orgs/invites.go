@@ -1,0 +1,160 @@
+package orgs
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// LinkInvite is a row of its table.
+type LinkInvite = db.LinkInvite
+
+// NewLinkInvite is what an invite is made of: Role is what it gives in the organization or, with a space or a collection of
+// it, there. A nil role is a guest's.
+type NewLinkInvite struct {
+	OrganizationID string
+	UserID         string
+	Role           *string
+	SpaceID        *string
+	CollectionID   *string
+}
+
+// CreateLinkInvite adds an invite.
+func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
+	var row LinkInvite
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = q.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
+			ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
+			CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, ExpiresAt: s.inviteEnd(),
+		})
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		return s.db.Within(ctx, q, postgres.QuotaInviteLinks, invite.OrganizationID)
+	})
+	return row, err
+}
+
+// LinkInvite reads an invite of an organization.
+func (s *Store) LinkInvite(ctx context.Context, organizationID, id string) (LinkInvite, error) {
+	row, err := s.db.Queries.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
+	return row, postgres.Interpret(err, "invite")
+}
+
+// UpdateLinkInvite changes what an invite gives from now on; who followed it before keeps what they got.
+func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string, role *string) (LinkInvite, error) {
+	row, err := s.db.Queries.UpdateLinkInvite(ctx, db.UpdateLinkInviteParams{
+		ID: id, OrganizationID: organizationID, Role: role,
+	})
+	return row, postgres.Interpret(err, "invite")
+}
+
+// DeleteLinkInvite deletes an invite if it is there.
+func (s *Store) DeleteLinkInvite(ctx context.Context, organizationID, id string) error {
+	err := s.db.Queries.DeleteLinkInvite(ctx, db.DeleteLinkInviteParams{ID: id, OrganizationID: organizationID})
+	return postgres.Interpret(err, "invite")
+}
+
+// ListLinkInvites lists the invites to an organization as a whole in the order they were made, after the id `after`.
+func (s *Store) ListLinkInvites(
+	ctx context.Context, organizationID, after string, size int,
+) (postgres.Page[LinkInvite], error) {
+	total, err := s.db.Queries.CountLinkInvites(ctx, organizationID)
+	if err != nil {
+		return postgres.Page[LinkInvite]{}, postgres.Interpret(err, "invites")
+	}
+	rows, err := s.db.Queries.ListLinkInvites(ctx, db.ListLinkInvitesParams{
+		OrganizationID: organizationID, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[LinkInvite]{}, postgres.Interpret(err, "invites")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}
+
+// inviteEnd is when an invite that is made now ends; nil is never.
+func (s *Store) inviteEnd() *time.Time {
+	if s.config.InviteLifetime <= 0 {
+		return nil
+	}
+	end := time.Now().Add(s.config.InviteLifetime)
+	return &end
+}
+
+// stillGood refuses an invite that has come to its end.
+func stillGood(end *time.Time) error {
+	if end != nil && !end.After(time.Now()) {
+		return schema.Forbidden("the invite ended on " + end.UTC().Format(time.DateOnly) + ": ask for a new one")
+	}
+	return nil
+}
+
+// AcceptInvite gives a user the role of an invite, and never lowers one. The id of an invite by e-mail is the user's own, so others
+// do not find it; the id of a link works for everybody.
+func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id string) error {
+	if id == userID {
+		return s.acceptEmailInvite(ctx, userID, organizationID)
+	}
+	return s.followLinkInvite(ctx, userID, organizationID, id)
+}
+
+// followLinkInvite follows a link. One to content makes a stranger a guest of the organization as well.
+func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		open, err := q.LinksAreOpen(ctx, organizationID)
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		if !open {
+			return schema.Forbidden("the organization has turned its invite links off")
+		}
+		if err := stillGood(invite.ExpiresAt); err != nil {
+			return err
+		}
+		role := invite.Role
+		if invite.SpaceID != nil || invite.CollectionID != nil {
+			role = nil
+		}
+		added, err := raiseMembership(ctx, q, userID, organizationID, role, false)
+		if err == nil && added {
+			err = s.db.Within(ctx, q, postgres.QuotaMembers, organizationID)
+		}
+		if err != nil || role != nil || invite.Role == nil {
+			return err
+		}
+		return postgres.Interpret(q.RaiseGrant(ctx, db.RaiseGrantParams{
+			OrganizationID: organizationID, CollectionID: invite.CollectionID, SpaceID: invite.SpaceID, UserID: userID,
+			Role: *invite.Role,
+		}), "grant")
+	})
+}
+
+// raiseMembership makes a user a member with at least this role, and says whether the user is new; sso is set for new ones only.
+func raiseMembership(
+	ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool,
+) (added bool, err error) {
+	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
+		UserID: userID, OrganizationID: organizationID, Role: role, Sso: sso,
+	})
+	if err != nil || n > 0 {
+		return n > 0, postgres.Interpret(err, "membership")
+	}
+	held, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
+	if err != nil {
+		return false, postgres.Interpret(err, "membership")
+	}
+	if schema.RoleFromNullable(held).AtLeast(schema.RoleFromNullable(role)) {
+		return false, nil
+	}
+	err = q.UpsertMembership(ctx, db.UpsertMembershipParams{UserID: userID, OrganizationID: organizationID, Role: role})
+	return false, postgres.Interpret(err, "membership")
+}

@@ -1,0 +1,151 @@
+package orgs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// samlRequestKeyName may change: logins that have been started then must start again.
+const samlRequestKeyName = "saml-request"
+
+// SAMLRequestKey gives the installation's 32-byte key for signing the requests that browsers started.
+func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
+	return s.db.Key(ctx, samlRequestKeyName)
+}
+
+// SAMLLogin is a login that the identity provider has vouched for.
+type SAMLLogin struct {
+	// Provider is the row by which the answer was checked.
+	Provider SAMLProvider
+	// RequestID is the request that was answered, and RequestEnds when no answer to it is taken any more.
+	RequestID   string
+	RequestEnds time.Time
+	NameID      string
+	Email       string
+	Name        string
+	SessionEnds time.Time
+	// ByCode asks for a code instead of a token.
+	ByCode bool
+}
+
+// LogInBySAML makes a session for who logged in, and gives its token or code. Each request logs in once, however many nodes are
+// asked at the same time.
+//
+// Who a name is was decided when it first logged in, and is bound to the provider. The e-mail address is looked at only then, and only
+// if its domain is proved to be this organization's: so an organization's provider can never speak for the people of others. An
+// account with that address is linked and becomes a member, by its pending invite or with the provider's role and team; without one an
+// account is made. Members keep their roles, unless a pending invite gives them a higher one.
+func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
+	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
+		if err != nil {
+			return postgres.Interpret(err, "SAML provider")
+		}
+		if postgres.Deref(now.EntityID) != postgres.Deref(l.Provider.EntityID) ||
+			postgres.Deref(now.Certificate) != postgres.Deref(l.Provider.Certificate) {
+			return schema.Conflict("the SAML provider was changed meanwhile: start again")
+		}
+		n, err := q.InsertSAMLAnswerOnce(ctx, db.InsertSAMLAnswerOnceParams{
+			ProviderID: now.ID, RequestID: l.RequestID, ExpiresAt: l.RequestEnds,
+		})
+		if err != nil {
+			return postgres.Interpret(err, "login")
+		}
+		if n == 0 {
+			return schema.BadRequest("this login was used already: start again")
+		}
+		userID, err := q.SAMLIdentity(ctx, db.SAMLIdentityParams{ProviderID: now.ID, NameID: l.NameID})
+		if errors.Is(err, pgx.ErrNoRows) {
+			userID, err = s.identify(ctx, q, now, l)
+		}
+		if err == nil { // Accounts and memberships were made by nobody who was known; the session is its user's.
+			err = postgres.ActAs(ctx, tx, userID)
+		}
+		if err != nil {
+			return postgres.Interpret(err, "login")
+		}
+		secret, err = newSession(ctx, q, db.InsertSessionParams{
+			ProviderID: now.ID, OrganizationID: now.OrganizationID, UserID: userID, ExpiresAt: l.SessionEnds,
+		}, l.ByCode)
+		return err
+	})
+	return secret, err
+}
+
+// identify finds out who a name is that was never seen before.
+func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l SAMLLogin) (userID string, err error) {
+	if l.Email == "" {
+		return "", schema.Forbidden("the identity provider does not say which e-mail address you have")
+	}
+	at := strings.LastIndexByte(l.Email, '@')
+	owned, err := q.OrganizationOwnsDomain(ctx, db.OrganizationOwnsDomainParams{
+		OrganizationID: p.OrganizationID, Domain: strings.ToLower(l.Email[at+1:]),
+	})
+	if err != nil {
+		return "", postgres.Interpret(err, "email domain")
+	}
+	if at < 1 || !owned {
+		return "", schema.Forbidden("the domain of your e-mail address is not proved to be this organization's: ask an admin to add it to the organization's e-mail domains and to prove it")
+	}
+	name := l.Name
+	if name == "" {
+		name = l.Email[:at]
+	}
+	err = q.InsertUsersOnce(ctx, db.InsertUsersOnceParams{Ids: []string{schema.NewID()}, Names: []string{name}, Emails: []string{l.Email}})
+	if err != nil {
+		return "", postgres.Interpret(err, "user")
+	}
+	user, err := q.UserByEmail(ctx, l.Email)
+	if err != nil {
+		return "", postgres.Interpret(err, "user")
+	}
+	if err := s.admitBySAML(ctx, q, p, user.ID); err != nil {
+		return "", err
+	}
+	err = q.InsertSAMLIdentityOnce(ctx, db.InsertSAMLIdentityOnceParams{
+		ProviderID: p.ID, NameID: l.NameID, OrganizationID: p.OrganizationID, UserID: user.ID,
+	})
+	if err != nil {
+		return "", postgres.Interpret(err, "identity")
+	}
+	// Of two first logins at once, the identity is the one that was stored.
+	userID, err = q.SAMLIdentity(ctx, db.SAMLIdentityParams{ProviderID: p.ID, NameID: l.NameID})
+	return userID, postgres.Interpret(err, "identity")
+}
+
+// admitBySAML makes a user a member, by a pending invite or as the provider says.
+func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, userID string) error {
+	var invited *string
+	invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: p.OrganizationID, UserID: userID})
+	switch {
+	case err == nil && stillGood(invite.ExpiresAt) == nil:
+		invited = invite.Role
+	case err != nil && !errors.Is(err, pgx.ErrNoRows):
+		return postgres.Interpret(err, "invite")
+	}
+	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
+		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
+	})
+	if err == nil && n == 0 && invited != nil { // The invite is used up: it gives what accepting it would have given.
+		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
+	}
+	if err != nil || n == 0 {
+		return postgres.Interpret(err, "membership")
+	}
+	if p.DefaultTeamID != nil {
+		err := q.InsertTeamMembers(ctx, db.InsertTeamMembersParams{TeamID: *p.DefaultTeamID, Users: []string{userID}, Role: TeamMember})
+		if err != nil {
+			return postgres.Interpret(err, "team")
+		}
+	}
+	return s.db.Within(ctx, q, postgres.QuotaMembers, p.OrganizationID)
+}

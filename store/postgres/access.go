@@ -1,0 +1,28 @@
+package postgres
+
+import "github.com/octavo-docs/octavo/schema"
+
+// ContentAccess is what decides about a member's access to one piece of content. The rule is api.RightsOf.
+type ContentAccess struct {
+	// Role is the member's role in the organization.
+	Role schema.Role
+	// Level is the content's own, or that of the nearest collection above that does not inherit.
+	Level schema.Level
+	// Grant is the highest that the member or one of the member's teams has there or above; empty for no grant.
+	Grant schema.Role
+	// Reader says that it is no member but a reader of a published site that shows the content. The rest is empty then.
+	Reader bool
+}
+
+// AccessOf makes a ContentAccess of the columns of a row.
+func AccessOf(role *string, level string, grantRank int32) ContentAccess {
+	return ContentAccess{
+		Role: schema.RoleFromNullable(role), Level: schema.Level(level), Grant: schema.RoleOfRank(int(grantRank)),
+	}
+}
+
+// Viewer is the member for whom content is listed.
+type Viewer struct {
+	UserID string
+	Role   schema.Role
+}

@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// Sized is a value of a Cache. Its size is at least 1.
+type Sized interface{ Size() int }
+
+// Cache keeps the values that were used last, as many as a sum of sizes allows. Its user must know whether a value is
+// still right.
+type Cache[K comparable, V Sized] struct {
+	mu     sync.Mutex
+	values *simplelru.LRU[K, V]
+	size   int // of all values
+	most   int
+}
+
+// NewCache makes room for values whose sizes sum up to most.
+func NewCache[K comparable, V Sized](most int) *Cache[K, V] {
+	c := &Cache[K, V]{most: most}
+	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // It fails for no size only.
+	return c
+}
+
+// Get returns the value of a key, if the cache has it.
+func (c *Cache[K, V]) Get(key K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.values.Get(key)
+}
+
+// Keep adds a value in place of the values that were not used for the longest time.
+func (c *Cache[K, V]) Keep(key K, value V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.values.Remove(key)
+	c.values.Add(key, value)
+	for c.size += value.Size(); c.size > c.most; {
+		c.values.RemoveOldest()
+	}
+}

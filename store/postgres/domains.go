@@ -1,0 +1,25 @@
+package postgres
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// DomainKey names the key (see Key) of the records that prove domains. It may change: domains that are not proved yet
+// get another record then.
+const DomainKey = "domain-verification"
+
+// The proofs that a domain belongs to an organization or a site.
+const (
+	ProvedByDNS      = "dns"
+	ProvedByOperator = "operator"
+)
+
+// DomainToken returns the text that a TXT record of a domain must hold. It depends on the owner of the domain too:
+// nobody can use the record that another owner published.
+func DomainToken(key []byte, owner, domain string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(owner + "\x00" + domain)) // A hash never fails to take bytes.
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}

@@ -1,0 +1,196 @@
+package queue_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// inOrder is a kind of jobs that all run.
+type inOrder struct {
+	Space string `json:"space"`
+	N     int    `json:"n"`
+}
+
+func (inOrder) Kind() string { return "in_order" }
+
+func (j inOrder) JobKind() schema.JobKind {
+	return schema.JobKind{Name: j.Kind(), Order: schema.JobsInOrder, Workers: 4, Attempts: 3, Timeout: time.Minute}
+}
+
+func (j inOrder) Subject() schema.JobSubject {
+	return schema.JobSubject{Organization: "o" + j.Space, Space: j.Space}
+}
+
+var errRollback = errors.New("as the test wants it")
+
+// states gives the jobs in the order of their ids.
+func states(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	return storetest.Collect(t, conn,
+		"select kind || coalesce(' ' || (args ->> 'n'), '') || ' ' || state from river_job order by id")
+}
+
+// TestRiverJobIsAsDescribed compares the table that rivermigrate made with the one that sqlc knows.
+func TestRiverJobIsAsDescribed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../river/river_job.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := storetest.Connect(t, storetest.URL(t))
+	var described []string
+	for _, match := range regexp.MustCompile(`(?m)^    (\w+) (bigserial|\S+) ?(not null|primary key)?`).FindAllStringSubmatch(
+		regexp.MustCompile(`(?s)create table.*`).FindString(string(text)), -1) {
+		name, kind := match[1], match[2]
+		kind = map[string]string{"bigserial": "bigint", "timestamptz": "timestamp with time zone", "varchar(255)[]": "character varying(255)[]"}[kind]
+		if kind == "" {
+			kind = regexp.MustCompile(`,$`).ReplaceAllString(match[2], "")
+			if kind == "timestamptz" {
+				kind = "timestamp with time zone"
+			}
+		}
+		described = append(described, fmt.Sprintf("%s %s %v", name, kind, match[3] != ""))
+	}
+	there := storetest.Collect(t, conn,
+		`select format('%s %s %s', attname, format_type(atttypid, atttypmod), case when attnotnull then 'true' else 'false' end)
+		from pg_attribute where attrelid = 'river_job'::regclass and attnum > 0 and not attisdropped`)
+	slices.Sort(described)
+	slices.Sort(there)
+	if !slices.Equal(described, there) || len(there) == 0 {
+		t.Errorf("described: %q\nthere: %q", described, there)
+	}
+}
+
+func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	conn := storetest.Connect(t, url)
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		if err := postgres.Enqueue(t.Context(), db.New(tx), inOrder{Space: "a"}); err != nil {
+			return err
+		}
+		return errRollback
+	})
+	if !errors.Is(err, errRollback) {
+		t.Fatal(err)
+	}
+	if got := states(t, conn); len(got) != 0 {
+		t.Errorf("a rollback left %q", got)
+	}
+	storetest.Enqueue(t, conn, inOrder{Space: "a", N: 1}, inOrder{Space: "a", N: 2}, inOrder{Space: "b", N: 3})
+	want := []string{"in_order 1 available", "in_order 2 pending", "in_order 3 available"}
+	if got := states(t, conn); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	st := storetest.Open(t, url)
+	promote := func() {
+		t.Helper()
+		if err := st.Queue.GiveTurns(t.Context(), []schema.JobKind{inOrder{}.JobKind()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	promote()
+	if got := states(t, conn); !slices.Equal(got, want) {
+		t.Errorf("a job was promoted before its turn: %q", got)
+	}
+	for _, state := range []string{"running", "retryable", "scheduled"} {
+		if _, err := conn.Exec(t.Context(), "update river_job set state = $1::text::river_job_state where args ->> 'n' = '1'", state); err != nil {
+			t.Fatal(err)
+		}
+		promote()
+		if got := states(t, conn)[1]; got != want[1] {
+			t.Errorf("behind a %s job: %q", state, got)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'discarded', finalized_at = now() where args ->> 'n' = '1'"); err != nil {
+		t.Fatal(err)
+	}
+	promote()
+	if got := states(t, conn)[1]; got != "in_order 2 available" {
+		t.Errorf("%q", got)
+	}
+	// A retried job waits for the one that is at work, and is next.
+	storetest.Enqueue(t, conn, inOrder{Space: "a", N: 4})
+	ids := storetest.Collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
+	if job, err := st.Queue.Retry(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
+		job.Attempt != 0 {
+		t.Fatalf("%+v %v", job, err)
+	}
+	promote()
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'completed', finalized_at = now() where args ->> 'n' = '2'"); err != nil {
+		t.Fatal(err)
+	}
+	promote()
+	want = []string{"in_order 1 available", "in_order 2 completed", "in_order 3 available", "in_order 4 pending"}
+	if got := states(t, conn); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestNewestJobStandsForThoseBefore asks for jobs of which one is enough. The one that waits does for two, but not the one that
+// runs: it may have read what was there before.
+func TestNewestJobStandsForThoseBefore(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	conn, other := storetest.Connect(t, url), storetest.Connect(t, url)
+	index := schema.IndexSpace{Organization: "o", Space: "s"}
+	storetest.Enqueue(t, conn, index, index)
+	if got := states(t, conn); !slices.Equal(got, []string{"index_space available"}) {
+		t.Errorf("%q", got)
+	}
+	// A job that is asked for again does not start before the transaction that asked for it ends: a worker passes it over.
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := postgres.Enqueue(t.Context(), db.New(tx), index); err != nil {
+		t.Fatal(err)
+	}
+	if free := storetest.Collect(t, other,
+		"select id::text from river_job where state = 'available' for update skip locked"); len(free) != 0 {
+		t.Errorf("a worker may take %q", free)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'running'"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Enqueue(t, conn, index, index)
+	if got := states(t, conn); !slices.Equal(got, []string{"index_space running", "index_space pending"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestNewsEndsThePause: a job that waits after a failure starts when it is asked for again, and not one that waits in order. The
+// attempt does not count, or a busy site would use them all up while its front end is away.
+func TestNewsEndsThePause(t *testing.T) {
+	t.Parallel()
+	conn := storetest.Connect(t, storetest.URL(t))
+	storetest.Enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, schema.IndexSpace{
+		Organization: "o", Space: "other",
+	}, inOrder{Space: "s", N: 1})
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'retryable', attempt = 3, scheduled_at = now() + interval '1 hour'"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, inOrder{Space: "s", N: 2})
+	got := storetest.Collect(t, conn,
+		`select kind || ' ' || coalesce(args ->> 'n', args ->> 'space') || ' ' || state || ' ' || attempt || ' ' || (scheduled_at > now())
+		from river_job order by id`)
+	want := []string{"index_space s retryable 2 false", "index_space other retryable 3 true", "in_order 1 retryable 3 true", "in_order 2 pending 0 false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,133 @@
+package sites
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Customization reads the settings of a site; unset members are absent.
+func (s *Store) Customization(ctx context.Context, siteID string) (schema.Customization, error) {
+	return siteCustomization(ctx, s.db.Queries, siteID)
+}
+
+func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schema.Customization, error) {
+	stored, err := q.SiteCustomization(ctx, siteID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return schema.Customization{}, nil
+	}
+	if err != nil {
+		return schema.Customization{}, postgres.Interpret(err, "customization")
+	}
+	return postgres.FromJSON[schema.Customization](stored)
+}
+
+// SetCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
+// settings hold no nulls. The lock of the site makes concurrent requests compare themselves with what is stored, one
+// after the other.
+func (s *Store) SetCustomization(
+	ctx context.Context, siteID string, settings schema.Customization,
+) (schema.Customization, error) {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockSite(ctx, siteID); err != nil {
+			return postgres.Interpret(err, "site")
+		}
+		before, err := siteCustomization(ctx, q, siteID)
+		if err != nil {
+			return err
+		}
+		settings.SettleActions(schema.DefaultCustomization(), before, settings)
+		stored, err := postgres.ToJSON(settings)
+		if err != nil {
+			return err
+		}
+		err = q.SaveSiteCustomization(ctx, db.SaveSiteCustomizationParams{SiteID: siteID, Settings: stored})
+		return postgres.Interpret(err, "site")
+	})
+	return settings, err
+}
+
+// Customizations reads what a site sets, and what each of its site spaces overrides, by their ids.
+func (s *Store) Customizations(
+	ctx context.Context, siteID string,
+) (settings schema.Customization, overrides map[string]schema.Customization, err error) {
+	rows, err := s.db.Queries.CustomizationsOfSite(ctx, siteID)
+	if err != nil {
+		return settings, nil, postgres.Interpret(err, "customizations")
+	}
+	overrides = make(map[string]schema.Customization, len(rows))
+	for _, row := range rows {
+		if row.SiteSpaceID == "" {
+			settings, err = postgres.FromJSON[schema.Customization](row.Settings)
+		} else {
+			overrides[row.SiteSpaceID], err = postgres.FromJSON[schema.Customization](row.Settings)
+		}
+		if err != nil {
+			return settings, nil, err
+		}
+	}
+	return settings, overrides, nil
+}
+
+// SiteSpaceCustomization reads what a site sets and what one of its site spaces overrides.
+func (s *Store) SiteSpaceCustomization(
+	ctx context.Context, siteID, siteSpaceID string,
+) (settings, overrides schema.Customization, err error) {
+	return siteSpaceCustomization(ctx, s.db.Queries, siteID, siteSpaceID)
+}
+
+func siteSpaceCustomization(
+	ctx context.Context, q *db.Queries, siteID, siteSpaceID string,
+) (settings, overrides schema.Customization, err error) {
+	row, err := q.SiteSpaceCustomization(ctx, db.SiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, SiteID: siteID})
+	if err != nil {
+		return settings, overrides, postgres.Interpret(err, "site space")
+	}
+	if settings, err = postgres.FromJSON[schema.Customization](row.Settings); err != nil {
+		return settings, overrides, err
+	}
+	overrides, err = postgres.FromJSON[schema.Customization](row.Overrides)
+	return settings, overrides, err
+}
+
+// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and gives the site's settings with
+// the new overrides. Concurrent patches are applied one after the other, so none is lost.
+func (s *Store) OverrideSiteSpaceCustomization(
+	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
+) (settings, overrides schema.Customization, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		_, err := q.LockSiteSpace(ctx, db.LockSiteSpaceParams{SiteSpaceID: siteSpaceID, SiteID: siteID})
+		if err != nil {
+			return postgres.Interpret(err, "site space")
+		}
+		settings, overrides, err = siteSpaceCustomization(ctx, q, siteID, siteSpaceID)
+		if err != nil {
+			return err
+		}
+		before := overrides
+		overrides = schema.Merge(before, patch)
+		overrides.SettleActions(schema.Overlay(schema.DefaultCustomization(), settings), before, patch)
+		stored, err := postgres.ToJSON(overrides)
+		if err != nil {
+			return err
+		}
+		err = q.SaveSiteSpaceCustomization(ctx, db.SaveSiteSpaceCustomizationParams{
+			SiteSpaceID: siteSpaceID, Overrides: stored,
+		})
+		return postgres.Interpret(err, "site space")
+	})
+	return settings, overrides, err
+}
+
+// DeleteSiteSpaceCustomization removes all overrides of a site space, if it has any.
+func (s *Store) DeleteSiteSpaceCustomization(ctx context.Context, siteID, siteSpaceID string) error {
+	err := s.db.Queries.DeleteSiteSpaceCustomization(ctx, db.DeleteSiteSpaceCustomizationParams{
+		SiteSpaceID: siteSpaceID, SiteID: siteID,
+	})
+	return postgres.Interpret(err, "site space")
+}

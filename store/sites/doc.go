@@ -1,0 +1,32 @@
+// Package sites has the sites of organizations: their settings, structure and readers, and what Postgres keeps about
+// their events. It is built on store/postgres. It must not import store, which has it as Store.Sites, nor another room
+// of the store.
+//
+// Its files by subject:
+//
+//	sites                              sites and lists of sites
+//	structure                          the lock of a site, and all of its structure
+//	sections, section_groups, spaces   the items of a structure
+//	moves, paths                       places of items, paths made of titles
+//	customization                      looks of sites and of their site spaces
+//	redirects                          redirects of paths
+//	published                          sites as their readers see them, from a cache
+//	hostnames                          names of hosts, and their proofs
+//	share_links, tokens, visitor_auth  keys that open a site to readers
+//	erasures                           erasures of visitors, and days of retention
+//	event_keys                         keys of posts of events, which make a second post harmless
+package sites
+
+import "github.com/octavo-docs/octavo/store/postgres"
+
+// Store reads and writes the rows of this room.
+type Store struct {
+	db *postgres.DB
+	// published are the published sites that were read last.
+	published *postgres.Cache[string, *keptSite]
+}
+
+// New returns a Store on a database.
+func New(db *postgres.DB) *Store {
+	return &Store{db: db, published: postgres.NewCache[string, *keptSite](keptParts)}
+}

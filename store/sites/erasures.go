@@ -1,0 +1,209 @@
+package sites
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Erasure is a visitor's erasure as Postgres has it.
+type Erasure = db.Erasure
+
+// A visitor's hash uses all 64 bits; Postgres has signed numbers only.
+// toBigint and fromBigint convert a hash without changing its bits.
+func toBigint(hash uint64) int64   { return int64(hash) }
+func fromBigint(hash int64) uint64 { return uint64(hash) }
+
+func toInterval(d time.Duration) pgtype.Interval {
+	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
+}
+
+// MaxErasures bounds the erasures of a site that are not done.
+const MaxErasures = 10_000
+
+// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log
+// and the dead letters keep events; 0 is for ever.
+func (s *Store) AskErasure(
+	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
+) (Erasure, error) {
+	switch pending, err := s.db.Queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site,
+		Visitor: toBigint(visitor), Until: until}); {
+	case err != nil:
+		return Erasure{}, postgres.Interpret(err, "erasure of a visitor")
+	case pending >= MaxErasures:
+		return Erasure{}, schema.TooManyRequests("too many visitors of this site wait to be erased: wait until some are", time.Minute)
+	}
+	interval := toInterval(keep)
+	interval.Valid = keep > 0
+	e, err := s.db.Queries.AskErasure(ctx, db.AskErasureParams{
+		SiteID: site, Visitor: toBigint(visitor), Until: until, Keep: interval,
+	})
+	return e, postgres.Interpret(err, "erasure of a visitor")
+}
+
+// Erasure reads a visitor's erasure.
+func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasure, error) {
+	e, err := s.db.Queries.Erasure(ctx, db.ErasureParams{SiteID: site, Visitor: toBigint(visitor)})
+	return e, postgres.Interpret(err, "erasure of this visitor")
+}
+
+// BeginErasures gives tombstones of a new version to at most so many visitors, in the order of their requests. Version
+// is 0 if no erasure is pending.
+func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		version, err := q.NextTombstoneVersion(ctx)
+		if err != nil {
+			return err
+		}
+		rows, err := q.BeginErasures(
+			ctx,
+			db.BeginErasuresParams{Version: &version, Most: int32(most)},
+		) // most is a few hundred.
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return errNothing
+		}
+		b.Version = version
+		for _, r := range rows {
+			b.Visitors = append(b.Visitors, schema.Tombstone{
+				Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil,
+			})
+		}
+		return q.AddTombstones(ctx, &version)
+	})
+	if errors.Is(err, errNothing) {
+		err = nil
+	}
+	return b, err
+}
+
+// errNothing rolls a transaction back that has nothing to do.
+var errNothing = errors.New("nothing to do")
+
+// BegunErasures are those that have tombstones and may have rows, by version.
+func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, err error) {
+	rows, err := s.db.Queries.BegunErasures(ctx)
+	for _, r := range rows {
+		if len(list) == 0 || list[len(list)-1].Version != r.Version {
+			list = append(list, schema.ErasureBatch{Version: r.Version})
+		}
+		b := &list[len(list)-1]
+		b.Visitors = append(b.Visitors, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil})
+	}
+	return list, postgres.Interpret(err, "erasures")
+}
+
+// RetryErasures makes the erasures of a version wait to be begun again.
+func (s *Store) RetryErasures(ctx context.Context, version int64) error {
+	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
+}
+
+// MarkMutated says that the visitors of a version have no row in an active part since a time.
+func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
+	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
+		Version: &version, MutatedAt: at,
+	}), "erasures")
+}
+
+// FinishErasures says that the old parts of all that were mutated until a time are gone.
+func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error) {
+	done, err = s.db.Queries.FinishErasures(ctx, mutated)
+	return done, postgres.Interpret(err, "erasures")
+}
+
+// PendingErasures are those of all sites that are not done.
+func (s *Store) PendingErasures(ctx context.Context) (schema.PendingErasures, error) {
+	row, err := s.db.Queries.PendingErasures(ctx)
+	return schema.PendingErasures{
+		Count: row.Count, Oldest: time.Duration(row.Oldest * float64(time.Second)), Mutated: row.Mutated, FirstMutated: row.FirstMutated,
+	}, postgres.Interpret(err, "erasures")
+}
+
+// ForgetErasures deletes erasures and tombstones when the log and the dead letters have expired.
+func (s *Store) ForgetErasures(ctx context.Context) error {
+	_, err := s.db.Queries.ForgetErasures(ctx)
+	return postgres.Interpret(err, "erasures")
+}
+
+// Tombstones are those after a version, up to the one that is returned.
+func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error) {
+	if version, err = s.db.Queries.TombstoneVersion(ctx); err != nil || version == after {
+		return nil, version, postgres.Interpret(err, "tombstones")
+	}
+	rows, err := s.db.Queries.TombstonesAfter(ctx, db.TombstonesAfterParams{After: after, Upto: version})
+	for _, r := range rows {
+		list = append(list, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.Before})
+	}
+	return list, version, postgres.Interpret(err, "tombstones")
+}
+
+// RaiseTombstones makes the version at least as high: it was given before, and Postgres has forgotten it.
+func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
+	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
+}
+
+// Retention is for how many days a site keeps events; nil is for ever.
+func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
+	days, err := s.db.Queries.Retention(ctx, site)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && days == nil {
+		return nil, nil
+	}
+	n := 0
+	if err == nil {
+		n = int(*days)
+	}
+	return &n, postgres.Interpret(err, "retention")
+}
+
+// SetRetention sets for how many days a site keeps events; nil is for ever.
+func (s *Store) SetRetention(ctx context.Context, site string, days *int) error {
+	var n *int32
+	if days != nil {
+		n = new(int32)
+		*n = int32(*days) // The API and the table check the range.
+	}
+	return postgres.Interpret(s.db.Queries.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
+}
+
+// RetentionDue reports whether there are sites whose retention was not carried out today.
+func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
+	due, err := s.db.Queries.RetentionIsDue(ctx)
+	return due, postgres.Interpret(err, "retentions")
+}
+
+// BeginRetention says for at most so many sites, whose retention was not carried out today, from when on they keep events. They
+// are among Expiries from now on.
+func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
+	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
+	for _, r := range rows {
+		list = append(list, schema.Expiry{SiteID: r.SiteID, Before: r.Before, Days: r.Days})
+	}
+	return list, postgres.Interpret(err, "retentions")
+}
+
+// CarriedOut says that the events of sites are deleted as BeginRetention said.
+func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
+	var c db.CarriedOutParams
+	for _, e := range list {
+		c.Sites, c.Before, c.Days = append(c.Sites, e.SiteID), append(c.Before, e.Before), append(c.Days, e.Days)
+	}
+	return postgres.Interpret(s.db.Queries.CarriedOut(ctx, c), "retentions")
+}
+
+// Expiries say which events were ever deleted because of their age.
+func (s *Store) Expiries(ctx context.Context) (list []schema.Expiry, err error) {
+	rows, err := s.db.Queries.Expiries(ctx)
+	for _, r := range rows {
+		list = append(list, schema.Expiry{SiteID: r.SiteID, Before: r.Before, CarriedOut: r.CarriedOut})
+	}
+	return list, postgres.Interpret(err, "retentions")
+}

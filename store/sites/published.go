@@ -1,0 +1,100 @@
+package sites
+
+import (
+	"context"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// PublishedPart is a site space as far as it decides what an address leads to. At the root of a site SectionID is nil and
+// SectionDefault true.
+type PublishedPart = db.PublishedPartsRow
+
+// Published is a site with its site spaces, in the order of its structure. Whether it is published, and to whom, is for
+// the caller to decide. Callers share the parts: nobody changes them.
+type Published struct {
+	Site Site
+	// ShareLink and ShareKey are the id and the key of the active share link that was asked for; empty if there is none.
+	ShareLink, ShareKey string
+	// Redirects reports whether the site has any.
+	Redirects bool
+	Parts     []PublishedPart
+}
+
+// Row is the site as resources of sites show it.
+func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
+
+// PublishedRef names a site by its id, or by a host name in lower case that it has proved. It may name one of the site's share links,
+// by its id or by its key.
+type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
+
+// keptParts bounds the parts of all sites that are kept, which take some 500 bytes each.
+const keptParts = 50_000
+
+// keptSite is a site as of a version.
+type keptSite struct {
+	version string
+	site    Site
+	parts   []PublishedPart
+}
+
+func (k *keptSite) Size() int { return 1 + len(k.parts) }
+
+// Published reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that
+// has changed.
+func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, error) {
+	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
+		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
+		ShareLink: postgres.UnlessEmpty(ref.ShareLink), ShareKey: postgres.UnlessEmpty(ref.ShareKey),
+	})
+	if err != nil {
+		return Published{}, postgres.Interpret(err, "site")
+	}
+	k, ok := s.published.Get(now.ID)
+	if !ok || k.version != now.Version {
+		// What is read now may be newer than the version. Then the next reader finds another version, and reads it again.
+		if k, err = s.readPublished(ctx, now.ID, now.Version); err != nil {
+			return Published{}, err
+		}
+		s.published.Keep(now.ID, k)
+	}
+	return Published{
+		Site: k.site, ShareLink: schema.Or(now.ShareLink, ""), ShareKey: schema.Or(now.ShareKey, ""), Redirects: now.HasRedirects, Parts: k.parts,
+	}, nil
+}
+
+func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSite, error) {
+	site, err := s.db.Queries.SiteByID(ctx, id)
+	if err != nil {
+		return nil, postgres.Interpret(err, "site")
+	}
+	parts, err := s.db.Queries.PublishedParts(ctx, id)
+	return &keptSite{version: version, site: site, parts: parts}, postgres.Interpret(err, "site")
+}
+
+// SpacePlace is where readers find a space: a published site, and the part of it that shows the space.
+type SpacePlace struct {
+	Site Site
+	// ShareKey is the key that opens the site to the caller; empty if the caller has none.
+	ShareKey string
+	Part     PublishedPart
+}
+
+// PlacesOfSpaces finds where readers find spaces, with one statement for all. Of several published sites it is the one that is open
+// to most. Spaces that no published site has are not in the map.
+func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*SpacePlace, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.db.Queries.PlacesOfSpaces(ctx, ids)
+	places := make(map[string]*SpacePlace, len(rows))
+	for _, row := range rows {
+		places[row.SpaceID] = &SpacePlace{Site: row.Site, Part: PublishedPart{
+			ID: row.ID, SpaceID: row.SpaceID, Path: row.Path, IsDefault: row.IsDefault, Condition: row.Condition, SectionID: row.SectionID,
+			SectionPath: row.SectionPath, SectionDefault: row.SectionDefault, SectionNamed: row.SectionNamed, SectionCondition: row.SectionCondition,
+		}}
+	}
+	return places, postgres.Interpret(err, "sites")
+}

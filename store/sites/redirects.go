@@ -1,0 +1,122 @@
+package sites
+
+import (
+	"context"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Redirect is a row of its table.
+type Redirect = db.SiteRedirect
+
+// NewRedirect is what a redirect is made of.
+type NewRedirect struct {
+	Source      string
+	Destination schema.SiteRedirectDestination
+	// Draft keeps the redirect back: it leads nowhere.
+	Draft bool
+}
+
+// normalSource is the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that needs no
+// escape is the character itself (`%41` is `A`) and the digits of other escapes have no case (`%c3` is `%C3`); the rest
+// of a path has case, so `/Docs` and `/docs` differ.
+func normalSource(source string) string {
+	var b strings.Builder
+	for i := 0; i < len(source); i++ {
+		if source[i] != '%' || i+2 >= len(source) {
+			b.WriteByte(source[i])
+			continue
+		}
+		escape := strings.ToUpper(source[i : i+3])
+		if c := unhex(escape[1])<<4 | unhex(escape[2]); isUnreserved(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteString(escape)
+		}
+		i += 2
+	}
+	return b.String()
+}
+
+func unhex(c byte) byte {
+	if c >= 'A' {
+		return c - 'A' + 10
+	}
+	return c - '0'
+}
+
+func isUnreserved(c byte) bool {
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		strings.IndexByte("-._~", c) >= 0
+}
+
+// CreateRedirect adds a redirect; the site may have one for each source.
+func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewRedirect) (Redirect, error) {
+	to := redirect.Destination
+	row, err := s.db.Queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
+		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
+		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
+		Draft: redirect.Draft,
+	})
+	return row, postgres.Interpret(err, "redirect with this source")
+}
+
+// RedirectChange is what a request changes of a redirect; nil members stay as they are.
+type RedirectChange struct {
+	Source      *string
+	Destination *schema.SiteRedirectDestination
+	Draft       *bool
+}
+
+// UpdateRedirect changes a redirect.
+func (s *Store) UpdateRedirect(ctx context.Context, siteID, id string, change RedirectChange) (Redirect, error) {
+	params := db.UpdateSiteRedirectParams{SiteID: siteID, ID: id, Source: change.Source, Draft: change.Draft}
+	if change.Source != nil {
+		key := normalSource(*change.Source)
+		params.SourceKey = &key
+	}
+	if to := change.Destination; to != nil {
+		params.Kind, params.SiteSectionID, params.SiteSpaceID = &to.Kind, to.SiteSectionID, to.SiteSpaceID
+		params.PageID, params.Url = to.PageID, to.URL
+	}
+	row, err := s.db.Queries.UpdateSiteRedirect(ctx, params)
+	if err != nil && schema.IsCode(postgres.Interpret(err, ""), schema.CodeConflict) {
+		return row, postgres.Interpret(err, "redirect with this source")
+	}
+	return row, postgres.Interpret(err, "redirect")
+}
+
+// DeleteRedirect removes a redirect, if it exists.
+func (s *Store) DeleteRedirect(ctx context.Context, siteID, id string) error {
+	return postgres.Interpret(s.db.Queries.DeleteSiteRedirect(ctx, db.DeleteSiteRedirectParams{
+		SiteID: siteID, ID: id,
+	}), "redirect")
+}
+
+// RedirectBySource finds the redirect of a site for a source, however the source is escaped. It finds no drafts.
+func (s *Store) RedirectBySource(ctx context.Context, siteID, source string) (Redirect, error) {
+	row, err := s.db.Queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{
+		SiteID: siteID, SourceKey: normalSource(source),
+	})
+	return row, postgres.Interpret(err, "redirect")
+}
+
+// ListRedirects lists a site's redirects in the order they were made, after the id `after`; search looks into sources.
+func (s *Store) ListRedirects(
+	ctx context.Context, siteID string, search *string, after string, size int,
+) (postgres.Page[Redirect], error) {
+	total, err := s.db.Planned.CountSiteRedirects(ctx, db.CountSiteRedirectsParams{SiteID: siteID, Search: search})
+	if err != nil {
+		return postgres.Page[Redirect]{}, postgres.Interpret(err, "redirects")
+	}
+	rows, err := s.db.Planned.ListSiteRedirects(ctx, db.ListSiteRedirectsParams{
+		SiteID: siteID, Search: search, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[Redirect]{}, postgres.Interpret(err, "redirects")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}

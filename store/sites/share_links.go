@@ -1,0 +1,78 @@
+package sites
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// ShareLink is a row of its table. Its key is shown to those who may manage the site, and to nobody else.
+type ShareLink = db.ShareLink
+
+// CreateShareLink adds an active link with a key that nobody can guess.
+func (s *Store) CreateShareLink(ctx context.Context, siteID, name string) (ShareLink, error) {
+	row, err := s.db.Queries.InsertShareLink(ctx, db.InsertShareLinkParams{
+		ID: schema.NewID(), SiteID: siteID, Name: name, Key: strings.ToLower(rand.Text()),
+	})
+	return row, postgres.Interpret(err, "share link")
+}
+
+// ShareLinkChange is what a request changes of a share link; nil members stay as they are.
+type ShareLinkChange struct {
+	Name   *string
+	Active *bool
+}
+
+// UpdateShareLink changes a share link.
+func (s *Store) UpdateShareLink(ctx context.Context, siteID, id string, change ShareLinkChange) (ShareLink, error) {
+	row, err := s.db.Queries.UpdateShareLink(ctx, db.UpdateShareLinkParams{
+		SiteID: siteID, ID: id, Name: change.Name, Active: change.Active,
+	})
+	return row, postgres.Interpret(err, "share link")
+}
+
+// DeleteShareLink removes a share link, if it exists.
+func (s *Store) DeleteShareLink(ctx context.Context, siteID, id string) error {
+	return postgres.Interpret(s.db.Queries.DeleteShareLink(ctx, db.DeleteShareLinkParams{
+		SiteID: siteID, ID: id,
+	}), "share link")
+}
+
+// ShareKey is the key in what a person may have at hand: the key itself, "~" and the key, or a published address that holds it.
+func ShareKey(text string) string {
+	key := text[strings.LastIndexByte(text, '~')+1:]
+	key, _, _ = strings.Cut(key, "/")
+	return key
+}
+
+// ShareKeyOpens says whether a key is that of an active share link of the site.
+func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, error) {
+	opens, err := s.db.Queries.ActiveShareKey(ctx, db.ActiveShareKeyParams{SiteID: siteID, Key: key})
+	return opens, postgres.Interpret(err, "share link")
+}
+
+// ListShareLinks lists a site's share links in the order they were made, after the id `after`; search looks into names and
+// keys.
+func (s *Store) ListShareLinks(
+	ctx context.Context, siteID string, search *string, after string, size int,
+) (postgres.Page[ShareLink], error) {
+	var key *string
+	if search != nil {
+		key = new(ShareKey(*search))
+	}
+	total, err := s.db.Planned.CountShareLinks(ctx, db.CountShareLinksParams{SiteID: siteID, Search: search, Key: key})
+	if err != nil {
+		return postgres.Page[ShareLink]{}, postgres.Interpret(err, "share links")
+	}
+	rows, err := s.db.Planned.ListShareLinks(ctx, db.ListShareLinksParams{
+		SiteID: siteID, Search: search, Key: key, After: after, PageSize: postgres.PageSize(size),
+	})
+	if err != nil {
+		return postgres.Page[ShareLink]{}, postgres.Interpret(err, "share links")
+	}
+	return postgres.PageOf(rows, size, total), nil
+}

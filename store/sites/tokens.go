@@ -1,0 +1,35 @@
+package sites
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// TokenKey gives the 32-byte key of this name that signs site tokens. It is made once; every node gets the same one.
+func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
+	place, fresh := "site-token-key/"+name, make([]byte, 32)
+	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
+	sealed, err := s.db.Seal(ctx, place, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.db.Queries.InsertSiteTokenKeyOnce(ctx, db.InsertSiteTokenKeyOnceParams{
+		Name: name, Sealed: sealed,
+	}); err != nil {
+		return nil, postgres.Interpret(err, "site token key")
+	}
+	// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot see.
+	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
+		return nil, postgres.Interpret(err, "site token key")
+	}
+	return s.db.Unseal(ctx, place, sealed)
+}
+
+// EndTokens ends every site token: those made from now on have another key. Nodes that know the old one use it for as
+// long as they remember it, see api/access.SiteTokens.
+func (s *Store) EndTokens(ctx context.Context) error {
+	return postgres.Interpret(s.db.Queries.DeleteSiteTokenKeys(ctx), "site token keys")
+}
