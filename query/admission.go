@@ -10,25 +10,25 @@ import (
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
-// Caller is who asks a query.
+// Caller identifies the sender of a query.
 type Caller struct {
 	// Organization and Token each have their own limit of concurrent queries.
 	Organization, Token string
 	// Request is the id of the HTTP request. The engine's log shows it with the
 	// statements; "" leaves it out.
 	Request string
-	// Fresh asks for an answer that nobody asked for before.
+	// Fresh requests a newly computed answer instead of a cached one.
 	Fresh bool
 }
 
-// admission limits how many queries the engine works on at once, and how many rows
-// they read, and shares both fairly between organizations.
+// admission limits the number of concurrent queries and the rows that they read. It shares both fairly between
+// organizations.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics
 
 	mu      sync.Mutex
-	parties map[string]*party // organizations with a query here
+	parties map[string]*party // by organization, while it has a query
 }
 
 type party struct {
@@ -36,7 +36,7 @@ type party struct {
 	queries int
 }
 
-// waitersPerSlot limits the queue. A dashboard asks for all its panels at once.
+// waitersPerSlot limits the queue. A dashboard queries all its panels concurrently.
 const waitersPerSlot = 16
 
 func newAdmission(c Config, m *Metrics) *admission {
@@ -55,7 +55,7 @@ var (
 	errFull     = errors.New("the node answers as many queries as it may")
 )
 
-// enter waits for a slot, and until the query's rows fit; leave gives both back.
+// enter waits for a slot and until the query's rows fit. leave releases both.
 func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave func(), err error) {
 	p, weight := a.hold(who.Organization), rows.weight()
 	counted := float64(a.gate.Weight(weight))
@@ -100,26 +100,25 @@ func (a *admission) drop(organization string, p *party) {
 	}
 }
 
-// queueMetrics counts the queue in the metrics.
+// queueMetrics reports the queue's state as metrics.
 type queueMetrics struct{ *Metrics }
 
 func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta)) }
 func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }
 
-// cost is how many rows a query reads, as far as can be known before it has its
-// turn: nothing is read to find out. The queries of a site with unknown rows count
-// the rows when they run (sources.go), within their own turn and time.
+// cost is the number of rows that a query reads, as estimated before its turn. The estimate itself reads nothing. If
+// a site's rows are unknown, its queries count them when they run (sources.go), within their own turn and time.
 type cost int64
 
 const (
-	// unknownRows is the cost of a long range of a site whose rows are not known.
+	// unknownRows is the cost of a long range of a site whose rows are unknown.
 	unknownRows cost = 2_000_000
-	// lightRows are read in a few hundredths of a second on two cores. A query of
-	// no more takes a slot only, and passes queries that wait for rows.
+	// lightRows are read in a few hundredths of a second on two cores. A query that reads no more needs only a slot,
+	// and passes queries that wait for rows.
 	lightRows cost = 400_000
 )
 
-// weight is what a query takes of the rows that may be read at once.
+// weight returns the query's share of the rows that may be read concurrently.
 func (c cost) weight() int64 {
 	if c <= lightRows {
 		return 0

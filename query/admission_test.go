@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// slow is an engine on which each statement about testSite runs until the test
-// lets it go, and all others are done at once. It does not count a site's rows.
+// slow is an engine on which each statement about testSite runs until the test releases it. All other statements end
+// immediately. It does not count a site's rows.
 type slow struct {
 	driver.Conn
 	started chan chan struct{}
@@ -54,9 +54,8 @@ func (noRows) Next() bool   { return false }
 func (noRows) Err() error   { return nil }
 func (noRows) Close() error { return nil }
 
-// TestHeavyTokenLeavesTheOthers: a token with 80 queries that do not end is
-// held at its share and told so; its organization's other tokens, and other
-// organizations, are answered without any of the 80 being done.
+// TestHeavyTokenLeavesTheOthers checks that a token with 80 endless queries is held at its share and told so. The
+// other tokens of its organization, and other organizations, get answers before any of the 80 ends.
 func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -102,8 +101,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	if n := testutil.ToFloat64(service.metrics.running); n != 2 || len(engine.started) != 0 {
 		t.Errorf("%v are running, and %d more have started", n, len(engine.started))
 	}
-	// Two more organizations fill the node: who comes then waits for the first
-	// slot, and gets it before the 64 that came first.
+	// Two more organizations fill the node. A later query then waits for the first free slot, and gets it before the
+	// 64 earlier ones.
 	for _, organization := range []string{"b", "c"} {
 		wait.Go(func() { ask(organization, "1", testSite) })
 		running = append(running, <-engine.started)
@@ -145,8 +144,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestShed checks that a query whose wait ends is a 429 if its own token or organization is at its limit, otherwise a
-// 503. Both say when to retry, and count.
+// TestShed checks the error of a query whose wait ends. It is a 429 if the query's token or organization is at its
+// limit, and otherwise a 503. Both say when to retry, and count.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -190,7 +189,7 @@ func TestShed(t *testing.T) {
 	wait.Wait()
 }
 
-// TestBadQuestionsTakeNoSlot: what is no query is refused also by a full node.
+// TestBadQuestionsTakeNoSlot checks that a full node still refuses an invalid request as invalid.
 func TestBadQuestionsTakeNoSlot(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -207,7 +206,7 @@ func TestBadQuestionsTakeNoSlot(t *testing.T) {
 	wait.Wait()
 }
 
-// TestOneBudget: a query's statements share its time.
+// TestOneBudget checks that a query's statements share its time.
 func TestOneBudget(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
@@ -215,7 +214,7 @@ func TestOneBudget(t *testing.T) {
 	q := service.query(Aggregate, Caller{}, testSite)
 	_, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
 		first = q.ends
-		q.ends = time.Now() // as if the first statement had taken all of it
+		q.ends = time.Now() // as if the first statement had taken all of the time
 		return nil, q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || time.Until(first) > time.Minute {
@@ -223,7 +222,7 @@ func TestOneBudget(t *testing.T) {
 	}
 }
 
-// TestStatementsAreNamed: the engine knows whose a statement is.
+// TestStatementsAreNamed checks that the engine knows the request of a statement.
 func TestStatementsAreNamed(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -235,7 +234,7 @@ func TestStatementsAreNamed(t *testing.T) {
 	if err := q.rows(t.Context(), one, []any{&comment, &id}, func() {}); err != nil {
 		t.Fatal(err)
 	}
-	// The embedded engine puts its session's name before it.
+	// The embedded engine puts its session's name before the comment.
 	want := `{"request":"req-1","kind":"aggregate","organization":"org_1","site":"site_1"}`
 	if len(comment) < len(want) || comment[len(comment)-len(want):] != want {
 		t.Errorf("log_comment is %q", comment)

@@ -43,8 +43,7 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	return e.result(compared), nil
 }
 
-// keyOf is the key of a request's plan: what the plan means, but times as the request
-// has them.
+// keyOf returns the cache key of a request's plan: the plan's description, but with times as the request gives them.
 func (p plan) keyOf(r request) string {
 	p.scope, p.fill, p.compare = p.timeless(), nil, nil
 	compared, cursor := "-", "-"
@@ -57,7 +56,7 @@ func (p plan) keyOf(r request) string {
 	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
-// weigh gives the query its cost: of both ranges, and less if states are cached.
+// weigh sets the query's cost: the rows of both ranges, fewer if states are cached.
 func (p plan) weigh(q *query) {
 	plans, scopes := []plan{p}, []scope{p.scope}
 	if p.compare != nil {

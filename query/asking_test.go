@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// asking are several who ask about testSite at once. All get an answer but those who leave.
+// asking runs several concurrent queries about testSite. All get an answer unless their callers leave.
 type asking struct {
 	t       *testing.T
 	service *Service
@@ -26,7 +26,7 @@ func (a *asking) ask(ctx context.Context, who Caller, body string) {
 	})
 }
 
-// waiting waits until so many wait for their turn, with so many rows.
+// waiting waits until n queries wait for their turn, with so many rows.
 func (a *asking) waiting(n, rows float64) {
 	a.t.Helper()
 	eventually.True(a.t, fmt.Sprint(n, " queries to wait"), func() bool {
@@ -34,7 +34,7 @@ func (a *asking) waiting(n, rows float64) {
 	})
 }
 
-// answered waits for all answers. Then nobody runs or waits any more.
+// answered waits for all answers. Then no query runs or waits any more.
 func (a *asking) answered() {
 	a.t.Helper()
 	a.wait.Wait()

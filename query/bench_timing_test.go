@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// BenchmarkAggregate reports the p50 of an aggregate request as a ratio of the
-// p50 of its own SQL, run bare on the same connection in turns with it.
+// BenchmarkAggregate reports the p50 of an aggregate request as a ratio to the p50 of its bare SQL. Both run in turns
+// on the same connection.
 func BenchmarkAggregate(b *testing.B) {
 	conn := store(b)
 	fill(b, conn, testSite, 300_000)
@@ -52,7 +52,7 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 }
 
-// runBare runs a statement and drops its rows unread, with the same settings.
+// runBare runs a statement with the same settings, and drops its rows unread.
 func runBare(b *testing.B, s *Service, st sqltree.Statement) {
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(s.config.settings(s.config.MaxTime)))
 	rows, err := s.conn.Query(ctx, st.SQL, arguments(st.Params)...)
@@ -66,7 +66,7 @@ func runBare(b *testing.B, s *Service, st sqltree.Statement) {
 	}
 }
 
-// BenchmarkCompile is everything before the engine: bytes to SQL.
+// BenchmarkCompile measures everything before the engine: bytes to SQL.
 func BenchmarkCompile(b *testing.B) {
 	body := []byte(`{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}],"where":[{"column":"visitorGeoCountry","values":["DE","FR",null]}]}`)
 	b.SetBytes(int64(len(body)))

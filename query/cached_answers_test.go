@@ -10,16 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/query/resultcache"
 )
 
-// TestKept: an answer is given again for a short time, with its age, to those who ask
-// the same about the same site; not to those who want a fresh one, and not after the
-// site's events were changed.
+// TestKept checks that equal queries about a site repeat an answer for a short time, with its age. A fresh query runs
+// again, and so does a query after the site's events changed.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	var passed time.Duration
 	service := newService(conn, keeping)
-	service.results.Now = func() time.Time { // each look at the clock takes a second
+	service.results.Now = func() time.Time { // each reading of the clock takes a second
 		passed += time.Second
 		return testNow.Add(passed)
 	}
@@ -65,7 +64,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestNothingIsKept: without the setting every query runs.
+// TestNothingIsKept checks that every query runs without the setting.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -79,8 +78,8 @@ func TestNothingIsKept(t *testing.T) {
 	wantAnswers(t, service, map[resultcache.Source]float64{resultcache.Run: 3})
 }
 
-// TestKeys: queries with one key have one statement, whenever they are asked, and
-// spaces and the order of members make no other query.
+// TestKeys checks that queries with one key have one statement, whenever they are sent. Spaces and the order of
+// members do not change the key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	statements, keys := map[string]string{}, 0

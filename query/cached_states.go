@@ -15,25 +15,27 @@ import (
 // statesName is the source of an answer from states.
 const statesName = "states"
 
-// offered is the plan read from states, if reading them can be quicker than the best other way, which reads some rows.
+// offered returns the plan for reading from states. best is the best other source. ok is false if no span has states.
 func (s *Service) offered(p plan, best scope, rows uint64, parts statecache.Parts) (_ plan, ok bool) {
 	p.env.Counting = best.env.Counting
 	return p.fromStates(parts, s.states.Cuts, s.sources.inVisits(best))
 }
 
-// wantsStates reports whether the plan may be read from states: it has them, and the best other way reads many rows.
+// wantsStates reports whether reading from states can pay: they have the plan's measures, and the best other source
+// reads many rows.
 func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 	return s.states.MaxBytes > 0 && rows > s.sources.limits.keep && p.hasStates(best.env.Counting)
 }
 
-// saves reports whether states save at least half of the rows of the best other way. After an import of old events,
-// most rows may be in other parts. left counts the rows of events and visits, extra the rows of states.
+// saves reports whether states save at least half of the rows that the best other source reads. They may not after an
+// import of old events, because most rows may be in other parts. left counts the remaining rows of events and visits,
+// and extra the rows that are read together with states.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
 
-// costOfStates is what a plan costs whose best other way reads some rows: the rows that are left if its states are
-// cached, and all events from which states are built.
+// costOfStates returns a plan's cost, where rows are the rows of the best other source. Without usable states the
+// cost is rows. Otherwise it is the remaining rows, and all events from which missing states are built.
 func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	parts, known := s.states.KnownParts()
 	if !known || !s.wantsStates(p, best, rows) {
@@ -56,8 +58,8 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	return cost(min(rows, left+extra) + s.sources.left(built))
 }
 
-// readStates answers a plan from cached states, and builds states that are needed again. ok is false if the caller must
-// read the best other source: a failure of states never fails the query.
+// readStates answers a plan from cached states, and builds states that are needed again. ok is false if the caller
+// must read the best other source. A failure of states never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
 	known := s.sources.known(p.scope)
@@ -107,8 +109,8 @@ func (q *query) readStates(ctx context.Context, p plan, best scope, run func(pla
 	return false, q.withoutStates(ctx, err)
 }
 
-// fromCache builds the states that are missing, runs the plan's statement, and reports whether its answer is right.
-// left is how many rows it reads that are not of states.
+// fromCache builds the missing states, runs the plan's statement, and reports whether its answer is right. left is
+// the number of rows that the statement reads in scopes without states.
 func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(plan) error) (right bool, err error) {
 	cache, st := q.service.states, p.states
 	if err := q.buildStates(ctx, p); err != nil {
@@ -125,7 +127,8 @@ func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(pla
 	return cache.Confirm(ctx, st.table, entriesOf(st.spans), extra)
 }
 
-// buildStates builds missing states. It leaves half of the query's time to read events, should it take too long.
+// buildStates builds missing states. It takes at most half of the query's remaining time, so that events can still be
+// read.
 func (q *query) buildStates(ctx context.Context, p plan) error {
 	cache, spans := q.service.states, p.states.toBuild()
 	half := time.Now().Add(time.Until(q.ends) / 2)
@@ -135,7 +138,7 @@ func (q *query) buildStates(ctx context.Context, p plan) error {
 			continue
 		}
 		if errors.Is(err, statecache.ErrCreate) && !ended(ctx, err) {
-			cache.Pause() // the engine's login may not create tables, perhaps
+			cache.Pause() // the engine's login may lack the right to create tables
 		}
 		if limited(err) {
 			cache.Postpone(entriesOf(spans))
@@ -145,7 +148,7 @@ func (q *query) buildStates(ctx context.Context, p plan) error {
 	return nil
 }
 
-// limited reports whether a statement about states was too heavy: the next one would be, too.
+// limited reports whether a statement about states exceeded a limit. The next such statement would exceed it too.
 func limited(err error) bool {
 	if errors.Is(err, statecache.ErrSlow) || errors.Is(err, statecache.ErrFull) || outOfMemory(err) {
 		return true
@@ -167,7 +170,7 @@ func (q *query) withoutStates(ctx context.Context, err error) error {
 	}
 	q.service.metrics.states[statesFailed].Inc()
 	level := slog.LevelWarn
-	if errors.Is(err, statecache.ErrFull) { // as many queries may find
+	if errors.Is(err, statecache.ErrFull) { // many queries may get this error
 		level = slog.LevelDebug
 	}
 	const reads = "A query reads events, because aggregate states could not be kept or read."

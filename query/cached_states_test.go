@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// meddling changes the table just before states are read, or just after they were made.
+// meddling changes the table just before states are read, or just after they were built.
 type meddling struct {
 	driver.Conn
 	before, after string // texts of statements
@@ -32,8 +32,8 @@ func (m *meddling) Exec(ctx context.Context, sql string, args ...any) error {
 	return err
 }
 
-// TestStatesMeddled: events that are deleted or merged while states are made or read are
-// counted as they are, and what was made of them is dropped.
+// TestStatesMeddled checks that events are counted correctly if they are deleted or merged while states are built or
+// read. States built from them are dropped.
 func TestStatesMeddled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestStatesMeddled(t *testing.T) {
 	}
 }
 
-// TestStatesAreMadeOnce: what one query makes, another reads as events meanwhile.
+// TestStatesAreMadeOnce checks that other queries read events while one query builds their states.
 func TestStatesAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -94,7 +94,7 @@ func TestStatesAreMadeOnce(t *testing.T) {
 
 const byDevice = `{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],"select":[{"column":"visitorDevice"},{"column":"eventsCount"}]}`
 
-// source asks, and returns where the answer came from.
+// source runs the query, and returns where the answer came from.
 func (a asked) source() string {
 	a.t.Helper()
 	_, headers, err := a.service.Aggregate(a.t.Context(), Caller{}, testSite, []byte(a.request), testNow)
@@ -104,8 +104,8 @@ func (a asked) source() string {
 	return headers[headerSource]
 }
 
-// TestStatesHaveNoRoom: without room, or with too many groups, events are read, and it is
-// not tried each time.
+// TestStatesHaveNoRoom checks that queries read events if there is no room for states, or too many groups. They do
+// not try to build states each time.
 func TestStatesHaveNoRoom(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Service){
@@ -131,8 +131,8 @@ func TestStatesHaveNoRoom(t *testing.T) {
 	}
 }
 
-// TestStatesOfNothing: a span in which no event counts has no states, which does not keep
-// others from being kept, nor are they made again and again.
+// TestStatesOfNothing checks a span without matching events. It has no states, but the states of other spans are
+// kept. Its states are not built again and again.
 func TestStatesOfNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -151,7 +151,7 @@ func TestStatesOfNothing(t *testing.T) {
 	}
 }
 
-// TestStatesOfManyGroups: there may be more groups than rows in an answer.
+// TestStatesOfManyGroups checks that states may have more groups than an answer has rows.
 func TestStatesOfManyGroups(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -162,8 +162,8 @@ func TestStatesOfManyGroups(t *testing.T) {
 	}
 }
 
-// TestStatesDoNotPay: states beside which most events are in other parts, as after an
-// import of old ones, are not read again.
+// TestStatesDoNotPay checks that states are not read again if most events are in other parts, as after an import of
+// old events.
 func TestStatesDoNotPay(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -180,7 +180,7 @@ func TestStatesDoNotPay(t *testing.T) {
 	}
 }
 
-// TestStatesOfTwoNodes: nodes keep states in the same tables, each its own.
+// TestStatesOfTwoNodes checks that nodes keep states in the same tables, and each reads only its own.
 func TestStatesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -192,13 +192,13 @@ func TestStatesOfTwoNodes(t *testing.T) {
 	}
 }
 
-// TestStatesAfterAHangUp: who hangs up takes nothing from what is kept, and what was
-// half made is made by the next who asks.
+// TestStatesAfterAHangUp checks that a caller that hangs up leaves the cached states intact. The next query builds
+// half-built states again.
 func TestStatesAfterAHangUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after string
-		made          bool // once more
+		made          bool // whether states are built once more
 	}{
 		"while states are read": {before: "UNION ALL"},
 		"while they are made":   {after: "INSERT INTO", made: true},
@@ -224,7 +224,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			made := false
 			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
-			if c.made { // not at once: who hangs up may do so again
+			if c.made { // not immediately: another caller may hang up too
 				ask.wants("visits", 8, 4)
 			}
 			if ask.wants("states", 8, 4); made != c.made {
@@ -234,7 +234,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 	}
 }
 
-// TestStatesTakeTooLong: states are not made of what takes most of a query's time.
+// TestStatesTakeTooLong checks that no states are built from events that take most of a query's time to read.
 func TestStatesTakeTooLong(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

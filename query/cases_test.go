@@ -21,11 +21,10 @@ import (
 
 var update = flag.String("update", "", "write one kind of golden file: rows, plan or sql")
 
-// A case file is a list of cases. Each starts with "=== name", then the request;
-// each section that follows is what the request must give. The files under
-// testdata/rows have "--- rows" or "--- error", and "--- headers" if these are
-// not usualHeaders. testdata/plan.txt and testdata/sql.txt have a chosen dozen of
-// the same requests with their plan and with their statement.
+// A case file is a list of cases. Each starts with "=== name", then the request. Each section that follows is an
+// expected part of the result. The files under testdata/rows have "--- rows" or "--- error". They have "--- headers"
+// if these are not usualHeaders. testdata/plan.txt and testdata/sql.txt have a chosen dozen of the same requests with
+// their plan and with their statement.
 type testCase struct {
 	name, request string
 	sections      []section
@@ -78,7 +77,7 @@ func readCases(t testing.TB, path string) []testCase {
 	return parseCases(string(text))
 }
 
-// rowFiles are the cases of each file with rows.
+// rowFiles returns the cases of each file with rows.
 func rowFiles(t testing.TB) map[string][]testCase {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/rows/*.txt")
@@ -92,8 +91,8 @@ func rowFiles(t testing.TB) map[string][]testCase {
 	return files
 }
 
-// golden compares the cases of a file with what they give, case by case. With
-// -update of their kind it writes the file instead.
+// golden compares the cases of a file with their results, case by case. With -update of their kind it writes the file
+// instead.
 func golden(t *testing.T, kind, path string, want, got []testCase) {
 	t.Helper()
 	if *update == kind {
@@ -154,8 +153,8 @@ func runCase(t *testing.T, s *Service, c testCase) testCase {
 	return got
 }
 
-// shapes are the cases whose plans and statements have golden files: one for
-// each thing that makes a statement look different.
+// shapes are the cases whose plans and statements have golden files. There is a case for each feature that changes
+// the form of a statement.
 var shapes = []string{
 	"only a range", "by day", "select order, a grouped dimension that is not selected, a column twice",
 	"hours and days, from coarse to fine", "two claims", "claim names", "place", "link target", "ratings order by their balance",
@@ -230,7 +229,7 @@ type answerColumns []struct {
 	Values jsontext.Value `json:"values"`
 }
 
-// rowsText is one line per column, and what else the answer has.
+// rowsText writes one line for each column, and the other parts of the answer.
 func rowsText(t testing.TB, body []byte) string {
 	t.Helper()
 	var result struct {

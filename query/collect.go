@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// collect runs a plan's statement, and again in bounded memory if it must.
+// collect runs a plan's statement. If memory does not suffice, it runs the statement again in bounded memory.
 func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 	q.joins = len(p.sessions) > 0
 	run := func(p plan) error {
@@ -14,7 +14,7 @@ func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 		e = newEncoder(p, st)
 		err := q.rows(ctx, st.Statement, st.targets, e.row)
 		if q.joins && !q.spills && outOfMemory(err) {
-			q.spills = true // takes longer: not from the start
+			q.spills = true // spilling is slower, so it is not on from the start
 			e = newEncoder(p, st)
 			err = q.rows(ctx, st.Statement, st.targets, e.row)
 		}

@@ -7,9 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// ref is a column of the table with its extra parameters. Only the resolver
-// makes one, so holding a ref means that the names were checked. Refs are
-// equal exactly if they read the same thing.
+// ref is a column with its extra parameters. Only the resolver makes refs from a request's names, so these names have
+// been checked. Two refs are equal if and only if they read the same value.
 type ref struct {
 	column *insights.Column
 	args   insights.Arguments
@@ -29,7 +28,7 @@ func (r ref) String() string {
 	case text == "":
 		return s
 	case extra.Required:
-		text = strconv.Quote(text) // it is free text
+		text = strconv.Quote(text) // the parameter is free text
 	}
 	return s + "(" + extra.Name + "=" + text + ")"
 }
@@ -48,7 +47,7 @@ type term struct {
 	desc bool
 }
 
-// key is a pointer to scan what the term sorts by into.
+// key returns a pointer into which the term's sort value is scanned.
 func (t term) key() any {
 	if t.column.Rank != nil {
 		return t.column.Rank.New()
@@ -56,7 +55,7 @@ func (t term) key() any {
 	return t.column.Value.New()
 }
 
-// rank reads what the term sorts by, given its column's alias.
+// rank returns the expression that the term sorts by. value is the column's alias.
 func (t term) rank(value sqltree.Expr) sqltree.Expr {
 	if t.column.Rank != nil {
 		return t.column.Rank.Of(value)

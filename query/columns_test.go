@@ -16,8 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sample is a valid filter value of a column, made of nothing but its row: the
-// first of these that it parses.
+// sample returns a valid filter value of a column: the first of these candidates that the column's row parses.
 func sample(t testing.TB, c insights.Column) string {
 	t.Helper()
 	candidates := []string{
@@ -36,7 +35,7 @@ func sample(t testing.TB, c insights.Column) string {
 	return ""
 }
 
-// extraMember is the column's extra parameter with a value that it takes.
+// extraMember returns the column's extra parameter with a valid value.
 func extraMember(t testing.TB, c insights.Column) string {
 	t.Helper()
 	if c.Extra == nil {
@@ -51,9 +50,8 @@ func extraMember(t testing.TB, c insights.Column) string {
 	return ""
 }
 
-// TestEveryColumn runs each column of the table in each role and with each
-// operator on the real engine: rows, or exactly the error that the row's
-// roles and operators call for.
+// TestEveryColumn runs each column of the table in each role and with each operator on the real engine. Each gives
+// rows, or exactly the error that the row's roles and operators require.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -120,8 +118,7 @@ func TestEveryColumn(t *testing.T) {
 	}
 }
 
-// TestNoColumnByName keeps this package free of columns' names: what is special
-// about a column belongs into its row.
+// TestNoColumnByName keeps this package free of column names. A column's special behavior belongs in its row.
 func TestNoColumnByName(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -29,16 +29,15 @@ func newComparison(p plan, from, to time.Time, zone *time.Location) (*comparison
 	return c, nil
 }
 
-// of is a plan about the other range.
+// of returns the plan for the other range.
 func (c *comparison) of(p plan) plan {
 	p.from, p.to, p.env.Zone = c.from, c.to, c.zone
 	p.having, p.order, p.fill, p.after, p.paged = nil, nil, nil, nil, false
-	p.counted = false // its rows follow the order of the first
+	p.counted = false // its rows are ordered like the first range's rows
 	return p
 }
 
-// counterpart is the value of a group in the other range; ok is false if the other
-// range has fewer buckets.
+// counterpart returns a group's value in the other range. ok is false if the other range has fewer buckets.
 func (c *comparison) counterpart(value any) (other any, ok bool) {
 	t, isTime := value.(time.Time)
 	if !isTime {
@@ -51,7 +50,7 @@ func (c *comparison) counterpart(value any) (other any, ok bool) {
 	return c.other[i], true
 }
 
-// groupValue is what a group's scanned value is compared by.
+// groupValue returns the comparable form of a group's scanned value.
 func groupValue(target any) any {
 	switch v := target.(type) {
 	case *string:
@@ -71,7 +70,7 @@ func groupValue(target any) any {
 	return nil
 }
 
-// condition is "the row's groups are one of the set".
+// condition returns the condition that the row's groups are in the set.
 func (s *groupSet) condition(groups []ref, alias func(ref) sqltree.Expr) sqltree.Expr {
 	var values []sqltree.Expr
 	var types []sqltree.Type
@@ -104,7 +103,7 @@ func (s *groupSet) condition(groups []ref, alias func(ref) sqltree.Expr) sqltree
 	return sqltree.Bin(sqltree.In, sqltree.Call("tuple", values...), sqltree.Param(sqltree.ArrayOf(sqltree.TupleOf(types...)), list))
 }
 
-// flat is a row of groups' values as a parameter.
+// flat returns a row of group values as a tuple parameter.
 func flat(row []any) (tuple sqltree.Tuple) {
 	for _, v := range row {
 		switch v := v.(type) {
@@ -121,7 +120,7 @@ func flat(row []any) (tuple sqltree.Tuple) {
 	return tuple
 }
 
-// rowID tells rows of groups' values apart.
+// rowID returns a text that identifies a row of group values.
 func rowID(row []any) string {
 	return fmt.Sprintf("%#v", flat(row))
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// compared reads the rows of the other range that belong to rows of the first, and
-// writes them as columns.
+// compared reads the other range's rows that correspond to rows of the first range, and writes them as columns.
 func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, error) {
 	set := &groupSet{}
 	ids := make([]string, len(first.kept))
@@ -55,9 +54,9 @@ func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, e
 	return columnsJSON(nil, p.output, values), nil
 }
 
-// missing is the value of an output column in a row that the other range does not
-// have: groups are from the first range's row, but times are the other range's,
-// or null if it has no such bucket; counts are 0, and other measures null.
+// missing returns the value of an output column in a row that the other range lacks. Groups come from the first
+// range's row. A group of time has the other range's time, or null if that range lacks the bucket. Counts are 0, and
+// other measures null.
 func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	switch {
 	case r.isMeasure():

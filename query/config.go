@@ -8,49 +8,47 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Config limits what queries may take from the engine, each and together: the
-// engine needs Concurrency times MaxMemory for them.
+// Config limits the engine's resources for each query and for all queries together. The engine needs Concurrency
+// times MaxMemory for queries.
 type Config struct {
-	// Concurrency is how many queries run at once. Others wait for a slot, for
-	// QueueWait at most.
+	// Concurrency is the number of queries that run concurrently. Other queries wait for a slot, at most for
+	// QueueWait.
 	Concurrency int
-	// PerOrganization and PerToken are how many of the slots one organization and
-	// one token may use.
+	// PerOrganization and PerToken limit the slots of one organization and of one token.
 	PerOrganization, PerToken int
-	// Rows is how many rows the running queries may read together, as far as can be
-	// known before (admission.go); RowsPerOrganization and RowsPerToken are how many of
-	// them one organization and one token may. A larger query counts as all that
-	// its token may read. 0 sets no limit; if Rows is 0, no rows are counted at all.
+	// Rows limits the rows that running queries read together, as estimated before they run (admission.go).
+	// RowsPerOrganization and RowsPerToken limit the rows of one organization and of one token. A larger query counts
+	// as its token's whole limit. 0 sets no limit; if Rows is 0, no rows are counted at all.
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is how old an answer may be that another caller of the same query gets;
-	// 0 runs every query. The kept answers take KeepBytes of memory.
+	// Keep is the greatest age of a cached answer that another caller of the same query gets. 0 turns sharing off, so
+	// every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 
-	// StateBytes is how much of the engine's disk aggregate states may take, which make long
-	// ranges quick that are asked for again; 0 keeps none.
+	// StateBytes limits the engine's disk space for aggregate states, which make repeated queries of long ranges
+	// quick. 0 keeps no states.
 	StateBytes uint64
 
 	// MaxTime ends a query whose statements together take longer.
 	MaxTime time.Duration
 	// MaxRowsRead refuses a query that would read more rows of the table.
 	MaxRowsRead uint64
-	// MaxMemory is the memory of one query in bytes. A query that counts different
-	// visitors and needs more is run again in bounded memory.
+	// MaxMemory is the memory limit of one query in bytes. A query that counts distinct visitors and needs more
+	// memory runs again in bounded memory.
 	MaxMemory uint64
-	// MaxThreads is the number of threads of one query; 0 leaves it to the engine.
+	// MaxThreads is the number of threads of one query. 0 uses the engine's default.
 	MaxThreads int
 
-	// FreshUntil returns the time up to which a site's events are stored. If it is
-	// nil or returns false, the header is left out. It must not block.
+	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
+	// lacks the header Octavo-Fresh-Until. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that runs everything. It keeps no answers and no states.
+// DefaultConfig suits a small machine that runs everything. It caches neither answers nor states.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
@@ -61,9 +59,9 @@ func DefaultConfig() Config {
 	}
 }
 
-// settings are sent with every statement; left is the time it may take.
-// readonly=2 forbids writes and DDL, 1 would forbid these settings too. Statements that
-// build states are without it: see query.write.
+// settings returns the settings of every statement. left is the time that the statement may take. readonly=2 forbids
+// writes and DDL; 1 would also forbid these settings. Statements that build states run without readonly: see
+// query.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":              2,
@@ -72,20 +70,20 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_rows_to_read":      c.MaxRowsRead,
 		"read_overflow_mode":    "throw",
 		"max_memory_usage":      c.MaxMemory,
-		"max_result_rows":       maxLimit + 1, // a row more than asked for shows that there is another page
+		"max_result_rows":       maxLimit + 1, // one row beyond the limit shows that there is another page
 		"result_overflow_mode":  "throw",
-		// Where the engine's process may change priorities (CAP_SYS_NICE), inserts go before
-		// queries, and these before merges of the embedded engine.
+		// If the engine's process may change priorities (CAP_SYS_NICE), inserts run before queries, and queries
+		// before merges of the embedded engine.
 		"os_thread_priority": 5,
 		// A request of 10,000 values makes a statement of a megabyte or two.
 		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,
-		// visits are read by name (visits.go). Looking whether a projection would do takes
-		// the engine longer than a small answer.
+		// Statements name visits themselves (visits.go). The engine's search for a usable projection would take
+		// longer than a small answer.
 		"optimize_use_projections":          0,
 		"optimize_use_implicit_projections": 0,
-		// Without it no week starts before 1970: see bucket in schema/insights.
+		// Without this setting no week starts before 1970: see bucket in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}
 	if c.MaxThreads > 0 {
@@ -94,7 +92,6 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 	return s
 }
 
-// Grace is what a query gets on top of MaxTime. The engine checks its own
-// limit only between blocks and needs time to report it, and waiting for a
-// connection has to fail by itself: it must not look like a slow query.
+// Grace is added to MaxTime. The engine checks its own limit only between blocks and needs time to report it. Waiting
+// for a connection must fail with its own error, so that it does not look like a slow query.
 const Grace = 12 * time.Second

@@ -32,8 +32,8 @@ func (c *counting) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return c.Conn.Query(ctx, sql, args...)
 }
 
-// TestRowsAreCountedOnce: the first queries of a site count its rows once, and none
-// of them reads events because of that.
+// TestRowsAreCountedOnce checks that the first queries of a site count its rows once. No query falls back to events
+// because of the count.
 func TestRowsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	conn := &counting{Conn: store(t)}
@@ -71,8 +71,8 @@ func (s *Service) knows(site string, days int, each dayRows) {
 	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)
 }
 
-// TestCosts checks that a query costs the rows of its range that its source has: of both ranges if it compares, and a
-// guess if the rows are not known.
+// TestCosts checks that a query costs the rows of its range in its source. A comparison costs both ranges, and
+// unknown rows cost a guess.
 func TestCosts(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -111,9 +111,9 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestLightPassesHeavy: queries wait for the rows of others, each within the rows of
-// its token, its organization and the node, and light ones do not. One that is heavier
-// than all its token may read runs when the token reads nothing else.
+// TestLightPassesHeavy checks that queries wait for the rows of other queries, within the limits of token,
+// organization and node. Light queries do not wait. A query heavier than its token's limit runs when the token reads
+// no other rows.
 func TestLightPassesHeavy(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -135,9 +135,9 @@ func TestLightPassesHeavy(t *testing.T) {
 	ask("a", "2", "lastYear")
 	second := <-engine.started
 	ask("a", "3", "last7Days")
-	all.waiting(2, 2*week) // for its organization's
+	all.waiting(2, 2*week) // for its organization's rows
 	ask("b", "1", "last3Months")
-	all.waiting(3, 2*week+4_000_000) // for the node's
+	all.waiting(3, 2*week+4_000_000) // for the node's rows
 	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
 		t.Errorf("%v rows are read", n)
 	}
@@ -154,7 +154,7 @@ func TestLightPassesHeavy(t *testing.T) {
 		t.Error("a heavy query has passed another")
 	}
 	close(second)
-	third := <-engine.started // b's, whose organization reads nothing
+	third := <-engine.started // b's query: its organization reads nothing
 	fourth := <-engine.started
 	close(first)
 	close(<-engine.started)
@@ -167,7 +167,7 @@ func TestLightPassesHeavy(t *testing.T) {
 	}
 }
 
-// TestLighter: who asked too much is told what to change in this very query.
+// TestLighter checks that the error of a heavy query says what to change in it.
 func TestLighter(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxRowsRead = 10_000_000 })

@@ -10,15 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A cursor names the last row of a page by what rows are ordered by. It also holds
-// the time at which the first page was asked for, so that a preset's range stays
-// the same, a hash of the plan, so that it does not work with another request, and how
-// different values were counted: counts of other pages would be in another order.
+// A cursor names the last row of a page by its sort keys. It also holds the time of the first page's request, so that
+// a preset's range stays the same. Its hash of the plan prevents use with another request. It also records how
+// distinct values were counted, because other counts would order the rows differently.
 
 const cursorList = "aggregate/"
 
-// cursorTime gives the time that a request's presets end at, in whole milliseconds:
-// that of its cursor, if it has one, else now.
+// cursorTime returns the time at which a request's presets end, in whole milliseconds: its cursor's time, or now if
+// it has no cursor.
 func cursorTime(site string, r request, now time.Time) (at time.Time, keys []string, err error) {
 	if r.cursor == nil || *r.cursor == "" {
 		return now, nil, nil
@@ -36,8 +35,7 @@ func cursorTime(site string, r request, now time.Time) (at time.Time, keys []str
 
 func errCursor() error { return schema.Invalid("cursor", "is not a cursor of this request") }
 
-// hash tells the plans of different requests apart. The pages of a request may
-// differ in their limits.
+// hash differs between the plans of different requests. The pages of a request may have different limits.
 func (p plan) hash() string {
 	p.limit = 0
 	h := fnv.New64a()
@@ -45,8 +43,8 @@ func (p plan) hash() string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// continued is the plan of the rows after a cursor, whose keys are the plan's mark, how
-// it counted, and a key for each term of the order.
+// continued returns the plan of the rows after a cursor. keys are the plan's mark, its way of counting, and a key for
+// each term of the order.
 func (p plan) continued(keys []string) (plan, error) {
 	if keys == nil {
 		return p, nil
@@ -70,7 +68,7 @@ func (p plan) continued(keys []string) (plan, error) {
 	return p, nil
 }
 
-// cursor continues after the row whose keys were scanned into targets.
+// cursor returns the cursor that continues after the row whose keys were scanned into targets.
 func (p plan) cursor(targets []any) string {
 	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark, strconv.Itoa(int(p.env.Counting))}
 	for _, target := range targets {
@@ -79,7 +77,7 @@ func (p plan) cursor(targets []any) string {
 	return schema.PageToken(cursorList+p.site, keys...)
 }
 
-// keyText writes a key.
+// keyText writes a sort key as text.
 func keyText(target any) string {
 	switch v := target.(type) {
 	case *string:
@@ -101,7 +99,7 @@ func keyText(target any) string {
 // tupleKey names a list of texts inside a key.
 const tupleKey = "tuple"
 
-// leadingTexts are what tells tuples apart: the rest of a place follows from its cell.
+// leadingTexts returns a tuple's leading texts, which identify the tuple. The rest of a place follows from its cell.
 func leadingTexts(tuple []any) (texts []string) {
 	for _, e := range tuple {
 		s, ok := e.(string)
@@ -113,7 +111,7 @@ func leadingTexts(tuple []any) (texts []string) {
 	return texts
 }
 
-// parseKey reads what keyText wrote for a target of the same type.
+// parseKey parses the text that keyText wrote for a target of the same type.
 func parseKey(target any, text string) (k sortKey, ok bool) {
 	var err error
 	switch target.(type) {
@@ -136,7 +134,7 @@ func parseKey(target any, text string) (k sortKey, ok bool) {
 			return k, false
 		}
 		k.typ, k.value = insights.TimeType(), insights.FormatTime(t)
-	case *[]any: // of a pair of texts: other tuples are ranked
+	case *[]any: // a pair of texts: other tuples sort by their rank
 		var texts []string
 		texts, err = schema.PageKeys(tupleKey, text, 2)
 		if len(texts) != 2 {
@@ -147,8 +145,8 @@ func parseKey(target any, text string) (k sortKey, ok bool) {
 	return k, err == nil
 }
 
-// following is the condition "the row comes after the keys in this order", where
-// ranks read what the order's terms sort by.
+// following returns the condition that a row comes after the keys in this order. ranks are the expressions that the
+// order's terms sort by.
 func following(order []term, after []sortKey, ranks []sqltree.Expr) sqltree.Expr {
 	rest := sqltree.Int(0)
 	for i := len(order) - 1; i >= 0; i-- {

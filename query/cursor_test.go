@@ -12,9 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestCursorsBelongToTheirRequest: a cursor of another site or request, or one that
-// was changed, is a 400; with another limit it goes on. Presets end when the first
-// page was asked for.
+// TestCursorsBelongToTheirRequest checks that a cursor of another site or request, or a changed cursor, is a 400.
+// With another limit it continues. Presets end when the first page was requested.
 func TestCursorsBelongToTheirRequest(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -47,7 +46,7 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A day later the first days are out of the preset's range, but not for the cursor.
+	// A day later the first days are outside the preset's range, but the cursor still covers them.
 	rest, next, err := ask(t, testSite, strings.Replace(request, `"limit":2`, `"limit":100`, 1), cursor, testNow.Add(24*time.Hour))
 	if err != nil || next != "" {
 		t.Fatal(next, err)
@@ -80,9 +79,8 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	}
 }
 
-// TestPagesCountAlike: a page counts as the one before did, whatever the number of rows is
-// by now: in the order of other counts its rows would be others. What is to be exact is
-// no estimate, whatever a cursor says.
+// TestPagesCountAlike checks that a page counts as the previous page did, even if the number of rows has changed.
+// Other counts would change the order and so the rows. An exact answer is never an estimate, whatever a cursor says.
 func TestPagesCountAlike(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`
@@ -112,8 +110,7 @@ func TestPagesCountAlike(t *testing.T) {
 	}
 }
 
-// TestCursorKeysAreChecked: keys of another type than what rows are ordered by are
-// refused before the engine sees them.
+// TestCursorKeysAreChecked checks that keys of a wrong type are refused before the engine sees them.
 func TestCursorKeysAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

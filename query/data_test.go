@@ -54,7 +54,7 @@ func fixture() []insights.Event {
 		}),
 		with(func(e *insights.Event) {
 			e.TimeMillis, e.Visitor, e.Session, e.Bot = at("2026-03-14T00:00:00Z"), 3, 31, code(insights.Bots, "gptbot")
-			e.DisplayContext, e.Page = code(insights.DisplayContexts, "mcp"), "pg9" // of no space
+			e.DisplayContext, e.Page = code(insights.DisplayContexts, "mcp"), "pg9" // without a space
 		}),
 		with(func(e *insights.Event) {
 			e.Type, e.TimeMillis, e.Visitor, e.Session = code(insights.EventTypes, "search_type_query"), at("2026-03-09T08:00:00Z"), 2, 22

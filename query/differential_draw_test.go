@@ -15,9 +15,9 @@ import (
 
 var places = [][2]float32{{52.52, 13.405}, {48.8566, 2.3522}, {-33.8688, 151.2093}, {0, 0}, {89.9, -179.9}, {52.51, 13.41}}
 
-// randomEvents has few values of everything, so that groups have several
-// events and ties are common. Each member is drawn by itself: the intake accepts
-// a page without a space, and a table may hold what an older intake accepted.
+// randomEvents has few values of everything, so that groups have several events and ties are common. Each member is
+// drawn separately. The intake accepts a page without a space, and a table may hold events that an older intake
+// accepted.
 func randomEvents(r *rand.Rand, n int) []insights.Event {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	enum := func(e *insights.Enum, least int) insights.Code {
@@ -59,10 +59,10 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		if r.IntN(8) == 0 { // exactly on the hour, and in the first and last years
 			e.TimeMillis = time.Date([]int{1970, 2026, 2105}[r.IntN(3)], 1, 1, r.IntN(24), 0, 0, 0, time.UTC).UnixMilli()
 		}
-		if i > 0 && r.IntN(8) == 0 { // at once with another
+		if i > 0 && r.IntN(8) == 0 { // at the same time as another event
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis, list[i-1].Visitor, list[i-1].Session
 		}
-		if i > 0 && r.IntN(4) == 0 { // some hours later in a session, at most
+		if i > 0 && r.IntN(4) == 0 { // at most some hours later in a session
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis+r.Int64N(
 				int64(14*time.Hour/time.Millisecond),
 			), list[i-1].Visitor, list[i-1].Session
@@ -76,8 +76,8 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				e.Claims = append(e.Claims, insights.Claim{Name: name, Value: pick("1", "2")})
 			}
 		}
-		// Of an array, its text and its members match; of "[" in a string, which
-		// only the notes tell apart, its text. Older events have no notes.
+		// An array matches by its text and by its members. A string that begins with "[" matches by its text; only
+		// the notes distinguish it from an array. Older events have no notes.
 		if roles := pick("", `["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a", `["a"]`, `[2]`); roles != "" {
 			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: roles})
 			if notes := pick("", "", `{"roles":"a"}`, `{"roles":"s"}`); notes != "" {
@@ -104,8 +104,8 @@ func extraName(c *insights.Column) string {
 	return c.Extra.Name
 }
 
-// zones of all kinds: half and quarter hours, clocks that are set at midnight or by
-// half an hour, a day that was left out.
+// zones of all kinds: with half and quarter hours, with clocks that are set at midnight or by half an hour, and with
+// a skipped day.
 var zones = []string{"", "", "", "UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Havana"}
 
 func drawRef(t *rapid.T, label string, names []string) naiveRef {
@@ -127,7 +127,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	var r naiveRequest
 	dimensions := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool { return naiveMetrics[s] != nil })
-	// Time and metrics more often than their share.
+	// Time and metrics are drawn more often than their share.
 	popular := append(slices.Clone(naiveNames), "datetime", "datetime", "eventsCount", "visitorsCount", "sessionsCount", "peopleCount", "visitorClaimProperty", "bounceRate", "entryPage")
 	for range rapid.IntRange(0, 3).Draw(t, "selects") {
 		r.Select = append(r.Select, drawRef(t, "select", popular))
@@ -205,7 +205,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	return r
 }
 
-// drawCut draws a range that cuts a session, or ends where one is no longer seen.
+// drawCut draws a range that cuts a session, or ends just beyond a session's reach.
 func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "cut")].TimeMillis)
 	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour,
@@ -221,8 +221,7 @@ func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 
 func isTimeRef(r naiveRef) bool { return r.Column == "datetime" }
 
-// drawCondition draws a filter, or a group of filters: on metrics, or on other
-// columns.
+// drawCondition draws a filter, or a group of filters. They are either on metrics or on other columns.
 func drawCondition(t *rapid.T, events []insights.Event, n *naive, depth int, metrics bool) naiveFilter {
 	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "group") > 0 {
 		return drawFilter(t, events, n, metrics)
@@ -287,7 +286,7 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) nai
 	return f
 }
 
-// drawPart makes of a text what an operator on texts may find in it.
+// drawPart returns a value for an operator on texts, made of a part of the given value.
 func drawPart(t *rapid.T, operator string, value any) any {
 	text, ok := value.(string)
 	if !ok || naiveTextTests[operator] == nil {

@@ -22,8 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveCells asks the engine for the cells of the places: the one thing that
-// the evaluator does not do itself.
+// naiveCells asks the engine for the cells of the places, which the evaluator cannot compute itself.
 func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	t.Helper()
 	n := &naive{cells: map[[2]float32][16]naiveCell{}, zone: time.UTC, buckets: map[naiveMoment]time.Time{}}
@@ -38,7 +37,7 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 		}
 		n.cells[p] = cells
 	}
-	// A known pair, so that latitude and longitude cannot be exchanged unseen.
+	// A known pair would reveal exchanged latitude and longitude.
 	var index string
 	if err := conn.QueryRow(context.Background(), "SELECT h3ToString(geoToH3(37.7752702151959, -122.418307270836, 9::UInt8))").Scan(&index); err != nil || index != "8928308280fffff" {
 		t.Fatalf("cell %q, %v", index, err)
@@ -53,9 +52,8 @@ func init() {
 	}
 }
 
-// TestDifferential compares random requests over random events with the naive
-// evaluator: the same rows in the same order, or the same refusal. The long form
-// is -rapid.checks=100000.
+// TestDifferential compares random requests over random events with the naive evaluator. Both return the same rows in
+// the same order, or the same refusal. The long form is -rapid.checks=100000.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -70,7 +68,7 @@ func TestDifferential(t *testing.T) {
 	}
 	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
-	visits.sources.limits = sourceLimits{many: math.MaxUint64} // whatever can be read from visits is
+	visits.sources.limits = sourceLimits{many: math.MaxUint64} // visits are read whenever possible
 	states := keepingMonths(conn)
 	states.config.MaxThreads = 1
 	read := map[string]int{}
@@ -163,14 +161,14 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-// arrival is what arrives in a month, as a part of the table.
+// arrival has the events that arrive in a month, as a part of the table.
 type arrival struct {
 	month  time.Time
 	events []insights.Event
 }
 
-// arrivals spread events over months, also long after or before they happen. The newest
-// month has a large and a small part.
+// arrivals distributes events over months, also long after or before they happened. The newest month has a large and
+// a small part.
 func arrivals(events []insights.Event) (list []arrival) {
 	for back := range 4 {
 		list = append(list, arrival{month: monthsBefore(back)(testNow)})

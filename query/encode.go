@@ -15,20 +15,19 @@ type encoder struct {
 	rows        int
 	approximate bool
 	more        bool      // there are rows after the limit
-	cursor      string    // after the last row
-	kept        []keptRow // of plans that are compared
+	cursor      string    // continues after the last row
+	kept        []keptRow // only for plans with compare
 }
 
-// keptRow is a row that a row of another range belongs to.
+// keptRow is a row to compare with its counterpart in another range.
 type keptRow struct {
-	groups []any    // what they are compared by
+	groups []any    // in comparable form
 	values [][]byte // of the output columns
 }
 
 func newEncoder(p plan, st statement) *encoder {
 	e := &encoder{plan: p, statement: st, values: make([][]byte, len(st.output))}
-	// A condition on an estimate may have dropped or kept a group wrongly, which
-	// the rows do not show.
+	// A condition on an estimate may have wrongly dropped or kept a group. The rows do not show that.
 	for f := range filters(p.having) {
 		e.approximate = e.approximate || p.env.Counting != insights.CountExact && f.column.Unique
 	}
@@ -52,7 +51,7 @@ func (e *encoder) row() {
 	}
 	if e.plan.compare != nil {
 		row := keptRow{groups: make([]any, len(e.plan.groups)), values: make([][]byte, len(e.values))}
-		for i := range e.plan.groups { // they are the first that a statement reads
+		for i := range e.plan.groups { // a statement reads groups first
 			row.groups[i] = groupValue(targets[i])
 		}
 		e.kept = append(e.kept, row)
@@ -83,7 +82,7 @@ func (e *encoder) row() {
 	}
 }
 
-// nothing reports whether a read is a measure that is no count, of a filled row.
+// nothing reports whether a read has no value: it is a measure other than a count, in a filled row.
 func (e *encoder) nothing(read int) bool {
 	r, targets := e.statement.reads[read], e.statement.targets
 	if e.plan.fill == nil || !r.isMeasure() {
@@ -94,8 +93,7 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result is the answer's JSON; compared are the columns of the other range, if the
-// plan has one.
+// result returns the answer's JSON. compared has the columns of the other range, if the plan has one.
 func (e *encoder) result(compared []byte) []byte {
 	size := 16 + len(compared)
 	for _, v := range e.values {
@@ -118,8 +116,7 @@ func (e *encoder) result(compared []byte) []byte {
 	return append(b, '}')
 }
 
-// columnsJSON writes the member "columns"; values are those of each column, separated
-// by commas.
+// columnsJSON writes the member "columns". values has the values of each column, separated by commas.
 func columnsJSON(b []byte, output []ref, values [][]byte) []byte {
 	b = append(b, `"columns":[`...)
 	for i, r := range output {

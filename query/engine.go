@@ -20,13 +20,13 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// noDeadline hides a context's deadline: clickhouse-go would override the
-// setting max_execution_time with it, plus five seconds.
+// noDeadline hides a context's deadline. Otherwise clickhouse-go would set max_execution_time to it, plus five
+// seconds.
 type noDeadline struct{ context.Context }
 
 func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// arguments are a statement's parameters as clickhouse-go takes them.
+// arguments returns a statement's parameters in the form that clickhouse-go takes.
 func arguments(params []sqltree.Named) []any {
 	list := make([]any, len(params))
 	for i, p := range params {
@@ -81,7 +81,7 @@ func ownMemory(e *clickhouse.Exception) bool {
 	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
 }
 
-// noTable reports whether a table is not there.
+// noTable reports whether the error is a missing table.
 func noTable(err error) bool {
 	e, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && e.Code == codeNoTable

@@ -43,10 +43,10 @@ func insert(t testing.TB, conn driver.Conn, site string, events []insights.Event
 	insertAt(t, conn, time.UnixMilli(0), site, events)
 }
 
-// nextOffset is a place in the log that no message has had.
+// nextOffset is an unused offset in the log.
 var nextOffset atomic.Uint64
 
-// insertAt inserts events that arrive at some time, after all that were inserted before.
+// insertAt inserts events that arrive at a given time, after all events that were inserted before.
 func insertAt(t testing.TB, conn driver.Conn, arrived time.Time, site string, events []insights.Event) {
 	t.Helper()
 	var encoder insights.Encoder
@@ -95,14 +95,14 @@ var testNow = time.Date(2026, 3, 15, 12, 30, 45, 678_000_000, time.UTC)
 
 const testSite = "site_1"
 
-// ask is a query that has all of its time before it.
+// ask returns a query with all of its time left.
 func (s *Service) ask() *query {
 	q := s.query(Aggregate, Caller{}, testSite)
 	q.ends = time.Now().Add(time.Hour)
 	return q
 }
 
-// bounded is the plan with different values counted in bounded memory.
+// bounded returns the plan with distinct values counted in bounded memory.
 func bounded(p plan) plan {
 	p.scope = p.scope.bounded()
 	return p

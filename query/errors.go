@@ -13,16 +13,16 @@ import (
 )
 
 var (
-	// errExact ends a query that must be answered exactly and cannot be.
+	// errExact ends a query that must count exactly but lacks the memory.
 	errExact = errors.New("counting exactly takes too much memory")
-	// errPage ends a query that must count exactly because the page before did: counted
-	// in another way, its rows would be in another order.
+	// errPage ends a query that must count exactly because the previous page did. Counted in another way, its rows
+	// would be in another order.
 	errPage = errors.New("counting exactly, as for the page before, takes too much memory")
-	// errSessions ends a query about sessions that takes too much memory. Filters would
-	// not help: a session is all of its events.
+	// errSessions ends a query whose join of sessions takes too much memory. Filters would not help, because a
+	// session has all of its events.
 	errSessions = errors.New("joining sessions takes too much memory")
-	// errSegments ends the last try. The client cannot make this request lighter, so
-	// it gets a 503 instead of a 400.
+	// errSegments ends the last attempt. The client cannot make this request lighter, so it gets a 503 instead of a
+	// 400.
 	errSegments = errors.New("the visitors of a single day cannot be counted in time")
 	// errQueryTime ends a query that the engine did not end in time.
 	errQueryTime = errors.New("the query ran too long")
@@ -31,7 +31,7 @@ var (
 )
 
 const (
-	tooHeavy   = "the query reads too much" // too_heavy.go says what to change
+	tooHeavy   = "the query reads too much" // too_heavy.go adds advice
 	tooLong    = "the query becomes too long a statement: use fewer filters, values or groups"
 	tooWide    = "the query reads more sessions than fit into its memory: narrow the range, or leave out the columns of sessions"
 	tooExact   = "counting visitors or sessions exactly needs more memory than a query has: narrow the range, add filters, or leave out accuracy"
@@ -40,8 +40,8 @@ const (
 	retryAfter = 2 * time.Second
 )
 
-// ownLimits are the limits that end a query before the engine's do, with what its
-// caller can do. Of several the first is told.
+// ownLimits are the limits that end a query before the engine's limits do, with advice for the caller. If several
+// apply, the caller gets the first advice.
 var ownLimits = []struct {
 	err    error
 	advice string
@@ -53,8 +53,8 @@ var ownLimits = []struct {
 	{errQueryTime, tooHeavy},
 }
 
-// engineError turns an error of the engine or the connection into one that a
-// client may see. The engine's own text stays in the cause.
+// engineError turns an error of the engine or the connection into an error for the client. The engine's own text
+// stays in the cause.
 func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	if errors.Is(err, errSegments) {
 		return schema.Unavailable(err, retryAfter), classTooHeavy
@@ -65,7 +65,7 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 		}
 	}
 	if ctx.Err() != nil {
-		// Nobody waits for the answer, or the node is stopping.
+		// No client waits for the answer, or the node is stopping.
 		return schema.Unavailable(err, retryAfter), classCanceled
 	}
 	if e, class := shed(err); e != nil {
@@ -99,8 +99,7 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// shed is the answer to a query that got no slot in time, nil for any other
-// error.
+// shed returns the answer to a query that got no slot in time, and nil for any other error.
 func shed(err error) (*schema.Error, class) {
 	switch {
 	case errors.Is(err, errOwnShare):

@@ -2,12 +2,12 @@ package query
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// errorBounds are how far estimates may be off.
+// errorBounds are the greatest errors of estimates.
 var errorBounds = map[insights.Counting]string{
 	insights.CountTotals: "0.5%", insights.CountBounded: "1%", insights.CountSketched: "2%",
 }
 
-// approximates reports whether a count of different values may be off.
+// approximates reports whether the distinct count n may be an estimate.
 func approximates(counting insights.Counting, n uint64) bool {
 	switch counting {
 	case insights.CountBounded:

@@ -2,7 +2,7 @@ package query
 
 import "time"
 
-// scope is the scope of a report that only filters events.
+// scope resolves the scope of a report that only filters events.
 func (q *scopeRequest) scope(site string, now time.Time) (s scope, err error) {
 	zone, from, to, err := q.when(ceil(now))
 	if err != nil {
@@ -13,7 +13,7 @@ func (q *scopeRequest) scope(site string, now time.Time) (s scope, err error) {
 	return s, err
 }
 
-// resolveEvents gives conditions on events, and refuses those on metrics.
+// resolveEvents resolves conditions on events, and refuses conditions on metrics.
 func resolveEvents(list []conditionRequest) (where []condition, err error) {
 	for _, r := range list {
 		c, err := resolveCondition(r, true)

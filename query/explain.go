@@ -12,19 +12,19 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Explanation says how a request was answered.
+// Explanation shows how a request was answered.
 type Explanation struct {
-	// Plan is what the request means and what was decided about it, a line each.
+	// Plan describes the compiled request and the decisions about it, one line each.
 	Plan       string
 	Statements []ExplainedStatement
-	// Headers are those of the answer.
+	// Headers are the answer's headers.
 	Headers map[string]string
 	Answer  []byte
 	Took    time.Duration
 }
 
-// Explain answers a request and says how. Its errors are those of Answer; an
-// explanation beside an error has what was done until then.
+// Explain answers a request and explains how. It returns the errors of Answer. With an error, the explanation has the
+// steps until then.
 func (s *Service) Explain(ctx context.Context, of Report, site string, body []byte, now time.Time) (Explanation, error) {
 	q := s.query(of, Caller{Fresh: true}, site)
 	var x Explanation
@@ -39,7 +39,7 @@ func (s *Service) Explain(ctx context.Context, of Report, site string, body []by
 	return x, err
 }
 
-// Print writes the explanation for people. Its errors are those of w.
+// Print writes the explanation for people. It returns the errors of w.
 func (x Explanation) Print(w io.Writer) error {
 	var b strings.Builder
 	section := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestExplain: the explanation has the plan, both attempts of a count that outgrows
-// its memory with what each took, and the answer's headers.
+// TestExplain checks that the explanation has the plan and the answer's headers. It also has both attempts of a count
+// that exceeds its memory, with the cost of each.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -9,8 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// maxBuckets bounds the buckets that fill adds and compare numbers: more than a
-// year of hours.
+// maxBuckets limits the buckets that fill adds and that compare numbers. It is more than a year of hours.
 const maxBuckets = 10_000
 
 func resolveFill(p plan) (*filling, error) {
@@ -22,15 +21,14 @@ func resolveFill(p plan) (*filling, error) {
 	return &filling{group: times[0], buckets: buckets}, err
 }
 
-// timeGroups are the groups of time; ok is false if they are several, or the one
-// has no interval.
+// timeGroups returns the groups of time. ok is false if there are several, or if the only one has no interval.
 func timeGroups(groups []ref) (times []ref, ok bool) {
 	times = slices.DeleteFunc(slices.Clone(groups), func(r ref) bool { return !r.isTime() })
 	return times, len(times) == 0 || len(times) == 1 && times[0].args.Interval != nil
 }
 
-// bucketsOf are the buckets of a group of time in a scope's range, for a member of
-// the request.
+// bucketsOf returns the buckets of a group of time in a scope's range. Its error names member, a member of the
+// request.
 func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 	buckets, ok := sc.env.Zone.Buckets(g.args.Interval, sc.from, sc.to, maxBuckets)
 	if !ok {
@@ -39,11 +37,11 @@ func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 	return buckets, nil
 }
 
-// read begins a statement over the rows of another and the filled ones. columns are
-// the aliases of groups and measures, of which the groups come first.
+// read begins a statement over the given rows and the filled rows. columns are the aliases of groups and measures,
+// groups first.
 //
-// Rows are gathered by the other groups, the missing buckets are added behind them,
-// and their measures are lengthened by zeros, or by what stands for nothing.
+// Rows are gathered by the other groups. The missing buckets are appended. The measures are padded with zeros, or
+// with the value of a measure without events.
 func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []ref) *sqltree.Select {
 	var others []sqltree.Aliased
 	var otherGroups []sqltree.Expr

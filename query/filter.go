@@ -18,19 +18,19 @@ type filter struct {
 	values   []any // as the column's Value parsed them
 }
 
-// expr is the filter on an expression that reads the column.
+// expr returns the filter's condition on value, the expression that reads the column.
 func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 	return f.column.Condition(f.operator, f.args, value, f.values)
 }
 
-// condition is a filter, or conditions that are joined: one node of a tree.
+// condition is a node of a tree: a filter, or a group of joined conditions.
 type condition struct {
 	filter        // of a leaf
 	joined *joint // of a group; nil for a leaf
 	list   []condition
 }
 
-// joint is a way to join conditions, by the word that requests name it by.
+// joint is a way to join conditions, with its word in requests.
 type joint struct {
 	word string
 	of   func(...sqltree.Expr) sqltree.Expr
@@ -41,7 +41,7 @@ var (
 	allOf  = &joint{"and", sqltree.AllOf}
 )
 
-// Joints are the words that join conditions.
+// Joints returns the words that join conditions.
 func Joints() []string {
 	words := make([]string, len(joints))
 	for i, j := range joints {
@@ -50,7 +50,7 @@ func Joints() []string {
 	return words
 }
 
-// expr is the condition, where read gives the expression that reads a column.
+// expr returns the condition as an expression. read returns the expression that reads a column.
 func (c condition) expr(read func(ref) sqltree.Expr) sqltree.Expr {
 	if c.joined == nil {
 		return c.filter.expr(read(c.ref))
@@ -66,7 +66,7 @@ func exprs(list []condition, read func(ref) sqltree.Expr) []sqltree.Expr {
 	return all
 }
 
-// filters are the leaves of conditions, in the request's order.
+// filters yields the leaves of conditions, in the request's order.
 func filters(list []condition) iter.Seq[filter] {
 	return func(yield func(filter) bool) {
 		walk(list, yield)
@@ -82,14 +82,13 @@ func walk(list []condition, yield func(filter) bool) bool {
 	return true
 }
 
-// String is the condition for tests, logs, keys and cursors: different conditions have
-// different texts.
+// String describes the condition for tests, logs, keys and cursors. Different conditions have different texts.
 func (c condition) String() string {
 	texts := make([]string, 0, max(len(c.list), len(c.values)))
 	if c.joined == nil {
 		for _, v := range c.values {
 			text := fmt.Sprint(v)
-			if tuple, ok := v.(sqltree.Tuple); ok { // of texts, which may have spaces
+			if tuple, ok := v.(sqltree.Tuple); ok { // its texts may have spaces
 				text = fmt.Sprintf("%q", tuple)
 			}
 			texts = append(texts, strconv.Quote(text))
@@ -110,7 +109,7 @@ func timeIs(op sqltree.Op, t time.Time) sqltree.Expr {
 	return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
 }
 
-// timesParam is a list of times.
+// timesParam returns a parameter with a list of times.
 func timesParam(times []time.Time) sqltree.Expr {
 	texts := make([]any, len(times))
 	for i, t := range times {
@@ -119,7 +118,7 @@ func timesParam(times []time.Time) sqltree.Expr {
 	return sqltree.Param(sqltree.ArrayOf(insights.TimeType()), texts)
 }
 
-// reads are the columns that conditions read.
+// reads returns the columns that conditions read.
 func reads(lists ...[]condition) (refs []ref) {
 	for _, list := range lists {
 		for f := range filters(list) {

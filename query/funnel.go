@@ -19,7 +19,7 @@ const (
 	MaxFunnelWindow     = 366 * 24 * 60 * 60
 )
 
-// FunnelActors are the words of by.
+// FunnelActors returns the allowed words of the member by.
 func FunnelActors() []string {
 	words := make([]string, len(insights.Actors))
 	for i, a := range insights.Actors {
@@ -28,18 +28,17 @@ func FunnelActors() []string {
 	return words
 }
 
-// funnel is what a funnel request means. Like a plan it is a value that nobody changes.
+// funnel is a compiled funnel request. Like a plan it is an immutable value.
 //
-// An actor reaches a step if it did all steps up to it one after the other, each by another
-// event, and the last at most a window after the first. Events of the same millisecond are
-// not one after the other if times must increase, otherwise they are in the order in which
-// they were sent.
+// An actor reaches a step by doing all steps up to it in order, each with a different event. The last of them is at
+// most a window after the first. If times must increase, events of the same millisecond do not follow each other.
+// Otherwise they are in the order in which they were sent.
 type funnel struct {
 	scope
 	steps     [][]condition
 	window    time.Duration
 	by        insights.Actor
-	increases bool // whether each step is at a later time than the one before
+	increases bool // whether each step must be later than the previous step
 }
 
 var funnelMembers = append([]string{"steps", "window", "by", "strictIncrease"}, scopeMembers...)
@@ -93,7 +92,7 @@ func compileFunnel(site string, body []byte, now time.Time) (f funnel, err error
 	return f, nil
 }
 
-// String is what the funnel means, as a plan's is.
+// String describes the funnel, like a plan's String.
 func (f funnel) String() string {
 	b := f.describe()
 	for i, step := range f.steps {
@@ -107,12 +106,11 @@ func (f funnel) String() string {
 	return b.String()
 }
 
-// lower turns the funnel into SQL that gives the number of actors by how far they came.
+// lower turns the funnel into SQL that counts the actors by the number of steps that they reached.
 //
-// Each event is a row for each step that it matches. The engine's windowFunnel goes
-// through an actor's rows by a number, and takes rows of equal numbers in any order, so
-// each row of a moment gets another number. The later step of an event comes first, and
-// cannot follow the earlier one.
+// Each event gives a row for each step that it matches. The engine's windowFunnel goes through an actor's rows by a
+// number, and takes rows with equal numbers in any order. So each row of a moment gets a different number. The later
+// step of an event comes first, and so cannot follow the earlier one.
 func (f funnel) lower() sqltree.Statement {
 	marks := make([]sqltree.Expr, len(f.steps))
 	for i, step := range f.steps {
@@ -145,8 +143,8 @@ func (f funnel) lower() sqltree.Statement {
 	}).Print()
 }
 
-// moments reads the rows with numbers in which the later steps of a moment come first: no
-// step follows another one of its moment.
+// moments reads the rows with numbers in which the later steps of a moment come first. So no step follows another
+// step of its moment.
 func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
 		sqltree.Int(int64(len(f.steps))))
@@ -160,13 +158,12 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 	))
 }
 
-// momentRows is the distance of the numbers of two moments. An actor's rows have half as
-// many numbers in a moment, so that no window is longer or shorter by them. The product
-// with the last moment that the store can hold fits into 64 bits.
+// momentRows is the distance between the numbers of two moments. An actor's rows have at most half as many numbers in
+// a moment, so they make no window longer or shorter. The product with the last storable moment fits into 64 bits.
 const momentRows = 1 << 21
 
-// sent reads the rows with numbers in the order in which an actor's events were sent. Of an
-// actor with more than momentRows/2 rows, the last ones of a moment have one number.
+// sent reads the rows with numbers in the order in which an actor's events were sent. If an actor has more than
+// momentRows/2 rows, the last rows of a moment share one number.
 func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	order := insights.SentOrder()
 	of := func(i int) sqltree.Expr {
@@ -192,7 +189,7 @@ func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	}
 }
 
-// answer counts who reached each step.
+// answer counts the actors that reached each step.
 func (f funnel) answer(ctx context.Context, q *query) ([]byte, error) {
 	q.visitors(f.scope)
 	counts := make([]uint64, len(f.steps))
@@ -219,7 +216,7 @@ func (f funnel) answer(ctx context.Context, q *query) ([]byte, error) {
 	return append(b, `]}`...), nil
 }
 
-// appendShare writes a part of a whole, null of nothing.
+// appendShare writes part divided by whole, or null if whole is 0.
 func appendShare(b []byte, part, whole uint64) []byte {
 	if whole == 0 {
 		return append(b, "null"...)

@@ -14,9 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// FuzzAggregate: any body gives an error that names its fault, or a statement
-// whose text has no word that is not of this program: its literals are checked
-// against a closed grammar, so user text has no place to be.
+// FuzzAggregate checks that any body gives an error that names its fault, or a statement with only this program's
+// words. Its literals are checked against a closed grammar, so user text has no place in it.
 func FuzzAggregate(f *testing.F) {
 	for _, cases := range rowFiles(f) {
 		for _, c := range cases {
@@ -50,7 +49,7 @@ var injections = []string{
 }
 
 var (
-	// literals of this program: all that may stand between quotes.
+	// literals of this program: all texts that may stand between quotes.
 	literals = map[string]bool{
 		"UTC":           true,
 		"":              true,
@@ -79,8 +78,8 @@ func checkSQL(t testing.TB, sql string) {
 	}
 }
 
-// TestValuesAreNotInSQL: statements that differ only in values, claims, sites
-// and times are the same text.
+// TestValuesAreNotInSQL checks that statements have the same text if they differ only in values, claims, sites and
+// times.
 func TestValuesAreNotInSQL(t *testing.T) {
 	t.Parallel()
 	request := func(text string) string {
@@ -110,8 +109,7 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	}
 }
 
-// TestInjections runs the corpus on the real engine: each text matches itself
-// alone, byte by byte.
+// TestInjections runs the corpus on the real engine. Each text matches only itself, byte by byte.
 func TestInjections(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -159,8 +157,8 @@ func TestInjections(t *testing.T) {
 	}
 }
 
-// TestPlanIsImmutable lowers and runs one plan from 8 goroutines: the race
-// detector sees any write, and the statements must be the same.
+// TestPlanIsImmutable lowers and runs one plan from 8 goroutines. The race detector sees any write, and the
+// statements must be the same.
 func TestPlanIsImmutable(t *testing.T) {
 	t.Parallel()
 	body := `{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"visitorClaim","claim":"plan"},{"column":"eventSearchQuery"},{"column":"visitorsCount"}],

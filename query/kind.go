@@ -10,7 +10,7 @@ const (
 	Retention Report = "retention"
 )
 
-// Reports lists them.
+// Reports lists the reports that have a request.
 func Reports() []Report { return []Report{Aggregate, Funnel, Retention} }
 
 // kindSegments is the report that has no request: see [Service.VisitorSegments].

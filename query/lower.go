@@ -8,19 +8,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// statement is a plan as SQL, and where in its rows the result's columns are.
+// statement is a plan's SQL, with the places of the result's columns in its rows.
 type statement struct {
 	sqltree.Statement
-	targets []any // what a row is scanned into
-	reads   []ref // what each column of a row is, but the keys that no column has
+	targets []any // into which a row is scanned
+	reads   []ref // the column of each value in a row, except keys that no column has
 	output  []int // the result's columns as indexes of reads
-	keys    []int // of the order's terms, as indexes of targets; only of plans with pages
+	keys    []int // the order's terms as indexes of targets; used only with pages
 }
 
-// lower turns a plan into SQL. Every group and measure is read once under an
-// alias, also if it is only filtered or ordered by, so that conditions and
-// order refer to the very expression that the rows are made of. A row more than
-// the limit shows that there are more.
+// lower turns a plan into SQL. It reads every group and measure once under an alias, even if only a filter or the
+// order uses it. So conditions and order refer to the same expressions as the rows. A row beyond the limit shows
+// that there are more rows.
 func lower(p plan) statement {
 	var s statement
 	p.env.Visits = p.env.Visits || p.perSession() // rows of sessions have numbers of events too
@@ -76,8 +75,8 @@ func lower(p plan) statement {
 	return s
 }
 
-// grouped begins the statement of the plan's groups, given its groups and then its
-// measures as columns. keys tell the groups apart.
+// grouped begins the statement of the plan's groups. columns has the groups, then the measures. keys are the
+// expressions to group by.
 func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *sqltree.Select {
 	if p.states != nil {
 		return p.readStates(columns, groups)

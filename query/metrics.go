@@ -98,7 +98,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// class says why a query failed, for metrics: a closed set.
+// class is the reason why a query failed, for metrics: a closed set.
 type class string
 
 // The classes of failed queries.
@@ -119,7 +119,7 @@ func classes() []class {
 	}
 }
 
-// stateOutcome is what became of states, for metrics: a closed set.
+// stateOutcome is the outcome of reading or building states, for metrics: a closed set.
 type stateOutcome string
 
 const (

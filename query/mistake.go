@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// otherWords are what other products, and SQL, call things. The words are in lower case without _, - and spaces. more
-// completes the name to what the word means.
+// otherWords are the words of other products and of SQL for known names. The words are in lower case, without _, -
+// and spaces. more completes the suggested name.
 var otherWords = []struct {
 	words []string
 	known string
@@ -43,8 +43,8 @@ var otherWords = []struct {
 	{[]string{"feedback"}, "page_post_feedback", ""},
 }
 
-// didYouMean adds the known name that a refused one means in other products, or otherwise the closest one, if one is
-// close.
+// didYouMean adds a suggestion to a problem: the known name for a word of other products, or otherwise a close known
+// name.
 func didYouMean(problem, name string, known []string) string {
 	near, more := nearest(name, known), ""
 	word := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
@@ -60,7 +60,7 @@ func didYouMean(problem, name string, known []string) string {
 	return problem
 }
 
-// unknown refuses a text that names none of the known things.
+// unknown returns the problem of a text that is no known name.
 func unknown(what, name string, known []string) string {
 	return didYouMean("must be "+what+", not "+quoteShort(name), name, known)
 }
@@ -74,14 +74,14 @@ func unknownMember(path, name string, known []string) error {
 	return schema.Invalid(at(path, name), didYouMean("is not a known member", name, known), known...)
 }
 
-// maxShown is how many bytes of a client's text errors show.
+// maxShown limits the bytes of a client's text in errors.
 const maxShown = 64
 
 func quoteShort(s string) string {
 	return strconv.Quote(shortened(s, maxShown))
 }
 
-// shortened is the beginning of a longer text.
+// shortened cuts a longer text to most bytes and marks the cut.
 func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -89,9 +89,8 @@ func shortened(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// nearest is the known name that is closest to name, "" if none is close: at
-// most a third of its letters differ, or one contains the other. Names that
-// name abbreviates win over others at the same distance.
+// nearest returns the known name closest to name, or "" if none is close. A name is close if at most a third of the
+// letters differ, or if one name contains the other. At the same distance, a known name that name abbreviates wins.
 func nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
 	best, distance := "", len(name)/3+1
@@ -127,8 +126,7 @@ func abbreviates(short, long string) bool {
 	return i == len(short)
 }
 
-// edits is the number of letters to insert, drop, replace or swap between a
-// and b, or limit if it is more.
+// edits returns the number of letters to insert, drop, replace or swap between a and b, but at most limit.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// counterparts are the rows of the range to compare with that belong to rows.
+// counterparts returns the corresponding rows of the range to compare with.
 func (n *naive) counterparts(events []insights.Event, r naiveRequest, dimensions []naiveKey, rows []*naiveGroup) []*naiveGroup {
 	other := r
 	other.Range, other.Where, other.Fill = *r.Compare, onMetrics(r.Where, false), false

@@ -17,7 +17,7 @@ var naiveTextTests = map[string]func(text, value string) bool{
 	"matches":    func(text, pattern string) bool { return regexp.MustCompile("(?s)" + pattern).MatchString(text) },
 }
 
-// onMetrics are the conditions on metrics, or the others. No group mixes them.
+// onMetrics returns the conditions on metrics, or all other conditions. No group mixes them.
 func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
 	for _, f := range list {
 		below := slices.Concat(f.Or, f.And)
@@ -28,7 +28,7 @@ func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
 	return some
 }
 
-// naiveAll tells whether all conditions hold, given which filters do.
+// naiveAll reports whether all conditions hold, given whether each filter holds.
 func naiveAll(list []naiveFilter, holds func(naiveFilter) bool) bool {
 	for _, f := range list {
 		var ok bool
@@ -57,7 +57,7 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-// naiveHolds tells whether a filter holds for a value that compare compares.
+// naiveHolds reports whether a filter holds for a value, which compare compares with the filter's values.
 func naiveHolds(f naiveFilter, compare func(v any) int) bool {
 	switch f.Operator {
 	case "greaterThan":
@@ -96,8 +96,7 @@ func (n *naive) matches(e *insights.Event, f naiveFilter) bool {
 	return holds != (f.Operator == "notIn")
 }
 
-// filterValues are what a filter may match one of: of an array in a claim, its
-// text and its members.
+// filterValues returns the values that a filter may match. An array in a claim has its text and its members.
 func (n *naive) filterValues(e *insights.Event, f naiveFilter) []naiveValue {
 	values := naiveColumns[f.Column].read(n, e, f.Claim)
 	if f.Column != "visitorClaim" || strings.Contains(naiveClaim(e, `\types`), strconv.Quote(f.Claim)+`:"s`) {
@@ -134,7 +133,7 @@ func (n *naive) matchesPoint(e *insights.Event, f naiveFilter) bool {
 	})
 }
 
-// naiveFilterKey is the key of a filter value; null is what absent values have.
+// naiveFilterKey returns the key of a filter value. null has the key of absent values.
 func naiveFilterKey(c naiveColumn, v any) []any {
 	if c.match != nil {
 		return c.match(v)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Requests for funnels and retentions, and their answers one visitor after the other.
+// These are the requests for funnels and retentions that the naive evaluator answers.
 type (
 	naiveFunnel struct {
 		Range  naiveRange    `json:"range"`
@@ -35,14 +35,15 @@ type (
 	}
 )
 
-// in is the evaluator for a range and a zone.
+// in returns the evaluator for a range and a zone.
 func (n *naive) in(events []insights.Event, zone string, r naiveRange) *naive {
 	n = &naive{cells: n.cells, zone: naiveZone(zone), buckets: n.buckets}
 	n.sessions = n.sessionsOf(events, r)
 	return n
 }
 
-// selected are the events of a range that meet the conditions, by whom, by time and as sent.
+// selected returns the events of a range that meet the conditions, grouped by who, in the order of their times and
+// then as sent.
 func (n *naive) selected(events []insights.Event, r naiveRange, where []naiveFilter, who func(*insights.Event) naiveVisit) map[naiveVisit][]*insights.Event {
 	by := map[naiveVisit][]*insights.Event{}
 	for i := range events {
@@ -81,7 +82,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 					at, reached = e.TimeMillis, reached+1
 				}
 				if reached == 0 {
-					break // it is not a first step
+					break // the event is not a first step
 				}
 			}
 			furthest = max(furthest, reached)
@@ -103,7 +104,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	return steps
 }
 
-// retention gives the cohorts; ok is false if there are too many.
+// retention returns the cohorts. ok is false if there are too many.
 func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []any, ok bool) {
 	if r.Range.To.Sub(r.Range.From) > 100*365*24*time.Hour {
 		return nil, false

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The requests that the naive evaluator answers, in the form they are sent.
+// The requests that the naive evaluator answers, in the form in which they are sent.
 type (
 	naiveRequest struct {
 		Select  []naiveRef    `json:"select,omitempty"`
@@ -64,8 +64,8 @@ func (r naiveRef) key() naiveKey {
 
 func (k naiveKey) metric() bool { return naiveMetrics[k.column] != nil }
 
-// inferredKeys are the keys of a list of references, where one without interval
-// or precision means what others name alone.
+// inferredKeys returns the keys of a list of references. A reference without interval or precision means the only
+// such reference in others.
 func inferredKeys(list, others []naiveRef) []naiveKey {
 	var keys []naiveKey
 	for _, r := range list {
@@ -78,7 +78,8 @@ func inferredKeys(list, others []naiveRef) []naiveKey {
 	return keys
 }
 
-// outputKeys are the keys of select. An exact time is the last of its group where groupBy names columns, but no time.
+// outputKeys returns the keys of select. If groupBy names columns but no time, an exact time is the last time of its
+// group.
 func outputKeys(r naiveRequest) []naiveKey {
 	keys := inferredKeys(r.Select, r.GroupBy)
 	if len(r.GroupBy) == 0 || slices.ContainsFunc(r.GroupBy, isTimeRef) {
@@ -95,9 +96,9 @@ func outputKeys(r naiveRequest) []naiveKey {
 // naiveLast is the key of the time of a group's last event.
 var naiveLast = naiveKey{column: "last datetime"}
 
-// naiveRefusal is how the message of a request that cannot be answered starts,
-// "" for others: a column without its extra beside several with one, or null
-// where the contract has no word for "none".
+// naiveRefusal returns how the error message of an unanswerable request starts, and "" for other requests. Such a
+// request names a column without its extra next to several with one, or null where the contract has no word for
+// "none".
 func naiveRefusal(r naiveRequest) string {
 	for _, side := range []struct {
 		name         string
@@ -163,8 +164,7 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 	return keys
 }
 
-// answer gives the columns of the result, each with the values of all rows, and
-// those of the range that it is compared with.
+// answer returns the columns of the result with the values of all rows, and the columns of the compared range.
 func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared [][]any) {
 	groups, output := inferredKeys(r.GroupBy, r.Select), outputKeys(r)
 	if len(output) == 0 {
@@ -186,8 +186,8 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compar
 	return columns, compared
 }
 
-// naiveColumnsOf are the values of rows; of those without events, measures that are no
-// counts are null if absent says so.
+// naiveColumnsOf returns the values of rows. If absent is set, rows without events have null for measures other than
+// counts.
 func naiveColumnsOf(rows []*naiveGroup, absent bool, dimensions, output []naiveKey) [][]any {
 	result := make([][]any, len(output))
 	for i, k := range output {

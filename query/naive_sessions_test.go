@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveSession is all that happened in a session in a range, and 12 hours around it.
+// naiveSession has all events of a session in a range, and 12 hours around it.
 type naiveSession struct {
 	views       []*insights.Event // by time, then as sent
 	first, last int64             // event, in milliseconds
@@ -17,7 +17,7 @@ type naiveSession struct {
 
 type naiveVisit struct{ visitor, session uint64 }
 
-// sessionsOf are the sessions of events that are in the order in which they were sent.
+// sessionsOf returns the sessions of events, which are in the order in which they were sent.
 func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit]*naiveSession {
 	sessions := map[naiveVisit]*naiveSession{}
 	for i := range events {
@@ -45,8 +45,8 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 	return sessions
 }
 
-// sessionPageColumn reads a page of an event's session. Where no sessions are known it is
-// the event's own page, which filters draw.
+// sessionPageColumn reads a page of an event's session. Without known sessions it reads the event's own page, from
+// which filters are drawn.
 func sessionPageColumn(of func(views []*insights.Event) *insights.Event) naiveColumn {
 	return naiveColumn{
 		match: naivePageKey,
@@ -63,7 +63,7 @@ func sessionPageColumn(of func(views []*insights.Event) *insights.Event) naiveCo
 	}
 }
 
-// mean is a sum divided by a number, null of none.
+// mean returns a sum divided by a number, and null if the number is 0.
 func mean(sum, count int) (any, float64) {
 	if count == 0 {
 		return nil, math.NaN()
@@ -72,8 +72,7 @@ func mean(sum, count int) (any, float64) {
 	return m, m
 }
 
-// viewing gives the number of sessions with a page view, with only one, and that of
-// their page views.
+// viewing returns the numbers of sessions with a page view, of sessions with only one, and of all their page views.
 func (g *naiveGroup) viewing() (sessions, bounces, views int) {
 	for _, s := range g.whole {
 		if len(s.views) > 0 {

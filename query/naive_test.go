@@ -12,34 +12,32 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// This file answers aggregate requests in memory, one event after the other,
-// as the documents say it. It shares nothing with the package under test: no
-// decoder, no plan, and of the column table only the enumerations' words.
+// This file answers aggregate requests in memory, event by event, as the documents describe them. It shares nothing
+// with the package under test: no decoder, no plan, and of the column table only the words of enumerations.
 
 // naiveValue is a dimension's value for one event.
 type naiveValue struct {
 	json   any   // as an answer shows it
-	key    []any // what it is ordered and compared by
+	key    []any // by which it is ordered and compared
 	absent bool
 }
 
 type naiveColumn struct {
 	read     func(n *naive, e *insights.Event, extra string) []naiveValue
 	excluded bool
-	// uncompared says that no comparison holds for an event without a value.
+	// uncompared means that no comparison holds for an event without a value.
 	uncompared bool
 	// match turns a filter value into the key it equals; nil means by type.
 	match func(v any) []any
 }
 
-// naive holds what the evaluator cannot work out itself, H3 cells, and the time
-// zone of the request.
+// naive holds the H3 cells, which the evaluator cannot compute itself, and the time zone of the request.
 type naive struct {
 	cells map[[2]float32][16]naiveCell
 	zone  *time.Location
-	// buckets are those that were found: looking is slow.
+	// buckets are the buckets found so far, because the search is slow.
 	buckets map[naiveMoment]time.Time
-	// sessions are those of the range.
+	// sessions are the sessions of the range.
 	sessions map[naiveVisit]*naiveSession
 }
 
@@ -80,7 +78,7 @@ func timeColumn(get func(time.Time) int) naiveColumn {
 
 func (n *naive) time(e *insights.Event) time.Time { return time.UnixMilli(e.TimeMillis).In(n.zone) }
 
-// bucket is the value of the bucket of a time.
+// bucket returns the value of a time's bucket.
 func (n *naive) bucket(millis int64, interval string) naiveValue {
 	at := naiveMoment{millis, n.zone.String(), interval}
 	t, found := n.buckets[at]
@@ -91,8 +89,8 @@ func (n *naive) bucket(millis int64, interval string) naiveValue {
 	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
 }
 
-// naiveBucket is the first second of the bucket of t. It goes back from t, by less
-// and less, while the clock shows the same day or hour.
+// naiveBucket returns the first second of the bucket of t. It goes back from t in ever smaller steps, while the clock
+// shows the same day or hour.
 func naiveBucket(t time.Time, interval string) time.Time {
 	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }
 	switch interval {
@@ -316,7 +314,7 @@ type naiveGroup struct {
 	whole            map[naiveVisit]*naiveSession
 }
 
-// naiveMetrics give the value as JSON and what it is ordered by, which is NaN of null.
+// naiveMetrics return the value as JSON, and the value to order by, which is NaN for null.
 var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
 	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.whole))), float64(len(g.whole)) },

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestFilesFormNoCircle: a file uses functions, types, variables and constants of files below it only, so that a reader
-// goes one way. Methods and fields are not looked at.
+// TestFilesFormNoCircle checks that a file uses functions, types, variables and constants only of files below it. So
+// a reader goes one way. Methods and fields are not checked.
 func TestFilesFormNoCircle(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{".", "statecache", "resultcache"} {

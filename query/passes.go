@@ -16,8 +16,8 @@ func decide(p plan) plan {
 	return p
 }
 
-// requireGroups leaves out events without a value in a grouped column for which
-// the contract has no word for "none".
+// requireGroups excludes events without a value in a grouped column, if the contract has no word for the missing
+// value.
 func requireGroups(p plan) plan {
 	for _, g := range p.groups {
 		if g.column.Null == insights.Excluded {
@@ -27,15 +27,15 @@ func requireGroups(p plan) plan {
 	return p
 }
 
-// joinSessions adds what the plan reads of events' sessions.
+// joinSessions adds the parts of sessions that the plan reads.
 func joinSessions(p plan) plan {
 	p.scope = p.joining(slices.Concat(p.groups, p.measures()))
 	return p
 }
 
-// defaultOrder orders a request that names no order: by time from the first,
-// coarse buckets before fine ones; else by the first metric from the largest;
-// else by the groups, which breakTies adds.
+// defaultOrder orders a request without an order. With groups of time it is by time ascending, coarse buckets before
+// fine ones. Otherwise it is by the first metric, descending. Without metrics it is by the groups, which breakTies
+// adds.
 func defaultOrder(p plan) plan {
 	if len(p.order) > 0 {
 		return p
@@ -52,8 +52,8 @@ func defaultOrder(p plan) plan {
 	return p
 }
 
-// breakTies ends the order with all groups, which no two rows agree on: without
-// it the limit would cut at random among equals.
+// breakTies ends the order with all groups, because no two rows have equal groups. Otherwise the limit would cut
+// equal rows at random.
 func breakTies(p plan) plan {
 	order := slices.Clone(p.order)
 	for _, g := range p.groups {

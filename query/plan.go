@@ -11,9 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// plan is what an aggregate request means and what was decided about it. It is
-// a value: passes return another one. Plans share slices, so nobody writes to
-// them.
+// plan is a compiled aggregate request with the decisions about it. It is an immutable value: passes return another
+// plan. Plans share slices, so no code writes to them.
 type plan struct {
 	scope
 	output  []ref // the result's columns
@@ -21,18 +20,18 @@ type plan struct {
 	having  []condition // on groups, joined by AND: their columns are measures
 	order   []term
 	limit   int
-	fill    *filling    // nil: groups without events are no rows
-	compare *comparison // nil: with nothing
+	fill    *filling    // nil: groups without events have no rows
+	compare *comparison // nil: no comparison
 	among   *groupSet   // the only groups to read; nil for all
 	states  *states     // nil: the statement reads the scope's source
 
-	now   time.Time // what presets end at
+	now   time.Time // the end of presets
 	paged bool      // whether the answer names the next page
-	mark  string    // of the request, in cursors
+	mark  string    // hash of the request's plan, for cursors
 	after []sortKey // of the last row before the page; nil for the first page
 }
 
-// measures are all measures that the statement has to compute, selected or not.
+// measures returns all measures that the statement computes, selected or not.
 func (p plan) measures() []ref {
 	var list []ref
 	add := func(r ref) {
@@ -50,18 +49,17 @@ func (p plan) measures() []ref {
 		add(t.ref)
 	}
 	if p.fill != nil {
-		add(ref{column: insights.EventsCount}) // 0 tells filled rows from others
+		add(ref{column: insights.EventsCount}) // 0 marks filled rows
 	}
 	return list
 }
 
-// counts reports whether the plan counts different values.
+// counts reports whether the plan counts distinct values.
 func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique })
 }
 
-// estimate is how the different values of many rows may be counted, unless they must be
-// counted exactly.
+// estimate returns how to count the distinct values of many rows, if they need not be counted exactly.
 func (p plan) estimate() insights.Counting {
 	switch {
 	case !p.counts():
@@ -72,8 +70,8 @@ func (p plan) estimate() insights.Counting {
 	return insights.CountSketched
 }
 
-// String is what the plan means, for explanations, tests and cursors: with other words,
-// cursors that clients hold would no longer fit.
+// String describes the plan for explanations, tests and cursors. A change of its words invalidates the cursors that
+// clients hold.
 func (p plan) String() string {
 	b := p.describe()
 	line := b.line
@@ -98,43 +96,42 @@ func (p plan) String() string {
 	return b.String()
 }
 
-// filling adds the buckets of a time group in which nothing happened, for each
-// combination of the other groups that occurs in the range. It acts before
-// conditions on groups, order and limit.
+// filling adds the empty buckets of a time group, for each combination of the other groups that occurs in the range.
+// It acts before conditions on groups, order and limit.
 type filling struct {
 	group   ref
 	buckets []time.Time // as the group reads them
 }
 
-// comparison is the other range of a request. Its answer has a row for each row of
-// the first: the same groups, and of time the bucket with the same number.
+// comparison is the other range of a request. Its answer has a row for each row of the first range, with the same
+// groups. A group of time has the bucket with the same number.
 type comparison struct {
 	from, to time.Time
 	zone     insights.Zone
-	// The buckets of the group of time, as it reads them, in the first range and in
-	// this one; none without such a group. Several groups of time could not each
-	// follow the numbers of their own buckets: a week does not begin with a month.
+	// first and other are the buckets of the group of time, as the group reads them, in the first range and in the
+	// other range. They are empty without such a group. Several groups of time could not each follow their own bucket
+	// numbers, because a week does not begin with a month.
 	first, other []time.Time
 }
 
-// groupSet are combinations of groups' values, one at least.
+// groupSet has combinations of group values, at least one.
 type groupSet struct {
 	rows [][]any
 }
 
-// sortKey is a key as a parameter.
+// sortKey is a sort key as a typed parameter.
 type sortKey struct {
 	typ   sqltree.Type
 	value any
 }
 
-// perSession reports whether a measure counts sessions by what they are. Its rows are
-// pairs of a group and a session, so that each session of a group counts once.
+// perSession reports whether a measure counts sessions by their properties. The rows are then pairs of a group and a
+// session, so that each session of a group counts once.
 func (p plan) perSession() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return len(r.column.Session) > 0 })
 }
 
-// groupColumns read the plan's groups. The keys tell groups apart.
+// groupColumns returns the columns that read the plan's groups, and the keys to group by.
 func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 	for i, g := range p.groups {
 		c := sqltree.Aliased{As: "d" + strconv.Itoa(i)}
@@ -150,11 +147,11 @@ func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 	return columns, keys
 }
 
-// states is a way to read a plan: cached aggregate states of settled parts, and the events of what is left.
+// states is a way to read a plan: cached aggregate states of settled parts, and the remaining events.
 type states struct {
 	table string
-	spans []stateSpan // whose other parts are read as events
-	rest  []scope     // whose events of all parts are read
+	spans []stateSpan // their other parts are read as events
+	rest  []scope     // read without states, in all parts
 }
 
 // stateSpan is a span of the plan's range, and its entry in the cache.

@@ -16,48 +16,45 @@ import (
 const (
 	// headerResult is "exact" or "approximate".
 	headerResult = "Octavo-Result"
-	// headerSource is where the rows came from: "raw", or else "visits" or "states" if only
-	// some of them did.
+	// headerSource is "raw" if all rows came from events. It is "visits" or "states" if some rows came from there.
 	headerSource = "Octavo-Source"
-	// headerBound is how far an approximate count may be off.
+	// headerBound is the error bound of an approximate count.
 	headerBound = "Octavo-Error-Bound"
-	// headerTruncated is "true" if there are more rows than the limit lets through.
+	// headerTruncated is "true" if there are more rows than the limit.
 	headerTruncated = "Octavo-Truncated"
-	// headerRowsRead is the number of rows that the store read to make the answer. One
-	// that was made for another caller (it has an Age) repeats the number: nothing was read
-	// for this one.
+	// headerRowsRead is the number of rows that the store read to make the answer. A shared answer (with an Age)
+	// repeats the number, although nothing was read for its caller.
 	headerRowsRead = "Octavo-Rows-Read"
 	// headerRange is the range of the events that segments were counted in: from and to.
 	headerRange = "Octavo-Range"
-	// headerFreshUntil is up to when the site's events are in the answer.
+	// headerFreshUntil is the time up to which the answer has the site's events.
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
-// query is one call's work on the engine. Each kind of report has its own
-// way to a plan and to rows; admission, time, metrics and headers are the same.
+// query is the engine's work for one call. Each kind of report has its own way to a plan and to rows. Admission,
+// time, metrics and headers are the same for all kinds.
 type query struct {
 	service *Service
 	kind    Report
 	site    string
 	who     Caller
 	start   time.Time
-	ends    time.Time // when all its statements have to be done
-	// spills lets groups, and sessions that are joined, go to disk if they outgrow a quarter
-	// of the memory: for reports whose number of groups the caller cannot limit, and when a
-	// join has outgrown all of it.
+	ends    time.Time // deadline of all its statements
+	// spills lets groups and joined sessions go to disk if they exceed a quarter of the memory. It is set for reports
+	// whose number of groups the caller cannot limit, and after a join has exceeded all of the memory.
 	spills bool
-	// joins says that statements join events and sessions.
+	// joins is set if statements join events and sessions.
 	joins bool
 	size
 
-	later       []string // keys of states that a later query may make
+	later       []string // keys of states that a later query may build
 	rowsRead    uint64
 	source      source                   // where the statement's rows come from
-	summary     string                   // what a statement read instead of events, as far as it could; "" for nothing
-	approximate insights.Counting        // how a count of different values was made that may be off
+	summary     string                   // name of the source that replaced events at least in part; "" if none did
+	approximate insights.Counting        // how the estimated distinct count was made
 	truncated   bool                     // there are rows after the limit
-	within      scope                    // whose range the answer is about, if the request has none
-	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
+	within      scope                    // has the answer's range, if the request has none
+	ran         func(ExplainedStatement) // receives each statement; set only by Explain
 }
 
 func (s *Service) query(kind Report, who Caller, site string) *query {
@@ -70,8 +67,8 @@ func (q *query) invalid(err error) error {
 	return err
 }
 
-// ExplainedStatement is a statement that was run, also a statement that makes aggregate states. A statement that
-// counted exactly and ran out of memory is followed by its repetition in bounded memory.
+// ExplainedStatement is a statement that ran, for rows or to build aggregate states. If an exact count ran out of
+// memory, the statement's repetition in bounded memory follows.
 type ExplainedStatement struct {
 	SQL            string
 	Source         string // where the rows came from, as in the answer's header
@@ -81,8 +78,8 @@ type ExplainedStatement struct {
 	Err            error         // of the engine
 }
 
-// admitted gives a query that has its turn its time, and runs it. The result is the
-// answer and its headers, or an error that a client may see.
+// admitted runs a query that has its turn, within the query's time. It returns the answer and its headers, or an
+// error that a client may see.
 func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 	s := q.service
 	s.metrics.running.Inc()
@@ -92,7 +89,7 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 	q.ends = time.Now().Add(s.config.MaxTime)
 	headers := map[string]string{headerResult: "exact"}
 	if s.config.FreshUntil != nil {
-		// Before the rows are read: the header must not promise more than they have.
+		// FreshUntil is read before the rows, so that the header does not promise more than they have.
 		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
 			headers[headerFreshUntil] = schema.FormatMoment(t)
 		}
@@ -135,7 +132,7 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
 	}
 	if class == classInvalid && q.kind != Aggregate {
-		public = schema.BadRequest("a where " + badPattern) // one of several: the engine does not say which
+		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
 	if class == classInternal {

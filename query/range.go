@@ -33,7 +33,7 @@ func presetOf(name string) *preset {
 	return &presets[i]
 }
 
-// Presets are the names of the ranges that a request may name.
+// Presets returns the names of the preset ranges.
 func Presets() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
@@ -42,24 +42,24 @@ func Presets() []string {
 	return names
 }
 
-// daysBefore is the same time so many days before, by the clock and calendar of a time's location.
+// daysBefore returns a function that moves a time back by n days, by the clock and calendar of the time's location.
 func daysBefore(n int) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
 		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddDays(-n) })
 	}
 }
 
-// monthsBefore is the same time so many months before, or of that month's last day.
+// monthsBefore returns a function that moves a time back by n months. It keeps the day of the month, or takes that
+// month's last day.
 func monthsBefore(n int) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
 		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddMonths(-n) })
 	}
 }
 
-// resolveRange gives from <= t < to in whole milliseconds, which is how events
-// are stored. Parts of a millisecond round up on both sides, so that an event
-// of this very millisecond is inside a range that ends now, which is such a number
-// already. Presets count days and months by the calendar of now's location.
+// resolveRange returns from <= t < to in whole milliseconds, the precision of stored events. Both bounds round up. So
+// a range that ends now includes an event of this millisecond. Presets count days and months by the calendar of now's
+// location.
 func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error) {
 	if r.from != nil {
 		return r.given("range")
@@ -70,7 +70,7 @@ func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error)
 	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
 
-// given is the range of from and to.
+// given returns the range of explicit bounds from and to.
 func (r rangeRequest) given(path string) (from, to time.Time, err error) {
 	if from, err = parseMoment(at(path, "from"), *r.from); err != nil {
 		return from, to, err
@@ -84,9 +84,8 @@ func (r rangeRequest) given(path string) (from, to time.Time, err error) {
 	return ceil(from), ceil(to), nil
 }
 
-// comparisons are the ranges that a range can be compared with by name. from and to
-// are in the request's zone, whose calendar counts days and years; period is the
-// preset that made them, if one did.
+// comparisons are the named ranges to compare a range with. from and to are in the request's zone, whose calendar
+// counts days and years. period is the preset of the range, or nil.
 var comparisons = []struct {
 	name  string
 	other func(from, to time.Time, period *preset) (time.Time, time.Time)
@@ -96,7 +95,7 @@ var comparisons = []struct {
 			return period.from(from), from
 		}
 		for days := wholeDays(from, to); days > 0; days++ {
-			// A day that the zone skipped is no period before the day after it.
+			// The zone may have skipped the day before, so that the other range would not begin earlier.
 			if other := daysBefore(days)(from); other.Before(from) {
 				return other, from
 			}
@@ -113,7 +112,7 @@ var comparisons = []struct {
 	}},
 }
 
-// Comparisons are the names of the ranges that a request may be compared with.
+// Comparisons returns the names of the ranges to compare with.
 func Comparisons() []string {
 	names := make([]string, len(comparisons))
 	for i, c := range comparisons {
@@ -122,7 +121,7 @@ func Comparisons() []string {
 	return names
 }
 
-// wholeDays is the number of days of a range that begins and ends where days do, and 0 of others.
+// wholeDays returns the number of days of a range that begins and ends where days do, and 0 for other ranges.
 func wholeDays(from, to time.Time) int {
 	if !insights.BeginsDay(from) || !insights.BeginsDay(to) {
 		return 0
@@ -130,7 +129,7 @@ func wholeDays(from, to time.Time) int {
 	return insights.DayOf(to).Since(insights.DayOf(from))
 }
 
-// resolveComparison gives the other range of a request whose range is from <= t < to.
+// resolveComparison returns the other range of a request whose range is from <= t < to.
 func resolveComparison(c, r rangeRequest, from, to time.Time, zone *time.Location) (time.Time, time.Time, error) {
 	if c.from != nil {
 		return c.given("compare")
@@ -144,8 +143,7 @@ func resolveComparison(c, r rangeRequest, from, to time.Time, zone *time.Locatio
 	return from, to, schema.Invalid("compare", unknown("one of the ranges to compare with, or an object with from and to", c.preset, Comparisons()), Comparisons()...)
 }
 
-// parseMoment reads a date-time of any year: newScope cuts the range to what can
-// be stored.
+// parseMoment reads a date-time of any year. newScope cuts the range to the storable years.
 func parseMoment(path, s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -168,7 +166,7 @@ type rangeRequest struct {
 	from, to *string
 }
 
-// String is the range as it was asked for.
+// String returns the range as the request wrote it.
 func (r rangeRequest) String() string {
 	if r.from == nil || r.to == nil {
 		return r.preset

@@ -59,7 +59,7 @@ func (c civil) monthsBefore(n int) civil {
 	return c
 }
 
-// search is the first moment at which a clock in the zone shows a time of a day, or a later one.
+// search returns the first moment at which a clock in the zone shows the given time of day, or a later time.
 func (c civil) search(zone *time.Location, hour, minute, second int) time.Time {
 	want := time.Date(c.year, time.Month(c.month), c.day, hour, minute, second, 0, time.UTC).Unix()
 	for at := want - 16*60*60; ; at += 30 { // every clock and every drawn time is set to half minutes
@@ -69,7 +69,8 @@ func (c civil) search(zone *time.Location, hour, minute, second int) time.Time {
 	}
 }
 
-// modelMove takes a time to another day: day starts to day starts, others to what the clock shows.
+// modelMove moves a time to another day. A start of a day becomes a start of a day, and other times keep the clock's
+// time.
 func modelMove(t time.Time, to civil) time.Time {
 	if t.Equal(civilOf(t).search(t.Location(), 0, 0, 0)) {
 		return to.search(t.Location(), 0, 0, 0)
@@ -91,7 +92,7 @@ func modelPreset(name string, now time.Time) time.Time {
 	return now.Add(-24 * time.Hour)
 }
 
-// modelCompared is the range that another is compared with.
+// modelCompared returns the range to compare a range with.
 func modelCompared(name, preset string, from, to time.Time) (time.Time, time.Time) {
 	if name == "previousYear" {
 		first, last := modelMove(from, civilOf(from).monthsBefore(12)), modelMove(to, civilOf(to).monthsBefore(12))
@@ -121,7 +122,7 @@ func modelCompared(name, preset string, from, to time.Time) (time.Time, time.Tim
 	return first, from
 }
 
-// calendarZones skip or double midnights, set their clocks at other times, or left a day out.
+// calendarZones skip or double midnights, set their clocks at other times, or skipped a day.
 var calendarZones = []string{
 	"America/Santiago", "Atlantic/Azores", "America/Havana", "America/Sao_Paulo", "America/Asuncion",
 	"America/Scoresbysund",
@@ -131,8 +132,8 @@ var calendarZones = []string{
 	"Europe/Berlin", "America/New_York", "Australia/Sydney", "Africa/Casablanca", "Asia/Kathmandu", "UTC",
 }
 
-// TestCalendar compares every preset and every comparison with the model, in zones of all kinds and
-// mostly where a clock is set in the range or in the compared range.
+// TestCalendar compares every preset and every comparison with the model, in zones of all kinds. In most draws a
+// clock is set in the range or in the compared range.
 func TestCalendar(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

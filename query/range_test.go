@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestComparisons: presets and whole days are counted by the calendar of the zone,
-// other ranges by their length.
+// TestComparisons checks that presets and whole days are counted by the calendar of the zone, and other ranges by
+// their length.
 func TestComparisons(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, request, zone, from, to string }{
@@ -69,8 +69,8 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
-// TestComparedDays: where the clock skips a midnight, every day is compared with the right day.
-// The n-th day of the data has n events, at noon.
+// TestComparedDays checks that every day is compared with the right day where the clock skips a midnight. The n-th
+// day of the data has n events, at noon.
 func TestComparedDays(t *testing.T) {
 	t.Parallel()
 	zone, err := insights.Location("America/Santiago")

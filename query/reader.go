@@ -17,8 +17,8 @@ import (
 // maxDepth is how deep a body may nest.
 const maxDepth = 16
 
-// reader reads a body that checkJSON has passed, so reading a token cannot fail.
-// Its errors name the value that was read last.
+// reader reads a body that checkJSON has accepted, so reading a token cannot fail. Its errors name the value that was
+// read last.
 type reader struct {
 	*jsontext.Decoder
 	body []byte
@@ -72,8 +72,8 @@ func (r *reader) refuse(problem string, allowed ...string) error {
 	return r.invalid(problem, allowed...)
 }
 
-// path writes a pointer as errors do: where[0].values. A number is an index,
-// since no known member has one for a name.
+// path writes a pointer in the form of errors: where[0].values. A number is an index, because no known member has a
+// number as its name.
 func (r *reader) path(p jsontext.Pointer) string {
 	path := ""
 	for token := range p.Tokens() {
@@ -86,8 +86,8 @@ func (r *reader) path(p jsontext.Pointer) string {
 	return path
 }
 
-// object reads an object and calls read for the value of each member. Members
-// that are null are left out: null is how many clients say "absent".
+// object reads an object and calls read for the value of each member. It skips members that are null, because many
+// clients send null for an absent member.
 func (r *reader) object(known []string, read func(name string) error) error {
 	if r.PeekKind() != jsontext.KindBeginObject {
 		return r.refuse("must be an object")
@@ -140,7 +140,7 @@ func (r *reader) text() (string, error) {
 	return token.String(), nil
 }
 
-// value reads any value. It aliases the body.
+// value reads any value. The result aliases the body.
 func (r *reader) value() jsontext.Value {
 	v, _ := r.ReadValue()
 	end := int(r.InputOffset())

@@ -7,15 +7,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// from runs statements over the best way to read a scope; refs and estimate are as in
-// [sources.choose].
+// from runs statements over the best source of a scope. refs and estimate are as in [sources.choose].
 func (
 	q *query,
 ) from(ctx context.Context, sc scope, refs []ref, estimate insights.Counting, run func(scope) error) error {
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements over the best way to read a scope, if it still can be read.
+// over runs statements over the best source of a scope, if that source can still be read.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
@@ -23,8 +22,7 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 	q.source = best.source
 	err := run(best)
 	if best.source != rawEvents && err != nil {
-		// Nobody's request can be the reason for such an error, but the projection can be
-		// dropped this very moment, or broken.
+		// No request can cause such an error. But the projection may just have been dropped, or may be broken.
 		if _, class := engineError(ctx, err); class == classInternal {
 			const reads = "A query reads events, because visits could not be read."
 			q.service.log.WarnContext(ctx, reads, "site", q.site, "error", err)
@@ -38,9 +36,9 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 	return err
 }
 
-// count runs a statement that counts different values over a scope. If counting
-// exactly outgrows the memory of a query, it runs it again in bounded memory, unless the
-// answer must be exact or count as the page before.
+// count runs a statement that counts distinct values over a scope. If an exact count exceeds the query's memory, it
+// runs the statement again in bounded memory. It does not if the answer must be exact, or must count as the previous
+// page did.
 func (q *query) count(sc scope, run func(scope) error) error {
 	err := run(sc)
 	if !outOfMemory(err) || sc.env.Counting != insights.CountExact {
@@ -56,15 +54,14 @@ func (q *query) count(sc scope, run func(scope) error) error {
 	return run(sc.bounded())
 }
 
-// weigh gives the query the cost of reading the scopes, of which the first is the
-// request's. Events that are joined with their sessions are read twice, and events around
-// the range once.
+// weigh sets the query's cost of reading the scopes, of which the first is the request's. Events that are joined with
+// their sessions are read twice, and events around the range once.
 func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.size = size{known: true, length: scopes[0].to.Sub(scopes[0].from)}
 	for _, sc := range scopes {
 		rows, known := q.service.sources.cost(sc, refs, estimate)
 		if len(sc.sessions) > 0 {
-			around := rows // of unknown rows, twice as many are as good a guess
+			around := rows // if the rows are unknown, twice as many are as good a guess
 			if known {
 				around, _ = q.service.sources.cost(sc.around(), refs, estimate)
 			}
@@ -74,7 +71,7 @@ func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	}
 }
 
-// visitors says that the query's groups are as many as the visitors of a scope.
+// visitors prepares the query for as many groups as the scope has visitors.
 func (q *query) visitors(sc scope) {
 	q.spills, q.joins = true, len(sc.sessions) > 0
 }

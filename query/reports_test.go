@@ -74,7 +74,7 @@ func TestReports(t *testing.T) {
 	golden(t, "reports", "testdata/reports.txt", cases, got)
 }
 
-// injected are a funnel and a retention with a text in each place that takes one.
+// injected returns a funnel and a retention with a text in each place that takes one.
 func injected(text string) map[Report]string {
 	q := string(insights.AppendText(nil, text))
 	pattern := string(insights.AppendText(nil, regexp.QuoteMeta(text[:min(len(text), 100)])))
@@ -86,8 +86,8 @@ func injected(text string) map[Report]string {
 	}
 }
 
-// TestValuesAreNotInReports: reports' statements that differ only in values are the same
-// text, and the engine takes every value for what it is.
+// TestValuesAreNotInReports checks that statements of reports have the same text if they differ only in values. The
+// engine takes every value literally.
 func TestValuesAreNotInReports(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -118,8 +118,7 @@ func TestValuesAreNotInReports(t *testing.T) {
 	}
 }
 
-// TestReportsAreImmutable lowers and describes one report from several goroutines: the
-// race detector sees any write.
+// TestReportsAreImmutable lowers and describes one report from several goroutines. The race detector sees any write.
 func TestReportsAreImmutable(t *testing.T) {
 	t.Parallel()
 	for of, body := range injected("x") {
@@ -142,8 +141,8 @@ func TestReportsAreImmutable(t *testing.T) {
 	}
 }
 
-// FuzzReports: any body gives an error that names its fault, or a statement without a
-// word that is not of this program.
+// FuzzReports checks that any body gives an error that names its fault, or a statement with only this program's
+// words.
 func FuzzReports(f *testing.F) {
 	for _, c := range readCases(f, "testdata/reports.txt") {
 		f.Add([]byte(c.request))
@@ -167,7 +166,7 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// TestSessionsOutgrowMemory: the refusal says what makes the query lighter.
+// TestSessionsOutgrowMemory checks that the error says what makes the query lighter.
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -183,7 +182,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	// With some more memory they go to disk.
+	// With some more memory, the sessions go to disk.
 	for _, body := range []string{
 		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`,
 		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`,
@@ -209,8 +208,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 }
 
-// TestReportsAreShared: equal reports have one answer, whatever their kind, and no other
-// report has it.
+// TestReportsAreShared checks that equal reports of any kind share an answer, and that no other report gets it.
 func TestReportsAreShared(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -247,8 +245,7 @@ func TestReportsAreShared(t *testing.T) {
 	}
 }
 
-// TestWhereOfSteps: errors about the conditions of steps do not name a where that the
-// request does not have.
+// TestWhereOfSteps checks that errors about the conditions of steps do not name a where that the request lacks.
 func TestWhereOfSteps(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))

@@ -20,30 +20,30 @@ const (
 	maxLimit   = 1000  // rows of a result
 )
 
-// request is an aggregate request: well-formed, but its names mean nothing yet.
+// request is an aggregate request: well-formed, but with unresolved names.
 type request struct {
 	scopeRequest
 	selects, groups []columnRequest
 	order           *orderRequest
-	compare         *rangeRequest // nil: with nothing
+	compare         *rangeRequest // nil: no comparison
 	accuracy        string
 	fill            bool
 	limit           int
 	cursor          *string // nil: the answer names no next page
 }
 
-// scopeRequest is what the requests of all reports have.
+// scopeRequest has the members that all reports share.
 type scopeRequest struct {
 	filters   []conditionRequest
 	timeRange rangeRequest
 	timezone  string
-	left      whereBudget // for the conditions of the rest of the request
+	left      whereBudget // for the request's remaining conditions
 }
 
 var scopeMembers = []string{"where", "range", "timezone"}
 
-// decode reads the object that the body of a request has to be: scopeMembers itself, and
-// the others of its members with read.
+// decode reads a request's body, which must be an object. It reads scopeMembers itself, and calls read for the other
+// members.
 func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader, name string) error) error {
 	if err := checkJSON(body); err != nil {
 		return err
@@ -70,8 +70,7 @@ func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader
 	return err
 }
 
-// keyed is the key of a report: what it means without its times, which are as the request
-// has them.
+// keyed returns the key of a report: its description without times, and the range as the request has it.
 func keyed(timeless fmt.Stringer, asked rangeRequest) string {
 	return timeless.String() + "range: " + asked.String() + "\n"
 }
@@ -86,7 +85,7 @@ type columnRequest struct {
 // conditionRequest is an entry of where: a filter, or a group of conditions.
 type conditionRequest struct {
 	filterRequest
-	joined string // the joint of a group
+	joined string // the joining word of a group
 	list   []conditionRequest
 }
 
@@ -101,8 +100,8 @@ type orderRequest struct {
 	direction string
 }
 
-// place is where a column stands in the body: an entry of a list, or with index
-// -1 a single member. The path is only made for errors.
+// place is a column's position in the body: an entry of a list, or a single member if index is -1. The path is made
+// only for errors.
 type place struct {
 	path  string
 	index int
@@ -123,7 +122,7 @@ var (
 	groupMembers   = Joints()
 )
 
-// columnMembers and filterMembers follow the rows of the extras.
+// columnMembers and filterMembers are derived from the rows of the extras.
 var columnMembers, filterMembers = func() (column, filter []string) {
 	column, filter = []string{"column"}, []string{"column", "operator", "values"}
 	for _, extra := range insights.Extras {
@@ -135,7 +134,7 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 	return column, append(filter, groupMembers...)
 }()
 
-// decode reads a request's form: types of members, unknown members, counts.
+// decode reads a request and checks its form: types of members, unknown members, counts.
 func decode(body []byte) (request, error) {
 	q := request{accuracy: accuracies[0], limit: maxLimit}
 	err := q.decode(body, requestMembers, func(r *reader, name string) (err error) {
@@ -206,7 +205,7 @@ func (c *columnRequest) requireName() error {
 	return schema.Invalid(c.member("column"), "is required")
 }
 
-// whereBudget is what is left for the rest of where.
+// whereBudget has the numbers of entries and values that the rest of where may have.
 type whereBudget struct{ entries, values int }
 
 func (r *reader) conditions(path string, left *whereBudget) ([]conditionRequest, error) {
@@ -295,13 +294,13 @@ const accuracyExact = "exact"
 
 var accuracies = []string{"auto", accuracyExact}
 
-// Accuracies are the words of accuracy, the default first.
+// Accuracies returns the allowed words of accuracy, the default first.
 func Accuracies() []string { return accuracies }
 
 // directions are the words of order.direction, the default first.
 var directions = []string{"asc", "desc"}
 
-// conditionsOf reads an object with where alone: conditions on events.
+// conditionsOf reads an object whose only member is where, with conditions on events.
 func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionRequest, err error) {
 	err = r.object([]string{"where"}, func(name string) (err error) {
 		list, err = r.conditions(at(path, name), left)

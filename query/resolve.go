@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// resolve gives a request's names meaning. now is what presets end at.
+// resolve resolves a request's names. Presets end at now.
 //
 // Two rules make extras mean what users expect:
-//   - A column that select or order names without its extra (datetime without
-//     interval) is the grouped one, if groupBy has that column once; and the
-//     other way round for groupBy, if select has that column once. Otherwise
+//   - A column without its extra (datetime without interval) in select or order
+//     means the grouped column, if groupBy has that column once. Likewise, a
+//     column without its extra in groupBy means the selected column. Otherwise
 //     it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
 func resolve(site string, r request, now time.Time) (plan, error) {
@@ -73,7 +73,7 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 	return p, err
 }
 
-// when is the request's time zone and range.
+// when returns the request's time zone and range.
 func (q *scopeRequest) when(now time.Time) (zone *time.Location, from, to time.Time, err error) {
 	if zone, err = insights.Location(q.timezone); err != nil {
 		return nil, from, to, schema.Invalid("timezone", err.Error())
@@ -82,7 +82,7 @@ func (q *scopeRequest) when(now time.Time) (zone *time.Location, from, to time.T
 	return zone, from, to, err
 }
 
-// namedColumn is a ref and how the request wrote it.
+// namedColumn is a ref with its place and form in the request.
 type namedColumn struct {
 	ref
 	place    place
@@ -126,8 +126,8 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras gives each column of list that has no extra the one that the
-// request gives it in others. A column without a match keeps its default.
+// inferExtras completes each column of list that has no extra. It takes the extra that the same column has in others.
+// A column without a match keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
 	for i, n := range list {
@@ -154,8 +154,8 @@ func inferExtras(list, others []namedColumn) ([]ref, error) {
 	return refs, nil
 }
 
-// lastTimes is output with the last time of each group in the place of exact times, which a request that names
-// groups, but no time, does not group by.
+// lastTimes returns output, with exact times replaced by the last time of each group. It does so if a request names
+// groups but no time, because such a request does not group by exact times.
 func lastTimes(groups, output []ref) []ref {
 	if len(groups) == 0 || slices.ContainsFunc(groups, ref.isTime) {
 		return output
@@ -169,7 +169,7 @@ func lastTimes(groups, output []ref) []ref {
 	return list
 }
 
-// withDimensions is groups, each once, and the dimensions of output after them.
+// withDimensions returns groups, each once, followed by the dimensions of output.
 func withDimensions(groups, output []ref) []ref {
 	var all []ref
 	for _, r := range slices.Concat(groups, output) {
@@ -180,8 +180,8 @@ func withDimensions(groups, output []ref) []ref {
 	return all
 }
 
-// resolveConditions gives the conditions on events and those on groups, which are
-// the ones on metrics.
+// resolveConditions returns the conditions on events, and the conditions on groups. Conditions on metrics are on
+// groups.
 func resolveConditions(list []conditionRequest) (where, having []condition, err error) {
 	for _, r := range list {
 		c, err := resolveCondition(r, false)
@@ -197,7 +197,7 @@ func resolveConditions(list []conditionRequest) (where, having []condition, err 
 	return where, having, nil
 }
 
-// resolveCondition refuses metrics if only events can be filtered.
+// resolveCondition resolves one condition. It refuses metrics if only events can be filtered.
 func resolveCondition(r conditionRequest, onlyEvents bool) (c condition, err error) {
 	if r.joined == "" {
 		if column, ok := insights.ByName(r.name); ok && onlyEvents && column.Has(insights.Measure) {
@@ -216,7 +216,7 @@ func resolveCondition(r conditionRequest, onlyEvents bool) (c condition, err err
 	return c, nil
 }
 
-// split tells what r means, c, apart: on events, and on groups.
+// split divides c, the resolved form of r, into conditions on events and conditions on groups.
 func (r conditionRequest) split(c condition) (events, groups []condition, err error) {
 	onEvents, onGroups := false, false
 	for f := range filters([]condition{c}) {
@@ -275,7 +275,7 @@ func resolveOperator(r filterRequest, column *insights.Column) (*insights.Operat
 	return nil, schema.Invalid(r.member("operator"), problem, allowed...)
 }
 
-// refuse is the answer to a value that the column table does not take.
+// refuse returns the error for a value that the column table refuses.
 func refuse(path string, err error) error {
 	if e, ok := errors.AsType[*insights.MemberError](err); ok {
 		return unknownMember(path, e.Member, e.Known)
@@ -318,8 +318,8 @@ func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 	return []term{t}, nil
 }
 
-// resolveExtras reads the column's own extra and refuses the others. explicit
-// reports whether the request gave it; a column that takes none counts as such.
+// resolveExtras reads the column's own extra and refuses the others. explicit reports whether the request gave the
+// extra, or the column takes none.
 func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (explicit bool, err error) {
 	for _, extra := range insights.Extras {
 		if _, ok := c.extras[extra.Name]; ok && extra != column.Extra {

@@ -14,19 +14,17 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Bounds of a retention: the buckets of its range, and after a cohort's own.
+// Bounds of a retention: the buckets of its range, and the buckets after a cohort's own.
 const (
 	MaxCohorts              = 400
 	DefaultRetentionPeriods = 12
 	MaxRetentionPeriods     = 100
 )
 
-// retention is what a retention request means. Like a plan it is a value that nobody
-// changes.
+// retention is a compiled retention request. Like a plan it is an immutable value.
 //
-// A visitor's cohort is the bucket of time in which the visitor's first event of the
-// range that meets first is. The visitor is back in a bucket if an event in it meets
-// return, wherever in the bucket it is.
+// A visitor's cohort is the bucket of time with the visitor's first event of the range that meets first. The visitor
+// is back in a bucket if an event in the bucket meets return, even before the first event.
 type retention struct {
 	scope
 	time         ref // cut to the interval
@@ -81,7 +79,7 @@ func compileRetention(site string, body []byte, now time.Time) (p retention, err
 	return p, nil
 }
 
-// String is what the retention means, as a plan's is.
+// String describes the retention, like a plan's String.
 func (p retention) String() string {
 	b := p.describe()
 	b.conditions("first", p.first, true)
@@ -91,8 +89,8 @@ func (p retention) String() string {
 	return b.String()
 }
 
-// lower turns the retention into SQL that gives, for each cohort's number from 1, its
-// visitors, and how many of them are back in its own bucket and in those after it.
+// lower turns the retention into SQL. For each cohort's number, from 1, it returns the cohort's visitors, and how
+// many of them are back in its own bucket and in each later bucket.
 func (p retention) lower() sqltree.Statement {
 	number := func(bucket sqltree.Expr) sqltree.Expr { return sqltree.Call("indexOf", sqltree.Col("starts"), bucket) }
 	first, again := sqltree.AllOf(exprs(p.first, p.expr)...), sqltree.AllOf(exprs(p.again, p.expr)...)
@@ -120,7 +118,7 @@ func (p retention) lower() sqltree.Statement {
 	return tree.Print()
 }
 
-// refs are what the statement reads.
+// refs returns the columns that the statement reads.
 func (p retention) refs() []ref {
 	return append(reads(p.first, p.again), p.time, ref{column: insights.VisitorsCount})
 }

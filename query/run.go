@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// maxParams bounds the parameters of a statement. The embedded engine takes 10,000.
+// maxParams limits the parameters of a statement. The embedded engine takes 10,000.
 const maxParams = 5000
 
 // rows runs a statement and calls each for every row, scanned into targets.
@@ -43,7 +43,7 @@ func (q *query) write(ctx context.Context, st sqltree.Statement, settings clickh
 	})
 }
 
-// told runs a statement and tells the one who asked for it, if there is one.
+// told runs a statement and reports it to q.ran, if that is set.
 func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error {
 	if q.ran == nil {
 		return run()
@@ -55,8 +55,7 @@ func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error
 	return x.Err
 }
 
-// run runs a statement with the limits of its query. more settings take the place of
-// the usual ones; nil is none.
+// run runs a statement with the limits of its query. The settings in more replace the usual ones.
 func (q *query) run(
 	ctx context.Context, st sqltree.Statement, more clickhouse.Settings,
 	run func(ctx context.Context, args []any) error,
@@ -75,11 +74,11 @@ func (q *query) run(
 	defer func() { q.rowsRead += rowsRead.Load() }()
 	settings := c.settings(left)
 	if q.source != rawEvents {
-		// The engine (26.5) would take one table's snapshot for the other's.
+		// The engine (26.5) would use one table's snapshot for the other table.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
 	if q.joins {
-		// Sessions are the hashed side, which is made on every node of all nodes' events.
+		// Sessions are the hashed side, which every node builds from the events of all nodes.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
 		if q.spills {
 			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/4
@@ -114,22 +113,22 @@ func (q *query) read(ctx context.Context, sql string, args, targets []any, each 
 		}
 		each()
 	}
-	// Progress is complete only after both, and Err has to come first.
+	// Progress is complete only after both calls, and Err must be called first.
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("cannot read the rows: %w", cause(ctx, err))
 	}
 	return nil
 }
 
-// queryID names one statement after the request, with a random suffix: clients
-// choose the ids of their requests, and the engine refuses an id that is running.
+// queryID names one statement after the request, with a random suffix. Clients choose the ids of their requests, and
+// the engine refuses the id of a running statement.
 func (q *query) queryID() string {
 	var suffix [6]byte
 	_, _ = rand.Read(suffix[:]) // crypto/rand.Read never returns an error
 	return q.who.Request + "/" + hex.EncodeToString(suffix[:])
 }
 
-// comment says in the engine's log whose statement it is.
+// comment identifies a statement's request in the engine's log.
 func (q *query) comment() string {
 	text, _ := json.Marshal(struct { // strings always marshal
 		Request      string `json:"request"`

@@ -8,19 +8,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// scope is the part of a plan that all reports share: which events they are
-// about, and how these are read. Like a plan it is a value that nobody changes.
+// scope is the part of a plan that all reports share: the selection of events, and the way to read them. Like a plan
+// it is an immutable value.
 type scope struct {
 	site     string
 	from, to time.Time               // from <= t < to
 	where    []condition             // on events, joined by AND
 	nonNull  []ref                   // columns in which the events must have a value
-	sessions []*insights.SessionPart // what the statement reads of events' sessions
+	sessions []*insights.SessionPart // parts of events' sessions that the statement reads
 	source   source
 	env      insights.Env
-	exact    bool   // whether an estimate is no answer
-	counted  bool   // whether env.Counting is that of the page before
-	key      string // equal for reports that differ in what now is only
+	exact    bool   // whether estimates are refused
+	counted  bool   // whether env.Counting is the previous page's
+	key      string // equal for reports that differ only in the time of now
 }
 
 // source is where rows are read from.
@@ -32,9 +32,8 @@ type source struct {
 // rawEvents has a row for each event.
 var rawEvents = source{name: "raw"}
 
-// newScope is all events of a site in a range. The range is cut to the years
-// that the store can hold: a client that asks for everything since the year 1
-// means all there is. Time is cut to intervals in zone; nil is UTC.
+// newScope selects all events of a site in a range. It cuts the range to the years that the store can hold: a client
+// that requests everything since the year 1 means all events. Time is cut to intervals in zone; nil is UTC.
 func newScope(site string, from, to time.Time, zone *time.Location) scope {
 	from, to = storable(from), storable(to)
 	return scope{site: site, from: from, to: to, source: rawEvents, env: insights.Env{Zone: insights.NewZone(zone, from, to)}}
@@ -51,7 +50,7 @@ func storable(t time.Time) time.Time {
 	return t
 }
 
-// bounded is the scope with different values counted in bounded memory.
+// bounded returns the scope with distinct values counted in bounded memory.
 func (s scope) bounded() scope {
 	s.env.Counting = insights.CountBounded
 	return s
@@ -60,18 +59,18 @@ func (s scope) bounded() scope {
 // expr reads a column of the scope's events.
 func (s scope) expr(r ref) sqltree.Expr { return r.column.Expr(r.args, s.env) }
 
-// conditions select the scope's events. Every statement has the conditions of one site
+// conditions returns the conditions that select the scope's events. Every statement has the conditions of one site
 // and one range.
 func (s scope) conditions() []sqltree.Expr {
 	return append(s.bounds(), s.meets()...)
 }
 
-// bounds select the events of the scope's site and range.
+// bounds returns the conditions that select the scope's site and range.
 func (s scope) bounds() []sqltree.Expr {
 	return []sqltree.Expr{siteIs(s.site), timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}
 }
 
-// meets are the conditions on columns.
+// meets returns the conditions on columns.
 func (s scope) meets() (all []sqltree.Expr) {
 	for _, r := range s.nonNull {
 		all = append(all, r.column.HasValue())
@@ -94,7 +93,7 @@ func (s scope) describe() *description {
 	return b
 }
 
-// description is what a report means, a line for each thing.
+// description is the readable form of a report, one fact a line.
 type description struct{ strings.Builder }
 
 func (b *description) line(name string, list ...string) {
@@ -103,7 +102,7 @@ func (b *description) line(name string, list ...string) {
 	}
 }
 
-// conditions writes conditions, or that there are none if it always has to.
+// conditions writes conditions. If there are none, it writes that only if always is set.
 func (b *description) conditions(name string, list []condition, always bool) {
 	if always && len(list) == 0 {
 		b.line(name, "any event")
@@ -113,7 +112,7 @@ func (b *description) conditions(name string, list []condition, always bool) {
 	}
 }
 
-// timeless is the scope without its range, for keys: see keyOf.
+// timeless returns the scope without its range, for keys: see keyOf.
 func (s scope) timeless() scope {
 	s.from, s.to = time.Time{}, time.Time{}
 	return s
@@ -121,13 +120,13 @@ func (s scope) timeless() scope {
 
 func (s scope) identity() string { return s.key }
 
-// visits is a way to read a scope: the whole quarters of an hour of its range from the
-// projection of visits, and the events of what is left at both ends. The engine makes
-// the projection with each part of the events table, so both are equally fresh.
+// visits is a way to read a scope. The whole quarters of an hour of its range come from the projection of visits, and
+// the rest at both ends from events. The engine builds the projection with each part of the events table, so both are
+// equally fresh.
 type visits struct {
 	from, to time.Time
 	types    []insights.Code // of the events that count; nil is all
-	typed    []condition     // the conditions that say so
-	columns  []string        // what rows have, in addition to the numbers
+	typed    []condition     // the conditions that select types
+	columns  []string        // of the rows, in addition to the counters
 	counters []*insights.Counter
 }

@@ -26,21 +26,20 @@ type Segment struct {
 }
 
 const (
-	// anonymous is the title of visitors without claims, identified of visitors
-	// who share none of their claims.
+	// anonymous is the title of visitors without claims. identified is the title of visitors who share none of their
+	// claims.
 	anonymous, identified = "Anonymous", "Identified"
-	// maxTitle is a title's length in runes.
+	// maxTitle limits a title's length in runes.
 	maxTitle = 120
 )
 
-// VisitorSegments lists the claims that a site's visitors of the last days share,
-// starting with the segment that has most visitors.
+// VisitorSegments lists the claims that a site's visitors of the last days share, starting with the segment that has
+// most visitors.
 //
-// Only shared claims make segments: those with few values, or with at most half
-// as many values as visitors. A claim that identifies a visitor (an id, an e-mail
-// address, a time of issue) is none. A visitor whose claims changed is in several
-// segments. All pages cover the days of the first one, and repeat its count.
-// The answer is JSON: a schema.List of Segment.
+// Only shared claims make segments: claims with few values, or with at most half as many values as visitors. A claim
+// that identifies a visitor (an id, an e-mail address, a time of issue) makes none. A visitor whose claims changed is
+// in several segments. All pages cover the days of the first page, and repeat its count. The answer is JSON: a
+// schema.List of Segment.
 func (s *Service) VisitorSegments(
 	ctx context.Context, who Caller, site string, page schema.PageRequest, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -61,7 +60,7 @@ func (s *Service) VisitorSegments(
 	})
 }
 
-// weighSegments gives the query its cost: the claims are read first, then the visitors.
+// weighSegments sets the query's cost: the claims are read first, then the visitors.
 func (q *query) weighSegments(part segmentPage) {
 	if part.days == 0 {
 		part.days = segmentDays[0]
@@ -70,8 +69,8 @@ func (q *query) weighSegments(part segmentPage) {
 	q.weigh(segmentReads, insights.CountExact, sc, sc)
 }
 
-// segments makes a page of as many days as can be counted. Each try but the last
-// gets half of the time that is left.
+// segments builds a page over as many days as can be counted. Each attempt except the last gets half of the remaining
+// time.
 func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Segment], error) {
 	tries := segmentDays
 	if part.days > 0 {
@@ -143,7 +142,7 @@ func (q *query) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (sc
 	return list, nil
 }
 
-// segmentReads are what the statements read.
+// segmentReads are the columns that the statements read.
 var segmentReads = []ref{{column: insights.EventsCount}, {column: insights.VisitorsCount}, {column: insights.SessionsCount}, {column: insights.ClaimProperty}}
 
 // sharedClaims finds the claims that segments are made of.
@@ -175,7 +174,7 @@ func (q *query) segmentRows(ctx context.Context, sc scope, shared []string, part
 			},
 			segmentKey{visitors, events, id},
 		})
-		claims = nil // or the driver would add the next row's to it
+		claims = nil // otherwise the driver adds the next row's claims to this map
 	})
 	return list, err
 }

@@ -9,25 +9,23 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// defaultSegments is how many segments a page has if the request does not say.
+// defaultSegments is the number of segments on a page if the request has no limit.
 const defaultSegments = 100
 
-// segmentDays is how far back segments are looked for: 30 days, or fewer on sites
-// with more events than a query may read. The request has no range, so a client
-// could not ask for less itself.
+// segmentDays are the attempted ranges of segments: 30 days, or fewer on sites with more events than a query may
+// read. The request has no range, so a client could not request fewer days itself.
 var segmentDays = []int{30, 7, 1}
 
-// segmentPage is the part of the list that is asked for. Its token holds all of
-// it but the limit.
+// segmentPage is the requested part of the list. Its token holds everything except the limit.
 type segmentPage struct {
-	to    time.Time // when the first page was asked for, in whole milliseconds
+	to    time.Time // when the first page was requested, in whole milliseconds
 	days  int       // 0: not yet decided
 	total int64     // as counted for the first page
 	after *segmentKey
 	limit int
 }
 
-// segmentKey is what the list is ordered by.
+// segmentKey has the values that order the list.
 type segmentKey struct {
 	visitors, events uint64
 	id               string // of the claims

@@ -6,17 +6,14 @@ import (
 )
 
 const (
-	// fewValues is how many values a claim may have, however few visitors share
-	// them.
+	// fewValues is the number of values that any claim may have, however few visitors share them.
 	fewValues = 10
-	// maxShared is how many claims segments are made of: the claims that most visitors
-	// have.
+	// maxShared limits the claims that segments are made of, to the claims that most visitors have.
 	maxShared = 1000
 )
 
-// lowerSharedClaims reads the claims that several visitors have a value of in
-// common. A sketch does not depend on the order of the rows, so the answer is
-// stable.
+// lowerSharedClaims reads the claims of which several visitors share a value. A sketch does not depend on the order
+// of the rows, so the answer is stable.
 func lowerSharedClaims(sc scope) sqltree.Statement {
 	path, values, visitors := sqltree.Col("path"), sqltree.Col("values_count"), sqltree.Col("visitors_count")
 	sketch := func(e sqltree.Expr) sqltree.Expr {
@@ -34,7 +31,7 @@ func lowerSharedClaims(sc scope) sqltree.Statement {
 	return tree.Print()
 }
 
-// segmentID tells sets of claims apart.
+// segmentID returns an expression that identifies a set of claims.
 func segmentID(claims, known sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("sipHash128", known, sqltree.Call("toString", claims))
 }
@@ -46,8 +43,8 @@ func lowerSegments(sc scope, shared []string, part segmentPage) sqltree.Statemen
 	tree := sc.read([]sqltree.Aliased{
 		{Expr: insights.ClaimSet(shared), As: "claim_set"},
 		{Expr: insights.HasClaims(), As: "known"},
-		// Visitors may have sent the same texts as different types. Any of their
-		// notes will do, but it must always be the same one.
+		// Visitors may have sent the same texts as different types. Any visitor's notes will do, if the choice is
+		// stable.
 		{Expr: sqltree.Call("max", insights.ClaimNotes()), As: "notes"},
 		{Expr: measure(insights.EventsCount), As: "events_count"},
 		{Expr: measure(insights.VisitorsCount), As: "visitors_count"},

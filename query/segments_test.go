@@ -69,9 +69,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreShared: claims that tell who a visitor is make no segments,
-// the others come back as they were sent, and whoever has only such claims is
-// no anonymous visitor.
+// TestSegmentsAreShared checks that claims that identify a visitor make no segments. Other claims come back as they
+// were sent. A visitor with only identifying claims is not anonymous.
 func TestSegmentsAreShared(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -98,7 +97,7 @@ func TestSegmentsAreShared(t *testing.T) {
 	segment := func(title, claims string, visitors int) string {
 		return fmt.Sprintf(`{"title":%q,"claims":%s,"events":%d,"visitors":%d,"sessions":%d}`, title, claims, visitors, visitors, visitors)
 	}
-	// Those of equal size are in a stable order that means nothing.
+	// Segments of equal size are in a stable order that means nothing.
 	for _, want := range []string{
 		segment(`beta: true, plan: pro, roles: ["a","b"], seats: 3`, `{"beta":true,"plan":"pro","roles":["a","b"],"seats":3}`, 50),
 		segment("plan: free", `{"plan":"free"}`, 50), segment("Identified", `{}`, 50), segment("Anonymous", `{}`, 1), `"count":4`,
@@ -109,8 +108,8 @@ func TestSegmentsAreShared(t *testing.T) {
 	}
 }
 
-// TestSegmentPages: pages hold every segment once, count is of all of them, and
-// what arrives meanwhile changes neither.
+// TestSegmentPages checks that pages hold every segment once, and that count has all segments. Events that arrive
+// meanwhile change neither.
 func TestSegmentPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -141,7 +140,7 @@ func TestSegmentPages(t *testing.T) {
 			break
 		}
 		page = list.Next.Page
-		// Events of later, for which the first page was not asked.
+		// These events are later than the first page's request.
 		late := visit(5000, "org", "late")
 		late.TimeMillis = testNow.UnixMilli() + int64(pages)
 		insert(t, conn, testSite, []insights.Event{late})
@@ -167,8 +166,7 @@ func TestSegmentPages(t *testing.T) {
 	}
 }
 
-// TestSegmentsOfManyIDs: a site on which every visitor has claims of its own is
-// answered in little memory.
+// TestSegmentsOfManyIDs checks that little memory suffices for a site on which every visitor has unique claims.
 func TestSegmentsOfManyIDs(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -184,8 +182,8 @@ func TestSegmentsOfManyIDs(t *testing.T) {
 	}
 }
 
-// TestSegmentsNeedNoAdvice: who asks without parameters is not told to change
-// any: less is looked at, and if even that is too much, it is no 400.
+// TestSegmentsNeedNoAdvice checks that a request without parameters gets no advice to change them. Fewer days are
+// read instead. If even a day is too much, the error is not a 400.
 func TestSegmentsNeedNoAdvice(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

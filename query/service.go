@@ -49,7 +49,8 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	})
 }
 
-// newStateCache makes the cache of aggregate states. Its own statements have the limits of a choice of sources.
+// newStateCache makes the cache of aggregate states. Its own statements have the limits of statements that choose a
+// source.
 func newStateCache(c Config, s *sources) *statecache.Cache {
 	of := statecache.Defaults()
 	of.MaxBytes, of.MaxScan = c.StateBytes, c.MaxTime/8

@@ -35,8 +35,8 @@ func fill(t testing.TB, conn driver.Conn, site string, n int) {
 	}
 }
 
-// TestUniquesBound: counts are exact; in bounded memory they are exact up to 65,536
-// and within 1 % beyond, and as sketches within 2 %, which the header says.
+// TestUniquesBound checks that counts are exact. In bounded memory they are exact up to 65,536 and within 1 % beyond,
+// and as sketches within 2 %. The header has the bound.
 func TestUniquesBound(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -50,7 +50,7 @@ func TestUniquesBound(t *testing.T) {
 				t.Fatal(err)
 			}
 			for counting, c := range map[insights.Counting]struct {
-				exactly int // up to which counts are exact
+				exactly int // counts up to this number are exact
 				bound   float64
 			}{
 				insights.CountExact: {exactly: math.MaxInt}, insights.CountBounded: {insights.UniquesBound, 0.01}, insights.CountSketched: {insights.SketchedExactly, 0.02}, insights.CountTotals: {insights.TotalsExactly, 0.005},
@@ -69,7 +69,7 @@ func TestUniquesBound(t *testing.T) {
 				if n <= c.exactly && off != 0 || off > c.bound {
 					t.Errorf("%d visitors, counted in way %d: %.0f", n, counting, got)
 				}
-				// Near the border an estimate may not know on which side it is.
+				// Near the limit, an estimate may not know whether it is exact.
 				if said := q.approximate == counting; n > c.exactly && !said || counting != insights.CountExact && n <= c.exactly/4 && said {
 					t.Errorf("%d visitors, counted in way %d: said to be approximate: %v", n, counting, said)
 				}
@@ -78,9 +78,8 @@ func TestUniquesBound(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory: a query that cannot count exactly within its memory is
-// answered in bounded memory, and says how far off it may be; with accuracy exact it
-// is a 400.
+// TestOutOfMemory checks a query that cannot count exactly within its memory. It is answered in bounded memory, with
+// its error bound. With accuracy exact it is a 400.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -128,8 +127,8 @@ func TestOwnLimits(t *testing.T) {
 	}
 }
 
-// TestLongestRequests: what may be sent is answered, or refused as too much: never
-// a fault.
+// TestLongestRequests checks that the longest allowed requests are answered or refused as too heavy, and never cause
+// an internal error.
 func TestLongestRequests(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -165,7 +164,7 @@ func TestLongestRequests(t *testing.T) {
 	}
 }
 
-// TestReadOnly: whatever the text, a statement that reads an answer cannot write.
+// TestReadOnly checks that a statement that reads an answer cannot write, whatever its text is.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -183,8 +182,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestQueryTime: a query whose time is over before the engine could end it
-// is told so; it is no fault of ours.
+// TestQueryTime checks the error of a query whose time ends before the engine could end it. The error is not an
+// internal one.
 func TestQueryTime(t *testing.T) {
 	t.Parallel()
 	hangs := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Millisecond })
@@ -238,7 +237,7 @@ func TestEngineErrors(t *testing.T) {
 	}
 }
 
-// TestNoEngine: nobody listens.
+// TestNoEngine checks the error if no engine listens.
 func TestNoEngine(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -257,8 +256,7 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-// TestMetrics: every series is there from the start, with a help text, and
-// counts.
+// TestMetrics checks that every series exists from the start, has a help text, and counts.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewPedanticRegistry()
@@ -325,8 +323,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestCaps: what is too much is refused with the path, and what is just within
-// the caps is answered.
+// TestCaps checks that a request above a limit is refused with the path, and a request just within the limits is
+// answered.
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
@@ -353,7 +351,7 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// TestRangeMessage: the same bad request gets the same answer, every time.
+// TestRangeMessage checks that the same bad request always gets the same answer.
 func TestRangeMessage(t *testing.T) {
 	t.Parallel()
 	for range 64 {
@@ -363,8 +361,8 @@ func TestRangeMessage(t *testing.T) {
 	}
 }
 
-// TestPageAfterExactPage: a page after one that was counted exactly is not counted in
-// another way; any other query is, unless it must be exact.
+// TestPageAfterExactPage checks that a page after an exactly counted page is not counted in another way. Any other
+// query is, unless it must be exact.
 func TestPageAfterExactPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// joining is the scope with what refs and its conditions read of sessions.
+// joining returns the scope with the parts of sessions that refs and its conditions read.
 func (s scope) joining(refs []ref) scope {
 	s.sessions = nil
 	for _, r := range slices.Concat(refs, reads(s.where)) {
@@ -20,14 +20,14 @@ func (s scope) joining(refs []ref) scope {
 	return s
 }
 
-// around is the scope with the events of its range's sessions before and after the range.
+// around returns the scope with its range extended on both sides, by the reach of a session.
 func (s scope) around() scope {
 	s.from, s.to = storable(s.from.Add(-insights.SessionReach)), storable(s.to.Add(insights.SessionReach))
 	return s
 }
 
-// sessionRows reads the sessions of the scope's range: each whole, whatever the scope's
-// conditions are. Sessions without an event in the range are joined with none.
+// sessionRows reads the sessions of the scope's range. Each is whole, whatever the scope's conditions are. Sessions
+// without an event in the range match no row of the join.
 func (s scope) sessionRows() *sqltree.Select {
 	rows := &sqltree.Select{
 		Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...), GroupBy: insights.SessionKey(),

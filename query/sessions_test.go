@@ -28,7 +28,7 @@ func sharedSession() []insights.Event {
 	return list
 }
 
-// TestSessionsAreOfOneVisitor: each answer has the same sessions, whatever it is read from.
+// TestSessionsAreOfOneVisitor checks that each answer has the same sessions, whatever its source is.
 func TestSessionsAreOfOneVisitor(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -70,8 +70,8 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 	}
 }
 
-// TestEventsOfOneMoment: events of one moment are in the order in which they were sent, also
-// in another message.
+// TestEventsOfOneMoment checks that events of one moment are in the order in which they were sent, also across
+// messages.
 func TestEventsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -125,8 +125,8 @@ func TestEventsOfOneMoment(t *testing.T) {
 	}
 }
 
-// TestSessionsAtBorders: a session whose first page view is before the range, or whose last
-// page view is after it, is no bounce, and does not begin or end at the border.
+// TestSessionsAtBorders checks sessions whose first page view is before the range, or whose last page view is after
+// it. Such a session is no bounce, and does not begin or end at the border.
 func TestSessionsAtBorders(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -140,10 +140,10 @@ func TestSessionsAtBorders(t *testing.T) {
 	view(1, day.Add(-10*time.Second), "p1")
 	view(1, day.Add(10*time.Second), "p2")
 	view(2, day.Add(12*time.Hour), "p3")
-	view(3, day.Add(-12*time.Hour), "p4") // the last that is seen before, and after
+	view(3, day.Add(-12*time.Hour), "p4") // the outermost page views that still count, before and after the range
 	view(3, day.Add(time.Hour), "p5")
 	view(3, day.Add(36*time.Hour-time.Millisecond), "p6")
-	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // beyond both
+	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // beyond the reach on both sides
 	view(4, day.Add(time.Hour), "p8")
 	view(4, day.Add(36*time.Hour), "p9")
 	view(5, day.Add(-time.Millisecond), "p10") // before the range
@@ -191,8 +191,8 @@ func TestSessionsAtBorders(t *testing.T) {
 	}
 }
 
-// TestDayAloneIsDayInChart: sessions of no more than the reach are the same for a day and in
-// a chart of days.
+// TestDayAloneIsDayInChart checks that sessions within the reach are the same in a query of one day and in a chart of
+// days.
 func TestDayAloneIsDayInChart(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

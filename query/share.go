@@ -10,11 +10,11 @@ import (
 	"github.com/octavo-docs/octavo/query/resultcache"
 )
 
-// headerAge is how many seconds ago another query asked for the answer.
+// headerAge is the answer's age in seconds: the time since another query requested it.
 const headerAge = "Age"
 
-// shared answers a query with the result cache, or with work. Queries of a kind and a site with equal keys have the
-// same answer, except for the time at which presets end.
+// shared answers a query from the result cache, or with work. Queries with equal kind, site and key have the same
+// answer, except for the time at which presets end.
 func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
 	r, err := s.results.Do(ctx, resultcache.Query[answer]{
@@ -34,7 +34,8 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 	return r.Value.body, headers, nil
 }
 
-// refused is the error for the caller. The query that ran has counted its failure; others that share it count it here.
+// refused returns the error for the caller. The query that ran has counted its failure. Other queries that share the
+// failure count it here.
 func (q *query) refused(ctx context.Context, err error, from resultcache.Source) error {
 	f, ran := errors.AsType[*failure](err)
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keeping lets a service share its answers.
+// keeping turns on a service's result cache.
 func keeping(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }
 
 func wantCallers(t *testing.T, s *Service, n int) {
@@ -34,8 +34,8 @@ func wantAnswers(t *testing.T, s *Service, want map[resultcache.Source]float64) 
 	}
 }
 
-// TestEqualQuestionsRunOnce: equal queries that are asked at once are one for the
-// engine, also those whose token has no slot left; another query is not.
+// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, also if their token has no
+// slot left. A different query runs separately.
 func TestEqualQuestionsRunOnce(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -118,7 +118,8 @@ func TestWhoRunsMayLeave(t *testing.T) {
 	}
 }
 
-// TestTurnsAreOnesOwn: who is over its share is told so, and nobody who asks the same.
+// TestTurnsAreOnesOwn checks that only a caller over its share gets that error. Other callers of the same query do
+// not.
 func TestTurnsAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -126,7 +127,7 @@ func TestTurnsAreOnesOwn(t *testing.T) {
 	all := asking{t: t, service: service}
 	var running []chan struct{}
 	const each = float64(unknownRows)
-	another := 0 // each is a query of its own
+	another := 0 // makes each query different
 	other := func() string {
 		another++
 		return strings.Replace(byCountry, "{", fmt.Sprintf(`{"limit":%d,`, another), 1)
@@ -159,7 +160,7 @@ func TestTurnsAreOnesOwn(t *testing.T) {
 	}
 }
 
-// failing is an engine that fails when it is told to.
+// failing is an engine that fails on demand.
 type failing struct {
 	driver.Conn
 	started chan chan error
@@ -174,7 +175,7 @@ func (f failing) Query(_ context.Context, sql string, _ ...any) (driver.Rows, er
 	return nil, <-done
 }
 
-// TestTooHeavyForAll: a query that is too heavy runs once for all who asked it.
+// TestTooHeavyForAll checks that a query that is too heavy runs once for all its callers.
 func TestTooHeavyForAll(t *testing.T) {
 	t.Parallel()
 	engine := failing{started: make(chan chan error, 10)}

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// sources chooses what a statement reads, by how many rows it would read. What it
-// knows is a few minutes old: a wrong number makes an answer slower, never wrong.
+// sources chooses the source of a statement by the number of rows to read. Its numbers are a few minutes old: a wrong
+// number makes an answer slower, never wrong.
 type sources struct {
 	config Config
 	conn   driver.Conn
@@ -32,37 +32,37 @@ type sources struct {
 // siteRows are the rows of a site by day.
 type siteRows struct {
 	counted time.Time
-	visits  bool          // whether those of visits were counted, not of events alone
-	days    []dayRows     // nil: not known
+	visits  bool          // whether rows of visits were counted, not only events
+	days    []dayRows     // nil: unknown
 	first   chan struct{} // closed when the first count has ended
 }
 
 type dayRows struct {
 	day            time.Time
 	events, visits uint64
-	hours          uint64 // of the day, with events
+	hours          uint64 // hours of the day that have events
 }
 
 const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
-	maxSites    = 10_000 // whose rows are known
-	// maxChoice ends a statement of the choice: a query must not wait for it longer.
+	maxSites    = 10_000 // sites whose rows are known
+	// maxChoice ends a statement that chooses a source, because a query waits for it.
 	maxChoice = 2 * time.Second
 )
 
 type sourceLimits struct {
-	// short is the range of which nobody asks how many rows it has: a day of the
-	// largest sites has a few hundred thousand events.
+	// short is the length of a range whose rows are not counted first. A day of the largest sites has a few hundred
+	// thousand events.
 	short time.Duration
-	// few events are read as fast as the fewer rows of visits, whose statement is longer.
+	// few events are read as fast as the fewer rows of visits, because the statement over visits is longer.
 	few uint64
-	// fewer is how many times fewer rows visits must have: theirs have more to read.
+	// fewer is the factor by which visits must have fewer rows, because their rows are larger.
 	fewer uint64
-	// many is the number of rows whose visitors take a tenth of a second to count exactly,
-	// on two cores. A sketch of fewer rows is no faster.
+	// many is the number of rows whose visitors take a tenth of a second to count exactly, on two cores. For fewer
+	// rows a sketch is no faster.
 	many uint64
-	// keep rows take so long to read that states of them are kept.
+	// keep is the number of rows above which a range is slow enough to keep its states.
 	keep uint64
 }
 
@@ -72,12 +72,12 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	return &sources{config: c, conn: conn, log: log, limits: usualLimits, sites: map[string]*siteRows{}}
 }
 
-// choose says how a statement reads its scope, of which it reads the refs: as events,
-// if nothing else is known. estimate is how the different values of many rows may be
-// counted; CountExact if there are none. Who reads visits asks first whether they are whole.
+// choose returns a scope with the best source for a statement that reads refs. Without other knowledge the source is
+// events. estimate is how the distinct values of many rows may be counted; CountExact if there are none. A reader of
+// visits first checks that they are whole.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
-		return sc // best would say so too, but its rows had to be counted
+		return sc // best would choose events too, but would need the count of rows
 	}
 	best, err := s.best(s.config.choosing(ctx), sc, refs, estimate)
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate ins
 	return best
 }
 
-// choosing gives the statements of a choice their limits.
+// choosing returns a context with the limits of a statement that chooses a source.
 func (c Config) choosing(ctx context.Context) context.Context {
 	settings := c.settings(maxChoice)
-	delete(settings, "max_result_rows") // a site may have events on the days of decades
+	delete(settings, "max_result_rows") // a site may have events on more days than an answer has rows
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
 
@@ -99,7 +99,7 @@ func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insig
 	if err != nil {
 		return sc, err
 	}
-	// Without visits there is nothing to choose, but admission asks what a query costs.
+	// Without visits there is no choice, but admission needs the query's cost.
 	rows, err := s.rows(ctx, sc, ready)
 	if err != nil || !ready {
 		return sc, err
@@ -107,8 +107,7 @@ func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insig
 	return s.limits.best(sc, rows, refs, estimate), nil
 }
 
-// whole reports whether each part has visits. One without them would be left out of the
-// answer.
+// whole reports whether each part has visits. The answer would lack the events of a part without visits.
 func (s *sources) whole(ctx context.Context, site string) bool {
 	whole, err := s.ask(s.config.choosing(ctx), visitsWhole)
 	if err != nil {
@@ -126,7 +125,7 @@ func (s *sources) unknown(ctx context.Context, site string, err error) {
 
 func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }
 
-// best is the best way to read a scope whose range has so many rows.
+// best returns the scope with the best source, given the rows of its range.
 func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights.Counting) scope {
 	if l.isShort(sc) {
 		return sc
@@ -144,20 +143,19 @@ func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights
 }
 
 const (
-	// visitsWhole asks whether each part has visits that are not broken. One of which all rows
-	// were deleted has none, until the engine drops it.
+	// visitsWhole checks that each part has visits that are not broken. A part of which all rows were deleted has no
+	// visits, until the engine drops it.
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
-	// visitsReadable asks also whether there are visits and a way to read them, which
-	// takes twice as long.
+	// visitsReadable also checks that there are visits and a way to read them, which takes twice as long.
 	visitsReadable = `SELECT (` + visitsWhole + `)
 		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
 		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0`
 )
 
-// ready reports whether visits can be read, as was known no longer than checkVisits ago.
-// While one query asks the engine, others go on with what was known.
+// ready reports whether visits can be read. The result is at most checkVisits old. While one query asks the engine,
+// other queries use the previous result.
 func (s *sources) ready(ctx context.Context) (bool, error) {
 	s.mu.Lock()
 	known, stale := s.visits, time.Since(s.checked) >= checkVisits
@@ -173,23 +171,22 @@ func (s *sources) ready(ctx context.Context) (bool, error) {
 	return readable, err
 }
 
-// remember keeps whether visits can be read. Only visitsReadable can tell that they can.
+// remember stores whether visits can be read. Only visitsReadable can establish that they can.
 func (s *sources) remember(visits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.visits = visits
 }
 
-// ask asks visitsReadable or visitsWhole.
+// ask runs visitsReadable or visitsWhole.
 func (s *sources) ask(ctx context.Context, statement string) (bool, error) {
 	var yes uint8
 	err := s.query(ctx, statement, []any{clickhouse.Named("projection", insights.VisitsProjection()), clickhouse.Named("table", insights.Table)}, []any{&yes}, func() {})
 	return yes == 1 && err == nil, err
 }
 
-// rows are the rows of a scope's site in its range, about. While one query
-// counts them, others go on with what was known, or wait for the first count if they may
-// read visits.
+// rows returns the approximate rows of a scope's site in its range. While one query counts them, other queries use
+// the previous count. If there is none, queries that may read visits wait for the first count.
 func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows, err error) {
 	s.mu.Lock()
 	site := s.sites[sc.site]
@@ -214,8 +211,8 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 		site.ended()
 		if err == nil {
 			site.days = days
-		} else if visits { // the events of so large a site are not counted again soon
-			site.counted = time.Now().Add(checkVisits - countDays) // the next try
+		} else if visits { // otherwise the events of so large a site are not counted again soon
+			site.counted = time.Now().Add(checkVisits - countDays) // retry after checkVisits
 		}
 		s.mu.Unlock()
 		if err != nil {
@@ -225,7 +222,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 	return sc.rowsOf(days), nil
 }
 
-// count counts a site's rows, of visits or else of events, by day.
+// count counts a site's rows by day, of visits or otherwise of events.
 func (s *sources) count(ctx context.Context, site string, visits bool) (days []dayRows, err error) {
 	time, events := insights.TimeExpr(), sqltree.Call("count")
 	tree := &sqltree.Select{Table: insights.Table, Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")}}
@@ -243,12 +240,12 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	days = []dayRows{}
 	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours}, func() { days = append(days, d) })
 	if err != nil {
-		return nil, err // some are worse than none
+		return nil, err // an incomplete count is worse than none
 	}
 	return days, nil
 }
 
-// known are the rows of a scope, about; none if they are not known.
+// known returns the approximate rows of a scope, 0 if they are unknown.
 func (s *sources) known(sc scope) dayRows {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,15 +255,15 @@ func (s *sources) known(sc scope) dayRows {
 	return dayRows{}
 }
 
-// inVisits tells what is read from visits of what states leave to be read, if visits are
-// the best other way: what has few events is not.
+// inVisits returns a function that reports whether a scope that states leave over is read from visits. The best other
+// source must be visits. A short scope with few events is read from events.
 func (s *sources) inVisits(best scope) func(scope) bool {
 	return func(sc scope) bool {
 		return best.source.visits != nil && (!s.limits.isShort(sc) || s.known(sc).events > s.limits.few)
 	}
 }
 
-// left are the rows of scopes, about, as each is read.
+// left returns the approximate rows of scopes, each from its own source.
 func (s *sources) left(list []scope) (rows uint64) {
 	for _, sc := range list {
 		if known := s.known(sc); sc.source.visits != nil {
@@ -278,7 +275,7 @@ func (s *sources) left(list []scope) (rows uint64) {
 	return rows
 }
 
-// query reads for all queries, so it goes on when the query that started it ends.
+// query serves all queries, so it continues when the query that started it ends.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)
 	defer cancel()
@@ -295,7 +292,7 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost of a statement over a scope, which reads the refs: see choose.
+// cost returns the rows of a statement over a scope that reads refs: see choose.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true
@@ -306,8 +303,7 @@ func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows c
 	return unknownRows, false
 }
 
-// expect is the best way to read a scope, and how many rows that reads, if the rows of its
-// site are known.
+// expect returns the best source of a scope and the rows to read there, if the rows of its site are known.
 func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,8 +320,8 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 	return best, sum.events, true
 }
 
-// rowsOf are the rows of a scope's range, about: of a day that is not wholly in it, as
-// many as its hours have of those with events. Today has only some as yet.
+// rowsOf returns the approximate rows of a scope's range. A day that is only partly inside counts by its hours
+// inside, in proportion to the day's hours with events. Today has only some of its hours yet.
 func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
 	for _, d := range days {
@@ -345,8 +341,8 @@ func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	return sum
 }
 
-// firstCount waits until another query has counted a site's rows for the first time:
-// without them all queries of a dashboard would read each event.
+// firstCount waits for the query that first counts a site's rows. Without the counts, every query of a dashboard
+// would read each event.
 func (s *sources) firstCount(ctx context.Context, site *siteRows) []dayRows {
 	select {
 	case <-site.first:
@@ -357,7 +353,7 @@ func (s *sources) firstCount(ctx context.Context, site *siteRows) []dayRows {
 	return site.days
 }
 
-// ended lets those go on that wait for the first count. The caller holds sources.mu.
+// ended releases the queries that wait for the first count. The caller holds sources.mu.
 func (r *siteRows) ended() {
 	select {
 	case <-r.first:

@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// fromVisits is a service that reads visits whenever they have what is asked for.
+// fromVisits returns a service that reads visits whenever they have the requested columns.
 func fromVisits(conn driver.Conn) *Service {
 	s := newService(conn)
 	s.sources.limits = sourceLimits{many: math.MaxUint64}
 	return s
 }
 
-// TestOfVisits: what visits have is read from them, and nothing else.
+// TestOfVisits checks that a query reads visits if and only if they have its columns.
 func TestOfVisits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -63,8 +63,8 @@ func TestOfVisits(t *testing.T) {
 	}
 }
 
-// TestBestSource: visits are read if there are many fewer of them, and visitors of very
-// many rows are counted with a sketch, but not if they must be exact.
+// TestBestSource checks that visits are read if they have many fewer rows. Visitors of very many rows are counted
+// with a sketch, unless the count must be exact.
 func TestBestSource(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -96,8 +96,8 @@ func TestBestSource(t *testing.T) {
 	}
 }
 
-// TestPartsWithoutVisits: while a part has no projection, or the table has none any more,
-// events are read, whatever was known before.
+// TestPartsWithoutVisits checks that events are read while a part lacks the projection, or after the table has lost
+// it, whatever was known before.
 func TestPartsWithoutVisits(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -115,7 +115,7 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("visits")
 	insert(t, conn, "erased", fixture())
 	execute(t, conn, "ALTER TABLE events DELETE WHERE site = 'erased' SETTINGS mutations_sync = 2")
-	ask("visits") // though the part of which all rows were deleted has no projection
+	ask("visits") // although the part whose rows were all deleted has no projection
 	execute(t, conn, "ALTER TABLE events DROP PROJECTION "+insights.VisitsProjection())
 	ask("raw")
 	clear(service.sources.sites)
@@ -127,12 +127,12 @@ func TestPartsWithoutVisits(t *testing.T) {
 	}
 	add := insights.VisitsStatements(insights.Topology{}, nil, true)
 	execute(t, conn, add[0])
-	insert(t, conn, "site_2", fixture()) // a part that has it, beside one that has not
+	insert(t, conn, "site_2", fixture()) // a part with the projection, next to a part without it
 	service.sources.checked = time.Time{}
 	ask("raw")
 	execute(t, conn, strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
 	service.sources.checked = time.Time{}
-	ask("visits") // whose rows are counted at once
+	ask("visits") // their rows are counted immediately
 	if !service.sources.sites[testSite].visits {
 		t.Error("visits are not counted")
 	}
@@ -153,8 +153,7 @@ func (d dropping) Query(ctx context.Context, sql string, args ...any) (driver.Ro
 	return d.Conn.Query(ctx, sql, args...)
 }
 
-// TestVisitsDropped: a projection that is dropped between the check and the statement is
-// no fault.
+// TestVisitsDropped checks that a query succeeds if the projection is dropped between the check and the statement.
 func TestVisitsDropped(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -181,8 +180,8 @@ func (h hangingUp) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return h.Conn.Query(ctx, sql, args...)
 }
 
-// TestWhoHangsUpSpoilsNothing: a client that goes away while the choice is made takes
-// nothing from what is known, neither of visits nor of the site's rows.
+// TestWhoHangsUpSpoilsNothing checks that a client that leaves during the choice of a source changes no knowledge
+// about visits or the site's rows.
 func TestWhoHangsUpSpoilsNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -211,15 +210,14 @@ func TestWhoHangsUpSpoilsNothing(t *testing.T) {
 	}
 }
 
-// refusing is an engine that does nothing.
+// refusing is an engine that refuses every statement.
 type refusing struct{ driver.Conn }
 
 func (refusing) Query(context.Context, string, ...any) (driver.Rows, error) {
 	return nil, errors.New("no")
 }
 
-// TestFailedRecountKeepsRows: what was known of a site's rows stays when they cannot be
-// counted again.
+// TestFailedRecountKeepsRows checks that the known rows of a site stay if a new count fails.
 func TestFailedRecountKeepsRows(t *testing.T) {
 	t.Parallel()
 	service := newService(refusing{})
@@ -234,8 +232,8 @@ func TestFailedRecountKeepsRows(t *testing.T) {
 	}
 }
 
-// TestDaysOfDecades: a site with events on more days than an answer may have rows is read
-// as visits too.
+// TestDaysOfDecades checks that visits are also read for a site with events on more days than an answer may have
+// rows.
 func TestDaysOfDecades(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

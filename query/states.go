@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// hasStates reports whether states have the plan's measures, if different values are counted so. Groups by exact time
-// are as many as events.
+// hasStates reports whether states have the plan's measures with this way of counting. Groups by exact time are as
+// many as events, so they have no states.
 func (p plan) hasStates(counting insights.Counting) bool {
 	switch counting {
 	case insights.CountExact, insights.CountBounded:
@@ -22,8 +22,8 @@ func (p plan) hasStates(counting insights.Counting) bool {
 	return len(p.sessions) == 0 && !p.perSession() && !slices.ContainsFunc(p.groups, func(g ref) bool { return g.isTime() && g.args.Interval == nil })
 }
 
-// fromStates is the plan, read from states of settled parts. visits says whether a scope that is left is read from
-// visits, if they have it. ok is false if no span has states.
+// fromStates returns the plan for reading from states of settled parts. visits reports whether a remaining scope is
+// read from visits, if they have its columns. ok is false if no span has states.
 func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits func(scope) bool) (_ plan, ok bool) {
 	in := func(from, to time.Time) scope {
 		s := p.scope
@@ -43,11 +43,11 @@ func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits fu
 	if len(spans) == 0 {
 		return p, false
 	}
-	// One table for all spans: what reads time may differ between them.
+	// All spans share one table, although expressions that read time may differ between them.
 	st := &states{table: statecache.TableOf(p.stateRows(p.scope).Print())}
 	for _, span := range spans {
 		s := stateSpan{scope: in(span.From, span.To), entry: &statecache.Entry{Span: span, Parts: parts.Of(span)}}
-		s.env.Zone = s.env.Zone.Within(span.From, span.To) // another range's would make another key
+		s.env.Zone = s.env.Zone.Within(span.From, span.To) // the zone of another range would change the key
 		s.events = events(s.scope)
 		if len(s.entry.Parts) == 0 {
 			st.rest = append(st.rest, s.events)
@@ -92,7 +92,7 @@ func (st *states) split() (absent []string) {
 	return absent
 }
 
-// toBuild are the spans whose states have to be built.
+// toBuild returns the spans whose states have to be built.
 func (st *states) toBuild() (list []stateSpan) {
 	for _, span := range st.spans {
 		if span.entry.Status == statecache.Build {
@@ -121,7 +121,7 @@ func (p plan) entryRows(s stateSpan) *sqltree.Select {
 	return p.stateRows(s.scope, statecache.InParts(s.entry.Parts))
 }
 
-// stateColumns are the states of the plan's measures.
+// stateColumns returns the columns with the states of the plan's measures.
 func (p plan) stateColumns() (columns []sqltree.Aliased) {
 	for _, m := range p.measures() {
 		for _, c := range m.column.States(p.env) {
@@ -133,7 +133,7 @@ func (p plan) stateColumns() (columns []sqltree.Aliased) {
 	return columns
 }
 
-// readStates begins a statement over the plan's states: groups come first in columns.
+// readStates begins a statement over the plan's states. Groups come first in columns.
 func (p plan) readStates(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
 	outer := &sqltree.Select{GroupBy: groups}
 	cached := &sqltree.Select{Table: p.states.table, Where: statecache.Rows(entriesOf(p.states.spans))}
@@ -160,7 +160,7 @@ func (p plan) readStates(columns []sqltree.Aliased, groups []sqltree.Expr) *sqlt
 	return outer
 }
 
-// joined are the spans, of which adjacent ones with the same parts are one.
+// joined returns the spans, with adjacent spans of the same parts joined.
 func (st *states) joined() (list []stateSpan) {
 	for _, span := range st.spans {
 		if last := len(list) - 1; last >= 0 && list[last].adjoins(span) {

@@ -14,16 +14,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// keepingStates is a service that keeps the states of all that it can, of whole days and
-// hours, and counts visitors with sketches, which are exact for few of them. The months in
-// which [insert]'s and [fill]'s events arrive are over.
+// keepingStates returns a service that keeps all states that it can, of whole days and hours. It counts visitors with
+// sketches, which are exact for few visitors. The months in which the events of [insert] and [fill] arrive are over.
 func keepingStates(t testing.TB, conn driver.Conn) *Service {
 	t.Helper()
 	insertAt(t, conn, time.Now().Add(31*24*time.Hour), "later", fixture()[2:3])
 	return keepingMonths(conn)
 }
 
-// keepingMonths is such a service, whose newest month is that of the last event that arrived.
+// keepingMonths returns such a service. Its newest month is the month in which the last event arrived.
 func keepingMonths(conn driver.Conn) *Service {
 	s := newService(conn, func(c *Config) { c.StateBytes = 1 << 30 })
 	s.states.Cuts = statecache.Cuts{Coarse: statecache.Every(24 * time.Hour), Fine: statecache.Every(time.Hour)}
@@ -32,7 +31,7 @@ func keepingMonths(conn driver.Conn) *Service {
 	return s
 }
 
-// asked is a query of the tests of states.
+// asked runs a query in a test of aggregate states.
 type asked struct {
 	t       *testing.T
 	service *Service
@@ -41,7 +40,7 @@ type asked struct {
 
 const totals = `{"range":"last30Days","select":[{"column":"eventsCount"},{"column":"visitorsCount"}]}`
 
-// wants asks, and compares the answer's numbers and source.
+// wants runs the query, and compares the answer's numbers and source.
 func (a asked) wants(source string, numbers ...int) {
 	a.t.Helper()
 	body, headers, err := a.service.Aggregate(a.t.Context(), Caller{}, testSite, []byte(a.request), testNow)
@@ -54,8 +53,7 @@ func (a asked) wants(source string, numbers ...int) {
 	}
 }
 
-// earlier are the fixture's events again, a minute earlier: equal rows would be dropped as
-// a repeated insert.
+// earlier returns the fixture's events a minute earlier, because equal rows would be dropped as a repeated insert.
 func earlier() []insights.Event {
 	events := fixture()
 	for i := range events {
@@ -71,9 +69,8 @@ func execute(t *testing.T, conn driver.Conn, statement string) {
 	}
 }
 
-// TestStates: states are made when they are asked for again, of which no event is read
-// then; later events are read beside them; and when events are deleted, or parts are
-// merged, all are read, and states are made anew.
+// TestStates checks that states are built for a repeated query, which then reads no event. Later events are read in
+// addition. After events were deleted or parts merged, all events are read and the states are built again.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -85,7 +82,7 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 8, 4)
 	ask.wants("states", 8, 4)
 	insert(t, conn, testSite, earlier())
-	ask.wants("states", 16, 4) // though the list of parts is older
+	ask.wants("states", 16, 4) // although the list of parts is older
 	execute(t, conn, "ALTER TABLE events DELETE WHERE visitor = 1 SETTINGS mutations_sync = 2")
 	ask.wants("visits", 10, 3)
 	ask.wants("visits", 10, 3)
@@ -96,9 +93,8 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 10, 3)
 }
 
-// TestStatesOfTheNewestMonth: of the month in which events still arrive, the states of its
-// large parts are kept, and small parts are read beside them; so is what arrives in it of
-// the months before.
+// TestStatesOfTheNewestMonth checks the month in which events still arrive. The states of its large parts are kept,
+// and its small parts are read in addition. So are the events of earlier months that arrive in it.
 func TestStatesOfTheNewestMonth(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -141,8 +137,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	ask.wants("visits", 252, 1)
 }
 
-// TestStatesCostLittle: what is read from states costs what is left to read, before and
-// when it is read.
+// TestStatesCostLittle checks that a query from states costs only the rows that remain to be read, in the estimate
+// and when it runs.
 func TestStatesCostLittle(t *testing.T) {
 	t.Parallel()
 	const events = 100_000
@@ -165,7 +161,7 @@ func TestStatesCostLittle(t *testing.T) {
 	}
 }
 
-// TestStatesGone: states that are not there any more are no part of an answer.
+// TestStatesGone checks that missing states are no part of an answer.
 func TestStatesGone(t *testing.T) {
 	t.Parallel()
 	for name, drop := range map[string]func(t *testing.T, conn driver.Conn, table string){
@@ -200,8 +196,8 @@ func stateTables(t *testing.T, conn driver.Conn) (tables []string) {
 	return tables
 }
 
-// TestStatesSQL: no value of a request is in a statement about states, nor in the name of
-// their table; and what they depend on is in their key.
+// TestStatesSQL checks that no value of a request is in a statement about states, or in the name of their table.
+// Everything that states depend on is in their key.
 func TestStatesSQL(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","timezone":"Europe/Berlin","groupBy":[{"column":"visitorClaim","claim":"%s"},{"column":"page"}],"where":[{"column":"url","operator":"matches","values":["%s"]}],"select":[{"column":"visitorsCount"}]}`
@@ -248,7 +244,7 @@ func TestStatesSQL(t *testing.T) {
 	golden(t, "states", path, readCases(t, path), []testCase{c})
 }
 
-// TestHasStates: what cannot be counted from states is not.
+// TestHasStates checks which plans can be read from states.
 func TestHasStates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

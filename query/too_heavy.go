@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// size says how heavy a query is, before it runs.
+// size estimates how heavy a query is, before it runs.
 type size struct {
 	cost   cost          // rows that it will read
 	known  bool          // whether cost is more than a guess
@@ -19,10 +19,11 @@ type size struct {
 	exact  bool // whether it must count visitors or sessions exactly
 }
 
-// margin leaves room for what an estimate does not know.
+// margin leaves room for the error of the estimate.
 const margin = 0.8
 
-// lighter tells the caller what makes the query lighter that err ended. It read some rows, of most that it may read.
+// lighter returns advice on how to make a query lighter that err ended. read is the number of rows that it read, and
+// most the limit.
 func (s size) lighter(err error, read, most uint64) string {
 	ways := []string{"narrow the range of " + days(s.length), "add filters"}
 	if fits := s.fits(err, read, most); fits > 0 {
@@ -41,29 +42,29 @@ func (s size) lighter(err error, read, most uint64) string {
 	return tooHeavy + ": " + strings.Join(ways[:last], ", ") + " or " + ways[last]
 }
 
-// fits estimates how much of the range stays below the limit that ended the query, by the rows of the range; 0 if
-// unknown, or if a shorter range does not help.
+// fits returns how long a range the query could have read within the limit that ended it. It estimates that from the
+// range's rows. It returns 0 if that is unknown or would not help.
 func (s size) fits(err error, read, most uint64) time.Duration {
 	if !s.known || s.cost <= 0 {
 		return 0
 	}
-	can := float64(read) // in its time
+	can := float64(read) // the rows that its time allows
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {
 		case codeTooManyRows:
 			can = float64(most)
-		case codeMemory: // depends on the groups more than on the rows
+		case codeMemory: // memory depends more on the groups than on the rows
 			return 0
 		}
 	}
 	part := margin * can / float64(s.cost)
 	if part >= margin {
-		return 0 // the rows are not why
+		return 0 // the number of rows is not the cause
 	}
 	return time.Duration(part * float64(s.length)).Truncate(time.Hour)
 }
 
-// days writes a length of time as people would ask for it.
+// days writes a length of time in days, hours or minutes.
 func days(d time.Duration) string {
 	n, unit := int(math.Round(d.Hours()/24)), "day"
 	switch {

@@ -10,8 +10,8 @@ import (
 
 const visitsName = "visits"
 
-// ofVisits is the scope read from visits. ok is false if they do not have what the
-// statement reads: refs and the scope's conditions.
+// ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's
+// conditions read.
 func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 	if !s.env.Zone.Quarters() {
 		return s, false
@@ -33,7 +33,7 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 		return true
 	})
 	for f := range filters(s.where) {
-		if f.isTime() { // on the very moment
+		if f.isTime() { // a condition on the exact time
 			return s, false
 		}
 		refs = append(slices.Clip(refs), f.ref)
@@ -52,7 +52,7 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 	return s, true
 }
 
-// add makes the rows have what r reads; ok is false if visits do not have it.
+// add adds the columns that r reads to the rows. ok is false if visits lack them.
 func (v *visits) add(r ref) (ok bool) {
 	if r.isTime() && r.args.Interval == nil {
 		return false
@@ -104,7 +104,7 @@ func siteOfVisit(site string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, insights.VisitColumn(insights.ColumnSite), sqltree.Param(sqltree.T("String"), site))
 }
 
-// row are the columns of a row.
+// row returns the columns of a row.
 func (v *visits) row(at sqltree.Expr, read func(name string) sqltree.Expr, number func(*insights.Counter) sqltree.Expr) []sqltree.Aliased {
 	row := []sqltree.Aliased{{Expr: at, As: insights.ColumnTime}}
 	for _, name := range v.columns {

@@ -7,9 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestZoneIsGos: Kazakhstan gave up an hour on March 1, 2024. What a clock in
-// Almaty shows is decided by the location that Go has, whatever the engine's own
-// zone data say.
+// TestZoneIsGos checks a zone whose clocks went back an hour on March 1, 2024: Kazakhstan. Go's zone data decide what
+// a clock in Almaty shows, whatever the engine's own zone data say.
 func TestZoneIsGos(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -12,14 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GrantTarget is a collection, with all that is in it, or a space: one of both ids is set.
+// GrantTarget is a collection with its content, or a space. Only one of the ids is set.
 type GrantTarget struct {
 	OrganizationID string
 	CollectionID   *string
 	SpaceID        *string
 }
 
-// ID is the collection's or the space's.
+// ID is the id of the collection or the space.
 func (t GrantTarget) ID() string { return postgres.Deref(cmp.Or(t.CollectionID, t.SpaceID)) }
 
 // Subjects are the users and teams that a grant is for.
@@ -28,8 +28,9 @@ type Subjects struct {
 	Teams []string
 }
 
-// Grant gives the role to users and teams of the target's organization and replaces what each had there. The role of a guest
-// takes their grants away. Unless all of them are in the organization, nothing changes and the error is not found.
+// Grant returns the role to users and teams of the target's organization, and replaces their earlier grants there.
+// The guest role removes their grants. Unless all users and teams are in the organization, nothing changes and the
+// error is not found.
 func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
@@ -60,8 +61,8 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 	})
 }
 
-// ChangeGrant changes the grants of users and teams on the target. A nil role changes nothing, and the role of a guest takes the
-// grants away. If none of them has a grant there, the error is not found.
+// ChangeGrant changes the grants of users and teams on the target. A nil role changes nothing. The guest role removes
+// the grants. If none of the users and teams has a grant there, the error is not found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
 	var changed int64
@@ -81,7 +82,7 @@ func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects
 	return postgres.Interpret(err, "grant")
 }
 
-// Revoke takes away any grants of users and teams on the target.
+// Revoke removes any grants of users and teams on the target.
 func (s *Store) Revoke(ctx context.Context, target GrantTarget, from Subjects) error {
 	_, err := s.db.Queries.DeleteGrants(ctx, db.DeleteGrantsParams{
 		ContentID: target.ID(), Users: postgres.Distinct(from.Users), Teams: postgres.Distinct(from.Teams),

@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// integrationSigningKeyName may change: integrations get what is made of it with each event.
+	// integrationSigningKeyName may change: integrations get a secret made of it with each event.
 	integrationSigningKeyName = "integration-signature"
-	// integrationTokenLife is how long a token of an integration or of an installation is good.
+	// integrationTokenLife is the lifetime of a token of an integration or of an installation.
 	integrationTokenLife = time.Hour
-	// integrationTokens bounds the tokens of one integration or installation that are good at a time: another one ends the oldest.
+	// integrationTokens limits the valid tokens of one integration or installation. A further token ends the oldest
+	// one.
 	integrationTokens = 200
 )
 
@@ -67,8 +68,8 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 	return p, nil
 }
 
-// IntegrationSigningSecret gives the secret with which an integration can tell calls of ours from others. It is always the same for
-// one owner: who had the name before does not know it.
+// IntegrationSigningSecret returns the secret with which an integration verifies that calls come from this service.
+// It is always the same for one owner. A former owner of the name does not know it.
 func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string) (string, error) {
 	key, err := s.db.Key(ctx, integrationSigningKeyName)
 	if err != nil {

@@ -16,22 +16,25 @@ import (
 type Principal struct {
 	TokenID string
 	Kind    schema.TokenKind
-	// UserID is set for user tokens and sessions; SiteID for site keys and site tokens; OrganizationID for all but user tokens.
+	// UserID is set for user tokens and sessions, SiteID for site keys and site tokens. OrganizationID is set except
+	// for user tokens.
 	UserID         string
 	SiteID         string
 	OrganizationID string
-	// Integration is set for the tokens of integrations and of installations; InstallationID and Scopes for the latter, whose
-	// OrganizationID is where it is installed, and whose UserID is in whose name it writes: a user without rights.
+	// Integration is set for the tokens of integrations and of installations. InstallationID and Scopes are set for
+	// installations. Their OrganizationID is the organization of the installation. Their UserID is the user in whose
+	// name it writes, without the user's rights.
 	Integration    string
 	InstallationID string
 	Scopes         []string
 	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
 	ExpiresAt time.Time
-	// LastUsedAt is the last use on record, for deciding whether to record another.
+	// LastUsedAt is the last recorded use. It decides whether to record another use.
 	LastUsedAt time.Time
 }
 
-// NewToken is what a token is made of. User is a user's id or e-mail address; exactly one of User, SiteID and FrontEnd is set.
+// NewToken has the values of a new token. User is a user's id or e-mail address. Exactly one of User, SiteID and
+// FrontEnd is set.
 type NewToken struct {
 	User      string
 	SiteID    string
@@ -90,8 +93,8 @@ func (s *Store) ListTokens(ctx context.Context, filter TokenFilter) ([]Token, er
 	return rows, postgres.Interpret(err, "tokens")
 }
 
-// RevokeToken ends a token; revoking it again changes nothing. Nodes that have just seen the token may accept it for as long
-// as they remember it, see api.Config.AuthTTL.
+// RevokeToken ends a token. Revoking it again changes nothing. Nodes that have just used the token may accept it as
+// long as they cache it, see api.Config.AuthTTL.
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	changed, err := s.db.Queries.RevokeToken(ctx, id)
 	if err == nil && changed == 0 {
@@ -100,8 +103,8 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return postgres.Interpret(err, "token")
 }
 
-// Authenticate finds the principal of a token. An unknown, expired or revoked token is refused with the same words, so that
-// nobody learns that a guessed token once existed.
+// Authenticate finds the principal of a token. Unknown, expired and revoked tokens are refused with the same words.
+// So a refusal does not reveal that a guessed token once existed.
 func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	row, err := s.db.Queries.TokenByHash(ctx, hash[:])
@@ -137,7 +140,7 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// TouchTokens records the use of tokens; a token whose last use on record is less than a minute old is left alone.
+// TouchTokens records the use of tokens. It skips a token whose last recorded use is less than a minute old.
 func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
 	if err := s.db.Queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}); err != nil {
 		return postgres.Interpret(err, "tokens")

@@ -16,8 +16,8 @@ import (
 // bootstrapLock is the key of the advisory lock under which the first user is made.
 const bootstrapLock = migrationLock + 1
 
-// Bootstrap says what the first start on an empty database makes. Without OrganizationTitle there is only a user, without
-// SiteTitle no site. An empty Token lets the store make one.
+// Bootstrap has the values for the first start on an empty database. Without OrganizationTitle it creates only a
+// user, without SiteTitle no site. If Token is empty, the store makes a token.
 type Bootstrap struct {
 	Token             string
 	DisplayName       string
@@ -26,7 +26,8 @@ type Bootstrap struct {
 	SiteTitle         string
 }
 
-// Bootstrapped is what was made. If the database already had a user, Created is false and everything else empty.
+// Bootstrapped is the result of Bootstrap. If the database already had a user, Created is false and everything else
+// is empty.
 type Bootstrapped struct {
 	Created      bool
 	Token        string
@@ -35,8 +36,8 @@ type Bootstrapped struct {
 	Site         sites.Site
 }
 
-// Bootstrap makes the first user, the admin of the first organization, with the requested token. It
-// does nothing on a database that has a user, so every node may call it at every start, all at once.
+// Bootstrap makes the first user, the admin of the first organization, with the requested token. It does nothing on a
+// database that has a user. So all nodes may call it concurrently at every start.
 func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, error) {
 	if want.Token != "" && !schema.ValidToken(want.Token) {
 		return Bootstrapped{}, schema.Invalid("token", fmt.Sprintf(

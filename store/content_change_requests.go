@@ -16,18 +16,18 @@ import (
 // ChangeRequest is a row of its table.
 type ChangeRequest = db.ChangeRequest
 
-// ChangeRequestRow is a change request with the head of its space, which tells whether it is outdated.
+// ChangeRequestRow is a change request with the head of its space, which determines whether the request is outdated.
 type ChangeRequestRow struct {
 	ChangeRequest ChangeRequest
 	Head          string
 }
 
-// Outdated says whether the main content has changes that the request does not have.
+// Outdated reports whether the main content has changes that the request lacks.
 func (r ChangeRequestRow) Outdated() bool {
 	return r.ChangeRequest.Status != schema.ChangeRequestMerged && baseOf(r.ChangeRequest) != r.Head
 }
 
-// baseOf is the revision of the main content that a request's own changes start from.
+// baseOf returns the revision of the main content from which a request's own changes start.
 func baseOf(request ChangeRequest) string {
 	if request.RevisionMergedAncestor != nil {
 		return *request.RevisionMergedAncestor
@@ -35,16 +35,16 @@ func baseOf(request ChangeRequest) string {
 	return request.RevisionInitial
 }
 
-// NewChangeRequest is what a change request is made of.
+// NewChangeRequest has the values of a new change request.
 type NewChangeRequest struct {
 	SpaceID string
 	Subject string
 	UserID  string
 	// Description is JSON, or nil.
 	Description []byte
-	// Content is what it changes from the start, or nil.
+	// Content is the first change of the request's content, or nil.
 	Content *ContentChange
-	// ClusterID is the cluster of issues that it is for, or nil.
+	// ClusterID is the cluster of issues that the request is about, or nil.
 	ClusterID *string
 }
 
@@ -83,7 +83,7 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 // clusterField is the member of a new change request that names a cluster.
 const clusterField = "conversationsIssuesCluster"
 
-// unmutedCluster refuses a cluster that the organization does not have, or that somebody muted.
+// unmutedCluster refuses a cluster that the organization lacks, or that is muted.
 func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, id *string) error {
 	if id == nil {
 		return nil
@@ -106,7 +106,7 @@ func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, co
 	return saveChangeRequest(ctx, q, row)
 }
 
-// saveChangeRequest stores what a change request has now.
+// saveChangeRequest stores the current values of a change request.
 func saveChangeRequest(ctx context.Context, q *db.Queries, row ChangeRequest) (ChangeRequest, error) {
 	saved, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
 		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
@@ -136,7 +136,7 @@ func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (
 	return row, postgres.Interpret(err, "change request")
 }
 
-// ChangeRequestEdit is a change of a request's members; nil members stay as they are.
+// ChangeRequestEdit is a change of a request's members; nil members stay unchanged.
 type ChangeRequestEdit struct {
 	Subject *string
 	// Description is JSON; a null value removes it.
@@ -144,7 +144,8 @@ type ChangeRequestEdit struct {
 	Status      *string
 }
 
-// EditChangeRequest changes the subject, the description or the status of a change request. A merged one keeps its status.
+// EditChangeRequest changes the subject, the description or the status of a change request. A merged request keeps
+// its status.
 func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, edit ChangeRequestEdit) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if edit.Subject == nil && !edit.Description.Set && edit.Status == nil {
@@ -175,7 +176,7 @@ func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, ed
 	})
 }
 
-// setStatus changes a locked request's status and its space's counters with it.
+// setStatus changes a locked request's status, and with it the counters of its space.
 func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status string) error {
 	counted := func(status, counter string) int32 {
 		if status == counter {
@@ -192,7 +193,7 @@ func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status st
 	return postgres.Interpret(err, "space")
 }
 
-// errUnchanged is returned by a change that has nothing to do: the row stays as it is, including updated_at.
+// errUnchanged is returned by a change that has nothing to do. The row stays unchanged, including updated_at.
 var errUnchanged = errors.New("there is nothing to change")
 
 // changeRequest locks a request and its space, lets change edit the row, and stores it.
@@ -222,7 +223,7 @@ func (s *Store) changeRequest(
 	return changed, err
 }
 
-// ChangeRequestFilter narrows a list of change requests; nil members let everything through.
+// ChangeRequestFilter narrows a list of change requests; nil members do not filter.
 type ChangeRequestFilter struct {
 	Statuses    []string
 	Creator     *string
@@ -230,7 +231,7 @@ type ChangeRequestFilter struct {
 	// Reviewer is a user who was asked to review.
 	Reviewer *string
 	Cluster  *string
-	// ByCreation sorts by the time of creation instead of that of the last change; the latest come first.
+	// ByCreation sorts by the time of creation instead of the time of the last change. The latest come first.
 	ByCreation bool
 }
 
@@ -267,8 +268,8 @@ func (s *Store) ListChangeRequestsInSpace(
 	return postgres.PageOf(requests, size, total), nil
 }
 
-// ListChangeRequestsInOrganization lists the requests of those of an organization's spaces that the viewer may see, after a
-// cursor if there is one.
+// ListChangeRequestsInOrganization lists the change requests of an organization's spaces that the viewer may see,
+// after a cursor if there is one.
 func (s *Store) ListChangeRequestsInOrganization(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, f ChangeRequestFilter,
 	after *postgres.Cursor[time.Time], size int,

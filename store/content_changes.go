@@ -10,26 +10,26 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// changesBatch is the number of pages of which both states are in memory while two revisions are compared.
+// changesBatch is the number of pages whose two states are in memory while two revisions are compared.
 const changesBatch = 1000
 
-// Change is a page or a file that two revisions do not have alike.
+// Change is a page or a file that differs between two revisions.
 type Change struct {
 	Type string
-	// Page is as the later revision has it, or, if it was deleted, as the earlier one did.
+	// Page is the page of the later revision, or for a deleted page of the earlier revision.
 	Page tree.Placed
-	// Before is an edited page as it was.
+	// Before is the earlier state of an edited page.
 	Before tree.Page
-	// From and To are the pages above one that was moved; nil is the root.
+	// From and To are the pages above a moved page, before and after; nil is the root.
 	From, To *tree.Placed
 	// File is in Revision.
 	File     File
 	Revision string
 }
 
-// RevisionChanges lists what a revision has changed of its first parent, at most most of it, and counts the rest. All
-// that the first revision of a space has is new. A visitor is told of pages that are shown to them in both, of files
-// that are shown to them in the revision, and of nothing deleted.
+// RevisionChanges lists the changes of a revision against its first parent, at most most changes, and counts the
+// rest. The whole content of a space's first revision is new. A visitor sees changes of pages that both revisions
+// show to them, and of files that the revision shows to them. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -41,7 +41,8 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, 
 	return c.run()
 }
 
-// RequestChanges lists what a change request has changed of the main content that it starts from, as RevisionChanges does.
+// RequestChanges lists the changes of a change request against the main content that it starts from, like
+// RevisionChanges.
 func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
 	found, err := revisions(ctx, s.db.Queries, request.SpaceID, baseOf(request), request.Revision)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allow
 	return c.run()
 }
 
-// comparison is of two revisions of a space, for as long as one call lasts. from is empty for none.
+// comparison compares two revisions of a space, during one call. from is empty without an earlier revision.
 type comparison struct {
 	s        *Store
 	ctx      context.Context
@@ -71,7 +72,7 @@ func (c *comparison) run() ([]Change, int, error) {
 	return c.list, c.more, nil
 }
 
-// add lists a change. Visitors are not told what is there no longer.
+// add lists a change. Visitors do not get deletions.
 func (c *comparison) add(change Change) {
 	gone := change.Type == schema.PageDeleted || change.Type == schema.FileDeleted
 	if gone && c.allows != nil {
@@ -132,10 +133,10 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 	return side.pages, side.fill(ids)
 }
 
-// unseen stands for a page that is not shown to the visitor.
+// unseen replaces a page that is not shown to the visitor.
 var unseen = new(tree.Node)
 
-// hide puts unseen in the place of pages of a revision that are not shown to the visitor.
+// hide replaces by unseen the pages of a revision that are not shown to the visitor.
 func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
 	if c.allows == nil || len(pages) == 0 {
 		return nil
@@ -170,7 +171,7 @@ func (c *comparison) page(was, is *tree.Node) {
 	}
 }
 
-// above is the page above another, of which only the id is known yet.
+// above returns the page above another page. Only its id is known yet.
 func above(n *tree.Node) *tree.Placed {
 	if n.Parent == "" {
 		return nil
@@ -178,7 +179,7 @@ func above(n *tree.Node) *tree.Placed {
 	return &tree.Placed{Page: &tree.Page{ID: n.Parent}}
 }
 
-// files compares the files. One never changes: a new content is another file.
+// files compares the files. A file never changes: new content is another file.
 func (c *comparison) files() error {
 	was, err := c.s.Files(c.ctx, c.to.SpaceID, c.from.ID)
 	if err != nil {
@@ -211,7 +212,7 @@ func (c *comparison) files() error {
 	return err
 }
 
-// each visits the listed pages, and those above the moved ones, with the revision that they are of.
+// each visits the listed pages, and the pages above moved pages, with their revisions.
 func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
 	for i := range c.list {
 		change := &c.list[i]

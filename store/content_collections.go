@@ -26,7 +26,7 @@ type CollectionAccess struct {
 	postgres.ContentAccess
 }
 
-// NewCollection is what a collection is made of. ParentID is nil at the top.
+// NewCollection has the values of a new collection. ParentID is nil at the top.
 type NewCollection struct {
 	OrganizationID string
 	ParentID       *string
@@ -66,7 +66,7 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 	}, nil
 }
 
-// CollectionCursor is where a list of collections goes on: by how deep they are nested, then by their position there.
+// CollectionCursor is the place where a list of collections continues: the depth of nesting, then the position there.
 type CollectionCursor struct {
 	Depth int32
 	postgres.Cursor[int64]
@@ -77,7 +77,7 @@ func (c CollectionCursor) Keys() []string {
 	return append([]string{strconv.FormatInt(int64(c.Depth), 10)}, c.Cursor.Keys()...)
 }
 
-// ParseCollectionCursor reads the sort keys of a page token; nil, those of the first page, give nil.
+// ParseCollectionCursor reads the sort keys of a page token. It returns nil for nil, the keys of the first page.
 func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	if keys == nil {
 		return nil, nil // The first page has no cursor.
@@ -93,8 +93,8 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	return &CollectionCursor{int32(depth), *place}, nil
 }
 
-// ListCollections lists the collections of an organization that the viewer may see, parents before their children. Unless nested
-// is set, it lists only those at the top.
+// ListCollections lists the collections of an organization that the viewer may see, parents before their children.
+// Unless nested is set, it lists only the collections at the top.
 func (s *Store) ListCollections(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (postgres.Page[CollectionAccess], error) {
@@ -125,7 +125,7 @@ func (s *Store) ListCollections(
 	return postgres.PageOf(collections, size, total), nil
 }
 
-// CollectionChange says what to change; what is nil or not set stays.
+// CollectionChange says what to change; nil and unset members stay unchanged.
 type CollectionChange struct {
 	Title        *string
 	Description  *string
@@ -141,8 +141,8 @@ func (s *Store) UpdateCollection(ctx context.Context, id string, change Collecti
 	return row, postgres.Interpret(err, "collection")
 }
 
-// DeleteCollection removes a collection but keeps its content, which takes its place in the parent with its level and its grants,
-// so that nobody's access changes. Deleting a collection that does not exist succeeds.
+// DeleteCollection removes a collection but keeps its content. The content takes the collection's place in the
+// parent, with its level and its grants, so that no access changes. Deleting a missing collection succeeds.
 func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockCollection(ctx, q, organizationID, id)

@@ -12,11 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Comment is a row of its table: a comment, or as a row with a parent a reply to one.
+// Comment is a row of its table: a comment, or a reply if it has a parent.
 type Comment = db.Comment
 
-// Place is where a discussion takes place: on a change request of the space or, without one, on the space itself. The space's own
-// list and counters leave out the comments on change requests.
+// Place is the place of a discussion: a change request of the space, or the space itself. The space's own list and
+// counters leave out the comments on change requests.
 type Place struct {
 	SpaceID         string
 	ChangeRequestID *string
@@ -30,7 +30,7 @@ func (p Place) thread() string {
 	return p.SpaceID
 }
 
-// quota bounds the comments of the place.
+// quota returns the quota for the comments of the place.
 func (p Place) quota() postgres.Quota {
 	if p.ChangeRequestID != nil {
 		return postgres.QuotaRequestComments
@@ -45,7 +45,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what is the name of the object in error messages.
+// what returns the name of the object in error messages.
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"
@@ -53,13 +53,14 @@ func (r CommentRef) what() string {
 	return "comment"
 }
 
-// CommentBody is the text of a comment as JSON: as it was sent and, if that is Markdown, the document made from it.
+// CommentBody is the text of a comment as JSON, as it was sent. For Markdown it also has the document made from the
+// text.
 type CommentBody struct {
 	Sent []byte
 	Made []byte
 }
 
-// NewComment is what a comment is made of.
+// NewComment has the values of a new comment.
 type NewComment struct {
 	Place
 	UserID          string
@@ -106,8 +107,8 @@ func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) e
 	return postgres.Interpret(err, "comment")
 }
 
-// CommentDocument gives the document made from the Markdown of a comment. If it was not stored yet, as for comments of earlier
-// versions, it is made and stored now.
+// CommentDocument returns the document made from the Markdown of a comment. Comments of earlier versions have no
+// stored document. For these it makes and stores the document now.
 func (s *Store) CommentDocument(ctx context.Context, row CommentRow, make func(sent []byte) ([]byte, error)) ([]byte, error) {
 	if row.Made == nil {
 		if err := s.ReadDocuments(ctx, []*CommentRow{&row}); err != nil {
@@ -124,7 +125,7 @@ func (s *Store) CommentDocument(ctx context.Context, row CommentRow, make func(s
 	return made, keepMade(ctx, s.db.Queries, row.ID, CommentBody{Sent: row.Body, Made: made})
 }
 
-// CreateReply answers a comment.
+// CreateReply adds a reply to a comment.
 func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID string, body CommentBody) (CommentRow, error) {
 	var row Comment
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -157,7 +158,7 @@ func (s *Store) Comment(ctx context.Context, ref CommentRef) (CommentRow, error)
 	return s.commentRow(ctx, row)
 }
 
-// CommentFilter narrows a list of comments; nil members let everything through.
+// CommentFilter narrows a list of comments; nil members do not filter.
 type CommentFilter struct {
 	Status  *string
 	PageID  *string
@@ -188,7 +189,7 @@ func (s *Store) ListReplies(
 	return s.listThread(ctx, parent.ID, CommentFilter{}, true, after, size, parent.Replies)
 }
 
-// countComments uses the counters where it can: counting a long list takes as long as reading it.
+// countComments uses the counters if it can, because counting a long list takes as long as reading it.
 func (s *Store) countComments(ctx context.Context, thread string, filter CommentFilter) (int64, error) {
 	if filter.PageID != nil || filter.Authors != nil {
 		total, err := s.db.Planned.CountComments(ctx, db.CountCommentsParams{
@@ -232,7 +233,7 @@ func (s *Store) listThread(
 	return postgres.Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
-// CommentChange is a change of a comment; nil members stay as they are. Reactions are removed before others are added.
+// CommentChange is a change of a comment; nil members stay unchanged. It removes reactions before it adds others.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody
@@ -276,8 +277,8 @@ func (s *Store) UpdateComment(
 	return s.commentRow(ctx, row)
 }
 
-// DeleteComment removes a comment with its replies, or a reply. If it does not exist, that is no error. allow sees the locked row
-// and may refuse.
+// DeleteComment removes a comment with its replies, or a reply. Deleting a missing comment succeeds. allow sees the
+// locked row and may refuse.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockComment(ctx, q, ref)
@@ -298,7 +299,8 @@ func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Co
 	return err
 }
 
-// lockComment locks a reply's comment before the reply, in the same order as deleting that comment does: no deadlock.
+// lockComment locks a reply's comment before the reply. Deleting the comment uses the same order, so there is no
+// deadlock.
 func lockComment(ctx context.Context, q *db.Queries, ref CommentRef) (Comment, error) {
 	if ref.Parent != nil {
 		if _, err := lockComment(ctx, q, CommentRef{Place: ref.Place, ID: *ref.Parent}); err != nil {
@@ -325,7 +327,8 @@ func react(ctx context.Context, q *db.Queries, commentID, userID string, change 
 	return nil
 }
 
-// commentCounts is what a comment adds to the counters of its list. Replies are never resolved: they count as open.
+// commentCounts is a comment's contribution to the counters of its list. Replies are never resolved, so they count as
+// open.
 type commentCounts struct{ open, resolved int64 }
 
 func openness(c Comment) commentCounts {

@@ -16,21 +16,21 @@ type CommentRow struct {
 	Author orgs.User
 	// ResolvedBy is nil while the comment is open.
 	ResolvedBy *orgs.User
-	// Reactions are in the order in which the first of each kind came.
+	// Reactions are in the order of the first reaction of each kind.
 	Reactions []Reactions
 	// Repliers are in the order of their first replies.
 	Repliers []Replier
-	// Made is the document made from a body in Markdown; nil unless ReadDocuments found it.
+	// Made is the document made from a Markdown body; nil unless ReadDocuments found it.
 	Made []byte
 }
 
-// Reactions are those with one emoji, in the order they came.
+// Reactions are the reactions with one emoji, in the order in which they came.
 type Reactions struct {
 	Emoji string
 	Users []Reaction
 }
 
-// Reaction is one user's.
+// Reaction is one user's reaction.
 type Reaction struct {
 	User      orgs.User
 	ReactedAt time.Time
@@ -51,7 +51,7 @@ func (s *Store) commentRow(ctx context.Context, row Comment) (CommentRow, error)
 	return rows[0], nil
 }
 
-// commentRows finds what belongs to a page of comments in three statements, however many there are.
+// commentRows reads the related rows of a page of comments in three statements, however many there are.
 func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -126,7 +126,7 @@ func (c *CommentRow) addReaction(emoji string, reaction Reaction) {
 	c.Reactions[i].Users = append(c.Reactions[i].Users, reaction)
 }
 
-// usersOfComments gives every user that a page names, once.
+// usersOfComments returns every user that a page of comments names, once.
 func usersOfComments(rows []Comment, reactions []db.ReactionsOfCommentsRow, repliers []db.RepliersOfCommentsRow) []string {
 	var ids []string
 	for _, row := range rows {

@@ -82,7 +82,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 				case 9:
 					err = st.DeleteComment(t.Context(), reply, allow)
 				}
-				// Another writer may have deleted it. Any other error means that writers got in each other's way.
+				// Another writer may have deleted it. Any other error means that writers interfered with each other.
 				if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
 					t.Error(err)
 				}
@@ -151,8 +151,8 @@ func TestCommentGoesOnce(t *testing.T) {
 	}
 }
 
-// TestDiscussionPlans fills a long discussion and reads the plans of the list and of the rows that belong to a page. For any
-// filters, rows are read through an index, in order, and none twice.
+// TestDiscussionPlans fills a long discussion and reads the plans of the list and of the rows for a page. With any
+// filters, each row is read once, through an index and in order.
 func TestDiscussionPlans(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -279,7 +279,7 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	}
 }
 
-// TestPagesCostTheSame reads short and long pages of comments, replies and reviews, with everything that belongs to them, and
+// TestPagesCostTheSame reads short and long pages of comments, replies and reviews with all their related rows, and
 // counts the statements.
 func TestPagesCostTheSame(t *testing.T) {
 	t.Parallel()

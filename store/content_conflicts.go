@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Conflicts are those of a change request with the main content. They are computed anew from both, so they are always current.
+// Conflicts are the conflicts of a change request with the main content. They are computed from both each time, so
+// they are always current.
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows
@@ -26,7 +27,7 @@ type Conflicts struct {
 // ConflictRow is a conflict with what is shown of it. In package merge, ours is the main content.
 type ConflictRow struct {
 	merge.Conflict
-	// Of is the page that the conflict is about, and Others are all pages of a conflict of places.
+	// Of is the page with the conflict. Others are all pages of a conflict of places.
 	Of     *PageName
 	Others []PageName
 	// ResolvedBy and ResolvedAt are set if the conflict is resolved.
@@ -34,12 +35,12 @@ type ConflictRow struct {
 	ResolvedAt time.Time
 }
 
-// PageName is a page as the change request has it. Of pages that are not in it, it has the one of the main content.
+// PageName is a page as the change request has it. If the request lacks the page, it is the main content's page.
 type PageName struct {
 	ID, Title, Path string
 }
 
-// Conflicts computes the conflicts of a change request with a revision of the main content, the resolved ones among them.
+// Conflicts computes the conflicts of a change request with a revision of the main content, including resolved ones.
 func (s *Store) Conflicts(ctx context.Context, request ChangeRequest, head string) (*Conflicts, error) {
 	if request.Status == schema.ChangeRequestMerged || baseOf(request) == head {
 		return &Conflicts{}, nil
@@ -60,7 +61,8 @@ func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head s
 	return &Conflicts{list: result.Conflicts, choices: choices, in: in}, err
 }
 
-// Page gives the conflicts after the one with these sort keys, or the first ones; a status leaves the others out.
+// Page returns the conflicts after the conflict with these sort keys, or the first ones. If status is set, other
+// conflicts are left out.
 func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page[ConflictRow], error) {
 	shown := slices.DeleteFunc(slices.Clone(c.list), func(one merge.Conflict) bool {
 		return status == schema.ConflictOpen && one.Choice != nil || status == schema.ConflictResolved && one.Choice == nil
@@ -83,8 +85,8 @@ func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page
 // Keys are the sort keys of a conflict.
 func (r ConflictRow) Keys() []string { return []string{r.Page, r.Field, r.ID} }
 
-// followers finds where the list goes on after a conflict. Without that one, the conflicts of the same field come again: their
-// order among each other is not that of their ids, and none may be left out.
+// followers finds where the list continues after a conflict. If that conflict no longer exists, all conflicts of its
+// field come again. Their order is not the order of their ids, and none may be left out.
 func followers(list []merge.Conflict, after []string) int {
 	if at := slices.IndexFunc(list, func(one merge.Conflict) bool { return one.ID == after[2] }); at >= 0 {
 		return at + 1
@@ -115,7 +117,7 @@ func (c *Conflicts) row(one merge.Conflict) (ConflictRow, error) {
 	return row, nil
 }
 
-// name reads the pages above a page once for all conflicts.
+// name reads the pages above a page, once for all conflicts.
 func (c *Conflicts) name(id string) PageName {
 	for _, i := range []int{2, 1, 0} {
 		side := &c.in.sides[i]
@@ -162,8 +164,8 @@ func (r conflictRows) all() merge.Choices {
 	return choices
 }
 
-// ResolveConflict makes a choice for a conflict of a change request that is open or a draft. It is a change of what would be
-// merged: reviews of before no longer count, and the user becomes a contributor.
+// ResolveConflict makes a choice for a conflict of a change request that is open or a draft. The choice changes the
+// result of the merge, so earlier reviews no longer count, and the user becomes a contributor.
 func (s *Store) ResolveConflict(
 	ctx context.Context, request ChangeRequest, id string, choice merge.Choice, userID string,
 ) (row ConflictRow, err error) {
@@ -233,7 +235,7 @@ func (c *Conflicts) resolve(ctx context.Context, q *db.Queries, id string, choic
 	return &Conflicts{list: result.Conflicts, choices: c.choices, in: c.in}, nil
 }
 
-// store writes a choice, and deletes those for conflicts that there no longer are.
+// store writes a choice, and deletes choices for conflicts that no longer exist.
 func (c *Conflicts) store(
 	ctx context.Context, q *db.Queries, request ChangeRequest, id string, choice merge.Choice, userID string,
 ) error {
@@ -261,8 +263,8 @@ func (c *Conflicts) store(
 	return addContributor(ctx, q, request.ID, userID)
 }
 
-// stale lists the choices without a conflict, unless the merge needs them: a conflict of a whole document hides those of its
-// blocks, and without their choices it would not be there.
+// stale lists the choices without a conflict, unless the merge needs them. A conflict of a whole document hides the
+// conflicts of its blocks. Without their choices the conflict of the document would not exist.
 func (c *Conflicts) stale(ctx context.Context, q *db.Queries, id string, choice merge.Choice) ([]string, error) {
 	choices := c.choices.all()
 	choices[id] = choice

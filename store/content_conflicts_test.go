@@ -98,7 +98,7 @@ func (m *conflictModel) document(hash string) schema.Document {
 	return texts[hash].Document
 }
 
-// edit changes a request in some places, few pages often. Changes that the tree refuses are left out.
+// edit changes a request in some places, often the same few pages. It leaves out changes that the tree refuses.
 func (m *conflictModel) edit(request store.ChangeRequest, most int) store.ChangeRequest {
 	for range m.between(most/2, most) {
 		pages := m.pages(request.Revision)
@@ -149,7 +149,7 @@ func (m *conflictModel) edit(request store.ChangeRequest, most int) store.Change
 		}
 		row, err := m.st.ChangeContent(m.t.Context(), request, change)
 		if schema.IsCode(err, schema.CodeBadRequest) {
-			continue // below itself, a path that is taken
+			continue // below itself, or a path that is taken
 		}
 		m.must(err)
 		request = row.ChangeRequest
@@ -235,7 +235,7 @@ func (m *conflictModel) resolveAll(request store.ChangeRequest) []store.Conflict
 			return all
 		}
 		c := all[at]
-		if m.between(0, 9) == 0 { // Or make another choice anew.
+		if m.between(0, 9) == 0 { // Or make another choice for a resolved conflict.
 			c = all[m.between(0, len(all)-1)]
 		}
 		choice := m.choice(c, []string{c.Page})
@@ -255,7 +255,7 @@ func (m *conflictModel) resolveAll(request store.ChangeRequest) []store.Conflict
 	return nil
 }
 
-// wanted gives what was chosen.
+// wanted returns the chosen value.
 func wanted(c store.ConflictRow) (value any, is bool) {
 	switch c.Choice.Take {
 	case merge.TakeOurs:
@@ -283,8 +283,8 @@ func textOf(m *conflictModel, v any) (text string, several bool) {
 	return content.Plain(schema.Document{Nodes: []schema.Node{*v.(*schema.Node)}}), false
 }
 
-// holds checks that the merged pages have what was chosen. Choices that meet each other in the tree, such as a place below a page
-// that another choice deletes, are checked by package merge.
+// holds checks that the merged pages have the chosen values. Package merge checks choices that affect each other in
+// the tree, such as a place below a page that another choice deletes.
 func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, pages map[string]tree.Node) {
 	page, there := pages[c.Page]
 	value, is := wanted(c)
@@ -333,7 +333,7 @@ func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, page
 			}
 			return
 		}
-		// A conflict of what both sides put at one place names the block of ours. The other version has other blocks.
+		// If both sides put blocks at one place, the conflict names our block. The other version has other blocks.
 		text, several := textOf(m, value)
 		alone := at >= 0 && !several
 		if alone && content.Plain(schema.Document{Nodes: d.Nodes[at : at+1]}) != text ||
@@ -348,8 +348,9 @@ func versions(v any) []merge.PageVersion {
 	return list
 }
 
-// TestResolvedConflictsMerge edits the main content and a request at random and resolves their conflicts at random. Then the request
-// is updated and merged, and the result has what was chosen. Nothing is stored before, and no choice is left after it.
+// TestResolvedConflictsMerge edits the main content and a request at random and resolves their conflicts at random.
+// Then the request is updated and merged, and the result has the chosen values. Nothing is stored before, and no
+// choice is left afterwards.
 func TestResolvedConflictsMerge(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -15,18 +15,18 @@ import (
 type Document struct {
 	Hash    string
 	Content []byte
-	// refs are the files that it names.
+	// refs are the files that the document names.
 	refs []byte
 }
 
-// Text is a document and, if it was made of Markdown, that Markdown. In storage they are one JSON object, so that the same
-// document of another text is another one.
+// Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So the
+// same document made from another text has another hash.
 type Text struct {
 	schema.Document
 	Markdown *string `json:"markdown,omitzero"`
 }
 
-// NewDocument makes the stored form of a document that is normalized and checked.
+// NewDocument makes the stored form of a normalized and checked document.
 func NewDocument(t Text) (Document, error) {
 	encoded, err := postgres.ToJSON(t)
 	if err != nil {
@@ -52,8 +52,8 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	return postgres.Interpret(q.InsertDocuments(ctx, insert), "document")
 }
 
-// Documents reads documents of a space by their hashes. Each of them must be there: a revision that names a
-// document is stored after it.
+// Documents reads documents of a space by their hashes. All of them must exist: a document is stored before a
+// revision that names it.
 func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
 	return documents(ctx, s.db.Queries, spaceID, hashes)
 }
@@ -80,8 +80,8 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
-// DocumentsWithin reads the first of some documents, as many as have bytes altogether, but one at least. read says
-// how many that are. A page without a document has the hash "".
+// DocumentsWithin reads the first of some documents, as many as fit into bytes, but at least one. read is the number
+// of documents read. A page without a document has the hash "".
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {
@@ -115,16 +115,19 @@ func documentsWithin(
 	return texts, len(hashes), err
 }
 
-// SpecDocuments are the documents of a space that name an OpenAPI specification, in whatever revision, with its newest revision.
+// SpecDocuments are a space's documents, of any revision, that name an OpenAPI specification, with the space's newest
+// revision.
 type SpecDocuments = db.SpecDocumentsRow
 
-// SpecDocuments finds the documents of some spaces that name a specification. Spaces without any have no row.
+// SpecDocuments finds the documents of some spaces that name a specification. Spaces without such documents have no
+// row.
 func (s *Store) SpecDocuments(ctx context.Context, slug string, spaces []string) ([]SpecDocuments, error) {
 	rows, err := s.db.Queries.SpecDocuments(ctx, db.SpecDocumentsParams{Slug: slug, Spaces: spaces})
 	return rows, postgres.Interpret(err, "documents")
 }
 
-// ShownDocuments gives those of some documents that a revision shows a visitor, as the texts of pages. hashes are sorted.
+// ShownDocuments returns the hashes of the documents that a revision shows a visitor as the texts of pages. hashes
+// are sorted.
 func (s *Store) ShownDocuments(ctx context.Context, spaceID, revisionID string, hashes []string, allows Allows) ([]string, error) {
 	pages, err := s.ShownPages(ctx, spaceID, revisionID, allows)
 	var shown []string

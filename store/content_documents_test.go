@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestDocumentsNameSpecs: a document is found by the specifications that its references name, and one that Postgres cannot read as
-// JSON is stored all the same.
+// TestDocumentsNameSpecs checks that a document is found by the specifications that its references name. A document
+// that Postgres cannot read as JSON is stored too.
 func TestDocumentsNameSpecs(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

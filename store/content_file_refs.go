@@ -14,23 +14,23 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The reader of a site gets the files that pages, as the reader sees them, name. Each document and each reusable
-// content is stored with what it names, so nobody reads texts for it. The files that a revision names are
-// cached: see keptRefs.
+// The reader of a site gets the files that the shown pages name. Each document and each reusable content is stored
+// with the files that it names, so finding them reads no texts. The files that a revision names are cached: see
+// keptRefs.
 
 const (
-	// keptFileRefs bounds all keptRefs together, which take some 100 bytes for each place.
+	// keptFileRefs limits all keptRefs together, which take some 100 bytes for each place.
 	keptFileRefs = 200_000
-	// conditionalRefs bounds the places and branches of one revision. Of the places beyond it, only unconditional
-	// places are shown.
+	// conditionalRefs limits the places and branches of one revision. Beyond the limit, only unconditional places are
+	// shown.
 	conditionalRefs = 1_000_000
-	// fileRefsAtOnce is how many documents one statement reads the references of: at most 32 MiB.
+	// fileRefsAtOnce is the number of documents whose references one statement reads: at most 32 MiB.
 	fileRefsAtOnce = 250
-	// unreadBytes bounds the texts in memory while texts stored without references are read.
+	// unreadBytes limits the texts in memory while texts stored without references are read.
 	unreadBytes = 4 << 20
 )
 
-// fileRefsOf writes what a document's JSON names for its column.
+// fileRefsOf returns the references in a document's JSON, in the form of their column.
 func fileRefsOf(content []byte, t Text) ([]byte, error) {
 	var refs filerefs.Refs
 	if filerefs.MayName(content) {
@@ -39,15 +39,16 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 	return postgres.ToJSON(refs)
 }
 
-// keptRefs is what the pages of a revision name. All callers share it: nobody changes it.
+// keptRefs has the references of a revision's pages. All callers share it and must not change it.
 //
-// A file is shown at a place if the holder there is shown and the place's branch is. Holders are documents, shown at
-// the places of their pages, and after them reusable contents, shown at the places of blocks that name them.
+// A file is shown at a place if the holder there is shown and the place's branch is shown. Holders are first
+// documents, shown at the places of their pages. Reusable contents follow, shown at the places of blocks that name
+// them.
 type keptRefs struct {
-	// files are by their ids, or of another space: see elsewhere.
+	// files are by their ids. Files of another space have a name: see elsewhere.
 	files   map[string][]refPlace
 	holders [][]refPlace
-	// branches are conditions, each after the branch that it is in. Branches 0 and holder 0 are always shown.
+	// branches are conditions, each after the branch that contains it. Branch 0 and holder 0 are always shown.
 	branches []refBranch
 	places   int
 }
@@ -61,7 +62,7 @@ type refBranch struct {
 
 func (k *keptRefs) Size() int { return 1 + k.places + len(k.branches) }
 
-// shown reports for each file whether a visitor is shown it.
+// shown returns a function that reports whether a file is shown to a visitor.
 func (k *keptRefs) shown(allows Allows) func(file string) bool {
 	allows = once(allows)
 	branches := make([]bool, len(k.branches))
@@ -76,8 +77,8 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 	return func(file string) bool { return slices.ContainsFunc(k.files[file], at) }
 }
 
-// LinkedFiles gives the files of a space to which links of a site's customization lead: links of its header, for
-// instance, whose conditions the visitor meets. siteSpace is where the site shows the space.
+// LinkedFiles returns the files of a space that are targets of links in a site's customization, such as links of its
+// header. It has only links whose conditions the visitor meets. siteSpace is where the site shows the space.
 func (s *Store) LinkedFiles(
 	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
 ) (map[string]bool, error) {
@@ -119,8 +120,8 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// AddFilesNamedElsewhere adds to linked the files of a space that the current contents of other spaces, as they are
-// shown to a visitor, name.
+// AddFilesNamedElsewhere adds files of a space to linked: the files that the current contents of other spaces name,
+// as shown to a visitor.
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
@@ -143,11 +144,11 @@ func (s *Store) AddFilesNamedElsewhere(
 	return nil
 }
 
-// elsewhere is the name of a file of another space in keptRefs.
+// elsewhere returns the name of another space's file in keptRefs.
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
-// ShownFiles gives the files of a revision, of some, that are shown to a visitor: files that shown pages name, and the
-// files in linked. Users see all.
+// ShownFiles returns those files of a revision that are shown to a visitor: files that shown pages name, and the
+// files in linked. Users see all files.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
@@ -162,7 +163,7 @@ func (s *Store) ShownFiles(
 	return slices.DeleteFunc(files, func(f File) bool { return !linked[f.ID] && !shown(f.ID) }), nil
 }
 
-// fileRefs reads what the pages of a revision name, and keeps it.
+// fileRefs reads the references of a revision's pages, and caches them.
 func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*keptRefs, error) {
 	key := treeKey{spaceID, revisionID}
 	if k, ok := s.refs.Get(key); ok {
@@ -183,19 +184,19 @@ func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*kept
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	if len(t.byID) > 0 { // Else the revision may be one that there is not yet.
+	if len(t.byID) > 0 { // otherwise the revision may be one that does not exist yet
 		s.refs.Keep(key, &b.refs)
 	}
 	return &b.refs, nil
 }
 
-// refsBuilder finds what the pages of a revision name.
+// refsBuilder finds the references of a revision's pages.
 type refsBuilder struct {
 	s    *Store
 	ctx  context.Context
 	key  treeKey
 	tree *keptTree
-	// there are the files of the revision. Documents may name others, also such that never were.
+	// there has the files of the revision. Documents may also name files that are not there, or never existed.
 	there map[string]bool
 	refs  keptRefs
 	// numbers are the numbers of the branches.
@@ -244,7 +245,7 @@ func (b *refsBuilder) build() error {
 	return nil
 }
 
-// unshown is the branch of what is beyond the bounds.
+// unshown is the branch of references beyond the limits.
 const unshown = -1
 
 // branch numbers a branch.
@@ -261,9 +262,9 @@ func (b *refsBuilder) branch(branch refBranch) int32 {
 	return number
 }
 
-// add adds a holder at its places, and what it names.
+// add adds a holder at its places, and the files that it names.
 func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
-	holder := int32(0) // A place that is always shown needs no holder of its own.
+	holder := int32(0) // A place that is always shown needs no holder.
 	if !slices.Contains(places, refPlace{}) {
 		holder = int32(len(b.refs.holders))
 		b.refs.holders, b.refs.places = append(b.refs.holders, places), b.refs.places+len(places)
@@ -282,14 +283,14 @@ func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
 	}
 }
 
-// name adds a place to a file's. A file that is always shown needs no other.
+// name adds a place to a file's places. A file that is always shown needs no other place.
 func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place refPlace) {
 	name, full := ref.ID, b.refs.Size() > conditionalRefs
 	switch {
 	case ref.Space != "" && ref.Space != b.key.space:
 		name = elsewhere(ref.Space, ref.ID)
 		if full {
-			return // There may be no such files, and any number of names.
+			return // Such files may not exist, and there may be any number of names.
 		}
 	case !b.there[ref.ID]:
 		return
@@ -308,7 +309,7 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 	b.refs.places++
 }
 
-// documentFileRefs reads what documents name, by their hashes, without documents that name nothing.
+// documentFileRefs reads the references of documents, by their hashes. It leaves out documents without references.
 func (s *Store) documentFileRefs(
 	ctx context.Context, spaceID string, hashes []string,
 ) (map[string]filerefs.Refs, error) {
@@ -333,7 +334,8 @@ func (s *Store) documentFileRefs(
 	return found, nil
 }
 
-// includeFileRefs reads what reusable contents of a revision name, by their files, without contents that name nothing.
+// includeFileRefs reads the references of a revision's reusable contents, by their files. It leaves out contents
+// without references.
 func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
 	rows, err := s.db.Queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
 		SpaceID: in.space, Revision: in.revision, FileIds: ids,
@@ -358,8 +360,8 @@ func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (
 	return found, nil
 }
 
-// readFileRefs reads what documents and files name that were stored without. Each step is committed, so a start after
-// an interrupted one goes on.
+// readFileRefs reads the references of documents and files that were stored without them. Each step is committed, so
+// a start after an interrupted one continues.
 func readFileRefs(ctx context.Context, q *db.Queries) error {
 	for {
 		rows, err := q.UnreadDocuments(ctx, unreadBytes)
@@ -368,7 +370,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFileRefsParams
 		for _, row := range rows {
-			text, _ := postgres.FromJSON[Text](row.Content) // A text that cannot be read is shown to nobody.
+			text, _ := postgres.FromJSON[Text](row.Content) // A text that cannot be read is never shown.
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err

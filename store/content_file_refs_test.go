@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFilesThatDocumentsName: what documents and reusable contents name is stored with them. Rows without it, which an
-// older version has stored, show the same files, and the next start reads them.
+// TestFilesThatDocumentsName checks that documents and reusable contents are stored with their references. Rows of an
+// older version, without references, show the same files. The next start adds their references.
 func TestFilesThatDocumentsName(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -105,7 +105,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	if n := strings.Count(stored, named["included"]); n != 1 || strings.Contains(stored, named["of a large file"]) {
 		t.Errorf("stored: %s", stored)
 	}
-	// Each look is by another store, which has read nothing yet.
+	// Each call uses another store, which has read nothing yet.
 	look := func(when string) {
 		t.Helper()
 		fresh := storetest.Open(t, url)
@@ -151,7 +151,8 @@ func shownFiles(st *store.Store, space, revision string, allows store.Allows) ([
 	return st.ShownFiles(context.Background(), space, revision, files, allows, nil)
 }
 
-// TestFilesOfManyPages: what a large revision names takes some statements, and no more once it is read.
+// TestFilesOfManyPages checks that reading a large revision's references takes a few statements, and a cached
+// revision takes no more.
 func TestFilesOfManyPages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -25,7 +25,7 @@ type NewFile struct {
 	Content     []byte
 }
 
-// insertFiles adds files to a branch from a new revision on.
+// insertFiles adds files to a branch, starting with a new revision.
 func insertFiles(ctx context.Context, q *db.Queries, r Revision, added []NewFile) error {
 	for _, file := range added {
 		if err := insertFile(ctx, q, r, schema.NewID(), file); err != nil {
@@ -59,7 +59,7 @@ func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, conte
 	return hash, postgres.Interpret(err, "file")
 }
 
-// mergeFiles makes the files that a change request added files of the main content, from a new revision on.
+// mergeFiles makes the files that a change request added files of the main content, starting with a new revision.
 func mergeFiles(ctx context.Context, q *db.Queries, branch Revision, since int32) error {
 	merge := db.MergeFilesParams{Main: branch.SpaceID, Branch: branch.Branch, Seq: branch.Seq, Since: since}
 	return postgres.Interpret(q.MergeFiles(ctx, merge), "files")
@@ -85,7 +85,7 @@ func (s *Store) File(ctx context.Context, spaceID, revisionID, id string) (File,
 	}, postgres.Interpret(err, "file")
 }
 
-// Includes reads files of a revision of at most this size, by their ids. Others are left out.
+// Includes reads files of a revision by their ids. It leaves out files above the given size.
 func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []string, most int) (map[string][]byte, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -32,7 +32,7 @@ type NewGitOperation struct {
 	UserID    string
 }
 
-// QueueGitOperation stores an operation and asks for the job that runs it.
+// QueueGitOperation stores an operation and enqueues its job.
 func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
 	address, err := url.Parse(n.URL)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 	return row, err
 }
 
-// GitCredentials gives the user and the password from the URL of an operation's repository, for the job that runs it; empty if
-// the URL had none, or once the operation is done. No answer ever contains them.
+// GitCredentials returns the user and the password from the URL of an operation's repository, for its job. It returns
+// "" if the URL had none, or after the operation is done. No answer ever contains them.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
 	sealed, err := s.db.Queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitBase is what an operation starts from: a synchronization of the space, and the pages that the space has now.
+// GitBase is the starting point of an operation: a synchronization of the space, and the current pages of the space.
 //
 // An export starts from the last synchronization with its branch and folder. An import starts from the last state of
-// the repository that came into the space: of the branch itself, or of another branch or folder that was imported
-// since. An export to another place need not be in the branch. So it counts if the repository was never
-// imported. An import that updates a change request starts from what the request has of the branch, and from its
-// pages.
+// the repository that came into the space. That may be a state of the branch, or of another branch or folder that was
+// imported since. An export to another place need not be in the branch, so it counts only if the repository was never
+// imported. An import that updates a change request starts from the request's state of the branch, and from the
+// request's pages.
 type GitBase struct {
 	gitlayout.Base
 	// Commit is the commit that was synchronized; "" before the first time.
@@ -30,17 +30,17 @@ type GitBase struct {
 	// Known and KeepMissing are for [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
-	// Others are synchronizations from which an export can start that was never synchronized with its branch: the ones
-	// of its repository first.
+	// Others are synchronizations from which an export can start if it was never synchronized with its branch.
+	// Synchronizations of its repository come first.
 	Others []GitSource
-	// Organization is whose space it is.
+	// Organization is the space's organization.
 	Organization string
 	// Head is the revision of the space, or of the request; Pages are its pages.
 	Head  string
 	Pages []tree.Node
 	// revision has the pages of Base.
 	revision string
-	// id is the synchronization of the branch and folder, remote its name.
+	// id is the synchronization of the branch and folder, and remote its name.
 	id, remote, folder string
 	// stored are the files of the synchronization id.
 	stored map[string]gitlayout.Synced
@@ -49,21 +49,21 @@ type GitBase struct {
 
 // GitSource is a synchronization of a space with some branch.
 type GitSource struct {
-	// ID names it for GitBaseFrom.
+	// ID identifies the synchronization for GitBaseFrom.
 	ID, URL, Commit string
-	// Near says that it is of the repository of the operation.
+	// Near reports whether it is a synchronization with the operation's repository.
 	Near bool
 }
 
 // Synchronized reports whether the space was synchronized with the branch and folder.
 func (b *GitBase) Synchronized() bool { return b.stored != nil }
 
-// GitBase reads what an operation starts from. proposes says that the import has to become a change request.
+// GitBase reads the starting point of an operation. proposes reports that the import has to become a change request.
 func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b GitBase, err error) {
 	return s.gitBase(ctx, o, proposes, "")
 }
 
-// GitBaseFrom reads what an export starts from, if that is one of [GitBase.Others].
+// GitBaseFrom reads the starting point of an export from one of [GitBase.Others].
 func (s *Store) GitBaseFrom(ctx context.Context, o GitOperation, source GitSource) (GitBase, error) {
 	return s.gitBase(ctx, o, false, source.ID)
 }
@@ -139,7 +139,7 @@ func (b *GitBase) own(known []db.GitSync) *db.GitSync {
 	return nil
 }
 
-// cameFrom finds the synchronization that an import starts from. known has the last one first.
+// cameFrom finds the synchronization that an import starts from. known begins with the last one.
 func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync) {
 	var at time.Time
 	for i := range known {
@@ -162,7 +162,7 @@ func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync
 	return &known[i]
 }
 
-// list lists from what an export can start: imports before exports, the last ones first.
+// list lists the possible starting points of an export: imports before exports, the last ones first.
 func (b *GitBase) list(known []db.GitSync, address string) {
 	rank := func(s db.GitSync) (rank int) {
 		if !schema.SameRepository(s.Url, address) {
@@ -180,8 +180,9 @@ func (b *GitBase) list(known []db.GitSync, address string) {
 	}
 }
 
-// read reads the pages and the files of a synchronization. Of another branch or folder, the last import counts, and the
-// entries without a file of another folder are in another table of contents.
+// read reads the pages and the files of a synchronization. For an import from another branch or folder, it reads the
+// last imported revision. It drops entries without a file of another folder, because they belong to another table of
+// contents.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
 	if from == nil {
 		return nil
@@ -224,7 +225,7 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 	return files, postgres.Interpret(err, "git synchronization")
 }
 
-// mostKnown bounds the synchronizations whose files are looked at.
+// mostKnown limits the synchronizations whose files are read.
 const mostKnown = 20
 
 // know reads what the paths were in all synchronizations: of the branch, of its repository, and of others.
@@ -270,7 +271,7 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	return nil
 }
 
-// knowOutside reads the pages that other folders of the repository have, outside of the folder of an export: they stay
+// knowOutside reads the pages of the repository's other folders, outside of the folder of an export. These pages stay
 // there.
 func (b *GitBase) knowOutside(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	if b.folder == "" {

@@ -11,16 +11,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// GitConflict says that an import changes what the space has changed. A change request takes it, where the conflicts
-// are resolved: see [GitImport.Conflicts]. Text names the pages, and what is in conflict there.
+// GitConflict reports that an import and the space changed the same things. A change request takes the import, and
+// the conflicts are resolved there: see [GitImport.Conflicts]. Text names the pages and their conflicts.
 type GitConflict struct{ Text string }
 
 func (c *GitConflict) Error() string { return c.Text }
 
 const (
-	// namedConflicts is how many conflicts a text names.
+	// namedConflicts is the number of conflicts that a text names.
 	namedConflicts = 10
-	// longestExcerpt is how many characters it quotes of a paragraph.
+	// longestExcerpt is the number of characters that a text quotes of a paragraph.
 	longestExcerpt = 60
 )
 
@@ -50,7 +50,7 @@ func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) strin
 	return who + " and the repository both changed the same things of the pages " + strings.Join(named, ", ") + more
 }
 
-// inConflict says what a conflict is about: the field of the page, or the paragraph.
+// inConflict describes the object of a conflict: the field of the page, or the paragraph.
 func inConflict(c merge.Conflict) string {
 	switch {
 	case c.Kind == merge.KindDelete && c.Block == "":

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitAsset is a file that joins a space with the id that documents name already.
+// GitAsset is a file that joins a space with the id that documents already use.
 type GitAsset struct {
 	ID, Name, ContentType string
 	Load                  func() ([]byte, error)
@@ -18,14 +18,14 @@ type GitAsset struct {
 
 const (
 	gitCleaning = 10 * time.Second
-	// quotaEvery is how many bytes of files are stored before the quota, which reads the sizes of all, is looked at
-	// again.
+	// quotaEvery is the number of bytes of files that are stored between two checks of the quota. A check reads the
+	// sizes of all files.
 	quotaEvery = 16 << 20
 )
 
-// load stores the files, one at a time: together they may be larger than memory. Each is committed at once: who
-// waited for the space with an open transaction that has stored a file would deadlock with an editor who stores the
-// same.
+// load stores the files one at a time, because together they may be larger than memory. It commits each file
+// immediately. An open transaction that has stored a file and waits for the space would deadlock with an editor who
+// stores the same file.
 func (i *gitImporter) load() error {
 	unchecked := 0
 	for n, asset := range i.in.Assets {
@@ -55,8 +55,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes what was stored for an import that failed, unless the space has it as another file. The writer of such
-// a file has the lock.
+// unload deletes the files stored for a failed import, unless the space has the bytes as another file. The writer of
+// such a file holds the lock.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {
@@ -70,8 +70,8 @@ func (i *gitImporter) unload(ctx context.Context) error {
 	})
 }
 
-// files adds the files to the branch of a revision. The removed ones end with the revision before, if it is of the
-// main content: another branch has what its base has.
+// files adds the files to the branch of a revision. On the main content, the removed files end with the previous
+// revision. Another branch has the files of its base.
 func (i *gitImporter) files(r Revision, id string) error {
 	if !i.in.Standalone {
 		unnamed, err := i.unnamed(id)

@@ -24,8 +24,8 @@ type GitPaths struct {
 	sync, space, revisionID string
 }
 
-// GitPaths reads whether a space is synchronized with a repository. A change request, if one is named, may have an
-// import of its own.
+// GitPaths reads whether a space is synchronized with a repository. If a change request is named, it may have its own
+// import.
 func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
 	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
 	sync, err := s.db.Queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})
@@ -39,7 +39,7 @@ func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID str
 // Synced reports whether there is a repository.
 func (g GitPaths) Synced() bool { return g.sync != "" }
 
-// OfPages gives the paths of the files of pages by their ids. Pages without a file have none.
+// OfPages returns the paths of the files of pages by their ids. Pages without a file have none.
 func (g GitPaths) OfPages(ids []string) (map[string]string, error) {
 	if !g.Synced() || len(ids) == 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func (g GitPaths) OfPages(ids []string) (map[string]string, error) {
 	return paths, postgres.Interpret(err, "git synchronization")
 }
 
-// At gives what the revision has of what stands at paths.
+// At returns the revision's objects for paths of the repository.
 func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 	if !g.Synced() || len(paths) == 0 {
 		return nil, nil
@@ -67,11 +67,11 @@ func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 	return targets, postgres.Interpret(err, "git synchronization")
 }
 
-// maxRootPages bounds the pages that Below looks at to find the folder of the content.
+// maxRootPages limits the pages that Below reads to find the folder of the content.
 const maxRootPages = 1000
 
-// Below gives the folder of the files of new pages below a page, and the root of the content; "" is the root of the
-// space. Both end with a slash, or are "".
+// Below returns the folder for the files of new pages below a page, and the root of the content; "" is the root of
+// the space. Both end with a slash, or are "".
 func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})
 	var up []tree.Node // from the page up to the root
@@ -94,7 +94,7 @@ func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	// The root is the highest folder that a page at the root of the space has its file in.
+	// The root is the highest folder with the file of a page at the root of the space.
 	var folders []string
 	for _, n := range first {
 		if file := files[n.ID]; file != "" {

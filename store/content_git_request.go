@@ -16,21 +16,22 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ErrGitMoved says that the import was prepared for another way than it has to take now: its base has to be read again.
+// ErrGitMoved reports that the merge rules or the import's change request changed after preparation. The base must be
+// read again.
 var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
 
 // gitWay is the way of an import: into the space, or into a change request.
 //
-// The change request of a branch has a synchronization of its own, the proposed one: the commit, its files, and the
-// revision with Git's state. The request's content is that state, and its base is the last synchronization, so that the
-// merge of the request is the merge of both sides' changes since then. A later import merges what Git has changed since
-// the proposed state into the request. The merge of the request makes the proposed synchronization the last one.
+// The change request of a branch has a separate synchronization, the proposed one: the commit, its files, and the
+// revision with Git's state. The request's content is that state, and its base is the last synchronization. So the
+// merge of the request merges the changes of both sides since then. A later import merges Git's changes since the
+// proposed state into the request. The merge of the request makes the proposed synchronization the last one.
 type gitWay struct {
-	// proposes says that merge rules bind the user.
+	// proposes reports that merge rules bind the user.
 	proposes bool
-	// allowedBy says why merge rules that hold do not bind the user; nil if there are none.
+	// allowedBy is the reason why existing merge rules do not bind the user; nil without rules.
 	allowedBy *string
-	// proposed is the proposed synchronization, if there is one, and request is its change request unless that is
+	// proposed is the proposed synchronization, if there is one. request is its change request, unless that is
 	// archived.
 	proposed *db.GitSync
 	request  *ChangeRequest
@@ -39,7 +40,7 @@ type gitWay struct {
 // updates reports whether the import changes an open request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for one way can take the other one.
+// same reports whether an import that was prepared for one way can take the other.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -47,8 +48,8 @@ func (w gitWay) same(as gitWay) bool {
 	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
 }
 
-// wayOfImport finds the way of an import. A user who may bypass the rules of a merge passes by a change request, too,
-// unless the import has conflicts, which are resolved there: then it proposes.
+// wayOfImport finds the way of an import. A user who may bypass the merge rules needs no change request either. But an
+// import with conflicts proposes one, because conflicts are resolved there.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {
@@ -100,7 +101,7 @@ func wayOfImport(
 	return w, nil
 }
 
-// proposedGit gives the proposed synchronization of a branch, or nil.
+// proposedGit returns the proposed synchronization of a branch, or nil.
 func proposedGit(ctx context.Context, q *db.Queries, spaceID, remote string) (*db.GitSync, error) {
 	row, err := q.ProposedGitSync(ctx, db.ProposedGitSyncParams{SpaceID: spaceID, Remote: remote})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -109,7 +110,7 @@ func proposedGit(ctx context.Context, q *db.Queries, spaceID, remote string) (*d
 	return &row, postgres.Interpret(err, "git synchronization")
 }
 
-// openGitRequest gives the change request of a proposed synchronization, or nil if it is archived.
+// openGitRequest returns the change request of a proposed synchronization, or nil if the request is archived.
 func openGitRequest(ctx context.Context, q *db.Queries, proposed db.GitSync) (*ChangeRequest, error) {
 	row, err := q.ChangeRequest(ctx, db.ChangeRequestParams{
 		SpaceID: proposed.SpaceID, ID: postgres.Deref(proposed.ChangeRequestID),
@@ -135,7 +136,7 @@ func (i *gitImporter) propose() error {
 	return i.open()
 }
 
-// open makes a change request. If the space has all that Git has changed already, there is nothing to review.
+// open makes a change request. If the space already has all of Git's changes, there is nothing to review.
 func (i *gitImporter) open() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	base, err := i.proposedBase()
@@ -180,8 +181,8 @@ func (i *gitImporter) open() error {
 	return i.proposeTo(row, theirs)
 }
 
-// proposedBase is what a new change request's changes start from: the last synchronization, or the space itself if the
-// pages of the repository are to replace its own.
+// proposedBase returns the revision from which a new change request's changes start. It is the last synchronization,
+// or the space itself if the repository's pages replace the space's pages.
 func (i *gitImporter) proposedBase() (Revision, error) {
 	if i.in.Force || i.in.Base.revision == "" && i.head.PageCount == 0 {
 		return i.head, nil
@@ -189,7 +190,8 @@ func (i *gitImporter) proposedBase() (Revision, error) {
 	return i.base()
 }
 
-// fill makes the pages of the repository the content of a request, as differences from a revision of the main content.
+// fill makes the pages of the repository the content of a request, stored as differences from a revision of the main
+// content.
 func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	next, err := nextOf(i.ctx, i.q, row.ID, before)
 	if err != nil {
@@ -204,8 +206,8 @@ func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	return i.addFiles(next)
 }
 
-// update merges what Git has changed since the last import into the open request, which may have been edited. By force,
-// the request has Git's pages alone.
+// update merges Git's changes since the last import into the open request, which may have been edited. If the import
+// is forced, the request has only Git's pages.
 func (i *gitImporter) update() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
@@ -238,7 +240,7 @@ func (i *gitImporter) update() error {
 			return err
 		}
 	}
-	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // Nobody has given it another one.
+	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // No user has given it another subject.
 		row.Subject = gitSubject(in.Operation, in.Commit)
 	}
 	i.say("updated", row.Number)
@@ -302,8 +304,8 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	return finishGit(ctx, q, i.in.GitOutcome, row.Revision)
 }
 
-// supersede ends what other synchronizations of the branch there are, before the import becomes the last one. An open
-// request that has what Git had before is archived, but edits of others are not put aside unless that is forced.
+// supersede ends the branch's other synchronizations before the import becomes the last one. An open request with
+// Git's earlier state is archived. An edited request is archived only by force.
 func (i *gitImporter) supersede() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: i.space.ID, Remote: in.Base.remote})
@@ -360,7 +362,7 @@ func (i *gitImporter) say(did string, number int32) {
 	)
 }
 
-// note tells users what the import did besides.
+// note adds information about the import for users.
 func (i *gitImporter) note(format string, args ...any) {
 	i.in.Notes = append(i.in.Notes, schema.GitNote{Text: fmt.Sprintf(format, args...)})
 }

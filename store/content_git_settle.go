@@ -13,8 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// confirmGit makes what a merged change request has of a repository the last synchronization. head is the revision of
-// the merge.
+// confirmGit makes a merged change request's synchronization the last one. head is the revision of the merge.
 func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, head Revision) error {
 	if !row.GitImport {
 		return nil
@@ -55,8 +54,8 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return wakeGitExports(ctx, q, space, row.ID)
 }
 
-// replaceGitSync deletes a synchronization, and the files of the space that the next one no longer has, unless a page
-// names them.
+// replaceGitSync deletes a synchronization. It also deletes files of the space that the next synchronization lacks,
+// unless a page names them.
 func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
 	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
 	if err != nil {
@@ -74,8 +73,8 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 	return postgres.Interpret(q.DeleteGitSync(ctx, old), "git synchronization")
 }
 
-// settleGit lets exports run for which an archived request is no longer in the way. A request whose import another one
-// has replaced stays archived: both would bring the same changes.
+// settleGit lets exports run that an archived request no longer blocks. A request whose import was replaced stays
+// archived, because both would bring the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {
 	case !row.GitImport:
@@ -107,15 +106,15 @@ func wakeGitExports(ctx context.Context, q *db.Queries, space Space, requestID s
 	return nil
 }
 
-// HoldGitExport reports whether an export has to wait: as long as a change request with an import of its branch is
-// open. The end of the request queues it again.
+// HoldGitExport reports whether an export has to wait. It waits while a change request with an import of its branch
+// is open. The end of the request queues the export again.
 func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, err error) {
 	remote, _, err := gitRemote(o)
 	if err != nil {
 		return false, err
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request ends meanwhile.
+		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request can end meanwhile.
 			return postgres.Interpret(err, "space")
 		}
 		proposed, err := proposedGit(ctx, q, o.SpaceID, remote)
@@ -139,7 +138,7 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 	return held, err
 }
 
-// GitOperationAtWork gives the operation of a space that the others wait for, or nil.
+// GitOperationAtWork returns the operation of a space for which the others wait, or nil.
 func (s *Store) GitOperationAtWork(ctx context.Context, spaceID string) (*GitOperation, error) {
 	row, err := s.db.Queries.GitOperationAtWork(ctx, spaceID)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -19,20 +19,20 @@ import (
 // gitOutdated is the reason of an operation that is skipped.
 const gitOutdated = "a later operation was done before: an import or export with a later timestamp"
 
-// gitSuperseded begins the reason of an operation that is not tried again.
+// gitSuperseded begins the reason of an operation that is not retried.
 const gitSuperseded = "a later operation was done before the next attempt; the last attempt failed: "
 
-// gitCancelled is the reason of an operation that somebody cancelled.
+// gitCancelled is the reason of an operation that a user cancelled.
 const gitCancelled = "it was cancelled"
 
-// StartGitOperation begins an operation. It is false for one that is over, and for one that is skipped because a later one was
-// done: imports that stand alone neither skip others nor are skipped.
+// StartGitOperation begins an operation. run is false for an operation that is over, or that is skipped because a
+// later operation is done. Standalone imports neither skip other operations nor are skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
 			return postgres.Interpret(err, "git operation")
 		}
-		if schema.GitOver(o.State) && o.State != schema.GitFailed { // Somebody may retry one that failed.
+		if schema.GitOver(o.State) && o.State != schema.GitFailed { // Users may retry a failed operation.
 			return nil
 		}
 		parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
@@ -60,7 +60,7 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 	return o, run, err
 }
 
-// FailGitOperation notes why an operation failed, and whether its job tries again.
+// FailGitOperation records why an operation failed, and whether its job tries again.
 func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again bool) error {
 	set := db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason}
 	if again {
@@ -69,15 +69,17 @@ func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again b
 	return setGitOperation(ctx, s.db.Queries, set)
 }
 
-// RequeueGitOperation notes that an operation runs again soon: its node stops, or others have their turn.
+// RequeueGitOperation records that an operation runs again soon, because its node stops or other jobs have their
+// turn.
 func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
 	return setGitOperation(ctx, s.db.Queries, db.SetGitOperationParams{ID: id, State: schema.GitQueued})
 }
 
-// ErrGitCancelled ends the run of an operation that somebody cancelled.
+// ErrGitCancelled ends the run of an operation that a user cancelled.
 var ErrGitCancelled = errors.New("the operation was cancelled")
 
-// NoteGitProgress stores how far an operation is, if that is not nil. It returns ErrGitCancelled for a cancelled one.
+// NoteGitProgress stores an operation's progress, unless it is nil. It returns ErrGitCancelled for a cancelled
+// operation.
 func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema.GitProgress) error {
 	p := db.GitProgressParams{ID: id}
 	if progress != nil {
@@ -93,8 +95,8 @@ func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema
 	return postgres.Interpret(err, "git operation")
 }
 
-// CancelGitOperation ends an operation that is not over. A run ends soon after; what it has not stored by now it never
-// stores. An export that has pushed already is done all the same.
+// CancelGitOperation ends an operation that is not over. A run ends soon after, and stores nothing more. An export
+// that has already pushed still counts as done.
 func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o GitOperation, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
@@ -124,7 +126,7 @@ func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o G
 	return o, err
 }
 
-// GitRetries gives the times of the next attempts of a space's operations.
+// GitRetries returns the times of the next attempts of a space's operations.
 func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time.Time, error) {
 	rows, err := s.db.Queries.GitRetries(ctx, spaceID)
 	at := make(map[string]time.Time, len(rows))
@@ -134,8 +136,8 @@ func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time
 	return at, postgres.Interpret(err, "jobs")
 }
 
-// FailLostGitOperations fails the operations whose jobs ended without a word of it, such as jobs that river itself
-// gave up.
+// FailLostGitOperations fails the operations whose jobs ended without a result, such as jobs that river itself gave
+// up.
 func (s *Store) FailLostGitOperations(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostGitOperations(ctx, postgres.JobLost), "git operations")
 }
@@ -144,32 +146,33 @@ func setGitOperation(ctx context.Context, q *db.Queries, set db.SetGitOperationP
 	return postgres.Interpret(q.SetGitOperation(ctx, set), "git operation")
 }
 
-// ForgetGitCredentials removes the credentials of operations whose failed jobs are deleted by now, so that nobody can
-// retry them.
+// ForgetGitCredentials removes the credentials of operations whose failed jobs are deleted, because such operations
+// cannot be retried.
 func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return postgres.Interpret(
 		s.db.Queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations",
 	)
 }
 
-// gitRemote names what a space is synchronized with: the same repository, branch and folder, whatever the login.
+// gitRemote names the remote side of a synchronization. It is equal for the same repository, branch and folder,
+// whatever the login is.
 func gitRemote(o GitOperation) (remote, folder string, err error) {
 	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	folder = schema.GitFolder(parameters.RepoProjectDirectory)
 	return postgres.HashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, folder))), folder, err
 }
 
-// GitOutcome is how an operation ended.
+// GitOutcome is the outcome of an operation.
 type GitOutcome struct {
 	Operation GitOperation
 	Commit    string
 	Notes     []schema.GitNote
-	// Reason says what users have to know of an operation that is done.
+	// Reason has a message for users about an operation that is done.
 	Reason string
 	Now    time.Time
 }
 
-// finishGit notes the end of an operation.
+// finishGit records the end of an operation.
 func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision string) error {
 	set := db.SetGitOperationParams{
 		ID: out.Operation.ID, State: schema.GitDone, Reason: out.Reason, CommitHash: &out.Commit, Revision: &revision,
@@ -185,7 +188,7 @@ func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision stri
 	return setGitOperation(ctx, q, set)
 }
 
-// putGitSync stores what is synchronized, or what a change request proposes: the files that are not as they were.
+// putGitSync stores the changed files of a synchronization, or of a change request's proposed synchronization.
 func putGitSync(
 	ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, put db.PutGitSyncParams,
 	files map[string]gitlayout.Synced,
@@ -215,7 +218,7 @@ func putGitSync(
 	return postgres.Interpret(q.PutGitSyncFiles(ctx, rows), "git synchronization")
 }
 
-// putGitRedirects makes redirects those of the space.
+// putGitRedirects replaces the space's redirects.
 func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirects map[string]string) error {
 	put := db.PutGitRedirectsParams{SpaceID: spaceID, Sources: slices.Sorted(maps.Keys(redirects))}
 	for _, source := range put.Sources {
@@ -233,7 +236,7 @@ func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirec
 	return postgres.Interpret(q.PutGitRedirects(ctx, put), "redirects")
 }
 
-// showGit sets what a space shows of its repository. An operation without a description leaves it, but for the time.
+// showGit sets the repository that a space shows. An operation without a description changes only the time.
 func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) error {
 	o := out.Operation
 	var state schema.GitSyncState

@@ -14,40 +14,42 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitImport is what an import found in a repository.
+// GitImport is the content that an import found in a repository.
 type GitImport struct {
 	GitOutcome
 	Base GitBase
-	// Pages are the pages of the repository, and others that stay. Their documents are stored: see KeepDocuments.
+	// Pages are the pages of the repository, and other pages that stay. Their documents are stored: see
+	// KeepDocuments.
 	Pages []tree.Node
 	Files map[string]gitlayout.Synced
-	// Redirects give the pages that old paths lead to.
+	// Redirects has the target pages of old paths.
 	Redirects map[string]string
 	// Assets join the files of the space.
 	Assets []GitAsset
-	// Removed are files of the space that the repository no longer has. They leave it unless a page names them.
+	// Removed are files of the space that the repository no longer has. They leave the space unless a page names
+	// them.
 	Removed []string
-	// Progress hears of how many of the assets are stored.
+	// Progress receives the number of stored assets.
 	Progress func(done, total int)
-	// Conflicts names what the space and the repository both changed, if an earlier try has found that: the import
-	// becomes a change request.
+	// Conflicts names the changes that conflict, if an earlier attempt found conflicts. The import then becomes a
+	// change request.
 	Conflicts string
-	// Force makes the pages those of the space, whatever it has. Standalone makes a revision and nothing else.
+	// Force replaces the space's pages, whatever they are. Standalone makes a revision and nothing else.
 	Force, Standalone bool
 }
 
-// KeepDocuments stores documents before the revision that names them.
+// KeepDocuments stores documents, before the revision that names them.
 func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []Document) error {
 	return insertDocuments(ctx, s.db.Queries, spaceID, documents)
 }
 
-// ImportGit makes what an import found content of the space, or, if merge rules bind its user, of a change request:
-// see gitWay. If the space has not changed since the last synchronization, or the import is forced, it has
-// the pages of the repository afterwards. Otherwise both are merged. Conflicts are a GitConflict: the caller then calls
+// ImportGit makes the imported content the content of the space, or of a change request if merge rules bind its user:
+// see gitWay. If the space has not changed since the last synchronization, or the import is forced, the space then
+// has the pages of the repository. Otherwise both are merged. Conflicts are a GitConflict: the caller then calls
 // again, and the import becomes a change request.
 //
-// Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
-// import: they are read again only if the space has changed since.
+// Editors wait while the space is locked. So files are loaded and stored before the lock. The pages are the ones that
+// were read for the import. They are read again only if the space has changed since.
 func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	i := gitImporter{store: s, ctx: ctx, in: in}
 	err := i.load()
@@ -57,7 +59,7 @@ func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	if err == nil || len(i.loaded) == 0 {
 		return err
 	}
-	// What was stored counts for the quota, and may never be asked for again.
+	// Stored files count for the quota, and may never be used again.
 	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitCleaning)
 	defer cancel()
 	return errors.Join(err, i.unload(cleaning))
@@ -112,7 +114,7 @@ type gitImporter struct {
 	loaded []db.InsertFileParams
 }
 
-// alone makes a revision on a branch of its own. It is no synchronization.
+// alone makes a revision on a separate branch. It is no synchronization.
 func (i *gitImporter) alone() error {
 	after, err := nextOf(i.ctx, i.q, i.in.Operation.ID, i.head)
 	if err != nil {
@@ -125,7 +127,7 @@ func (i *gitImporter) alone() error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, id)
 }
 
-// take makes the pages of the repository those of the space.
+// take makes the pages of the repository the pages of the space.
 func (i *gitImporter) take() error {
 	after := Revision{SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Parents: []string{i.head.ID}}
 	id, err := i.write(after, i.head, true)
@@ -185,7 +187,7 @@ func (i *gitImporter) merge() error {
 }
 
 // state makes the pages of the repository a revision of the synchronization's branch, after the base. The branch has
-// the differences from a base in the main content, and without such a base from the head.
+// the differences from a base in the main content, or otherwise from the head.
 func (i *gitImporter) state(base Revision) (Revision, error) {
 	ctx, q, branch := i.ctx, i.q, i.in.Base.id
 	before := base
@@ -208,7 +210,7 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	return revision(ctx, q, i.space.ID, id)
 }
 
-// base is the revision that was synchronized last. Before the first time it is one without pages.
+// base returns the last synchronized revision. Before the first synchronization it returns a revision without pages.
 func (i *gitImporter) base() (Revision, error) {
 	if i.in.Base.revision != "" {
 		return revision(i.ctx, i.q, i.space.ID, i.in.Base.revision)
@@ -221,8 +223,8 @@ func (i *gitImporter) base() (Revision, error) {
 	return revision(i.ctx, i.q, i.space.ID, id)
 }
 
-// write stores the pages of the repository as a revision after another one, with the new files if it is to have them. It gives
-// the id of the revision, which is the one before if there is no difference.
+// write stores the pages of the repository as a revision after another one, with the new files if files is set. It
+// returns the id of the revision, or of the previous revision if nothing differs.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
 	was, err := i.pagesOf(before)
 	if err != nil {
@@ -245,7 +247,7 @@ func (i *gitImporter) write(after, before Revision, files bool) (string, error) 
 	return id, i.files(after, id)
 }
 
-// unnamed gives those of the removed files that a revision of the main content can do without.
+// unnamed returns the removed files that a revision of the main content does not need.
 func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	if len(i.in.Removed) == 0 {
 		return nil, nil
@@ -254,7 +256,7 @@ func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	return ids, postgres.Interpret(err, "files")
 }
 
-// pagesOf gives the pages of a revision, which are known unless the space has changed since the import began.
+// pagesOf returns the pages of a revision. They are in memory unless the space has changed since the import began.
 func (i *gitImporter) pagesOf(r Revision) ([]tree.Node, error) {
 	switch {
 	case r.PageCount == 0:
@@ -283,7 +285,7 @@ func differences(was, is []tree.Node) tree.Changed {
 	return changed
 }
 
-// finish makes a revision the content of the space, and notes that Git's state is another one.
+// finish makes a revision the content of the space, and records Git's new state.
 func (i *gitImporter) finish(head, synced string) error {
 	if head != i.head.ID {
 		if err := setHead(i.ctx, i.q, i.space, head); err != nil {
@@ -297,7 +299,7 @@ func (i *gitImporter) finish(head, synced string) error {
 	if err := putGitSync(i.ctx, i.q, i.in.GitOutcome, i.in.Base, put, i.in.Files); err != nil {
 		return err
 	}
-	if !i.way.proposes { // Whoever is bound brings redirects by a change request only.
+	if !i.way.proposes { // A bound user can bring redirects only with a change request.
 		if err := putGitRedirects(i.ctx, i.q, i.space.ID, i.in.Redirects); err != nil {
 			return err
 		}
@@ -308,7 +310,7 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// refuse refuses an import with conflicts. after says what may follow then.
+// refuse refuses an import with conflicts. after says what users can do next.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
 		gitConflicts(
@@ -321,14 +323,14 @@ func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	)
 }
 
-// GitExport is what an export wrote.
+// GitExport is the result of an export.
 type GitExport struct {
 	GitOutcome
 	Base  GitBase
 	Files map[string]gitlayout.Synced
 }
 
-// ExportedGit notes that a repository has the pages of the revision that an export started from.
+// ExportedGit records that a repository has the pages of the revision from which an export started.
 func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		space, err := q.LockSpace(ctx, out.Operation.SpaceID)

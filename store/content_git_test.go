@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestImportGitLocksLate: while an import loads its files, others may change the space, and it merges what they made of it. What a
-// failed import stored is gone, unless the space has it.
+// TestImportGitLocksLate checks that others may change the space while an import loads its files, and that the import
+// merges their changes. The files of a failed import are deleted, unless the space has them.
 func TestImportGitLocksLate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -72,7 +72,7 @@ func TestImportGitLocksLate(t *testing.T) {
 	outer := queue("main")
 	outer.Pages = []tree.Node{page("outer", "a0")}
 	outer.Assets = []store.GitAsset{asset("one", "1", lock), asset("two", "2", func() error {
-		// Somebody else's change gets through in between.
+		// Another user's change is made in between.
 		inner := queue("other")
 		inner.Pages, inner.Force = []tree.Node{page("inner", "a1")}, true
 		return st.ImportGit(t.Context(), inner)
@@ -117,8 +117,8 @@ func TestImportGitLocksLate(t *testing.T) {
 	}
 }
 
-// TestManyPages writes more pages at once than one statement takes: into a space, into a branch of their own, which says what is gone,
-// and over those of before.
+// TestManyPages writes more pages than one statement takes: into a space, into a separate branch, which records
+// deletions, and over earlier pages.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	const many, fewer = 2500, 1200
@@ -126,7 +126,8 @@ func TestManyPages(t *testing.T) {
 	tenant := storetest.NewTenant(t, st, "ours")
 	space, now := tenant.Space.ID, time.Now().UTC().Truncate(time.Millisecond)
 	positions := tree.Spread(many)
-	// pages are the first ones, of which the first and the last have changed their places and slugs if they are swapped.
+	// pages returns the first n pages. If swapped is set, the first and the last of them have swapped their places
+	// and slugs.
 	pages := func(n int, swapped bool) []tree.Node {
 		nodes := make([]tree.Node, n)
 		for i := range nodes {

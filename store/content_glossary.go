@@ -21,7 +21,7 @@ type GlossaryOperation struct {
 	Translations map[string]string
 }
 
-// UpdateGlossary applies operations in their order, all or nothing. It gives the ids of what was inserted.
+// UpdateGlossary applies operations in their order, all or nothing. It returns the ids of the inserted entries.
 func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, operations []GlossaryOperation) ([]string, error) {
 	var inserted []string
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -46,14 +46,14 @@ func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, opera
 	return inserted, err
 }
 
-// glossaryWrites are what is left to write of a list of operations.
+// glossaryWrites are the writes that remain of a list of operations.
 type glossaryWrites struct {
 	insert db.InsertGlossaryEntriesParams
 	update db.UpdateGlossaryEntriesParams
 	remove db.DeleteGlossaryEntriesParams
 }
 
-// glossaryChange goes through operations on a locked glossary. known are those of the entries they name that are there.
+// glossaryChange applies operations to a locked glossary. known are the ids of the named entries that exist.
 func glossaryChange(organizationID string, known []string, operations []GlossaryOperation) (w glossaryWrites, err error) {
 	w.insert.OrganizationID, w.update.OrganizationID, w.remove.OrganizationID = organizationID, organizationID, organizationID
 	there, updated := map[string]bool{}, map[string][]byte{}
@@ -116,8 +116,9 @@ type GlossaryRow struct {
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary in the order the entries were made, or by their terms in a language, with entries
-// without a term last. after has the term and the id of the last entry of the page before; nil for the first page.
+// ListGlossary lists an organization's glossary in the order the entries were made, or by their terms in a language.
+// Entries without a term in that language come last. after has the term and the id of the previous page's last entry;
+// nil for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
 ) (postgres.Page[GlossaryRow], error) {

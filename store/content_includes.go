@@ -52,9 +52,8 @@ func (s *Store) Expanded(
 	return d, nil
 }
 
-// Linked returns a document in which relative links to other pages are references to them. It asks Postgres only if
-// there are such links, and for pages that have moved since the link was written only if there are links that lead to
-// no page.
+// Linked returns a document in which relative links to other pages are references to these pages. It asks Postgres
+// only if there are such links. It looks for moved pages only if a link has no target page.
 func (s *Store) Linked(
 	ctx context.Context, spaceID, revision string, page pagelinks.Page, d schema.Document,
 ) (schema.Document, error) {

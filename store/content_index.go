@@ -15,23 +15,24 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A transaction writes indexBatch pages at most, and as many as have indexBytes of documents, so that neither a large space's
-// text is in memory as a whole nor a statement takes long.
+// A transaction writes at most indexBatch pages, and at most indexBytes of their documents. So a large space's text
+// is never in memory as a whole, and no statement takes long.
 const (
 	indexBatch = 100
 	indexBytes = 4 << 20
 )
 
-// maxSearchTokens bounds the words of a page's text that can be searched: all of any that is not made for it.
-// maxTopTokens bounds the tokens of its headings that count more.
+// maxSearchTokens limits the words of a page's text that can be searched. Any normal text has fewer. maxTopTokens
+// limits the tokens of its headings that count more.
 const (
 	maxSearchTokens = schema.MaxPage / 2
 	maxTopTokens    = 100
 )
 
-// IndexSpace makes the pages of a space's content those that its search finds. It writes what differs between the revision that
-// is indexed and the head, or everything if none is. It works in short transactions, none of which locks the space: merges go on
-// meanwhile, and it follows them. Stopped halfway, it goes on where it was. A space that is gone needs no index.
+// IndexSpace brings a space's search up to date with its content. It writes the differences between the indexed
+// revision and the head, or everything if no revision is indexed. It works in short transactions and locks no space:
+// merges continue meanwhile, and it follows them. After an interruption it continues where it stopped. A deleted
+// space needs no index.
 func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	work := indexing{spaceID: spaceID}
 	for done := false; !done; {
@@ -46,8 +47,8 @@ func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	return nil
 }
 
-// indexAgain asks for the jobs of spaces whose index a migration has made out of date. Searches find by the rows there
-// are until the jobs have run.
+// indexAgain enqueues the jobs of spaces whose index a migration has made out of date. Until the jobs have run,
+// searches use the existing rows.
 func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := db.New(conn).SpacesToIndexAgain(ctx)
 	if err != nil {
@@ -64,19 +65,20 @@ func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// indexing is the way from what is indexed to one revision.
+// indexing is the work from the indexed revision to another one.
 type indexing struct {
 	spaceID string
-	// from is what was indexed, and target the revision on the way to which ids are the pages to look at, in order.
+	// from is the indexed revision. target is the revision to reach. ids are the pages to check, in order.
 	from   string
 	target Revision
 	ids    []string
 }
 
-// step writes a batch. What is indexed, the target and how far it got are in the space's row, which every step locks. So whoever
-// comes later goes on to the same target, and nobody writes pages of an older revision over those of a newer one.
+// step writes a batch. The indexed revision, the target and the progress are in the space's row, which every step
+// locks. So a later process continues to the same target, and an older revision's pages never overwrite a newer
+// revision's.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
-	// The space comes before its index, as when a space is deleted.
+	// The space is locked before its index, as when a space is deleted.
 	kept, err := q.KeepSpace(ctx, x.spaceID)
 	if err != nil || len(kept) == 0 {
 		return err == nil, postgres.Interpret(err, "space")
@@ -86,7 +88,7 @@ func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err erro
 		return false, err
 	}
 	if state.Target == "" {
-		// What is read from here on is as the holder of the lock before has left it.
+		// All reads from here on see the state that the last holder of the lock left.
 		space, err := q.SpaceByID(ctx, x.spaceID)
 		if err != nil {
 			return false, postgres.Interpret(err, "space")
@@ -133,8 +135,8 @@ func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchS
 	}
 }
 
-// plan finds the pages to look at. Both revisions are fixed, so each process finds the same. Without the one that is indexed, it
-// is everything.
+// plan finds the pages to check. Both revisions are fixed, so each process finds the same pages. Without an indexed
+// revision it finds all pages.
 func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpace) error {
 	if x.target.ID == state.Target && x.from == state.Revision {
 		return nil
@@ -159,7 +161,7 @@ func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpac
 	return postgres.Interpret(err, "pages")
 }
 
-// write brings pages up to date, and gives the last of those that it got to.
+// write brings pages up to date, and returns the last page that it reached.
 func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpace, ids []string) (reached string, err error) {
 	placed, err := q.PlacedPages(ctx, db.PlacedPagesParams{SpaceID: x.spaceID, Seq: x.target.Seq, Ids: ids})
 	if err != nil {
@@ -217,7 +219,7 @@ func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpac
 	return reached, x.rewrite(ctx, q, state, changed, texts, slices.Concat(rewritten, gone), gone)
 }
 
-// textsOf reads the documents of pages, and gives the number of pages for which that is enough.
+// textsOf reads the documents of pages, and returns the number of pages whose documents it read.
 func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.PlacedPagesRow) (map[string]Text, int, error) {
 	hashes := make([]string, len(pages))
 	for i, page := range pages {
@@ -226,14 +228,14 @@ func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.Plac
 	return documentsWithin(ctx, q, spaceID, hashes, indexBytes)
 }
 
-// searchText is what is searched of a page. The parts of a long one are searched together.
+// searchText is the searched text of a page. The parts of a long text are searched together.
 type searchText struct {
 	title, headings, description []words.Token
 	parts                        [][]words.Token
 }
 
-// vectors are the words of the title and the headings, and the words of each part. The first part has the other fields,
-// too.
+// vectors returns the words of the title and the headings, and the words of each part. The first part also has the
+// other fields.
 func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, parts []words.Words) {
 	title := words.Field{Weight: words.Title, Tokens: t.title}
 	headings := words.Field{Weight: words.Heading, Tokens: t.headings}
@@ -248,8 +250,8 @@ func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, 
 	return top, parts
 }
 
-// rewrite writes the words of pages, and the vocabulary. before are the pages of which the index may have older words, and gone
-// those of which none stay.
+// rewrite writes the words of pages, and the vocabulary. before are the pages that may have older words in the index.
+// gone are the pages of which no words stay.
 func (x *indexing) rewrite(
 	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
 ) error {
@@ -349,7 +351,7 @@ func (x *indexing) rewrite(
 	return countWords(ctx, q, state.Number, vocabulary)
 }
 
-// wordsAtOnce is how many words one statement takes.
+// wordsAtOnce is the number of words that one statement takes.
 const wordsAtOnce = 5_000
 
 // countWords adds to the number of pages that have each word.

@@ -19,8 +19,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestIndexOfChangesIsThatOfEverything indexes random changes, and then everything anew: the rows are the same, down to the counts
-// of the vocabulary. They are of the pages that a walk through the tree finds.
+// TestIndexOfChangesIsThatOfEverything indexes random changes, and then everything from scratch. The rows are the
+// same, including the counts of the vocabulary. They are the rows of the pages that a walk through the tree finds.
 func TestIndexOfChangesIsThatOfEverything(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -95,7 +95,7 @@ func indexRows(t *testing.T, conn *pgx.Conn, space string) []string {
 		order by 1`, space))
 }
 
-// randomMerge merges some changes. Those that the tree refuses are left out.
+// randomMerge merges some changes. It leaves out changes that the tree refuses.
 func randomMerge(rt *rapid.T, s *searched) {
 	ctx := s.t.Context()
 	request, err := s.st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: s.space, UserID: s.user})
@@ -168,8 +168,8 @@ func (s *searched) many(n int) {
 	s.merge()
 }
 
-// TestIndexTouchesWhatChanged edits one page of many, and moves one with a page below it. No other row is written, and no
-// statement reads the others.
+// TestIndexTouchesWhatChanged edits one of many pages, and moves a page with a page below it. No other row is
+// written, and no statement reads the other rows.
 func TestIndexTouchesWhatChanged(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -282,7 +282,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	if err := st.IndexSpace(t.Context(), "gone"); err != nil {
 		t.Errorf("a space that is gone: %v", err)
 	}
-	// What is indexed goes with the content of the space.
+	// The index is deleted with the content of the space.
 	if err := st.DeleteSpace(t.Context(), s.space); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	}
 }
 
-// TestIndexOfLargeDocuments has more text than a batch takes, and more words than Postgres takes of one page.
+// TestIndexOfLargeDocuments indexes more text than a batch takes, and more words than Postgres takes for one page.
 func TestIndexOfLargeDocuments(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -319,7 +319,7 @@ func TestIndexOfLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestSearchTakesAnyText searches for anything.
+// TestSearchTakesAnyText searches for arbitrary texts.
 func TestSearchTakesAnyText(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

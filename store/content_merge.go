@@ -12,18 +12,19 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ContentChange is what a user changes in the content of a change request, all or nothing.
+// ContentChange is a user's change of the content of a change request, all or nothing.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
 	// Names are the fields of Pages in the request, for error messages.
 	Names []string
-	// Documents are those that Pages name, and Files are added.
+	// Documents are the documents that Pages name. Files are added.
 	Documents []Document
 	Files     []NewFile
 }
 
-// ChangeContent gives an open request or a draft a new revision, unless the changes leave everything as it is. It writes what changed.
+// ChangeContent gives an open request or a draft a new revision, unless the changes change nothing. It writes only
+// the differences.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -72,7 +73,7 @@ func (s *Store) changeContent(ctx context.Context, q *db.Queries, row *ChangeReq
 	return addContributor(ctx, q, row.ID, change.UserID)
 }
 
-// insertContent stores a revision of a branch with what it changes.
+// insertContent stores a revision of a branch with its changes.
 func insertContent(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) (id string, err error) {
 	r.PageCount = changed.Size
 	if id, err = insertRevision(ctx, q, r); err != nil {
@@ -95,26 +96,26 @@ type MergeResult struct {
 	Conflicts bool
 }
 
-// MergeFacts are what decides whether a change request may be merged.
+// MergeFacts decide whether a change request may be merged.
 type MergeFacts struct {
 	ChangeRequestRow
 	// SpaceRules and OrganizationRules are JSON.
 	SpaceRules        []byte
 	OrganizationRules []byte
-	// Reviews has everybody who is asked to review the request or has reviewed it.
+	// Reviews has all users who are asked to review the request or have reviewed it.
 	Reviews []schema.ReviewState
 	// People are the users of Reviews and the users whom the rules name, by id.
 	People map[string]MergePerson
 }
 
-// MergePerson is somebody whose approval may count. Member is false for somebody who is not in the organization.
+// MergePerson is a user whose approval may count. Member is false for a user outside the organization.
 type MergePerson struct {
 	Name   string
 	Member bool
 	Access postgres.ContentAccess
 }
 
-// maxMergeTries bounds how often a merge judges the facts.
+// maxMergeTries limits how often a merge judges the facts.
 const maxMergeTries = 5
 
 // ErrCostly is what a MergeJudge returns under the lock if it needs more than microseconds.
@@ -123,9 +124,9 @@ var ErrCostly = errors.New("the merge has to be judged without a lock")
 // MergeJudge refuses a merge with an error. It may return ErrCostly while the space is locked.
 type MergeJudge func(facts MergeFacts, locked bool) error
 
-// MergeChangeRequest makes the content of a request the content of its space, with a new revision. judge sees the facts
-// while the space is locked. If judge returns ErrCostly, it sees the facts again without a lock. The merge happens if
-// the facts that judge has allowed hold under the next lock. A request without changes is merged, too.
+// MergeChangeRequest makes the content of a request the content of its space, with a new revision. judge sees the
+// facts while the space is locked. If judge returns ErrCostly, it sees the facts again without a lock. The merge then
+// happens if the facts are still the same under the next lock. A request without changes is also merged.
 func (s *Store) MergeChangeRequest(
 	ctx context.Context, request ChangeRequest, userID string, judge MergeJudge,
 ) (MergeResult, error) {
@@ -200,7 +201,8 @@ func (s *Store) merge(
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
 }
 
-// same reports whether rules judge both facts alike. Of the space's head, rules see only that a request is outdated.
+// same reports whether rules judge both facts alike. Of the space's head, rules see only whether the request is
+// outdated.
 func (f MergeFacts) same(as MergeFacts) bool {
 	if f.Outdated() == as.Outdated() {
 		f.Head = as.Head
@@ -221,7 +223,7 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// Rules returns the rules that decide: the space's, or its organization's if the space inherits them.
+// Rules returns the rules that apply: the space's, or its organization's if the space inherits them.
 func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {
@@ -264,7 +266,7 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 	return people, nil
 }
 
-// setHead makes a revision the content of a locked space. Its search and its translations follow by jobs.
+// setHead makes a revision the content of a locked space. Jobs then update its search and its translations.
 func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
 	following, err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision})
 	if err != nil {
@@ -278,8 +280,8 @@ func setHead(ctx context.Context, q *db.Queries, space Space, revision string) e
 	return followSpace(ctx, q, space, following)
 }
 
-// UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is, and so does one with
-// open conflicts.
+// UpdateChangeRequest merges the main content into a request. A request that is up to date, or has open conflicts,
+// stays unchanged.
 func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, userID string) (MergeResult, error) {
 	changed, err := s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -307,8 +309,8 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 	return MergeResult{Revision: changed.ChangeRequest.Revision}, nil
 }
 
-// rebase makes the head the base of a request's branch, of which only the differences from it are left, and gives the revision that
-// the request is at then: the head itself if there are none.
+// rebase makes the head the base of a request's branch, so that the branch has only the differences from the head. It
+// returns the request's new revision: the head itself if there are no differences.
 func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
 	after, err := nextOf(ctx, q, row.ID, m.branch)
 	if err != nil {

@@ -177,7 +177,8 @@ func (r *rowsRead) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQ
 	r.n.Add(data.CommandTag.RowsAffected())
 }
 
-// TestContentCostsWhatItTouches does the same in a space of few pages and in one of many: it reads and writes as many rows.
+// TestContentCostsWhatItTouches makes the same changes in a space of few pages and in a space of many pages. Both
+// read and write equally many rows.
 func TestContentCostsWhatItTouches(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

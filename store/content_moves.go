@@ -25,7 +25,8 @@ func (n *Neighbor) pointer() *schema.ItemPointer {
 	return &schema.ItemPointer{Type: n.Type, ID: n.ID}
 }
 
-// Move says where a collection goes. Without SetParent it stays in its parent; without neighbors it goes to the end.
+// Move is the new place of a collection. Without SetParent it stays in its parent; without neighbors it goes to the
+// end.
 type Move struct {
 	SetParent bool
 	// ParentID is nil for the top. It must be in the same organization.
@@ -48,7 +49,8 @@ func contentIn(
 	return content, postgres.Interpret(err, "collection")
 }
 
-// behindContent gives a position after everything in the parent. It reads only the last item unless there is no room after it.
+// behindContent returns a position after everything in the parent. It reads only the last item unless there is no
+// room after it.
 func behindContent(ctx context.Context, q *db.Queries, organizationID string, parentID *string) (int64, error) {
 	one := int32(1)
 	content, err := contentIn(ctx, q, organizationID, parentID, &one)
@@ -64,8 +66,8 @@ func behindContent(ctx context.Context, q *db.Queries, organizationID string, pa
 	return content.MakePlace(ctx, q, len(content))
 }
 
-// takePlace locks the organization's structure and gives a position at the end of the parent, for something that adds this many
-// levels of collections below it.
+// takePlace locks the organization's structure and returns a position at the end of the parent. The position is for
+// an item with this many levels of collections.
 func takePlace(ctx context.Context, q *db.Queries, organizationID string, parentID *string, levels int) (int64, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return 0, postgres.Interpret(err, "organization")
@@ -82,7 +84,7 @@ func takePlace(ctx context.Context, q *db.Queries, organizationID string, parent
 	return behindContent(ctx, q, organizationID, parentID)
 }
 
-// collectionPath gives the ids from a collection of the organization up to the top.
+// collectionPath returns the ids from a collection of the organization up to the top.
 func collectionPath(ctx context.Context, q *db.Queries, organizationID, id string) ([]string, error) {
 	_, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
 	if err != nil {
@@ -138,7 +140,7 @@ func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentI
 	return checkNesting(len(path) + height)
 }
 
-// collectionTree gives a collection with all collections below it, and the number of their levels.
+// collectionTree returns a collection with all collections below it, and the number of their levels.
 func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string, height int, err error) {
 	rows, err := q.CollectionTree(ctx, id)
 	if err != nil {
@@ -175,7 +177,7 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 	return row, postgres.Interpret(err, "collection")
 }
 
-// among gives the index that the moved collection gets among the others.
+// among returns the index that the moved collection gets among the others.
 func (m Move) among(others postgres.Siblings) (int, error) {
 	for _, beside := range []*Neighbor{m.After, m.Before} {
 		if beside != nil && others.Index(*beside.pointer()) < 0 {
@@ -189,16 +191,16 @@ func (m Move) among(others postgres.Siblings) (int, error) {
 	return to, nil
 }
 
-// TransferCollection gives a collection with everything in it to another organization, at the end of its top. Grants to teams and
-// to users who are not in that organization are removed, and links that invite to it end; the user who transfers it keeps the
-// admin role on it. Translations go with their source spaces.
+// TransferCollection moves a collection with everything in it to the end of another organization's top. It removes
+// grants to teams and to users outside that organization, and ends links that invite to the collection. The user who
+// transfers it keeps the admin role on it. Translations move with their source spaces.
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {
 		return row, schema.Conflict("the collection is already in this organization")
 	}
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Both at once, in the order of their ids, so that two transfers do not deadlock.
+		// Both locks are taken in the order of the ids, so that two transfers do not deadlock.
 		if _, err := q.LockOrganizations(ctx, []string{from, to}); err != nil {
 			return postgres.Interpret(err, "organization")
 		}
@@ -265,7 +267,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	return row, postgres.Interpret(err, "grant")
 }
 
-// transferContent moves what locked spaces keep by organization.
+// transferContent moves the rows of locked spaces that belong to an organization.
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return postgres.Interpret(err, "change request")

@@ -13,29 +13,30 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Sight is what somebody who reads a space may read besides it. The zero value is for whoever may read the space.
+// Sight is the rest of what a reader of a space may read. The zero value is for a user who may read the space.
 type Sight struct {
 	// UserID is a user, who sees spaces and collections of the organization.
 	UserID string
-	// Shows says which spaces the site of a reader shows; nil for users.
+	// Shows reports whether the reader's site shows a space; nil for users.
 	Shows func(space string) bool
-	// Allows says which pages are shown to a reader; nil for users.
+	// Allows reports whether a reader meets a page's condition; nil for users.
 	Allows Allows
 }
 
-// maxNames bounds the references of a document that get names. Others are called by the word for what they lead to.
+// maxNames limits the references of a document that get names. Other references are called by the word for their
+// kind.
 const maxNames = 2000
 
-// Named returns a document of a revision with the names of what its references lead to, where Markdown shows them. What
-// does not exist, and what the reader may not read, is called by the word for its kind. Without a revision, it is the
-// newest one.
+// Named returns a document of a revision. Its references carry the names of their targets where Markdown shows names.
+// A target that does not exist, or that the reader may not read, is called by the word for its kind. Without a
+// revision it uses the newest revision.
 func (s *Store) Named(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
 ) (schema.Document, error) {
 	return s.named(ctx, by, spaceID, revision, d)
 }
 
-// NamedInText returns a document like Named, with the names of all that plain text shows.
+// NamedInText returns a document like Named, with all names that plain text shows.
 func (s *Store) NamedInText(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
 ) (schema.Document, error) {
@@ -52,7 +53,7 @@ func (s *Store) named(
 	return markdown.Named(d, names, also...), nil
 }
 
-// Names returns what names the references of a document, or nil if none needs a name.
+// Names returns the names of a document's references, or nil if no reference needs a name.
 func (s *Store) Names(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document, also ...string,
 ) (func(ref map[string]any) string, error) {
@@ -75,16 +76,16 @@ func (s *Store) Names(
 	return n.name, n.find(ctx, refs)
 }
 
-// SeenBy returns a value for what a user sees of an organization: users with the same value see the same.
+// SeenBy returns a value for a user's view of an organization: users with the same value see the same content.
 func (s *Store) SeenBy(ctx context.Context, organizationID, userID string) (string, error) {
 	seen, err := s.db.Queries.SeenBy(ctx, db.SeenByParams{OrganizationID: organizationID, UserID: userID})
 	return seen, postgres.Interpret(err, "spaces")
 }
 
-// target is what a reference leads to. The space is "" for users and collections.
+// target is the target of a reference. The space is "" for users and collections.
 type target struct{ kind, space, id string }
 
-// naming finds the names of what references lead to.
+// naming finds the names of references' targets.
 type naming struct {
 	store *Store
 	by    Sight
@@ -94,7 +95,7 @@ type naming struct {
 	names  map[target]string
 }
 
-// target is what a reference leads to. The page of an anchor names it.
+// target returns the target of a reference. An anchor's target is its page.
 func (n *naming) target(ref map[string]any) target {
 	text := func(member string) string { value, _ := ref[member].(string); return value }
 	t := target{kind: text("kind"), space: cmp.Or(text("space"), n.space.ID)}
@@ -111,7 +112,7 @@ func (n *naming) target(ref map[string]any) target {
 	return t
 }
 
-// name is what a reference is called that has no text of its own.
+// name returns the name of a reference that has no text of its own.
 func (n *naming) name(ref map[string]any) string {
 	if content.RefLabel(ref) != "" {
 		return ""

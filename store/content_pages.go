@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Pages reads all pages of a revision, as their tree. It is shared: nobody changes it.
+// Pages reads all pages of a revision, as their tree. Callers share the tree and must not change it.
 func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.Page, error) {
 	t, err := s.tree(ctx, spaceID, revisionID)
 	return t.pages, err
@@ -32,7 +32,7 @@ func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.
 	return s.Placed(ctx, spaceID, revisionID, node)
 }
 
-// PageText reads a page of a revision alone, with its text; a page without one has an empty document.
+// PageText reads only a page of a revision, with its text. A page without text has an empty document.
 func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (tree.Node, Text, error) {
 	row, err := s.db.Queries.PageAndDocument(ctx, db.PageAndDocumentParams{
 		SpaceID: spaceID, Revision: revisionID, PageID: id,
@@ -62,7 +62,7 @@ func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tre
 	return s.withPagesBelow(ctx, spaceID, revisionID, node, path)
 }
 
-// PagesAt gives the ids of the pages at paths of a revision, by the path. Paths without a page are left out.
+// PagesAt returns the ids of the pages at paths of a revision, by path. It leaves out paths without a page.
 func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -83,8 +83,9 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	return ids, nil
 }
 
-// PagesOnceAt gives the ids of the pages that were at paths last, before they were renamed or moved, by the path. It looks at the
-// revisions up to this one for pages that it still has, whether or not there is a page at the path now.
+// PagesOnceAt returns the ids of the pages that were last at paths before they were renamed or moved, by path. It
+// searches the revisions up to this one for pages that this revision still has, even if there is a page at the path
+// now.
 func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -102,7 +103,7 @@ func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, pat
 	return ids, nil
 }
 
-// PathsOf gives the paths of pages of a revision by their ids. Pages that are not there, and links, have none.
+// PathsOf returns the paths of pages of a revision by their ids. Missing pages and links have none.
 func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -130,9 +131,9 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 	return paths, nil
 }
 
-// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. If there is no page
-// at the path, it is the one that a redirect of the space's Git repository leads to, or else the one that was there last before it
-// was renamed or moved: then the page has another path than the one asked for.
+// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. If
+// there is no page at the path, it follows a redirect of the space's Git repository. Without one, it reads the page
+// that was last at the path before it was renamed or moved. The returned page then has another path.
 func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.
@@ -185,7 +186,8 @@ func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, 
 	return tree.Placed{Page: &page, Path: path}, nil
 }
 
-// PathOf gives the path of a page that was read from a revision: the slugs from the root down to it. Links have none.
+// PathOf returns the path of a page that was read from a revision: the slugs from the root down to it. Links have
+// none.
 func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
@@ -198,7 +200,7 @@ func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tre
 	return strings.Join(slugs, "/"), postgres.Interpret(err, "page")
 }
 
-// PagePath gives the path of a page in the newest revision of a space: the slugs from the root down to the page.
+// PagePath returns the path of a page in the newest revision of a space: the slugs from the root down to the page.
 func (s *Store) PagePath(ctx context.Context, space Space, pageID string) ([]string, error) {
 	slugs, err := s.db.Queries.SlugsUp(ctx, db.SlugsUpParams{
 		SpaceID: space.ID, Revision: space.Revision, PageID: pageID,
@@ -238,7 +240,7 @@ func readNode(row db.PageOfRevisionRow) (tree.Node, error) {
 	return tree.Node{Page: page, Parent: row.ParentID, Position: row.Position}, err
 }
 
-// pageSource is a [tree.Source] for as long as one call lasts.
+// pageSource is a [tree.Source] for the duration of one call.
 type pageSource struct {
 	ctx                 context.Context
 	q                   *db.Queries
@@ -278,17 +280,19 @@ func (s pageSource) Below(id string) ([]tree.Node, error) {
 
 func (s pageSource) Size() int { return s.size }
 
-// PagesIn reads the pages of a revision one by one, as changes that restore some of them need.
+// PagesIn returns a source that reads the pages of a revision one by one, for changes that restore some of them.
 func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
-// pagesAtOnce is how many pages one statement writes. All of an import would be in memory three times, and take one statement too long.
+// pagesAtOnce is the number of pages that one statement writes. All pages of an import would be in memory three
+// times, and one statement would take too long.
 const pagesAtOnce = 1000
 
-// writePages makes pages part of a branch from a new revision on. A branch that has a base also says which of its pages are gone.
+// writePages makes pages part of a branch, starting with a new revision. A branch with a base also records which of
+// the base's pages it lacks.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
-	// All end before the first is written: two pages may have swapped their places.
+	// All old rows end before the first new row is written, because two pages may have swapped their places.
 	end := db.EndPagesParams{Branch: r.Branch, Seq: r.Seq, PageIds: slices.Clone(changed.Gone)}
 	for _, n := range changed.Put {
 		end.PageIds = append(end.PageIds, n.ID)

@@ -8,11 +8,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Allows says whether a visitor meets a condition of the content; nil is for users, who see all content that they may read.
+// Allows reports whether a visitor meets a condition of the content. It is nil for users, who see all content that
+// they may read.
 type Allows = func(condition string) bool
 
-// ShownPages reads the pages of a revision that are shown to a visitor, as their tree: those without a condition that is not met, of
-// their own or of a page above them. It is shared: nobody changes it.
+// ShownPages reads the pages of a revision that are shown to a visitor, as their tree. It leaves out pages with an
+// unmet condition of their own or of a page above them. Callers share the tree and must not change it.
 func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allows Allows) ([]tree.Page, error) {
 	t, err := s.tree(ctx, spaceID, revisionID)
 	if err != nil || allows == nil || len(t.conditions) == 0 {
@@ -21,7 +22,7 @@ func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allo
 	return tree.Shown(t.pages, once(allows)), nil
 }
 
-// ShownPage gives a page of a revision as it is shown to a visitor, without those below it that are not. A page that is not shown is
+// ShownPage returns a page of a revision as it is shown to a visitor, without hidden pages below it. A hidden page is
 // not found.
 func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page tree.Placed, allows Allows) (tree.Placed, error) {
 	if allows == nil {
@@ -39,7 +40,7 @@ func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page 
 	return tree.Placed{Page: &shown, Path: page.Path}, nil
 }
 
-// CheckShown refuses, as not found, a page of a revision that is not shown to a visitor.
+// CheckShown refuses, as not found, a page of a revision that is hidden from a visitor.
 func (s *Store) CheckShown(ctx context.Context, spaceID, revisionID, page string, allows Allows) error {
 	if allows == nil {
 		return nil
@@ -51,7 +52,7 @@ func (s *Store) CheckShown(ctx context.Context, spaceID, revisionID, page string
 	return err
 }
 
-// hiddenPages gives the pages of the current content of spaces that are not shown to a visitor, by space.
+// hiddenPages returns the pages of the current content of spaces that are hidden from a visitor, by space.
 func (s *Store) hiddenPages(ctx context.Context, spaces []string, allows Allows) (map[string][]string, error) {
 	if allows == nil || len(spaces) == 0 {
 		return nil, nil
@@ -76,7 +77,7 @@ func (s *Store) hiddenPages(ctx context.Context, spaces []string, allows Allows)
 	return hidden, nil
 }
 
-// tree reads the tree of a revision, and keeps it.
+// tree reads the tree of a revision, and caches it.
 func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree, error) {
 	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		return t, nil
@@ -86,13 +87,13 @@ func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree
 		return &keptTree{}, err
 	}
 	t := newKeptTree(tree.Nest(nodes, ""))
-	if len(nodes) > 0 { // Else the revision may be one that there is not yet.
+	if len(nodes) > 0 { // otherwise the revision may be one that does not exist yet
 		s.trees.Keep(treeKey{spaceID, revisionID}, t)
 	}
 	return t, nil
 }
 
-// once evaluates each condition once: many pages have the same one.
+// once evaluates each condition once, because many pages have the same condition.
 func once(allows Allows) Allows {
 	known := map[string]bool{}
 	return func(condition string) bool {

@@ -17,10 +17,10 @@ import (
 type PDF struct {
 	SpaceID  string
 	Revision string
-	// Page with the pages below it, or it alone, instead of all.
+	// Page selects a page with the pages below it, or only that page; otherwise all pages.
 	Page string
 	Only bool
-	// User is somebody who sees all that the PDF may name of other spaces and collections.
+	// User may read everything of other spaces and collections that the PDF names.
 	User string
 	// Content names the bytes; "" until they are there.
 	Content string
@@ -28,21 +28,21 @@ type PDF struct {
 }
 
 const (
-	// maxOpenPDFs is how many of a space may wait to be made.
+	// maxOpenPDFs limits the PDFs of a space that wait to be made.
 	maxOpenPDFs = 20
 	pdfsWait    = 30 * time.Second
 	// pdfKept is how long a PDF is kept after its last use.
 	pdfKept = 24 * time.Hour
-	// pdfBegun is longer than a job writes.
+	// pdfBegun is longer than a job takes to write.
 	pdfBegun = 2 * time.Hour
-	// pdfChunk is how many bytes a row has, and how many are in memory at a time while a PDF is written.
+	// pdfChunk is the number of bytes in a row, and in memory at a time while a PDF is written.
 	pdfChunk = 1 << 20
-	// MaxPDF bounds a PDF.
+	// MaxPDF limits the size of a PDF.
 	MaxPDF = 512 << 20
 )
 
-// AskPDF returns the PDF, or asks for the job that makes it. Whoever asks for the same PDF shares one job; the job's id is ""
-// once the PDF is there.
+// AskPDF returns the PDF, or enqueues the job that makes it. Equal requests share one job. The job's id is "" once
+// the PDF exists.
 func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key string) (PDF, string, error) {
 	id := ""
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -84,7 +84,7 @@ func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key st
 	return p, id, err
 }
 
-// PDF reads what is known of a PDF that was asked for.
+// PDF reads the state of a requested PDF.
 func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 	row, err := s.db.Queries.PDFByKey(ctx, db.PDFByKeyParams{SpaceID: spaceID, Key: key})
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 	return p, nil
 }
 
-// WritePDF keeps what make writes, chunk by chunk. If another attempt was faster, its bytes are kept: they are the same.
+// WritePDF stores the output of make in chunks. If another attempt was faster, its equal bytes are kept.
 func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
 	w := &pdfWriter{ctx: ctx, queries: s.db.Queries, content: schema.NewID()}
 	if err := s.db.Queries.BeginPDFContent(ctx, w.content); err != nil {
@@ -129,7 +129,7 @@ type pdfWriter struct {
 	size    int64
 }
 
-// Write keeps p in chunks.
+// Write stores p in chunks.
 func (w *pdfWriter) Write(p []byte) (int, error) {
 	if w.size += int64(len(p)); w.size > MaxPDF {
 		return 0, &schema.Error{Code: schema.CodeTooLarge, Message: "the PDF would have more than 512 MiB: fetch a part of the pages"}
@@ -165,8 +165,8 @@ func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 	})
 }
 
-// DeleteOldPDFs deletes PDFs that nobody has used for a while, and what attempts left behind, a bounded number at a time. more
-// reports whether something may be left.
+// DeleteOldPDFs deletes PDFs that were not used for a while, and leftovers of attempts, a limited number at a time.
+// more reports whether something may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
 	now := time.Now()
 	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPDFsAreKeptForAWhile writes a PDF of several chunks, by two attempts at once, and lets it grow old.
+// TestPDFsAreKeptForAWhile writes a PDF of several chunks, by two concurrent attempts, and lets it grow old.
 func TestPDFsAreKeptForAWhile(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PurgeContent deletes the pages, texts and files of deleted spaces, a bounded number of rows per statement, until nothing is left or
-// ctx ends. It gives the number of spaces of which nothing is left.
+// PurgeContent deletes the pages, texts and files of deleted spaces until nothing is left or ctx ends. Each statement
+// deletes a limited number of rows. It returns the number of spaces whose content is completely deleted.
 func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	for {
 		id, err := s.db.Queries.DeletedSpace(ctx)
@@ -39,7 +39,7 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 		if len(branches) == 0 {
 			break
 		}
-		// Revisions come last: without them nobody knows the branches.
+		// Revisions come last, because only they name the branches.
 		err = postgres.PurgeAll([]func() (int64, error){
 			func() (int64, error) {
 				return q.PurgePages(ctx, db.PurgePagesParams{Branches: branches, Size: postgres.PurgeRows})
@@ -68,7 +68,7 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 		func() (int64, error) {
 			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{SpaceID: id, Size: postgres.PurgeRows})
 		},
-		// Their space's row comes last: without it nobody knows the words.
+		// The row of their space comes last, because only that row leads to the words.
 		func() (int64, error) {
 			return q.PurgeSearchWords(ctx, db.PurgeSearchWordsParams{SpaceID: id, Size: postgres.PurgeRows})
 		},

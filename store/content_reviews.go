@@ -22,12 +22,13 @@ type ReviewerRow struct {
 	RequestedBy orgs.User
 }
 
-// ReviewRow is a review with everything that is shown of it.
+// ReviewRow is a review with all its shown values.
 type ReviewRow struct {
 	Review
 	Reviewer    orgs.User
 	RequestedBy *orgs.User
-	// Outdated says that the review no longer counts: the content changed, the reviewer reviewed again, or was asked again.
+	// Outdated means that the review no longer counts: the content changed, the reviewer reviewed again, or the
+	// review was requested again.
 	Outdated bool
 	// Comment is nil if the review never had one or it was deleted.
 	Comment *CommentRow
@@ -43,8 +44,8 @@ type ReviewRequest struct {
 	Description []byte
 }
 
-// RequestReviewers asks for reviews. Users who were asked and have not answered stay as they were; those who have answered are
-// asked again, and their answer no longer counts. The status of the change request stays: only its own operation changes it.
+// RequestReviewers requests reviews. Pending requests stay unchanged. Users who have answered are asked again, and
+// their answer no longer counts. The status of the change request stays: only its own operation changes it.
 func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
 	var rows []db.ChangeRequestReviewer
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -52,7 +53,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 		if err != nil {
 			return err
 		}
-		// Sorted, so that two requests for the same people do not deadlock.
+		// The users are sorted, so that two requests for the same people do not deadlock.
 		err = q.RequestReviewers(ctx, db.RequestReviewersParams{
 			ChangeRequestID: head.ID, UserIds: slices.Compact(slices.Sorted(slices.Values(request.UserIDs))), Revision: head.Revision,
 			RequestedBy: request.RequestedBy,
@@ -82,7 +83,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 	return s.reviewerRows(ctx, rows)
 }
 
-// lockForReview locks the change request until the transaction ends, and refuses one that is merged or archived.
+// lockForReview locks the change request until the transaction ends, and refuses a merged or archived request.
 func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest, error) {
 	request, err := q.LockReviewedRequest(ctx, id)
 	if err != nil {
@@ -94,7 +95,7 @@ func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest
 	return request, nil
 }
 
-// ListRequestedReviewers lists the users who are asked to review, after the user `after`.
+// ListRequestedReviewers lists the requested reviewers, after the user `after`.
 func (s *Store) ListRequestedReviewers(
 	ctx context.Context, changeRequestID, after string, size int,
 ) (postgres.Page[ReviewerRow], error) {
@@ -132,7 +133,8 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 	return shown, nil
 }
 
-// RemoveRequestedReviewer takes back a request for a review. It succeeds if there is no such request; a given review stays.
+// RemoveRequestedReviewer withdraws a request for a review. It succeeds if there is no such request. A given review
+// stays.
 func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
 	err := s.db.Queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{
 		ChangeRequestID: changeRequestID, UserID: userID,
@@ -140,7 +142,7 @@ func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, us
 	return postgres.Interpret(err, "reviewer")
 }
 
-// NewReview is what a review is made of. Comment is a body in JSON, or nil.
+// NewReview has the values of a new review. Comment is a body in JSON, or nil.
 type NewReview struct {
 	Place
 	UserID  string
@@ -186,8 +188,8 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 	return s.reviewRow(ctx, row, head.Revision)
 }
 
-// StillAt refuses what was decided about another revision of a locked change request than its current one. seen is nil
-// if the caller does not say which revision that was.
+// StillAt refuses a decision about another revision of a locked change request than its current revision. seen is nil
+// if the caller does not name the revision.
 func StillAt(request ChangeRequest, seen *string) error {
 	if seen == nil || *seen == request.Revision {
 		return nil
@@ -204,8 +206,8 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 	return s.reviewRow(ctx, row, revision)
 }
 
-// ListReviews lists the reviews of a change request whose current revision is given, after the id `after`; outdated, if it is
-// not nil, says which of them.
+// ListReviews lists the reviews of a change request whose current revision is given, after the id `after`. If
+// outdated is set, it lists only the outdated reviews, or only the others.
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
 ) (postgres.Page[ReviewRow], error) {
@@ -277,8 +279,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates gives all who are asked to review a change request or have reviewed it, with their last verdict on its current
-// revision.
+// reviewStates returns all users who are asked to review a change request or have reviewed it, with their last
+// verdict on its current revision.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

@@ -23,15 +23,16 @@ type Revision struct {
 	SpaceID string
 	Type    string
 	Parents []string
-	// ChangeRequestID is the one that a merge took in.
+	// ChangeRequestID is the change request that a merge brought in.
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
 
-	// Branch is the space's id for the main content, else the change request's. Seq counts the branch's revisions.
+	// Branch is the space's id for the main content, and otherwise the change request's id. Seq counts the branch's
+	// revisions.
 	Branch string
 	Seq    int32
-	// Base is what the branch only has the differences from; nil for a branch that has all its pages.
+	// Base is the revision from which the branch has only the differences; nil for a branch that has all its pages.
 	Base      *string
 	BaseSeq   int32
 	PageCount int
@@ -50,7 +51,7 @@ func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision,
 	return readRevision(row), nil
 }
 
-// revisions reads the revisions with these ids; each of them must be there.
+// revisions reads the revisions with these ids, which must all exist.
 func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string) (map[string]Revision, error) {
 	rows, err := q.RevisionsByID(ctx, db.RevisionsByIDParams{SpaceID: spaceID, Ids: ids})
 	if err != nil {
@@ -88,8 +89,8 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	return id, postgres.Interpret(err, "revision")
 }
 
-// nextOf is the revision of a change request that follows another one, with the same base. A request that has nothing of its own
-// yet is based on the revision that it started from.
+// nextOf returns the revision of a change request that follows another one, with the same base. A request without own
+// changes is based on the revision that it started from.
 func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Revision, error) {
 	next := Revision{SpaceID: r.SpaceID, Parents: []string{r.ID}, Branch: request, Base: r.Base, BaseSeq: r.BaseSeq, Seq: r.Seq + 1}
 	if r.Branch == request {

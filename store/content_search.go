@@ -13,8 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// FoundPage is a page that a search found. Rank is higher the better it matches. Number is its place among the pages of all spaces,
-// from 1; a search of one space leaves it to the caller, who knows how many came before.
+// FoundPage is a page that a search found. A higher Rank is a better match. Number is the page's place among the
+// pages of all spaces, from 1. A search of one space leaves Number to the caller, who knows how many pages came
+// before.
 type FoundPage struct {
 	PageID      string
 	Title       string
@@ -24,7 +25,7 @@ type FoundPage struct {
 	Number      int64
 	// Ancestors are the titles of the pages above it, from the top.
 	Ancestors []string
-	// Sections are those that have words of the search, if it is one of the best pages.
+	// Sections are the sections with words of the search, if the page is one of the best.
 	Sections []FoundSection
 	document string
 }
@@ -37,8 +38,8 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchSpace finds pages of a space's current content by their words, the best match first, as far as they are shown
-// to the reader.
+// SearchSpace finds pages of a space's current content by their words, the best match first. It finds only pages that
+// are shown to the reader.
 func (s *Store) SearchSpace(
 	ctx context.Context, by Sight, spaceID, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundPage], error) {
@@ -66,7 +67,7 @@ func (s *Store) SearchSpace(
 		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "pages")
 	}
 	if len(found) == 0 && after != nil {
-		// Only rows say how many there are.
+		// The total is only in rows, so this reads the first row.
 		first, err := s.SearchSpace(ctx, by, spaceID, query, nil, 1)
 		return postgres.Page[FoundPage]{Total: first.Total}, err
 	}
@@ -82,8 +83,8 @@ func (s *Store) SearchSpace(
 	return postgres.PageOf(pages, size, total), nil
 }
 
-// SearchOrganization finds those of the spaces that the viewer may see whose current content has the words, the best match
-// first.
+// SearchOrganization finds the spaces whose current content has the words, the best match first. It searches only
+// spaces that the viewer may see.
 func (s *Store) SearchOrganization(
 	ctx context.Context, viewer postgres.Viewer, organizationID, query string, after *postgres.Cursor[float32],
 	size int,
@@ -97,8 +98,9 @@ func (s *Store) SearchOrganization(
 	return s.searchSpaces(ctx, Sight{UserID: viewer.UserID}, query, spacesOf(rows), after, size)
 }
 
-// SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all that are not hidden. Defaults are
-// those of the sections alone, with Current in the place of its section's. Without is a site space not to search in.
+// SiteSearch is the part of a site to search: these site spaces, or all that are not hidden if SiteSpaces is nil.
+// Defaults selects only the default site spaces of the sections, with Current instead of its section's default.
+// Without is a site space to leave out.
 type SiteSearch struct {
 	OrganizationID string
 	SiteID         string
@@ -108,16 +110,17 @@ type SiteSearch struct {
 	Without        *string
 	// Shown are the site spaces that a reader of the site may see; nil for a member.
 	Shown []string
-	// By says which of the pages they are, and what is named in excerpts.
+	// By decides which of the pages are shown, and what excerpts may name.
 	By Sight
 }
 
-// SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
+// SearchSite finds a site's spaces whose current content has the words, the best match first. It searches only spaces
+// that the viewer may see.
 func (s *Store) SearchSite(
 	ctx context.Context, viewer postgres.Viewer, in SiteSearch, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundSpace], error) {
 	if in.Shown != nil {
-		viewer.Role = schema.RoleAdmin // What is shown decides alone.
+		viewer.Role = schema.RoleAdmin // Only Shown decides.
 	}
 	rows, err := s.db.Planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
 		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
@@ -189,7 +192,7 @@ func (s *Store) searchSpaces(
 	return postgres.PageOf(found, size, total), nil
 }
 
-// spacesOf makes one type of the rows of queries that have the same columns.
+// spacesOf converts the rows of queries with the same columns to one type.
 func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.SearchedSpacesOfSiteRow](rows []T) []db.SearchedSpaceRow {
 	spaces := make([]db.SearchedSpaceRow, len(rows))
 	for i, row := range rows {
@@ -198,15 +201,15 @@ func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.Se
 	return spaces
 }
 
-// searchPlan is a search of spaces: what to look for in each of them. It has no spaces if there is nothing to look for.
+// searchPlan is a search of spaces: the words to find in each of them. It has no spaces if there is nothing to find.
 type searchPlan struct {
-	// title is what a page is called that is the one.
+	// title is the title of a page that matches exactly.
 	title                   string
 	spaces, queries, exacts []string
-	// terms are what a page must have, and without what it must not have, for each space.
+	// terms are the words that a page must have, and the words that it must not have, for each space.
 	terms   [][]string
 	without []string
-	// matchers find in the texts of each space what the queries look for.
+	// matchers find the words of the queries in the texts of each space.
 	matchers map[string]words.Matcher
 }
 
@@ -246,7 +249,7 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	return plan, nil
 }
 
-// meant says what words that none of the spaces has may stand for.
+// meant returns the words that may be meant by words that none of the spaces has.
 func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.SearchedSpaceRow) (map[string][]string, error) {
 	doubtful := query.Doubtful()
 	if len(doubtful) == 0 {

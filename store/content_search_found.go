@@ -14,20 +14,21 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Sections are shown of the best pages of an answer, and of documents up to a size, so that what a search costs does not depend on
-// how much the pages say.
+// Only the best pages of an answer get sections, and only from documents up to a size. So the cost of a search does
+// not depend on the length of the pages.
 const (
 	sectionedPages   = 10
 	sectionedBytes   = 64 << 10
 	sectionsOfPage   = 3
 	maxSectionTokens = 1000
-	// An excerpt has so many characters, from a few words before the first that was looked for.
+	// An excerpt has this many characters, from a few words before the first word of the search.
 	maxExcerpt    = 200
 	wordsBefore   = 8
 	excerptTokens = 100
 )
 
-// FoundSection is a part of a page that has words of a search. Rank is that of the page, or less if it does not have all words.
+// FoundSection is a part of a page that has words of a search. Rank is the page's rank, or less if the section lacks
+// some of the words.
 type FoundSection struct {
 	Anchor  string
 	Title   string
@@ -38,7 +39,7 @@ type FoundSection struct {
 // pageRef names a page, or a document, of a space.
 type pageRef struct{ space, id string }
 
-// describeFound gives the pages what a search shows of them beside their index.
+// describeFound adds to the pages what a search shows of them in addition to their index.
 func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	if err := s.placeFound(ctx, spaces); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search s
 	return s.cutFound(ctx, spaces, search, by)
 }
 
-// cutFound gives the best pages the sections in which the words are.
+// cutFound adds to the best pages the sections with the words.
 func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	type found struct {
 		*FoundPage
@@ -89,7 +90,7 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 		if !keys.Complete(text.Document) {
 			keys.Assign(&text.Document, nil)
 		}
-		// A search finds whole pages; what only some visitors see of them is in no excerpt.
+		// A search finds whole pages. Excerpts leave out text that only some visitors see.
 		text.Document.Nodes = markdown.ForVisitor(text.Document.Nodes, func(string) bool { return false })
 		document, err := s.NamedInText(ctx, by, page.in, "", text.Document)
 		if err != nil {
@@ -100,11 +101,11 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 	return nil
 }
 
-// sectionsWith gives the sections that have most of the words, in that order.
+// sectionsWith returns the sections that have most of the words, in that order.
 func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (list []FoundSection) {
 	lines, whole := map[string][]string{}, 0
 	for _, section := range sections {
-		if whole == sectionsOfPage { // No other can come before these.
+		if whole == sectionsOfPage { // No other section can come before these.
 			break
 		}
 		count := m.Count(section.Title+"\n"+strings.Join(section.Lines, "\n"), maxSectionTokens)
@@ -127,7 +128,7 @@ func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (li
 	return list
 }
 
-// excerpt is from the first line with a word of the search, or the beginning if only the heading has one.
+// excerpt begins with the first line with a word of the search, or with the beginning if only the heading has one.
 func excerpt(lines []string, m words.Matcher) string {
 	line := ""
 	if len(lines) > 0 {
@@ -147,8 +148,8 @@ func excerpt(lines []string, m words.Matcher) string {
 	return begin + string(text) + end
 }
 
-// placeFound gives the pages their ancestors. It asks the database only for pages that have some. Titles are those of the newest
-// revision, which may be ahead of the index.
+// placeFound adds the ancestors of the pages. It asks the database only for pages with ancestors. The titles are from
+// the newest revision, which may be ahead of the index.
 func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
 	var above db.TitlesAboveParams
 	for _, space := range spaces {

@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFoundSections: the best pages of an answer have the sections with the words, those with most of them first.
+// TestFoundSections checks that the best pages of an answer have the sections with the words, ordered by the number
+// of words.
 func TestFoundSections(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -41,7 +42,7 @@ func TestFoundSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The space, stems, known words, pages, the pages above those, and documents.
+	// The statements read the space, stems, known words, pages, the pages above them, and documents.
 	if n := sent.n.Load() - before; n != 6 {
 		t.Errorf("a search takes %d statements", n)
 	}

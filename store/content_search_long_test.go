@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchFindsLongPages finds pages of the largest size by any of their words, wherever these are, as one page each.
+// TestSearchFindsLongPages finds pages of the largest size by any of their words, wherever the words are, as one page
+// each.
 func TestSearchFindsLongPages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// searched is a space whose content changes by titles.
+// searched is a space whose content a test changes by page titles.
 type searched struct {
 	t     testing.TB
 	st    *store.Store
@@ -26,7 +26,7 @@ type searched struct {
 	space string
 	// ids are the pages by their titles.
 	ids map[string]string
-	// pending is what the next merge has.
+	// pending has the changes of the next merge.
 	pending   []tree.Change
 	documents []store.Document
 }
@@ -88,7 +88,7 @@ func (s *searched) index() {
 	}
 }
 
-// id is what a change calls a page: pages that are not merged yet are called by their titles.
+// id is the name of a page in a change: pages that are not merged yet are named by their titles.
 func (s *searched) id(title string) string {
 	if id, ok := s.ids[title]; ok {
 		return id
@@ -96,8 +96,8 @@ func (s *searched) id(title string) string {
 	return title
 }
 
-// found reads a search page by page, two at a time, and checks that every page says how many there are.
-// Pages of the same rank are in the order of their titles.
+// found reads a search page by page, two results at a time, and checks that every page has the total. Pages of the
+// same rank are in the order of their titles.
 func (s *searched) found(query string) (titles []string) {
 	s.t.Helper()
 	var rows []store.FoundPage
@@ -227,7 +227,8 @@ func TestSearchCases(t *testing.T) {
 	}
 }
 
-// TestSearchListsAllOfMany finds more pages than get a rank: the list has each once, the ones with the word in their titles first.
+// TestSearchListsAllOfMany finds more pages than get a rank. The list has each page once, and pages with the word in
+// their titles come first.
 func TestSearchListsAllOfMany(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

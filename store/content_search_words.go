@@ -11,21 +11,22 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// searchVersion is the version of what an index has of a text. Another one makes each space's next job write everything anew.
+// searchVersion is the version of the indexed form of a text. A new version makes each space's next job index
+// everything again.
 const searchVersion = "1 "
 
-// dictionaries are those of Postgres's text search, by the language of a space. Words of other languages are compared as they
-// are. Postgres 18 has more, for Estonian as an example, but every version from 15 on has these.
+// dictionaries are the dictionaries of Postgres's text search, by the language of a space. Words of other languages
+// are compared unchanged. Postgres 18 has more, such as Estonian, but every version from 15 on has these.
 var dictionaries = map[string]string{
 	"ar": "arabic_stem", "da": "danish_stem", "de": "german_stem", "el": "greek_stem", "en": "english_stem", "es": "spanish_stem",
 	"fi": "finnish_stem", "fr": "french_stem", "hi": "hindi_stem", "hu": "hungarian_stem", "id": "indonesian_stem",
 	"it": "italian_stem", "lt": "lithuanian_stem", "nl": "dutch_stem", "no": "norwegian_stem", "pt": "portuguese_stem",
 	"pt-br": "portuguese_stem", "ro": "romanian_stem", "ru": "russian_stem", "sv": "swedish_stem", "tr": "turkish_stem",
-	// A space that does not say is taken for an English one.
+	// A space without a language counts as English.
 	"": "english_stem",
 }
 
-// searchDictionary says how a space of a language is indexed.
+// searchDictionary returns the version and dictionary of the index of a space in a language.
 func searchDictionary(language string) string {
 	dictionary, ok := dictionaries[language]
 	if !ok {
@@ -34,8 +35,8 @@ func searchDictionary(language string) string {
 	return searchVersion + dictionary
 }
 
-// passedOver gives the pages, by space, that are not shown to a visitor, and the long ones that have words that the
-// query excludes: a part of a page does not know of the others.
+// passedOver returns the pages, by space, that are hidden from a visitor. It also returns long pages with words that
+// the query excludes, because a part of a page does not know the other parts.
 func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
 	pages, err := s.hiddenPages(ctx, search.spaces, allows)
 	if err != nil || len(search.without) == 0 {
@@ -54,7 +55,8 @@ func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows
 	return pages, nil
 }
 
-// stemsOf looks words up in the dictionaries of indexes. Indexes of another version find by words as they are written.
+// stemsOf looks words up in the dictionaries of indexes. In indexes of another version it uses the words as they are
+// written.
 func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes ...string) (map[string]words.Stems, error) {
 	stems := make(map[string]words.Stems, len(indexes))
 	names := make([]string, 0, len(indexes))

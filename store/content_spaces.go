@@ -17,7 +17,7 @@ type SpaceAccess struct {
 	postgres.ContentAccess
 }
 
-// NewSpace is what a space is made of.
+// NewSpace has the values of a new space.
 type NewSpace struct {
 	OrganizationID string
 	// ParentID is the collection it goes into, of the same organization; nil for the top.
@@ -67,8 +67,8 @@ func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess,
 	return space, nil
 }
 
-// SpacesByID reads spaces by their ids. Spaces of organizations that the user is not in have no entry. Whether the user may see
-// the others, and do what with them, is up to api.RightsOf.
+// SpacesByID reads spaces by their ids. Spaces of organizations that the user is not in have no entry. For the other
+// spaces, api.RightsOf decides whether the user may see and change them.
 func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
 	rows, err := s.db.Queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (ma
 	return spaces, nil
 }
 
-// AccessToSpace tells what decides about each of these users' access to a space. Users who are not in its organization have no
+// AccessToSpace returns the access facts of each of these users for a space. Users outside its organization have no
 // entry.
 func (s *Store) AccessToSpace(
 	ctx context.Context, spaceID string, users []string,
@@ -99,7 +99,8 @@ func (s *Store) AccessToSpace(
 	return access, nil
 }
 
-// ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
+// ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id
+// `after`.
 func (s *Store) ListSpaces(
 	ctx context.Context, viewer postgres.Viewer, organizationID, after string, size int,
 ) (postgres.Page[PlacedSpace], error) {
@@ -152,7 +153,7 @@ func (s *Store) ListSpacesInCollection(
 	return postgres.PageOf(placed, size, total), err
 }
 
-// SpaceChange says what to change; what is nil or not set stays.
+// SpaceChange is a change of a space; nil and unset members stay unchanged.
 type SpaceChange struct {
 	Title        *string
 	Emoji        *string
@@ -165,7 +166,7 @@ type SpaceChange struct {
 	GitTrusted []byte
 }
 
-// UpdateSpace changes a space's own members. Its search follows another language by a job.
+// UpdateSpace changes a space's own members. After a change of language, a job updates its search.
 func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
 	update := func(q *db.Queries) (Space, error) {
 		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
@@ -184,17 +185,18 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 		if row, err = update(q); err != nil {
 			return err
 		}
-		// Words are indexed by their stems, which every language has of its own.
+		// Words are indexed by their stems, which differ between languages.
 		return postgres.Enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 	})
 	return row, err
 }
 
-// DeleteSpace removes a space, and from the sites that it is part of. Deleting a space that does not exist succeeds.
-// Nobody can read its content any more; PurgeContent deletes it.
+// DeleteSpace removes a space, also from its sites. Deleting a missing space succeeds. Its content can no longer be
+// read, and PurgeContent deletes it.
 //
-// Its site spaces go with it, which changes the structure of their sites. Writers of a site's structure lock the site before its
-// rows, and so does this: the other order would deadlock. If another site attaches the space in between, it starts again.
+// The space's site spaces are deleted too, which changes the structure of their sites. Writers of a site's structure
+// lock the site before its rows, and so does DeleteSpace, because the other order would deadlock. If another site
+// attaches the space meanwhile, it starts again.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	for gone := false; !gone; {
 		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -231,13 +233,13 @@ type PlacedSpace struct {
 	Place *sites.SpacePlace
 }
 
-// PlaceSpace adds its place to a space.
+// PlaceSpace adds a space's place to the space.
 func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace, error) {
 	placed, err := s.place(ctx, []SpaceAccess{space})
 	return placed[0], err
 }
 
-// place adds their places to spaces.
+// place adds the places of spaces to them.
 func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
 	ids := make([]string, len(spaces))
 	for i, space := range spaces {

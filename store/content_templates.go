@@ -28,10 +28,10 @@ type TemplatePage struct {
 	Text *Text  `json:"text,omitzero"`
 }
 
-// TemplatePages are the pages that a template adds, those that others are below first.
+// TemplatePages are the pages that a template adds, parents before their children.
 type TemplatePages []TemplatePage
 
-// NewRequestTemplate is what a template is made of.
+// NewRequestTemplate has the values of a new template.
 type NewRequestTemplate struct {
 	SpaceID, Title string
 	// Description is JSON, or nil.
@@ -68,10 +68,10 @@ func (s *Store) CreateRequestTemplate(ctx context.Context, template NewRequestTe
 	return row, err
 }
 
-// maxRequestTemplates bounds the templates of a space.
+// maxRequestTemplates limits the templates of a space.
 const maxRequestTemplates = 100
 
-// Content is what a change request made of the template begins with; nil if the template has no pages.
+// Content returns the first change of a change request made from the template; nil if the template has no pages.
 func (t TemplatePages) Content(userID string) (*ContentChange, error) {
 	if len(t) == 0 {
 		return nil, nil // Nothing changes.
@@ -124,7 +124,7 @@ func (s *Store) ListRequestTemplates(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DeleteRequestTemplate deletes a template. It succeeds if there is none; change requests made of it stay.
+// DeleteRequestTemplate deletes a template. It succeeds if there is none. Change requests made from it stay.
 func (s *Store) DeleteRequestTemplate(ctx context.Context, spaceID, id string) error {
 	return postgres.Interpret(s.db.Queries.DeleteRequestTemplate(ctx, db.DeleteRequestTemplateParams{
 		SpaceID: spaceID, ID: id,

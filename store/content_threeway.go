@@ -14,19 +14,20 @@ import (
 // merged is the result of merging the main content and a request.
 type merged struct {
 	head, branch Revision
-	// changed is what the request makes of the head. Documents that the merge made are stored.
+	// changed are the request's changes to the head. Documents that the merge made are stored.
 	changed tree.Changed
-	// chosen says that there are choices, which have served.
+	// chosen reports whether there were choices, which are now used up.
 	chosen bool
 }
 
 // errConflicts ends a transaction that must change nothing, because both sides changed the same things in different ways.
 var errConflicts = errors.New("both sides changed the content")
 
-// mergeContent merges the head of a locked space and a request, as its conflicts were resolved. It stores the documents that it makes.
+// mergeContent merges the head of a locked space and a request, with the request's choices for conflicts. It stores
+// the documents that it makes.
 func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
 	var choices conflictRows
-	if baseOf(row) != space.Revision { // Else nothing can be in conflict.
+	if baseOf(row) != space.Revision { // Otherwise nothing can be in conflict.
 		var err error
 		if choices, err = conflictChoices(ctx, q, row.ID); err != nil {
 			return merged{}, err
@@ -47,7 +48,7 @@ func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeReq
 	return merged{head: m.of[1], branch: m.of[2], changed: changed, chosen: len(choices) > 0}, insertDocuments(ctx, q, row.SpaceID, made)
 }
 
-// forget deletes the choices that a merge or an update has carried out.
+// forget deletes the choices that a merge or an update has used.
 func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) error {
 	if !m.chosen {
 		return nil
@@ -55,9 +56,9 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 	return postgres.Interpret(q.DeleteAllConflictChoices(ctx, requestID), "conflicts")
 }
 
-// threeWay is the merge of a base's two successors.
+// threeWay is the merge of two successors of a base.
 type threeWay struct {
-	// of and sides are the base, the head of the main content, and the head of the request, or what Git has.
+	// of and sides are the base, the head of the main content, and the head of the request or Git's state.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
@@ -100,7 +101,7 @@ func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result,
 	return m.with(ctx, q, nil)
 }
 
-// with merges, and gives the documents that are to be stored for it. It reads what is around the changes.
+// with merges, and returns the new documents to store. It reads the surroundings of the changes.
 func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document
 	result, err := merge.Pages(merge.Input{
@@ -122,12 +123,12 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 // mergeSide reads the pages of one side of a merge. It keeps its first error: see [merge.Side].
 type mergeSide struct {
 	from pageSource
-	// pages are those that were read; nil is one that is not there.
+	// pages are the pages that were read; nil is a missing page.
 	pages map[string]*tree.Node
 	err   error
 }
 
-// fill reads these pages at once.
+// fill reads these pages in one step.
 func (s *mergeSide) fill(ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -176,7 +177,8 @@ func (s *mergeSide) keep(err error) {
 	}
 }
 
-// ChangedPages gives the pages that are not the same in two revisions of a space's main content, and maybe some that are.
+// ChangedPages returns all pages that differ between two revisions of a space's main content, and perhaps some equal
+// pages.
 func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]string, error) {
 	found, err := revisions(ctx, s.db.Queries, spaceID, from, to)
 	if err != nil {

@@ -15,52 +15,53 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TranslatedSpace is what a run has made of a space.
+// TranslatedSpace is the result of a run for a space.
 type TranslatedSpace struct {
-	// Title is that of a new copy.
+	// Title is the title of a new copy.
 	Title string
-	// Pages are those of the copy, under the ids of their sources. Their documents were put.
+	// Pages are the pages of the copy, under the ids of their sources. Their documents are stored.
 	Pages []tree.Node
-	// Files are those of the source that the pages name.
+	// Files are the files of the source that the pages name.
 	Files       []string
 	Contents    []TranslatedContent
 	Corrections []Correction
 
 	reports []schema.TranslationReport
-	// reported is how many there are with those that are not kept.
+	// reported is the number of reports, including the reports that are not kept.
 	reported int
 }
 
-// TranslatedContent is the file of a reusable content, made from that of the source.
+// TranslatedContent is the file of a reusable content, made from the source's content.
 type TranslatedContent struct {
 	ID, Source string
 	Content    []byte
 }
 
-// Report adds what people should look at. The first maxReports are kept, and the others counted.
+// Report adds a report for people. The first maxReports reports are kept, and the others counted.
 func (t *TranslatedSpace) Report(r schema.TranslationReport) {
 	if t.reported++; len(t.reports) < maxReports {
 		t.reports = append(t.reports, r)
 	}
 }
 
-// The bounds of what is kept of runs.
+// Limits of the stored rows of runs.
 const (
 	maxReports      = 1000
 	translationRuns = 100
 )
 
-// FinishTranslationRun makes what a run has translated content of the copy, which it makes first if it is not there. make gets a
-// function that stores documents of the copy.
+// FinishTranslationRun makes a run's translation the content of the copy, and creates the copy first if it does not
+// exist. make gets a function that stores documents of the copy.
 //
-// The copy follows its source, and keeps what people have changed in it: both are merged, as Git and a space are. What people and the
-// source changed in different ways stays as people made it, but what the source no longer has is gone.
+// The copy follows its source and keeps people's changes: both are merged, as for Git and a space. If people and the
+// source changed the same thing in different ways, the people's version stays. But content that the source deleted is
+// deleted.
 func (s *Store) FinishTranslationRun(
 	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
 ) error {
 	c := copier{store: s, ctx: ctx, base: b}
 	if b.Copied {
-		// Editors wait while the copy is locked, so documents come before.
+		// Editors wait while the copy is locked, so documents are stored before.
 		var err error
 		if c.made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
 			return err
@@ -69,7 +70,8 @@ func (s *Store) FinishTranslationRun(
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		c.q = q
 		if !b.Copied {
-			// Documents need no space yet, and whoever changes the source or the structure of the organization need not wait for them.
+			// Documents need no space yet. So changes of the source or of the organization's structure need not wait
+			// for them.
 			if c.made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) }); err != nil {
 				return err
 			}
@@ -93,7 +95,8 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back what was made for a run that is done: an attempt that was taken for lost has finished it.
+// errRunDone rolls back the work for a run that is already done, because an attempt that was taken for lost has
+// finished it.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier brings a copy up to date in one transaction.
@@ -106,12 +109,13 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the revision of the copy then, state that with the pages as the run made them, and pages are how many it changed.
+	// after is the current revision of the copy, and state the revision with the pages as the run made them. pages is
+	// the number of pages that the run changed.
 	after, state string
 	pages        int
 }
 
-// create makes the copy beside its source, for those who see the source.
+// create makes the copy next to its source, for the users who see the source.
 func (c *copier) create() error {
 	source := c.base.Space
 	position, err := takePlace(c.ctx, c.q, source.OrganizationID, source.ParentID, 0)
@@ -160,7 +164,7 @@ func (c *copier) lock(run string) (err error) {
 		return errRunDone
 	}
 	if schema.Or(t.MadeRevision, "") != schema.Or(c.base.Translation.MadeRevision, "") {
-		// Not a conflict, which a job does not try again.
+		// The error is not a conflict, because a job does not retry a conflict.
 		return &schema.Error{Code: schema.CodeUnavailable, Message: "another run has changed the translated space: this one is tried again"}
 	}
 	return nil
@@ -251,7 +255,8 @@ func (c *copier) content(after Revision, made TranslatedContent) error {
 	}), "file")
 }
 
-// merge merges what the run made and what people made of the copy. The run's own state becomes a revision of the translation's branch.
+// merge merges the run's pages and the people's changes of the copy. The run's own state becomes a revision of the
+// translation's branch.
 func (c *copier) merge(state string, changed tree.Changed) error {
 	ctx, q := c.ctx, c.q
 	base, err := revision(ctx, q, c.space.ID, state)
@@ -303,7 +308,8 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone chooses the source's side where it has deleted what people corrected, unless they have added a page below.
+// gone chooses the source's side where it has deleted a page that people corrected, unless they have added a page
+// below it.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {
@@ -318,7 +324,7 @@ func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	return choices
 }
 
-// report tells of what was merged in favor of one side.
+// report reports the conflicts that were merged in favor of one side.
 func (c *copier) report(conflicts []merge.Conflict) {
 	for _, conflict := range conflicts {
 		r := schema.TranslationReport{Kind: schema.ReportConflict, Page: conflict.Page, Segment: conflict.Block}
@@ -335,7 +341,7 @@ func (c *copier) report(conflicts []merge.Conflict) {
 	}
 }
 
-// finish notes the end of a run.
+// finish records the end of a run.
 func (c *copier) finish(run string) error {
 	ctx, q, t := c.ctx, c.q, c.base.Translation
 	reports, err := postgres.ToJSON(postgres.NotNil(c.made.reports))

@@ -16,7 +16,7 @@ import (
 // TranslationRun is a row of its table.
 type TranslationRun = db.TranslationRun
 
-// RequestTranslationRun asks for a run, unless one waits that does for it.
+// RequestTranslationRun enqueues a run, unless a waiting run suffices.
 func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
@@ -28,7 +28,7 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 }
 
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
-	// A run that is just being started reads what this transaction changes, or is no longer one that waits.
+	// A run that is just being started reads the changes of this transaction, or no longer counts as waiting.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
 		return postgres.Interpret(err, "translation")
 	}
@@ -42,7 +42,8 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	})
 }
 
-// followSpace asks for a run of each translation that has, or is making, a copy of a locked space, whose content has changed.
+// followSpace enqueues a run for each translation that has, or is making, a copy of a locked space, because its
+// content has changed.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -52,8 +53,8 @@ func followSpace(ctx context.Context, q *db.Queries, space Space, following []st
 	return nil
 }
 
-// StartTranslationRun begins a run, or begins it again, and gives the organization that has the translation now. It is false for one
-// that is done.
+// StartTranslationRun begins a run, or begins it again, and returns the translation's current organization. run is
+// false if the run is done.
 func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (organizationID string, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.LockTranslation(ctx, translationID)
@@ -74,31 +75,33 @@ func (s *Store) StartTranslationRun(ctx context.Context, translationID, id strin
 	return organizationID, run, err
 }
 
-// FailTranslationRun notes why a run failed. Its job may try again. It is false for a run that is over, or gone with its translation.
+// FailTranslationRun records why a run failed. Its job may try again. noted is false for a run that is over, or
+// deleted with its translation.
 func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) (noted bool, err error) {
 	n, err := s.db.Queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
 	return n > 0, postgres.Interpret(err, "translation run")
 }
 
-// FailLostTranslationRuns fails the runs whose jobs ended without a word of it.
+// FailLostTranslationRuns fails the runs whose jobs ended without a result.
 func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
-// Correction is a segment of a copy that somebody has corrected: hashes of what the copy has there, and of the source as it was then.
+// Correction is a segment of a copy that a person has corrected. It has hashes of the copy's text there, and of the
+// source at that time.
 type Correction struct {
 	Page, Segment  string
 	Target, Source string
 }
 
-// TranslationBase is what a run starts from.
+// TranslationBase is the starting point of a run.
 type TranslationBase struct {
 	Translation Translation
-	// Space is the source, at the revision that Pages are of.
+	// Space is the source, at the revision of Pages.
 	Space Space
 	Pages []tree.Node
-	// CopyID is the space of the copy, and Made its pages as the last run made them, Edited as they are now, and Sources those that
-	// they were made of. Before the first run the copy is not there.
+	// CopyID is the space of the copy. Made are its pages as the last run made them, Edited its current pages, and
+	// Sources the source pages of Made. Before the first run the copy does not exist.
 	CopyID               string
 	Copied               bool
 	Made, Edited, Source []tree.Node
@@ -109,10 +112,10 @@ type TranslationBase struct {
 	head string
 }
 
-// TranslationBase reads what a run of a translation starts from.
+// TranslationBase reads the starting point of a run of a translation.
 func (s *Store) TranslationBase(ctx context.Context, organizationID, id string) (b TranslationBase, err error) {
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// One snapshot for all that is read.
+		// All reads see one snapshot.
 		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
 			return postgres.Interpret(err, "translation")
 		}
@@ -176,12 +179,12 @@ func (b *TranslationBase) readCopy(ctx context.Context, q *db.Queries) error {
 	return postgres.Interpret(err, "corrections")
 }
 
-// Translated is a segment in the other language, by its key. Problem is what people should look at; it may be "".
+// Translated is a segment in the other language, by its key. Problem is a note for people; it may be "".
 type Translated struct {
 	Key, Target, Problem string
 }
 
-// TranslatedSegments gives those of some segments that were translated before, by key.
+// TranslatedSegments returns the segments that were translated before, by key.
 func (s *Store) TranslatedSegments(ctx context.Context, translationID string, keys []string) (map[string]Translated, error) {
 	rows, err := s.db.Queries.TranslatedSegments(ctx, db.TranslatedSegmentsParams{
 		TranslationID: translationID, Keys: keys,
@@ -232,10 +235,10 @@ func (s *Store) TranslationRunByID(ctx context.Context, translationID, id string
 	return row, postgres.Interpret(err, "translation run")
 }
 
-// LatestRun is the last run of a translation, and whether any is running.
+// LatestRun is a translation's last run. It also reports whether any run is in progress.
 type LatestRun = db.LatestTranslationRunsRow
 
-// latestTranslationRuns gives the last run of each of some translations, by their ids.
+// latestTranslationRuns returns the last run of each translation, by the translations' ids.
 func (s *Store) latestTranslationRuns(ctx context.Context, translations []string) (map[string]LatestRun, error) {
 	rows, err := s.db.Queries.LatestTranslationRuns(ctx, translations)
 	latest := make(map[string]LatestRun, len(rows))
@@ -245,5 +248,5 @@ func (s *Store) latestTranslationRuns(ctx context.Context, translations []string
 	return latest, postgres.Interpret(err, "translation runs")
 }
 
-// unusedSegmentsKept is how long translations are kept of which the source is gone: it may come back.
+// unusedSegmentsKept is how long translations are kept after their source was deleted, because it may come back.
 const unusedSegmentsKept = 90 * 24 * time.Hour

@@ -38,7 +38,7 @@ func (s *Store) withRuns(ctx context.Context, rows []Translation) ([]ShownTransl
 	return shown, err
 }
 
-// withRun is withRuns of what a statement gave.
+// withRun is withRuns for the row that a statement returned.
 func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownTranslation, error) {
 	if err != nil {
 		return ShownTranslation{}, postgres.Interpret(err, "translation")
@@ -50,7 +50,7 @@ func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownT
 	return shown[0], nil
 }
 
-// NewTranslation is what a translation is made of. Instructions are JSON.
+// NewTranslation has the values of a new translation. Instructions are JSON.
 type NewTranslation struct {
 	OrganizationID string
 	SourceSpaceID  string
@@ -59,8 +59,8 @@ type NewTranslation struct {
 	Instructions   []byte
 }
 
-// CreateTranslation adds a translation of a space of the organization; any other space is refused, and so is a second translation
-// into a language.
+// CreateTranslation adds a translation of a space of the organization. It refuses other spaces, and a second
+// translation into a language.
 func (s *Store) CreateTranslation(ctx context.Context, t NewTranslation) (Translation, error) {
 	var row Translation
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -101,7 +101,7 @@ func (s *Store) UpdateTranslation(ctx context.Context, organizationID, id string
 	return s.withRun(ctx, row, err)
 }
 
-// DeleteTranslation deletes a translation if it is there. What it has written stays.
+// DeleteTranslation deletes a translation, if it exists. Its copies stay.
 func (s *Store) DeleteTranslation(ctx context.Context, organizationID, id string) error {
 	err := s.db.Queries.DeleteTranslation(ctx, db.DeleteTranslationParams{ID: id, OrganizationID: organizationID})
 	return postgres.Interpret(err, "translation")

@@ -36,8 +36,8 @@ type ListQuery struct {
 	Optional bool
 }
 
-// ListQueries returns every query that lists or counts, or that names an index, except those that say why they have no
-// index.
+// ListQueries returns every query that lists or counts, or that names an index. It leaves out queries that give a
+// reason for having no index.
 func ListQueries() map[string]ListQuery {
 	queries := map[string]ListQuery{}
 	texts := queryTexts()
@@ -91,10 +91,10 @@ func read(files embed.FS, dir string) []string {
 // Trace lets a test observe the statements of a Store. Call it before the Store is started.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.db.Config.ConnConfig.Tracer = tracer }
 
-// KeptPages bounds the pages of all trees that are kept.
+// KeptPages limits the pages of all cached trees.
 const KeptPages = keptPages
 
-// SizeOfTree returns what a tree of n pages counts for.
+// SizeOfTree returns the size of a tree of n pages in the cache.
 func SizeOfTree(n int) int {
 	pages := make([]tree.Page, n)
 	for i := range pages {

@@ -6,18 +6,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// keptPages bounds the pages of all trees that are kept, which take some 600 bytes each. The largest tree fits alone.
+// keptPages limits the pages of all cached trees, which take some 600 bytes each. The largest tree fits, but only by
+// itself.
 const keptPages = 1 + tree.MaxPages
 
 type treeKey struct{ space, revision string }
 
-// keptTree is the tree of a revision with the places of its pages. All callers share it: nobody changes it. A revision never changes,
-// so it is never out of date; whether a caller may read the revision, and whether there still is one, is decided before.
+// keptTree is the tree of a revision with the places of its pages. All callers share it and must not change it. A
+// revision never changes, so the tree is never out of date. Whether the revision exists, and whether a caller may
+// read it, is decided before.
 type keptTree struct {
 	pages  []tree.Page
 	byID   map[string]tree.Placed
 	byPath map[string]string
-	// conditions are those of a page and the pages above it, by the page's id. Pages without any are not in it.
+	// conditions are the conditions of a page and of the pages above it, by the page's id. Pages without conditions
+	// have no entry.
 	conditions map[string][]string
 }
 
@@ -47,14 +50,14 @@ func (t *keptTree) addConditions(pages []tree.Page, above []string) {
 	}
 }
 
-// shows reports whether a visitor who meets the conditions that allows says is shown a page.
+// shows reports whether a page is shown to a visitor. allows reports whether the visitor meets a condition.
 func (t *keptTree) shows(page string, allows Allows) bool {
 	return !slices.ContainsFunc(t.conditions[page], func(condition string) bool { return !allows(condition) })
 }
 
 func (t *keptTree) Size() int { return 1 + len(t.byID) }
 
-// idsAt gives the ids of the pages at paths, by the path.
+// idsAt returns the ids of the pages at paths, by path.
 func (t *keptTree) idsAt(paths []string) map[string]string {
 	found := make(map[string]string, len(paths))
 	for _, path := range paths {
@@ -65,7 +68,7 @@ func (t *keptTree) idsAt(paths []string) map[string]string {
 	return found
 }
 
-// pathsOf gives the paths of the pages with these ids, by the id. Links have none.
+// pathsOf returns the paths of the pages with these ids, by id. Links have none.
 func (t *keptTree) pathsOf(ids []string) map[string]string {
 	found := make(map[string]string, len(ids))
 	for _, id := range ids {

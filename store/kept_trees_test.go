@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestKeptTreesAnswerAsPostgresDoes reads revisions through a store that keeps their trees and through one that keeps none.
+// TestKeptTreesAnswerAsPostgresDoes reads revisions through a store that caches their trees and through a store that
+// caches none.
 func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -61,7 +62,7 @@ func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	renamed := "renamed"
 	change(nil, tree.Update{Page: pages[1].ID, Attributes: tree.Attributes{Slug: &renamed}})
 
-	cold = storetest.Open(t, url) // It must know no tree.
+	cold = storetest.Open(t, url) // It must have cached no tree.
 	for _, revision := range revisions {
 		pages, err := kept.Pages(ctx, space, revision)
 		if err != nil {
@@ -101,7 +102,7 @@ func same(t *testing.T, what string, kept, cold *store.Store, read func(*store.S
 	}
 }
 
-// TestLargestTreeIsKept says that a tree of the most pages fits alone.
+// TestLargestTreeIsKept checks that a tree with the greatest number of pages fits into the cache by itself.
 func TestLargestTreeIsKept(t *testing.T) {
 	t.Parallel()
 	if size := store.SizeOfTree(tree.MaxPages); size != store.KeptPages {

@@ -5,13 +5,13 @@ import "context"
 // insightsKeyName must never change: with another key the same visitor would be counted as a new one.
 const insightsKeyName = "insights-visitor-hash"
 
-// exportKeyName may change: addresses that were signed with the old key end before their time.
+// exportKeyName may change, but addresses that were signed with the old key then expire early.
 const exportKeyName = "export-signature"
 
-// InsightsKey gives the installation's 32-byte key for hashing visitor and session ids.
+// InsightsKey returns the installation's 32-byte key for hashing visitor and session ids.
 func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, insightsKeyName)
 }
 
-// ExportKey gives the installation's 32-byte key for signing the addresses of files.
+// ExportKey returns the installation's 32-byte key for signing the addresses of files.
 func (s *Store) ExportKey(ctx context.Context) ([]byte, error) { return s.db.Key(ctx, exportKeyName) }

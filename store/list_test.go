@@ -29,8 +29,8 @@ func walk[Row any](page postgres.Page[Row], err error, id func(Row) string, keys
 	return w, err
 }
 
-// TestListsContinueBetweenEqualKeys walks every list that sorts by more than the id, in pages of all sizes. Many of the rows have
-// equal keys and others are a microsecond apart. Every row comes once, in the order of the whole list.
+// TestListsContinueBetweenEqualKeys walks every list that sorts by more than the id, in pages of all sizes. Many of
+// the rows have equal keys, and others are a microsecond apart. Every row comes once, in the order of the whole list.
 func TestListsContinueBetweenEqualKeys(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -30,9 +30,9 @@ var functionFiles embed.FS
 // migrationLock is the key of the advisory lock that lets one node migrate while the others wait.
 const migrationLock = 0x6f637461766f // "octavo"
 
-// Migrate gives the database this binary's schema and functions. Several nodes may call it at once: the first node
-// migrates, and the others wait and then change nothing. It returns the number of applied migrations. It fails and
-// changes nothing if the database has another baseline.
+// Migrate gives the database this binary's schema and functions. Several nodes may call it concurrently: the first
+// node migrates, and the others wait and then change nothing. It returns the number of applied migrations. It fails
+// and changes nothing if the database has another baseline.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.db.Config.ConnConfig.Copy()
 	// A migration may rightly take longer than any request.
@@ -47,7 +47,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err := checkBaseline(ctx, locked); err != nil {
 		return 0, fmt.Errorf("cannot migrate: %w", err)
 	}
-	// Ours come second: they add indexes to river's tables.
+	// The store's migrations come second, because they add indexes to river's tables.
 	river, err := migrateRiver(ctx, conn)
 	if err != nil {
 		return 0, err
@@ -143,8 +143,9 @@ func functionText() (string, error) {
 	return text.String() + audit.Triggers(), nil
 }
 
-// holdMigrationLock gives a session that holds the lock. It polls instead of waiting inside Postgres: a waiter would hold a
-// snapshot there, and a migration that builds an index concurrently waits for every snapshot, so neither would ever finish.
+// holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter
+// would hold a snapshot there. A migration that builds an index concurrently waits for every snapshot, so neither
+// would ever finish.
 func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

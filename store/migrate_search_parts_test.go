@@ -12,8 +12,8 @@ import (
 )
 
 // TestLongPagesAreIndexedAgain brings a database to the state before migration 15, with a long page whose last words
-// are not in the index. After the migration searches find what they found before, a job is there, and after it the
-// last word is found.
+// are not in the index. After the migration searches find the same pages as before, and a job exists. After the job
+// they find the last word.
 func TestLongPagesAreIndexedAgain(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

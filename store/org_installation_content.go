@@ -20,7 +20,7 @@ type ContentInstallation struct {
 // ContentRef names a space or a site: one of the two is set.
 type ContentRef struct{ Space, Site string }
 
-// contentKind is a row of the table of what an installation can be put on.
+// contentKind is a row of the table of objects that can have an installation.
 type contentKind struct{ level, setup, deleted, what string }
 
 func (r ContentRef) kind() contentKind {
@@ -30,7 +30,7 @@ func (r ContentRef) kind() contentKind {
 	return contentKind{"site", schema.EventSiteInstallationSetup, schema.EventSiteInstallationDeleted, "site"}
 }
 
-// Level is the name of the integration's configuration for it.
+// Level is the name of the integration's configuration for this kind of object.
 func (r ContentRef) Level() string { return r.kind().level }
 
 // Status is the state of the installation on the space or site.
@@ -89,7 +89,8 @@ func lookUpContentInstallation(ctx context.Context, q *db.Queries, i Installatio
 	return contentInstallationOf(i, row)
 }
 
-// UpdateContentInstallation changes the configuration or the external ids of the installation on a space or site; nil leaves them.
+// UpdateContentInstallation changes the configuration or the external ids of the installation on a space or site. nil
+// leaves them unchanged.
 func (s *Store) UpdateContentInstallation(
 	ctx context.Context, i Installation, ref ContentRef, configuration map[string]any, externalIDs []string,
 ) (changed ContentInstallation, err error) {
@@ -123,7 +124,7 @@ func (s *Store) UpdateContentInstallation(
 	return changed, err
 }
 
-// UninstallFrom takes an installation from a space or site. If it is not there, it is gone already.
+// UninstallFrom removes an installation from a space or site. It succeeds if the installation is not there.
 func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRef) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, i.Row.ID); err != nil {
@@ -149,7 +150,8 @@ func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRe
 	})
 }
 
-// ListContentInstallations lists the spaces, or else the sites, that an installation was put on, after the id `after`.
+// ListContentInstallations lists the spaces, or otherwise the sites, that an installation was put on, after the id
+// `after`.
 func (s *Store) ListContentInstallations(
 	ctx context.Context, i Installation, spaces bool, after string, size int,
 ) (postgres.Page[ContentInstallation], error) {

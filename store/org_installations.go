@@ -12,13 +12,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Installation is an integration in an organization. Role is that of the user who asks, if one does.
+// Installation is an integration in an organization. Role is the role of the requesting user, if there is one.
 type Installation struct {
 	Row db.IntegrationInstallation
-	// Manifest is that of the integration's newest version.
+	// Manifest is the manifest of the integration's newest version.
 	Manifest schema.IntegrationManifest
 	Role     schema.Role
-	// Spaces is the number of spaces that it is for.
+	// Spaces is the number of spaces with the installation.
 	Spaces        int64
 	Configuration map[string]any
 }
@@ -74,8 +74,8 @@ func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ..
 	return nil
 }
 
-// InstallIntegration puts an integration into an organization, once. The organization allows the scopes that the integration asks for
-// now; what a later version asks for beyond them, its tokens do not get.
+// InstallIntegration puts an integration into an organization, once. The organization allows the scopes that the
+// integration requests now. The installation's tokens do not get further scopes of later versions.
 func (s *Store) InstallIntegration(
 	ctx context.Context, integration Integration, target orgs.Membership,
 ) (made Installation, err error) {
@@ -118,7 +118,7 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 	return i, s.countSpaces(ctx, s.db.Queries, &i)
 }
 
-// InstallationOf reads an installation of an integration, for those who may see all of them.
+// InstallationOf reads an installation of an integration, for callers who may see all of its installations.
 func (s *Store) InstallationOf(ctx context.Context, name, id string) (Installation, error) {
 	i, err := lookUpInstallation(ctx, s.db.Queries, name, id)
 	if err != nil {
@@ -135,7 +135,7 @@ func lookUpInstallation(ctx context.Context, q *db.Queries, name, id string) (In
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
-// InstallationChange is a change of an installation; nil members stay as they are.
+// InstallationChange is a change of an installation; nil members stay unchanged.
 type InstallationChange struct {
 	Configuration                 map[string]any
 	ExternalIDs, Scopes           []string
@@ -187,7 +187,8 @@ func stored(configuration map[string]any) ([]byte, error) {
 	return postgres.ToJSON(configuration)
 }
 
-// Uninstall takes an integration from an organization and so ends its tokens there. One that is not there is gone already.
+// Uninstall removes an integration from an organization, and so ends its tokens there. It succeeds if the
+// installation is not there.
 func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, id); err != nil {
@@ -209,7 +210,8 @@ func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 	})
 }
 
-// ListInstallations lists the installations of an integration, after the id `after`. A nil externalID lets all through.
+// ListInstallations lists the installations of an integration, after the id `after`. A nil externalID does not
+// filter.
 func (s *Store) ListInstallations(
 	ctx context.Context, integration Integration, externalID *string, after string, size int,
 ) (postgres.Page[Installation], error) {
@@ -243,8 +245,8 @@ type Installed struct {
 	Integration  Integration
 }
 
-// ListInstalled lists what is installed in an organization that the viewer is in, after the installation `after`. A nil search lets all
-// through.
+// ListInstalled lists the installations in an organization that the viewer is in, after the installation `after`. A
+// nil search does not filter.
 func (s *Store) ListInstalled(
 	ctx context.Context, target orgs.Membership, userID string, search *string, after string, size int,
 ) (postgres.Page[Installed], error) {
@@ -293,7 +295,7 @@ func (s *Store) InstalledIn(ctx context.Context, organizationID, name string) (I
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
-// AllowsScopes reports whether an integration asks for all of these scopes.
+// AllowsScopes reports whether an integration requests all of these scopes.
 func (i Installation) AllowsScopes(scopes []string) bool {
 	return !slices.ContainsFunc(scopes, func(scope string) bool { return !slices.Contains(i.Manifest.Scopes, scope) })
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// keptEvents bounds the events of one integration: older ones are deleted.
+// keptEvents limits the events of one integration. Older events are deleted.
 const keptEvents = 1000
 
 // IntegrationEvent is the row of an event.
 type IntegrationEvent = db.IntegrationEvent
 
-// recordEvent notes what happened to an installation, in the transaction of the change. In development mode a job sends it to the
-// tunnel, and the event is listed once that has been tried.
+// recordEvent records an event of an installation, in the transaction of the change. In development mode a job sends
+// it to the tunnel. The event is listed after the first attempt to send it.
 func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload schema.IntegrationEventPayload) error {
 	payload.EventID, payload.InstallationID = schema.NewID(), i.Row.ID
 	to, err := q.IntegrationTunnel(ctx, i.Row.Integration)
@@ -51,7 +51,8 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 	})
 }
 
-// ListIntegrationEvents lists the events of an integration, the newest first; before is the id of the last one that is known, or "".
+// ListIntegrationEvents lists the events of an integration, the newest first. before is the id of the previous page's
+// last event, or "".
 func (s *Store) ListIntegrationEvents(
 	ctx context.Context, name, before string, size int,
 ) (postgres.Page[IntegrationEvent], error) {
@@ -80,11 +81,11 @@ type Dispatch struct {
 	// Tunnel is empty if development mode has ended.
 	Tunnel      string
 	Integration Integration
-	// Installation is nil if it is gone.
+	// Installation is nil if it was deleted.
 	Installation *Installation
 }
 
-// DispatchOf reads what is sent of an event. One whose integration is gone is not found.
+// DispatchOf reads the data to send for an event. An event of a deleted integration is not found.
 func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
 	event, err := s.db.Queries.IntegrationEventByID(ctx, id)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
 	return d, err
 }
 
-// FinishIntegrationEvent notes what became of an event that was sent.
+// FinishIntegrationEvent records the result of sending an event.
 func (s *Store) FinishIntegrationEvent(ctx context.Context, id, status string, logs ...schema.IntegrationEventLog) error {
 	encoded, err := postgres.ToJSON(postgres.NotNil(logs))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Integration is an integration as a user sees it. Owner's role means something only if the user IsMember.
+// Integration is an integration as a user sees it. Owner's role is valid only if IsMember is set.
 type Integration struct {
 	Name          string
 	Version       int32
@@ -27,19 +27,19 @@ type Integration struct {
 	IsMember      bool
 }
 
-// IntegrationAsset is a picture of an integration. Its id is made of its bytes.
+// IntegrationAsset is a picture of an integration. Its id is derived from its bytes.
 type IntegrationAsset struct {
 	ID          string
 	ContentType string
 	Content     []byte
 }
 
-// NewIntegration is what is published under a name. The manifest is normalized.
+// NewIntegration is a version to publish under a name. The manifest is normalized.
 type NewIntegration struct {
 	Name     string
 	Manifest schema.IntegrationManifest
 	Script   string
-	// Secrets are what the script may read when it runs.
+	// Secrets are the secrets that the script may read when it runs.
 	Secrets       map[string]string
 	Icon          *IntegrationAsset
 	PreviewImages []IntegrationAsset
@@ -56,8 +56,8 @@ func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname str
 	return orgs.Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// PublishIntegration makes the first or the next version of an integration. If another organization owns the name, it is refused,
-// and not found if the user may not see that integration.
+// PublishIntegration makes the first or the next version of an integration. It is refused if another organization
+// owns the name. The error is not found if the user may not see that integration.
 func (s *Store) PublishIntegration(
 	ctx context.Context, userID string, owner orgs.Membership, n NewIntegration,
 ) (Integration, error) {
@@ -142,13 +142,14 @@ func (s *Store) publishing(
 	return params, assets, nil
 }
 
-// keptVersions bounds the versions of one integration that can be listed, keptScripts those that have their scripts.
+// keptVersions limits the versions of one integration that can be listed, and keptScripts the versions that have
+// their scripts.
 const (
 	keptVersions = 1000
 	keptScripts  = 20
 )
 
-// keepVersion notes what was published, and by whom.
+// keepVersion records the published version and its publisher.
 func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegration, version int32) error {
 	hash := sha256.Sum256([]byte(n.Script))
 	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
@@ -165,10 +166,11 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	return postgres.Interpret(err, "integration")
 }
 
-// IntegrationVersion is a row of what was published.
+// IntegrationVersion is the row of a published version.
 type IntegrationVersion = db.IntegrationVersion
 
-// ListIntegrationVersions lists the versions of an integration, the newest first; before is the last one that is known, or "".
+// ListIntegrationVersions lists the versions of an integration, the newest first. before is the previous page's last
+// version, or "".
 func (s *Store) ListIntegrationVersions(
 	ctx context.Context, name, before string, size int,
 ) (postgres.Page[IntegrationVersion], error) {
@@ -189,13 +191,13 @@ func (s *Store) ListIntegrationVersions(
 	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "versions")
 }
 
-// ScriptVersion is a version with its script; "" if that is no longer kept.
+// ScriptVersion is a version with its script; "" if the script is no longer kept.
 type ScriptVersion struct {
 	IntegrationVersion
 	Script string
 }
 
-// IntegrationVersion reads a version of an integration. There is none whose number is no number.
+// IntegrationVersion reads a version of an integration. A text that is not a number finds no version.
 func (s *Store) IntegrationVersion(ctx context.Context, name, number string) (ScriptVersion, error) {
 	version, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
@@ -213,8 +215,8 @@ func (s *Store) UnpublishIntegration(ctx context.Context, name string) error {
 	return postgres.Interpret(err, "integration")
 }
 
-// SetIntegrationTunnel sends the events of an integration to an address, those of all organizations if everybody is set, and else
-// those of its owner's own. An empty address ends that.
+// SetIntegrationTunnel sends the events of an integration to an address. If everybody is set, it sends the events of
+// all organizations, and otherwise only the events of its owner. An empty address ends that.
 func (s *Store) SetIntegrationTunnel(ctx context.Context, name, address string, everybody bool) error {
 	return postgres.Interpret(s.db.Queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
 		Name: name, Tunnel: postgres.UnlessEmpty(address), Everybody: everybody && address != "",
@@ -267,14 +269,14 @@ func integrationOf(row db.ListIntegrationsRow) (Integration, error) {
 	}, nil
 }
 
-// IntegrationFilter narrows a list of integrations; nil members let everything through.
+// IntegrationFilter narrows a list of integrations; nil members do not filter.
 type IntegrationFilter struct {
 	Search, Category, BlockDomain, Owner, Scope, Target *string
 	Blocks, ContentSources                              *bool
 }
 
-// ListIntegrations lists the public integrations by name, after the name `after`, as the user sees them. If the filter names an owner
-// that the user is a member of, the list has all integrations of that organization.
+// ListIntegrations lists the public integrations by name, after the name `after`, as the user sees them. If the
+// filter names an owner that the user is a member of, it lists all integrations of that organization.
 func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
 ) (postgres.Page[Integration], error) {
@@ -349,7 +351,7 @@ func (s *Store) IntegrationAssets(ctx context.Context, name string) ([]Integrati
 	return assets, postgres.Interpret(err, "integration")
 }
 
-// IntegrationAsset reads a picture. Its id works like a secret: only those who were shown the integration know it.
+// IntegrationAsset reads a picture. Its id works like a secret: only users who saw the integration know it.
 func (s *Store) IntegrationAsset(ctx context.Context, name, id string) (IntegrationAsset, error) {
 	row, err := s.db.Queries.IntegrationAsset(ctx, db.IntegrationAssetParams{Integration: name, ID: id})
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 // planRows is the number of rows in every table. With so many rows, a full table scan is never the cheapest plan.
 const planRows = 20_000
 
-// TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index that is named
-// beside its query. It must never scan a whole table, and must not sort unless the query says why the sort is small. The plans
-// are for a page of ten without filters, which is much shorter than the lists.
+// TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index named
+// next to its query. It must never scan a whole table. It must not sort unless the query gives a reason why the sort
+// is small. The plans are for a page of ten without filters, which is much shorter than the lists.
 //
-// They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call. For the
-// other lists it may use the custom or the generic plan, so both must be good.
+// They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call.
+// For other lists it may use the custom or the generic plan, so both must be good.
 func TestListsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
@@ -58,7 +58,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		}
 	}
 	t.Run("SearchSpace/a word of every page", func(t *testing.T) {
-		// Reading the whole table would mean to read the words of all pages, which are kept out of line. Postgres does not know that.
+		// Reading the whole table would read the words of all pages, which are kept out of line. Postgres does not
+		// know that.
 		plan := explain(t, conn, "force_custom_plan", store.QueryText("SearchSpace"), "'every'")
 		if strings.Contains(plan, "Seq Scan on search_pages") {
 			t.Errorf("the plan scans all pages:\n%s", plan)
@@ -99,8 +100,8 @@ var orders = map[string]struct {
 	"ListChangeRequestsInOrganization/created": {[]string{"null", "null", "null", "null", "null", "'v1'", "null", "'v1'", "true"}, "change_requests_organization_created"},
 }
 
-// TestOptionalFiltersArePlanned reads the sources. A statement with optional filters or orders is only run through planned,
-// which TestListsUseTheirIndexes takes for granted.
+// TestOptionalFiltersArePlanned reads the sources. A statement with optional filters or orders must only run through
+// planned, which TestListsUseTheirIndexes assumes.
 func TestOptionalFiltersArePlanned(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -138,8 +139,9 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 	}
 }
 
-// TestScriptsAreNotRead: a script may have megabytes, and a page of a list a thousand rows. No answer shows scripts or sealed secrets,
-// so only what stores or unseals them names these columns.
+// TestScriptsAreNotRead checks the statements that name scripts or sealed secrets. A script may have megabytes, and a
+// page of a list a thousand rows. No answer shows these columns, so only statements that store or unseal them name
+// them.
 func TestScriptsAreNotRead(t *testing.T) {
 	t.Parallel()
 	heavy := regexp.MustCompile(`\b(script|secrets)\b`)
@@ -201,7 +203,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 	exec("vacuum analyze")
 }
 
-// usually has what generated rows do not show: which of two states most rows are in.
+// usually has the proportions that generated rows lack: the state that most rows are in.
 var usually = []string{
 	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
 	"update erasures set done_at = asked_at where visitor % 100 > 0", // the others are pending
@@ -214,13 +216,13 @@ type column struct {
 	Name, Type string
 	Nullable   bool
 	Unique     bool
-	// UniqueWith says that the column is unique together with others, as a path is in a site.
+	// UniqueWith reports that the column is unique together with others, as a path is in a site.
 	UniqueWith bool
 }
 
-// value returns the expression of a column's value in row g. Columns that refer to others have a hundred values each, spread
-// so that every pair of the first two occurs once. Keys of two columns can then be filled. In keys of more columns, the last
-// one is different in every row.
+// value returns the expression of a column's value in row g. Columns with references have a hundred values each,
+// spread so that every pair of the first two occurs once. So keys of two columns can be filled. In keys of more
+// columns, the last column is different in every row.
 func (c column) value(t *testing.T, table string, shared *int) string {
 	t.Helper()
 	value := ""
@@ -273,7 +275,8 @@ var planValues = map[uint32]string{
 	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 
-// explain returns a query's plan for the given first values and one of the hundred, without its optional filters.
+// explain returns a query's plan without its optional filters. It uses the given first values, and otherwise one of
+// the hundred values.
 func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) string {
 	t.Helper()
 	described, err := conn.Prepare(t.Context(), "q", query)

@@ -24,7 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// statements counts what is sent to Postgres. A batch counts once, because it takes one round trip.
+// statements counts the statements sent to Postgres. A batch counts once, because it takes one round trip.
 type statements struct{ n atomic.Int64 }
 
 func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -60,8 +60,8 @@ func counted(t *testing.T, url string) (*store.Store, *statements) {
 	return st, &sent
 }
 
-// TestOperationsTakeFewStatements runs the main operations and counts their statements, including those that begin and end
-// transactions. Operations on lists take as many statements for a long list as for a short one.
+// TestOperationsTakeFewStatements runs the main operations and counts their statements, including statements that
+// begin and end transactions. Operations on lists take as many statements for a long list as for a short one.
 func TestOperationsTakeFewStatements(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -71,7 +71,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
 	viewer := postgres.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
 	spaces := storetest.Spaces(t, st, org, nil, 40)
-	// The first section also creates one for the root. From the second on, all cost the same.
+	// The first section also creates a section for the root. From the second section on, all cost the same.
 	if _, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: spaces[0]}); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	}
 }
 
-// TestEveryQueryIsCalled finds generated queries that nothing uses.
+// TestEveryQueryIsCalled finds unused generated queries.
 func TestEveryQueryIsCalled(t *testing.T) {
 	t.Parallel()
 	parse := func(pattern string) (files []*ast.File) {

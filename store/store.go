@@ -22,13 +22,13 @@ import (
 
 // Config says how the store treats invites and versions.
 type Config struct {
-	// Invites says how invites are treated.
+	// Invites configures invites.
 	Invites orgs.Config
-	// OpenAPIVersions is how many versions of an OpenAPI specification are kept; 0 means all.
+	// OpenAPIVersions is the number of kept versions of an OpenAPI specification; 0 means all.
 	OpenAPIVersions int32
 }
 
-// Store is the handle on everything that Postgres keeps. It is safe for concurrent use between Start and Stop.
+// Store gives access to everything that Postgres keeps. It is safe for concurrent use between Start and Stop.
 type Store struct {
 	// The rooms of the store.
 	Audit  *audit.Log
@@ -40,12 +40,12 @@ type Store struct {
 	Specs  *apispecs.Store
 
 	db *postgres.DB
-	// trees and refs belong to the revisions that were read last.
+	// trees and refs belong to the most recently read revisions.
 	trees *postgres.Cache[treeKey, *keptTree]
 	refs  *postgres.Cache[treeKey, *keptRefs]
 }
 
-// The rows as Postgres holds them. What a caller may do with one is up to package api.
+// The rows as Postgres holds them. Package api decides what a caller may do with a row.
 type (
 	Space = db.Space
 	Token = db.Token

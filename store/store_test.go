@@ -114,7 +114,7 @@ func TestBootstrapTokens(t *testing.T) {
 	}
 }
 
-// TestInsightsKeyRace asks for the key on several nodes at once.
+// TestInsightsKeyRace requests the key on several nodes concurrently.
 func TestInsightsKeyRace(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -212,7 +212,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestErrorsAreInterpreted: each kind of failure gets its code, and the public message contains no text of the database.
+// TestErrorsAreInterpreted checks that each kind of failure gets its code, and that the public message has no text of
+// the database.
 func TestErrorsAreInterpreted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

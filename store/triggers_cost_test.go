@@ -22,11 +22,12 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// measured is an organization in which a kind of writes is measured. Each way of writing has one of its own, so that all grow alike.
+// measured is an organization in which a kind of writes is measured. Each way of writing has a separate organization,
+// so that all grow alike.
 type measured struct {
 	b  *testing.B
 	st *store.Store
-	// ctx says who writes, as a request does.
+	// ctx has the user who writes, as in a request.
 	ctx    context.Context
 	tenant *storetest.Tenant
 	user   string
@@ -40,13 +41,13 @@ func (m *measured) must(err error) {
 	}
 }
 
-// next is different each time.
+// next returns a different text each time.
 func (m *measured) next() string {
 	m.n++
 	return fmt.Sprint("n", m.n)
 }
 
-// measuredWrites prepare a write that is then timed. repeat is how often it is timed in a turn.
+// measuredWrites are the timed writes. prepare sets up one write, and repeat is the number of runs in each round.
 var measuredWrites = []struct {
 	name    string
 	repeat  int
@@ -141,7 +142,7 @@ func (m *measured) merge(n int) func() {
 	}
 }
 
-// processorTime is what processes have used; 0 if one has ended, as idle connections do.
+// processorTime returns the time that processes have used, or 0 if one has ended, as idle connections do.
 func processorTime(pids []int) (used time.Duration) {
 	for _, pid := range pids {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
@@ -172,9 +173,10 @@ begin
 end
 $$`
 
-// BenchmarkTriggers compares writes without the triggers of the audit log and of webhooks, with those of each, and with both in an
-// organization that has a webhook for everything. They take turns in one database, so that a busy machine is busy for all. Times are
-// 10th percentiles, because what else runs on the machine only makes writes slower; the processor time of Postgres has medians.
+// BenchmarkTriggers compares writes without the triggers of the audit log and of webhooks, with each of them, and
+// with both. The organization has a webhook for everything. All ways alternate in one database, so that a busy
+// machine affects all of them. Times are 10th percentiles, because other work on the machine only makes writes
+// slower. The processor time of Postgres has medians.
 //
 //	go run ./cmd/engine/enginetest/with -engines postgres -- go test ./store -run '^$' -bench Triggers -benchtime 10x -count 6
 func BenchmarkTriggers(b *testing.B) {
@@ -217,12 +219,12 @@ func BenchmarkTriggers(b *testing.B) {
 			for b.Loop() {
 				turn++
 				for n := range ways {
-					// Another one begins each time: what comes first may find what the last one left to do.
+					// Another way begins each round, because the first may find work that the last one left.
 					i := (n + turn) % len(ways)
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))
 					m.must(err)
-					write.prepare(m)() // Not timed: connections notice that tables have changed.
+					write.prepare(m)() // The preparing write is not timed, because connections notice that tables have changed.
 					for range write.repeat {
 						do := write.prepare(m)
 						var pids []int

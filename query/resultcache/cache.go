@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Source says where a result came from: a closed set, for metrics.
+// Source is the origin of a result: a closed set, for metrics.
 type Source string
 
 // The sources of results.
@@ -23,9 +23,9 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 
 // Config limits a cache.
 type Config[V any] struct {
-	// MaxAge is how old a shared or cached result may be; 0 shares nothing.
+	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
 	MaxAge time.Duration
-	// MaxBytes limits the cached results, and Size counts the bytes of one.
+	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result.
 	MaxBytes int
 	Size     func(V) int
 	// Bytes shows the bytes of the cached results.
@@ -54,7 +54,7 @@ func New[V any](c Config[V]) *Cache[V] {
 // Query is the query of one caller.
 type Query[V any] struct {
 	Key Key
-	// Fresh asks for a result that no earlier caller has asked for.
+	// Fresh excludes results that earlier callers requested.
 	Fresh bool
 	// Enter waits for the caller's turn. The cache calls leave when the caller has the result.
 	Enter func(context.Context) (leave func(), err error)
@@ -66,11 +66,12 @@ type Query[V any] struct {
 type Result[V any] struct {
 	Value  V
 	Source Source
-	Age    time.Duration // since the query that ran was asked; 0 from Run
+	Age    time.Duration // since the run was requested; 0 from Run
 }
 
-// Do returns a cached result that is young enough, or the result of an equal query that runs, or runs the query.
-// The error of a run goes to all callers that share it, with the Source; errors of Enter and ctx are the caller's own.
+// Do returns a cached result that is young enough, or the result of an equal query that is running, or runs the
+// query. The error of a run goes to all callers that share it, with the Source. Errors of Enter and ctx concern only
+// their caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
 	for now := asked; ; now = c.Now() {
@@ -100,7 +101,7 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	}
 }
 
-// enter waits for the caller's turn. leave is nil if the turn of another caller came first.
+// enter waits for the caller's turn. leave is nil if another caller's turn came first.
 func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func(), err error) {
 	if r.turn.Err() != nil {
 		return nil, nil
@@ -126,8 +127,8 @@ func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func
 	return leave, nil
 }
 
-// ageFactor is how many times as long a result is cached as its caller waited for it. A quick query runs again soon,
-// so that users see their own events at once.
+// ageFactor is the ratio of a result's time in the cache to the time that its caller waited. A quick query runs again
+// soon, so that users see their own events immediately.
 const ageFactor = 10
 
 // run computes the result for all callers.
@@ -145,8 +146,8 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 	return Result[V]{Value: value, Source: Run}, nil
 }
 
-// end gives the other callers the result and caches it, unless a younger run has replaced this one, or the site was
-// forgotten.
+// end gives the result to the other callers and caches it. It does not cache a result if a younger run replaced this
+// one, or if the site was forgotten.
 func (c *Cache[V]) end(k Key, r *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,9 +178,10 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 	}
 }
 
-// find returns a cached result, or the run to share, for a caller that asked then and looks now. A caller whose run
-// failed with another caller's request looks again. Its next run keeps the time at which it asked, so that later
-// callers do not take the result for young. A fresh query gets a new run, which replaces older ones.
+// find returns a cached result, or the run to share. asked is the time of the caller's request, and now the time of
+// this look-up. A caller looks again if its run failed because of another caller. Its next run keeps the time of its
+// request, so that later callers do not take the result for young. A fresh query gets a new run, which replaces older
+// ones.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

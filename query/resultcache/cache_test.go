@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// clock goes on by a step whenever it is read.
+// clock advances by a step whenever it is read.
 type clock struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -36,7 +36,7 @@ func (c *clock) after(d time.Duration) {
 
 var start = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
-// newCache is a cache of texts, whose clock stands still without a step.
+// newCache returns a cache of texts. Without a step, its clock stands still.
 func newCache(maxAge time.Duration, step time.Duration) (*Cache[string], *clock) {
 	at := &clock{at: start, step: step}
 	return New(Config[string]{
@@ -101,13 +101,13 @@ func (c *callers) ask(ctx context.Context, fresh bool) {
 	})
 }
 
-// sharing waits until so many callers need the result of a run.
+// sharing waits until n callers need the result of a run.
 func (c *callers) sharing(n int) {
 	c.t.Helper()
 	eventually.True(c.t, fmt.Sprint(n, " callers to share the run"), func() bool { return c.cache.Callers() == n })
 }
 
-// want waits for all callers, and compares where their results came from. No run is left, or runs again.
+// want waits for all callers, and compares the sources of their results. No run is left, or runs again.
 func (c *callers) want(from map[Source]int, errs int) {
 	c.t.Helper()
 	c.wait.Wait()

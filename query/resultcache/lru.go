@@ -14,16 +14,16 @@ type Key struct {
 	hash [sha256.Size]byte
 }
 
-// NewKey is the key of the query that a text describes.
+// NewKey returns the key of the query that a text describes.
 func NewKey(site, query string) Key { return Key{site, sha256.Sum256([]byte(query))} }
 
 // entry is a result that can be shared.
 type entry[V any] struct {
 	value        V
-	asked, until time.Time // when its query was asked, and how long it is cached
+	asked, until time.Time // when its query was requested, and when it expires
 }
 
-// overhead is what an entry takes in addition to its value, about.
+// overhead is the approximate size of an entry in addition to its value.
 const overhead = 1 << 10
 
 // lru has the cached results. Its callers hold the lock of their cache.
@@ -37,7 +37,7 @@ type lru[V any] struct {
 
 func newLRU[V any](maxBytes int, sizeOf func(V) int, gauge prometheus.Gauge) *lru[V] {
 	l := &lru[V]{maxBytes: maxBytes, sizeOf: sizeOf, gauge: gauge}
-	// The bytes bound it, and each entry has some.
+	// maxBytes also limits the number of entries, because each entry takes at least overhead.
 	l.entries, _ = simplelru.NewLRU(1+maxBytes/overhead, func(_ Key, e *entry[V]) { l.bytes -= l.size(e) })
 	return l
 }
@@ -62,7 +62,7 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 	for l.bytes > l.maxBytes {
 		l.entries.RemoveOldest()
 	}
-	for { // remove expired entries, as far as they are the least recently used
+	for { // remove the expired entries among the least recently used
 		k, oldest, ok := l.entries.GetOldest()
 		if !ok || now.Before(oldest.until) {
 			break

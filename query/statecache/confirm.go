@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Confirm reports whether an answer from the entries' states is right: their parts are still the table's, and the
-// states are all there. Neither comes back, so both were there when the statement ran. extra is how many rows it read
-// in addition to the expected ones.
+// Confirm reports whether an answer from the entries' states is right: their parts are still in the table, and all
+// states are there. Dropped parts and states never come back, so both were there when the statement ran. extra is the
+// number of rows that the statement read in addition to the expected ones.
 //
-// Confirm keeps what was built. Built entries without states may have no event, or were dropped: they are postponed,
-// and the answer does not count.
+// Confirm keeps the states that were built. A built entry without states may have no events, or its states were
+// dropped. Confirm postpones such entries, and the answer does not count.
 func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, extra uint64) (right bool, err error) {
 	rows, parts := rowsOf(entries), partsOf(entries)
 	there, err := c.present(ctx, table, rows, parts)
@@ -50,7 +50,8 @@ func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, ext
 	return right, nil
 }
 
-// present returns the versions of parts, which are paths, and the rows of states that the engine has.
+// present returns the versions of parts and the rows of states that the engine has. Versions are paths, so they
+// differ from rows.
 func (c *Cache) present(
 	ctx context.Context, table string, rows []string, parts []Part,
 ) (there map[string]bool, err error) {
@@ -80,7 +81,7 @@ func partsOf(entries []*Entry) (list []Part) {
 	return slices.Compact(list)
 }
 
-// keep notes that the states of entries are cached.
+// keep records that the states of entries are cached.
 func (c *Cache) keep(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +90,7 @@ func (c *Cache) keep(entries []*Entry) {
 	}
 }
 
-// note notes how many extra rows are read with each of the entries.
+// note records how many extra rows are read with each of the entries.
 func (c *Cache) note(entries []*Entry, extra uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +101,7 @@ func (c *Cache) note(entries []*Entry, extra uint64) {
 	}
 }
 
-// relist lists the parts again at the next query.
+// relist makes the next query list the parts again.
 func (c *Cache) relist() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,23 +1,23 @@
 // Package statecache caches aggregate states of the events table in tables of the engine: a row for each group of a
-// query, with counts and sketches. They make long ranges quick that are queried again.
+// query, with counts and sketches. States make repeated queries of long ranges quick.
 //
 // A part of the events table never changes: inserts, merges and deletions make other parts. States are built from
-// settled parts, which the engine will hardly replace, and they are right as long as these parts are the table's.
-// So a reader asks for that after each statement, with Confirm. States never change an answer.
+// settled parts, which the engine rarely replaces. They are right as long as these parts are in the table. So a
+// reader checks that after each statement, with Confirm. States never change an answer.
 //
-// A reader goes this way:
+// A reader takes these steps:
 //
 //   - Parts lists the settled parts, and Spans cuts the reader's range to whole months and days.
-//   - Get says for each span whether its states are cached, are to be built now, or are absent. The second query that
+//   - Get sets a status for each span: its states are cached, are to be built now, or are absent. The second query that
 //     needs states builds them.
-//   - Put builds states. It is the only thing that a query writes.
-//   - Confirm says whether an answer from states is right, and keeps what was built.
-//   - Forget, Postpone and Drop follow errors; Release ends the use of what Get said.
+//   - Put builds states. A query writes nothing apart from states.
+//   - Confirm reports whether an answer from states is right, and keeps the states that were built.
+//   - Forget, Postpone and Drop handle errors. Release ends the builds that Get began.
 //
-// A node reads its own states only, under a random name for each try. Nothing reads what another process or a failed
-// try has left, and the engine deletes it after a day.
+// A node reads only its own states, under a random name for each attempt. Nothing reads the states of another process
+// or of a failed attempt, and the engine deletes them after a day.
 //
-// parts.go and spans.go are values: parts of the table, and spans of time. entries.go has what the node knows of
-// states. settled.go lists the settled parts, tables.go writes states, and confirm.go asks whether they are right.
+// parts.go and spans.go are values: parts of the table, and spans of time. entries.go has the node's records of
+// states. settled.go lists the settled parts, tables.go writes states, and confirm.go checks whether they are right.
 // The package imports schema/insights and schema/sqltree of this module.
 package statecache

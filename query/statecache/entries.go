@@ -12,20 +12,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Config limits a cache, and gives it the engine.
+// Config limits a cache and connects it to the engine.
 type Config struct {
 	// MaxBytes limits the tables on the engine's disk; 0 caches nothing.
 	MaxBytes uint64
-	// MaxScan is the longest query of events for which states are built.
+	// MaxScan limits the time of a query of events for which states are built.
 	MaxScan time.Duration
-	// Asks is how many queries need states before the next one builds them, and itself.
+	// Asks is the number of queries after which states are built: the last of them builds the states.
 	Asks int
 	// MaxGroups limits the rows of a span, and MaxTables the tables.
 	MaxGroups int
 	MaxTables uint64
-	// MinPartAge is how old settled parts are, and ListParts how long their list is used.
+	// MinPartAge is the least age of settled parts. ListParts is how long their list is used.
 	MinPartAge, ListParts time.Duration
-	// Cuts are where spans begin and end.
+	// Cuts are the boundaries of spans.
 	Cuts
 
 	// Ask runs a short statement of the cache and calls each for every row, scanned into targets.
@@ -34,7 +34,7 @@ type Config struct {
 	Exec func(ctx context.Context, sql string) error
 }
 
-// Defaults suit a busy site. Most queries come once, so the second one builds states.
+// Defaults suit a busy site. Most queries come only once, so the second query builds states.
 func Defaults() Config {
 	return Config{
 		Asks: 2, MaxGroups: 300_000, MaxTables: 200,
@@ -43,16 +43,17 @@ func Defaults() Config {
 }
 
 const (
-	// minPartAge is how old settled parts are. A deletion or a merge made a younger part, and another may follow.
+	// minPartAge is the least age of settled parts. A deletion or a merge made a younger part, and another may
+	// follow.
 	minPartAge = 5 * time.Minute
 	// maxAge is how long states are used. The engine deletes them an hour later.
 	maxAge = 24 * time.Hour
-	// maxEntries bounds what a node knows, and maxTableParts the tables.
+	// maxEntries limits the entries that a node knows, and maxTableParts the parts of the tables.
 	maxEntries    = 10_000
 	maxTableParts = 5_000
 	// retryAfterFull is the pause after a limit of the tables was reached.
 	retryAfterFull = 10 * time.Minute
-	// retryAsks is how many more queries need states before a query builds them again, after a failure.
+	// retryAsks is the number of further queries that must need states before they are built again after a failure.
 	retryAsks = 20
 )
 
@@ -68,10 +69,10 @@ type Cache struct {
 	full    time.Time // when a limit of the tables was reached
 }
 
-// known is what the node knows of an entry.
+// known is the node's record of an entry.
 type known struct {
-	asked    int           // by queries that were answered, and read the span as events
-	took     time.Duration // the last one, in all
+	asked    int           // number of answered queries that read the span as events
+	took     time.Duration // total time of the last such query
 	building bool
 	row      string    // of the cached states
 	extra    uint64    // rows that are read in addition: of the span's other parts, and of states
@@ -80,11 +81,11 @@ type known struct {
 
 // New makes an empty cache.
 func New(c Config) *Cache {
-	entries, _ := simplelru.NewLRU[string, *known](maxEntries, nil) // fails for no size only
+	entries, _ := simplelru.NewLRU[string, *known](maxEntries, nil) // fails only for a size of 0
 	return &Cache{Config: c, entries: entries, tables: map[string]bool{}}
 }
 
-// Status says whether a query reads the states of an entry.
+// Status tells a query whether to read the states of an entry.
 type Status int
 
 // The statuses of entries.
@@ -94,14 +95,14 @@ const (
 	Build                // call Put, then read states
 )
 
-// Entry is a span of a query, whose states are cached or not.
+// Entry is a span of a query, with or without cached states.
 type Entry struct {
 	Span
 	Parts  []Part // from which the states are built
-	Key    string // of all that the states depend on
+	Key    string // of everything that the states depend on
 	Status Status
 	row    string // of the states in their table
-	begun  bool   // whether some states may be written
+	begun  bool   // whether some states may have been written
 }
 
 const (
@@ -109,7 +110,7 @@ const (
 	columnMade = "made"
 )
 
-// Rows is the condition "the row has states of one of the entries".
+// Rows returns the condition that a row has states of one of the entries.
 func Rows(entries []*Entry) sqltree.Expr { return isOneOf(columnKey, rowsOf(entries)) }
 
 func rowsOf(entries []*Entry) []string {
@@ -120,9 +121,9 @@ func rowsOf(entries []*Entry) []string {
 	return list
 }
 
-// Get sets the status of entries. A query has to Put those to build, and to Release them. An entry is absent if no
-// earlier query needed it, if its events took too long to read, or if another query builds it. extra is how many rows
-// are read in addition to cached states.
+// Get sets the status of entries. A query must Put the entries to build, and then Release them. An entry is absent if
+// no earlier query needed it, if its events took too long to read, or if another query is building it. extra is the
+// number of rows that are read in addition to cached states.
 func (c *Cache) Get(entries []*Entry) (extra uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +138,7 @@ func (c *Cache) Get(entries []*Entry) (extra uint64) {
 		}
 		e.row = have.row
 		if e.Status == Build {
-			// Each try has its own row: a failed one may have written some of it.
+			// Each attempt has its own row, because a failed attempt may have written a part of it.
 			have.building, e.row = true, rand.Text()
 		}
 	}
@@ -171,8 +172,8 @@ func (c *Cache) status(have *known) Status {
 	return Absent
 }
 
-// Answered notes that a query has read absent entries as events, and how long it took. Building their states takes
-// longer, of the next query's time.
+// Answered records that a query read absent entries as events, and how long it took. Building their states takes
+// longer, and uses the next query's time.
 func (c *Cache) Answered(keys []string, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +185,7 @@ func (c *Cache) Answered(keys []string, took time.Duration) {
 	}
 }
 
-// Release ends the building of entries. An entry that is not built yet has to be asked for again as often.
+// Release ends the building of entries. An entry that was not built needs as many queries again.
 func (c *Cache) Release(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,7 +196,7 @@ func (c *Cache) Release(entries []*Entry) {
 	}
 }
 
-// Postpone notes that states could not be built or read. Many more queries have to need them first.
+// Postpone records that states could not be built or read. Many more queries must need them before the next attempt.
 func (c *Cache) Postpone(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +205,7 @@ func (c *Cache) Postpone(entries []*Entry) {
 	}
 }
 
-// Forget drops entries from what the node knows.
+// Forget drops the node's records of entries.
 func (c *Cache) Forget(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +214,7 @@ func (c *Cache) Forget(entries []*Entry) {
 	}
 }
 
-// ForgetTable drops a table that is gone, and the entries that it had.
+// ForgetTable drops the records of a table that no longer exists, and of its entries.
 func (c *Cache) ForgetTable(table string, entries []*Entry) {
 	c.Forget(entries)
 	c.mu.Lock()
@@ -221,7 +222,7 @@ func (c *Cache) ForgetTable(table string, entries []*Entry) {
 	delete(c.tables, table)
 }
 
-// Pause builds no states for a while.
+// Pause stops the building of states for a while.
 func (c *Cache) Pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

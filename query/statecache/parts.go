@@ -9,21 +9,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Span is from From to before To.
+// Span is a range of time: From <= t < To.
 type Span struct{ From, To time.Time }
 
-// Parts are the settled parts of the events table: of months that are over, and the large ones of the newest month.
-// A month has the events that arrived in it.
+// Parts are the settled parts of the events table: of past months, and the large parts of the newest month. A month
+// has the events that arrived in it.
 type Parts struct {
-	Closed []Part    // of months that are over
+	Closed []Part    // of past months
 	Newest []Part    // of the newest month
-	Month  time.Time // the begin of the newest month
+	Month  time.Time // the beginning of the newest month
 }
 
 // Part is a part of the events table.
 type Part struct {
 	Name    string
-	Version string // path and time: an emptied table, or another one, has the same names again
+	Version string // path and time, because an emptied table or another one uses the same names again
 }
 
 func (p Part) compare(other Part) int { return strings.Compare(p.Name, other.Name) }
@@ -48,7 +48,7 @@ func (p Parts) Of(s Span) []Part {
 	return p.Closed
 }
 
-// InParts is the condition "the event is in one of the parts".
+// InParts returns the condition that an event is in one of the parts.
 func InParts(parts []Part) sqltree.Expr {
 	names := make([]string, len(parts))
 	for i, p := range parts {

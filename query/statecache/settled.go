@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// largeShare tells large parts: they have at least the month's rows divided by it.
+	// largeShare defines large parts: they have at least the month's rows divided by largeShare.
 	largeShare = 32
-	// maxPartsAge is how old the list of parts may be to estimate the rows of a query.
+	// maxPartsAge is the greatest age of a list of parts that estimates the rows of a query.
 	maxPartsAge = time.Minute
 )
 
@@ -20,7 +20,7 @@ const (
 const partVersion = "path || ' ' || toString(toUnixTimestamp(modification_time))"
 
 // Parts lists the settled parts, as they were a moment ago. While one query asks the engine, other queries use the
-// former list.
+// previous list.
 func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	c.mu.Lock()
 	parts, known := c.parts, time.Since(c.listed) < c.ListParts
@@ -93,7 +93,8 @@ func oldParts(parts []agedPart) (list []Part) {
 }
 
 // largeParts returns the large parts of a month that is not over, if all of them are old. A young large part shows
-// that so many events come that the engine will merge the others soon. Parts without most of the rows are of no use.
+// that many events arrive, so the engine will merge the others soon. largeParts returns none unless they hold half of
+// the month's rows.
 func largeParts(parts []agedPart) (list []Part) {
 	var all, large uint64
 	for _, p := range parts {

@@ -6,10 +6,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Cut divides time: Floor is the last cut that is not after a time, Next the cut that follows a cut.
+// Cut divides time. Floor returns the last cut at or before a time, and Next the cut that follows a cut.
 type Cut struct{ Floor, Next func(time.Time) time.Time }
 
-// ceil is the first cut that is not before t.
+// ceil returns the first cut at or after t.
 func (c Cut) ceil(t time.Time) time.Time {
 	if at := c.Floor(t); at.Before(t) {
 		return c.Next(at)
@@ -17,7 +17,7 @@ func (c Cut) ceil(t time.Time) time.Time {
 	return t
 }
 
-// Cuts are where spans begin and end: at coarse cuts, and up to them at fine ones.
+// Cuts are the boundaries of spans: coarse cuts, and fine cuts between a range's ends and the coarse cuts.
 type Cuts struct{ Coarse, Fine Cut }
 
 // MonthsAndDays cuts time to months and days.
@@ -39,9 +39,9 @@ func Every(d time.Duration) Cut {
 	}
 }
 
-// Spans returns the spans of a range, in order and without gaps. Whole months and days are asked for again: for a day,
-// and longer if the span ends with a month that is over. The newest month has a span of its own, as the engine
-// replaces its parts more often.
+// Spans returns the spans of a range, in order and without gaps. Spans of whole months and days are the same for all
+// queries of a day, and for longer if they end with a past month. So later queries need them again. The newest month
+// has a separate span, because the engine replaces its parts more often.
 func (c Cuts) Spans(from, to time.Time, parts Parts) (list []Span) {
 	from, to = from.UTC(), earliest(to.UTC(), parts.end())
 	first, last := c.Coarse.ceil(from), earliest(c.Coarse.Floor(to), parts.Month)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSpans: spans are whole months, and whole days up to them, as far as parts are settled.
+// TestSpans checks that spans are whole months and the whole days around them, within settled parts.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	at := func(text string) time.Time {
@@ -18,7 +18,7 @@ func TestSpans(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		from, to, month string
-		newest          bool // there are settled parts of it
+		newest          bool // it has settled parts
 		want            []string
 	}{
 		"a year":             {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", false, []string{"03-11 04-01", "04-01 03-01"}},

@@ -22,17 +22,17 @@ var (
 	ErrCreate = errors.New("cannot create a table for aggregate states")
 )
 
-// Write runs a statement that writes, within the limits of a query. Settings take the place of the query's own.
+// Write runs a statement that writes, within the limits of a query. The settings replace the query's own.
 type Write func(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error
 
-// TableOf is the name of the table for the states that a statement reads. The statement's columns have no values in
-// their text, so no request can ask for a table of its own.
+// TableOf returns the name of the table for the states that a statement reads. The text of the statement's columns
+// has no values, so no request can create a separate table.
 func TableOf(rows sqltree.Statement) string {
 	columns, _, _ := strings.Cut(rows.SQL, "\nWHERE ")
 	return insights.StatesTable(columns)
 }
 
-// KeyOf tells states apart by all that they depend on: their table, the statement that reads them, and the parts.
+// KeyOf returns a key of everything that states depend on: their table, the statement that reads them, and the parts.
 func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -46,8 +46,8 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 	return string(sum[:])
 }
 
-// Put builds the states of an entry: the rows of a statement of the entry's parts. It ends until a time. The entry
-// is cached when an answer from it is confirmed.
+// Put builds the states of an entry from rows, a statement over the entry's parts. It ends by until. Confirm caches
+// the entry after a right answer.
 func (c *Cache) Put(
 	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,
 ) error {
@@ -63,7 +63,7 @@ func (c *Cache) Put(
 	return write(ctx, Insert(table, made), clickhouse.Settings{
 		"max_execution_time": left, "max_result_rows": nil,
 		"max_rows_to_group_by": c.MaxGroups, "group_by_overflow_mode": "throw",
-		// All of it is one part.
+		// The whole insert makes one part.
 		"max_insert_threads": 1, "min_insert_block_size_rows": oneBlock, "min_insert_block_size_bytes": 0,
 		"max_insert_block_size": oneBlock, "async_insert": 0,
 		"deduplicate_insert_select": "disable", "insert_deduplicate": 0,
@@ -73,7 +73,7 @@ func (c *Cache) Put(
 // oneBlock is more rows than a span has.
 const oneBlock = 1_000_000_000
 
-// Keyed is the statement that reads an entry's rows with the key that they have in the table.
+// Keyed returns the statement that reads an entry's rows with their key in the table.
 func Keyed(e *Entry, rows *sqltree.Select) sqltree.Statement {
 	tree := *rows
 	tree.Columns = append([]sqltree.Aliased{
@@ -83,8 +83,8 @@ func Keyed(e *Entry, rows *sqltree.Select) sqltree.Statement {
 	return tree.Print()
 }
 
-// Create is the statement that creates the table of such states. All rows of an entry are in one part, which the
-// engine never merges and drops as a whole.
+// Create returns the statement that creates the table of such states. All rows of an entry are in one part. The
+// engine never merges this part, and drops it as a whole.
 func Create(table string, made sqltree.Statement) sqltree.Statement {
 	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(table) + `
 ENGINE = MergeTree
@@ -97,7 +97,7 @@ EMPTY AS
 	return made
 }
 
-// Insert is the statement that fills the table.
+// Insert returns the statement that fills the table.
 func Insert(table string, made sqltree.Statement) sqltree.Statement {
 	made.SQL = "INSERT INTO " + sqltree.Ident(table) + "\n" + made.SQL
 	return made
@@ -128,7 +128,7 @@ func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Stateme
 }
 
 // room reports whether there is room for more states, and whether their table is known. empty are tables without
-// parts on the disk: dropping them makes room.
+// parts on the disk. Dropping them makes room.
 func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
 	err = c.Ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(),
@@ -154,8 +154,8 @@ func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty
 	return false, false, empty, nil
 }
 
-// Drop drops the states of entries that no confirmed answer has kept. Their parts may be replaced because a visitor is
-// being erased.
+// Drop drops states that were written but not cached after a right answer. Their parts may be replaced because a
+// visitor is being erased.
 func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error {
 	var failed error
 	for _, row := range c.unused(entries) {

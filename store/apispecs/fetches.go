@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// askAgain is when a job is asked for again if nothing is heard of one. It is longer than a job takes.
+	// askAgain is the time after which another job is enqueued if no job reported. It is longer than a job takes.
 	askAgain = 30 * time.Minute
-	// batchSize bounds how many specifications one statement marks.
+	// batchSize limits the specifications that one statement marks.
 	batchSize = 1000
 )
 
-// AskForFetches asks for a job for each organization that has specifications whose time has come.
+// AskForFetches enqueues a job for each organization with specifications that are due.
 func (s *Store) AskForFetches(ctx context.Context) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		again := time.Now().Add(askAgain)
@@ -39,8 +39,8 @@ func (s *Store) AskForFetches(ctx context.Context) error {
 	})
 }
 
-// StartFetch returns the next specification of an organization that is to be fetched, except the specifications that
-// the caller has begun with. found is false if there is none.
+// StartFetch returns the next specification of an organization that is due, except the specifications with which the
+// caller has begun. found is false if there is none.
 func (s *Store) StartFetch(
 	ctx context.Context, organizationID string, begun []string,
 ) (spec Spec, found bool, err error) {
@@ -56,20 +56,20 @@ func (s *Store) StartFetch(
 	return spec, err == nil, postgres.Interpret(err, "OpenAPI specification")
 }
 
-// Fetch is how the fetching of a specification ended.
+// Fetch is the outcome of fetching a specification.
 type Fetch struct {
-	// Document is what was read; nil if that is as it was, or could not be read.
+	// Document is the fetched document; nil if it is unchanged or could not be read.
 	Document []byte
-	// Sources are the documents that were read; nil if they are as they were.
+	// Sources are the documents that were read; nil if they are unchanged.
 	Sources []schema.OpenAPISourceState
-	// Errors say why it could not be read.
+	// Errors are the reasons why the specification could not be read.
 	Errors []schema.OpenAPISpecError
-	// Next is when to fetch it again.
+	// Next is the time of the next fetch.
 	Next time.Time
 }
 
-// EndFetch stores how the fetching of a specification ended. A specification that could not be read keeps its last good
-// version. Nothing happens if the specification has another source by now: another job fetches that source.
+// EndFetch stores the outcome of fetching a specification. A specification that could not be read keeps its last good
+// version. Nothing happens if the specification has another source by now, because another job fetches that source.
 func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{
@@ -105,7 +105,7 @@ func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
 	})
 }
 
-// ContinueFetches asks for another job if an organization has more specifications to be fetched.
+// ContinueFetches enqueues another job if an organization has more specifications to fetch.
 func (s *Store) ContinueFetches(ctx context.Context, organizationID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		more, err := q.OpenAPISpecsWanted(ctx, organizationID)

@@ -70,7 +70,7 @@ func (s *Store) Create(ctx context.Context, organizationID, slug string, source 
 	return spec, err
 }
 
-// Set gives a specification a new source, or adds it with this source, and says whether it was added.
+// Set gives a specification a new source, or adds a specification with this source. It reports whether it added one.
 func (s *Store) Set(
 	ctx context.Context, organizationID, slug string, source Source,
 ) (spec Spec, added bool, err error) {
@@ -97,7 +97,7 @@ func insertSpec(ctx context.Context, q *db.Queries, organizationID, slug string)
 	})
 }
 
-// setSource is for a specification whose row the transaction holds.
+// setSource sets the source of a specification whose row the transaction has locked.
 func (s *Store) setSource(ctx context.Context, q *db.Queries, spec Spec, source Source) (Spec, error) {
 	if source.URL != nil {
 		again := time.Now().Add(askAgain)
@@ -150,8 +150,8 @@ func (s *Store) Delete(ctx context.Context, organizationID, slug string) error {
 	}), "OpenAPI specification")
 }
 
-// ListVersions lists the versions of a specification from the newest to the oldest; before is the number of the
-// last one that was listed, 0 for none.
+// ListVersions lists the versions of a specification from the newest to the oldest. before is the number of the last
+// version on the previous page, 0 for the first page.
 func (s *Store) ListVersions(
 	ctx context.Context, specID string, before int32, size int,
 ) (postgres.Page[Version], error) {
@@ -171,7 +171,7 @@ func (s *Store) ListVersions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Version reads a version; the newest one for a nil id.
+// Version reads a version, or the newest version if id is nil.
 func (s *Store) Version(
 	ctx context.Context, organizationID, slug string, id *string,
 ) (Version, error) {
@@ -181,13 +181,13 @@ func (s *Store) Version(
 	return Version(row), postgres.Interpret(err, "OpenAPI specification version")
 }
 
-// Document reads the document of a version that the caller was given.
+// Document reads the document of a version that the caller has read.
 func (s *Store) Document(ctx context.Context, versionID string) ([]byte, error) {
 	document, err := s.db.Queries.OpenAPISpecDocument(ctx, versionID)
 	return document, postgres.Interpret(err, "OpenAPI specification version")
 }
 
-// SetVisibility says who may read the newest version of a specification.
+// SetVisibility sets who may read the newest version of a specification.
 func (s *Store) SetVisibility(ctx context.Context, organizationID, slug, visibility string) (Spec, error) {
 	row, err := s.db.Queries.SetOpenAPISpecVisibility(ctx, db.SetOpenAPISpecVisibilityParams{
 		OrganizationID: organizationID, Slug: slug, Visibility: visibility,
@@ -195,7 +195,8 @@ func (s *Store) SetVisibility(ctx context.Context, organizationID, slug, visibil
 	return row, postgres.Interpret(err, "OpenAPI specification")
 }
 
-// PublishedVersion finds the newest version of a specification that everybody may read. Others are not found.
+// PublishedVersion finds the newest version of a specification that everybody may read. Other specifications are not
+// found.
 func (s *Store) PublishedVersion(ctx context.Context, organizationID, slug string) (versionID string, err error) {
 	versionID, err = s.db.Queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
 		OrganizationID: organizationID, Slug: slug,

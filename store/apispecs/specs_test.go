@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestOldVersionsOfSpecsAreDeleted keeps three versions: the newest ones, of each specification by itself.
+// TestOldVersionsOfSpecsAreDeleted keeps the newest three versions of each specification.
 func TestOldVersionsOfSpecsAreDeleted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

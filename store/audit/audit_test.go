@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. Whoever adds a
-// table decides what the log shows of it.
+// TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. The
+// author of a new table decides what the log shows of it.
 func TestEveryTableIsAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -56,8 +56,8 @@ func TestEveryTableIsAudited(t *testing.T) {
 	}
 }
 
-// TestAuditedColumnsAreThere has the triggers of every audited table run, by statements that change no row, as if they changed some: a
-// column that no longer has the name of its row, or a join that does not hold, would fail every write of the table.
+// TestAuditedColumnsAreThere runs the triggers of every audited table as if rows had changed, with statements that
+// change none. A column without the name of its row, or a wrong join, would fail every write of the table.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -93,7 +93,7 @@ func TestAuditedColumnsAreThere(t *testing.T) {
 	}
 }
 
-// TestNoSecretsAreAudited looks for columns that hold what nobody may read: they are shown as changed, or not at all.
+// TestNoSecretsAreAudited looks for columns with secrets. The log shows them only as changed, or not at all.
 func TestNoSecretsAreAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -205,7 +205,8 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 }
 
-// TestAuditOfFailures checks that what is not committed leaves no entry: a refused statement, and a transaction that fails late.
+// TestAuditOfFailures checks that uncommitted changes leave no entry: a refused statement, and a transaction that
+// fails late.
 func TestAuditOfFailures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -283,7 +284,7 @@ func TestAuditIsBounded(t *testing.T) {
 	}
 }
 
-// TestAuditOfTransfers: what goes to another organization leaves an entry in both.
+// TestAuditOfTransfers checks that content that moves to another organization leaves an entry in both.
 func TestAuditOfTransfers(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -314,7 +315,8 @@ func TestAuditOfTransfers(t *testing.T) {
 	}
 }
 
-// TestAuditOfStrangers: whoever unpublishes an integration ends its installations in other organizations, which do not learn who it was.
+// TestAuditOfStrangers checks that unpublishing an integration ends its installations in other organizations. These
+// do not learn who did it.
 func TestAuditOfStrangers(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -392,7 +394,7 @@ func TestAuditByManyWriters(t *testing.T) {
 	}
 }
 
-// TestAuditStays tries to change the log, and lets old entries go.
+// TestAuditStays tries to change the log, and deletes old entries.
 func TestAuditStays(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -425,8 +427,8 @@ func TestAuditStays(t *testing.T) {
 	}
 }
 
-// TestAuditOfRemovedOrganizations checks that the log of an organization goes with it, and that the installation's log says who
-// removed it.
+// TestAuditOfRemovedOrganizations checks that the log of an organization is deleted with it, and that the
+// installation's log names the user who removed it.
 func TestAuditOfRemovedOrganizations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -455,7 +457,8 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	}
 }
 
-// TestAuditOfErasures: who had a visitor erased can be read, and the visitor only by the keyed hash. The entry outlives the erasure's row.
+// TestAuditOfErasures checks that the log names the user who requested an erasure, and the visitor only by the keyed
+// hash. The entry outlives the erasure's row.
 func TestAuditOfErasures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -464,7 +467,7 @@ func TestAuditOfErasures(t *testing.T) {
 	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
 	})
-	for range 2 { // The second asks for the same.
+	for range 2 { // The second call requests the same.
 		if _, err := st.Sites.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}

@@ -9,11 +9,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// AuditFilter narrows a list of audit entries; nil members let everything through.
+// AuditFilter narrows a list of audit entries; nil members do not filter.
 type AuditFilter struct {
 	// Actor is the id of a user or of another actor.
 	Actor, Operation, ObjectType, ObjectID *string
-	// Since is the first time of the range, Until the one after the last.
+	// Since is the first time of the range, and Until the first time after it.
 	Since, Until *time.Time
 }
 
@@ -48,8 +48,8 @@ func (s *Log) ListAuditEntries(
 	return postgres.PageOf(auditEntries(rows), size, total), nil
 }
 
-// ListInstallationAuditEntries lists what changed in no organization, such as users, like ListAuditEntries, without
-// their number.
+// ListInstallationAuditEntries lists changes outside of all organizations, such as changes of users. It is like
+// ListAuditEntries, without the total.
 func (s *Log) ListInstallationAuditEntries(
 	ctx context.Context, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {
@@ -63,7 +63,7 @@ func (s *Log) ListInstallationAuditEntries(
 	return postgres.PageOf(auditEntries(rows), size, 0), postgres.Interpret(err, "audit log")
 }
 
-// auditPlaceOf gives the place that a list goes on after.
+// auditPlaceOf returns the place after which a list continues.
 func auditPlaceOf(after *postgres.Cursor[time.Time]) (from postgres.Cursor[time.Time], id int64, err error) {
 	if after == nil {
 		return after.OrFirst(postgres.EndOfTime), 0, nil
@@ -96,8 +96,8 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes a bounded number of entries that are older than a time; more says that there may be
-// others.
+// DeleteOldAuditEntries deletes a limited number of entries that are older than a time. more reports whether there
+// may be more of them.
 func (s *Log) DeleteOldAuditEntries(ctx context.Context, olderThan time.Time) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
 		OlderThan: olderThan, Most: postgres.PurgeRows,

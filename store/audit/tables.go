@@ -2,25 +2,27 @@ package audit
 
 import "strings"
 
-// auditedTable is a row of the table of tables: what the audit log shows of one table of the database, or why it shows nothing.
+// auditedTable is a row of the table of tables. It has the columns of a database table that the audit log shows, or
+// the reason to show none.
 type auditedTable struct {
 	name string
-	// object is what the log calls a row of the table; "" for exempt tables.
+	// object is the log's name for a row of the table; "" for exempt tables.
 	object string
 	// in says which organization, site and space a row belongs to.
 	in auditPlace
 	// id is the expression of the object's id in the row r, and key are the columns that no change of a row touches.
 	id, key string
-	// columns are those that are shown, by name; the log has them in camel case. A change of other columns leaves no entry. Of a
-	// column with a #, the hash is shown, because it may be large; of one with a !, only that it changed, because it is secret. A table
-	// that shows organization_id has rows that go from one organization to another: both have an entry.
+	// columns are the shown columns by name; the log has them in camel case. A change of other columns leaves no
+	// entry. A column with a # may be large, so the log shows its hash. A column with a ! is secret, so the log shows
+	// only that it changed. Rows of a table that shows organization_id may move to another organization. Both
+	// organizations then have an entry.
 	columns string
-	// exempt is the reason for which changes of the table leave no entries.
+	// exempt is the reason why changes of the table leave no entries.
 	exempt string
 }
 
-// auditPlace has the expressions of where a row r belongs. The join finds nothing for a row that goes together with what it
-// belongs to: the log has an entry for that.
+// auditPlace has the expressions for the place of a row r. The join finds nothing for a row that is deleted together
+// with its owner, because the log has an entry for the owner.
 type auditPlace struct{ join, organization, site, space string }
 
 var (
@@ -31,7 +33,7 @@ var (
 	inChangeRequest = auditPlace{"join change_requests c on c.id = r.change_request_id", "c.organization_id", "null", "c.space_id"}
 )
 
-// with gives a place that knows more: one more expression for the site or the space.
+// with returns the place with more expressions: for the site or the space.
 func (p auditPlace) with(site, space string) auditPlace {
 	p.site, p.space = site, space
 	return p
@@ -123,7 +125,7 @@ func auditedTables() []auditedTable {
 
 		ownID("conversations", "conversation", inOrganization, "source source_id impact"),
 		ownID("issues_clusters", "issues-cluster", inOrganization, "label muted"),
-		// Not its state, which changes twice each time that a job looks whether there is a new version.
+		// The state is left out: it changes twice each time that a job checks for a new version.
 		ownID("openapi_specs", "openapi-spec", inOrganization, "slug #source_url visibility last_version"),
 		keyed("integrations", "integration", inOrganization, "r.name", "name",
 			"title version visibility target verified scopes categories #manifest #script !secrets #dev_tunnel dev_all"),
@@ -190,7 +192,7 @@ func (c auditColumn) member() string {
 	return strings.Join(words, "")
 }
 
-// value is the expression of what the log shows of the column in a row.
+// value returns the expression of the column's value in the log, for a row.
 func (c auditColumn) value(row string) string {
 	column := row + "." + c.column
 	switch {

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// auditedRows bounds the entries that one statement leaves for each organization; one more says how many changes have none.
+// auditedRows limits the entries that one statement leaves for each organization. A further entry has the number of
+// changes without an entry.
 const auditedRows = 100
 
-// unchanged is how a trigger finds that its statement changed no row: the branch of an upsert that was not taken, or what was not
-// there to change. That is ten times cheaper than an insert of no entries.
+// unchanged is how a trigger finds that its statement changed no row: the branch of an upsert that was not taken, or
+// a change of missing rows. The check is ten times cheaper than an insert of no entries.
 const unchanged = "not exists (select from "
 
 // Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers, which run once per
@@ -112,7 +113,7 @@ func (t auditedTable) sameRow() string {
 	return strings.Join(parts, " and ")
 }
 
-// differs says whether a column differs that the log shows.
+// differs returns the condition that a shown column differs.
 func (t auditedTable) differs() string {
 	var before, after []string
 	for _, c := range t.shown() {

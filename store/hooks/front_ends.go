@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// frontEndBatch bounds what one statement reads of changes.
+	// frontEndBatch limits the changes that one statement reads.
 	frontEndBatch = 1000
-	// frontEndChangeKept is how long a change waits for front ends that cannot be reached, or that nobody has configured.
+	// frontEndChangeKept is how long a change waits for front ends that are unreachable, or that are not configured.
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 
-// AskForRevalidation asks for a job for each organization that has changed, before a time, something that its sites show.
+// AskForRevalidation enqueues a job for each organization with changes before a time that its sites show.
 func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{Before: before, Size: frontEndBatch})
@@ -36,15 +36,15 @@ func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error 
 	})
 }
 
-// FrontEndChanges are changes that front ends have not been told yet.
+// FrontEndChanges are changes of which front ends have not been notified yet.
 type FrontEndChanges struct {
-	// Tags name what has changed, each once.
+	// Tags name the changes, each once.
 	Tags []string
 	ids  []int64
 }
 
-// FrontEndChanges reads a batch of an organization's changes. A space that changed has changed the sites that show it, which
-// name its newest revision.
+// FrontEndChanges reads a batch of an organization's changes. A changed space also changes the sites that show it,
+// because they name its newest revision.
 func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (FrontEndChanges, error) {
 	rows, err := s.db.Queries.FrontEndChanges(ctx, db.FrontEndChangesParams{
 		OrganizationID: organizationID, Limit: frontEndBatch,
@@ -74,12 +74,12 @@ func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (Fro
 	return changes, nil
 }
 
-// ForgetFrontEndChanges ends the wait of changes that all front ends know.
+// ForgetFrontEndChanges deletes changes of which all front ends were notified.
 func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChanges) error {
 	return postgres.Interpret(s.db.Queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
 }
 
-// DeleteOldFrontEndChanges deletes changes that nobody was told for a week, a bounded number at a time. more reports whether
+// DeleteOldFrontEndChanges deletes changes that waited for a week, a limited number at a time. more reports whether
 // something may be left.
 func (s *Store) DeleteOldFrontEndChanges(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{

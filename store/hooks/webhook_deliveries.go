@@ -19,27 +19,28 @@ type WebhookEvent = db.WebhookEvent
 type WebhookDelivery = db.WebhookDeliveryRow
 
 const (
-	// webhookEventKept is how long events, and what became of them, can be read and sent again.
+	// webhookEventKept is how long events and their deliveries can be read and sent again.
 	webhookEventKept = 14 * 24 * time.Hour
-	// webhookEventBatch bounds what one statement deletes: each event has a delivery for each webhook.
+	// webhookEventBatch limits the events that one statement deletes: each event has a delivery for each webhook.
 	webhookEventBatch = 200
 	// webhookDeliveryAge is how long a delivery may wait.
 	webhookDeliveryAge = 3 * 24 * time.Hour
-	// webhookLease is after how long a webhook is asked for again whose job has not said when it wants to be.
+	// webhookLease is the time after which a job is enqueued again for a webhook whose job has not set its next time.
 	webhookLease = 10 * time.Minute
-	// mostByHand is how many deliveries may wait that somebody has asked for.
+	// mostByHand limits the waiting deliveries that users requested.
 	mostByHand = 100
-	// webhookAskBatch bounds what one statement reads of new deliveries and of webhooks that are due.
+	// webhookAskBatch limits the new deliveries and the due webhooks that one statement reads.
 	webhookAskBatch = 1000
 )
 
-// WebhookDeliveryFilter narrows a list of deliveries; nil members let everything through.
+// WebhookDeliveryFilter narrows a list of deliveries; nil members do not filter.
 type WebhookDeliveryFilter struct {
 	State *string
 	Type  *string
 }
 
-// ListWebhookDeliveries lists the deliveries of a webhook, the newest first; after is the id of the last one that is known, or "".
+// ListWebhookDeliveries lists the deliveries of a webhook, the newest first. after is the id of the previous page's
+// last delivery, or "".
 func (s *Store) ListWebhookDeliveries(
 	ctx context.Context, organizationID, webhookID string, f WebhookDeliveryFilter, after string, size int,
 ) (postgres.Page[WebhookDelivery], error) {
@@ -81,7 +82,7 @@ func webhookDelivery(ctx context.Context, q *db.Queries, webhookID, id string) (
 	return row, postgres.Interpret(err, "delivery")
 }
 
-// PingWebhook makes an event that only this webhook hears of.
+// PingWebhook makes an event that only this webhook receives.
 func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, userID string) (WebhookDelivery, error) {
 	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
 		return q.InsertPing(ctx, db.InsertPingParams{
@@ -90,7 +91,8 @@ func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, user
 	})
 }
 
-// Redeliver sends an event once more, with another delivery. One that still waits is sent next, and stays the same.
+// Redeliver sends an event once more, with another delivery. A delivery that still waits is sent next, and stays the
+// same.
 func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id string) (WebhookDelivery, error) {
 	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
 		delivery, err := webhookDelivery(ctx, q, webhookID, id)
@@ -104,7 +106,7 @@ func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id str
 	})
 }
 
-// deliverByHand makes a delivery that somebody waits for, of an active webhook, which is held no longer.
+// deliverByHand makes a delivery that a user requested, of an active webhook. The webhook is no longer held.
 func (s *Store) deliverByHand(
 	ctx context.Context, organizationID, webhookID string, deliver func(*db.Queries) (id string, err error),
 ) (delivery WebhookDelivery, err error) {
@@ -136,7 +138,7 @@ func (s *Store) deliverByHand(
 	return delivery, err
 }
 
-// AskForDeliveries asks for a job for each webhook that has something new to hear, or whose time has come.
+// AskForDeliveries enqueues a job for each webhook that has new deliveries or is due.
 func (s *Store) AskForDeliveries(ctx context.Context) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		fresh, err := q.AskAboutNewDeliveries(ctx, webhookAskBatch)
@@ -156,7 +158,8 @@ func (s *Store) AskForDeliveries(ctx context.Context) error {
 	})
 }
 
-// inOrder merges two lists of webhooks that are sorted by id: jobs must be asked for in one order, see Enqueue.
+// inOrder merges two lists of webhooks that are sorted by id, because jobs must be enqueued in one order: see
+// Enqueue.
 func inOrder(fresh []db.AskAboutNewDeliveriesRow, due []db.AskAboutDueWebhooksRow) (jobs []schema.DeliverWebhooks) {
 	for len(fresh) > 0 || len(due) > 0 {
 		var next schema.DeliverWebhooks
@@ -176,7 +179,7 @@ func inOrder(fresh []db.AskAboutNewDeliveriesRow, due []db.AskAboutDueWebhooksRo
 	return jobs
 }
 
-// DueDelivery is what is to be sent to a webhook next.
+// DueDelivery is the next delivery to send to a webhook.
 type DueDelivery struct {
 	Webhook  Webhook
 	Delivery db.WebhookDelivery
@@ -185,7 +188,7 @@ type DueDelivery struct {
 	Keys [][]byte
 }
 
-// NextDelivery gives the delivery that is due next; ok is false if there is none now.
+// NextDelivery returns the delivery that is due next. ok is false if there is none now.
 func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
 	row, err := s.db.Queries.NextWebhookDelivery(ctx, webhookID)
 	if err = postgres.Interpret(err, "delivery"); schema.IsCode(err, schema.CodeNotFound) {
@@ -208,23 +211,23 @@ func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDeli
 	return due, true, nil
 }
 
-// DeliveryResult is what came of an attempt, and what follows.
+// DeliveryResult is the result of an attempt, with the next steps.
 type DeliveryResult struct {
 	At         time.Time
 	Took       time.Duration
 	StatusCode *int
-	// Reason is why it failed; "" for a success.
+	// Reason is the reason of a failure; "" for a success.
 	Reason   string
 	Response string
-	// NextAttempt is when a delivery that failed is sent again; nil if it is not.
+	// NextAttempt is the time when a failed delivery is sent again; nil if it is not.
 	NextAttempt *time.Time
-	// HeldUntil is when anything is sent to the webhook again after a failure.
+	// HeldUntil is the time until which nothing is sent to the webhook after a failure.
 	HeldUntil time.Time
 	// Disable makes the webhook inactive, for this reason.
 	Disable string
 }
 
-// RecordDelivery keeps what came of an attempt.
+// RecordDelivery stores the result of an attempt.
 func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r DeliveryResult) error {
 	params := db.RecordDeliveryParams{
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
@@ -263,7 +266,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, postgres.EndOfTime)
 }
 
-// RestWebhook says when the webhook's next job is to be asked for, and fails the deliveries that waited for too long.
+// RestWebhook sets the time of the webhook's next job, and fails the deliveries that waited too long.
 func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	err := s.failDeliveries(ctx, webhookID, "it could not be delivered within three days", time.Now().Add(-webhookDeliveryAge))
 	if err != nil {
@@ -272,7 +275,8 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries fails the deliveries that wait since before a time. There may be those of days: each statement takes some.
+// failDeliveries fails the deliveries that have waited since before a time. There may be deliveries of several days,
+// so each statement takes some of them.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, before time.Time) error {
 	err := postgres.PurgeAll([]func() (int64, error){func() (int64, error) {
 		return s.db.Queries.FailDeliveries(ctx, db.FailDeliveriesParams{
@@ -282,8 +286,8 @@ func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, be
 	return postgres.Interpret(err, "deliveries")
 }
 
-// DeleteOldWebhookEvents deletes events and their deliveries after two weeks, a bounded number at a time. more reports whether
-// something may be left.
+// DeleteOldWebhookEvents deletes events and their deliveries after two weeks, a limited number at a time. more
+// reports whether something may be left.
 func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
 		Before: time.Now().Add(-webhookEventKept), Size: webhookEventBatch,

@@ -17,15 +17,15 @@ import (
 type Webhook = db.Webhook
 
 const (
-	// WebhookSecretPrefix starts the text of every secret, as the Standard Webhooks specification has it.
+	// WebhookSecretPrefix starts the text of every secret, as the Standard Webhooks specification requires.
 	WebhookSecretPrefix = "whsec_"
-	// webhookSecretBytes are those of a secret; the specification wants 24 to 64.
+	// webhookSecretBytes is the size of a secret; the specification requires 24 to 64.
 	webhookSecretBytes = 32
-	// webhookSecretOverlap is how long a secret is good after another one was made.
+	// webhookSecretOverlap is how long a secret stays valid after a new one was made.
 	webhookSecretOverlap = 24 * time.Hour
 )
 
-// NewWebhook is what a webhook is made of.
+// NewWebhook has the values of a new webhook.
 type NewWebhook struct {
 	OrganizationID string
 	URL            string
@@ -34,7 +34,7 @@ type NewWebhook struct {
 	Active         bool
 }
 
-// webhookSecret makes a secret, as it is shown and as it is stored for a webhook.
+// webhookSecret makes a secret, in its shown form and in its stored form for a webhook.
 func (s *Store) webhookSecret(ctx context.Context, webhookID string) (secret string, sealed []byte, err error) {
 	key := make([]byte, webhookSecretBytes)
 	_, _ = rand.Read(key) // crypto/rand.Read never fails: it ends the process instead.
@@ -42,7 +42,7 @@ func (s *Store) webhookSecret(ctx context.Context, webhookID string) (secret str
 	return WebhookSecretPrefix + base64.StdEncoding.EncodeToString(key), sealed, err
 }
 
-// CreateWebhook adds a webhook and gives its secret, which nobody can read again.
+// CreateWebhook adds a webhook and returns its secret, which cannot be read again.
 func (s *Store) CreateWebhook(ctx context.Context, n NewWebhook) (row Webhook, secret string, err error) {
 	id := schema.NewID()
 	secret, sealed, err := s.webhookSecret(ctx, id)
@@ -69,7 +69,8 @@ func (s *Store) Webhook(ctx context.Context, organizationID, id string) (Webhook
 	return row, postgres.Interpret(err, "webhook")
 }
 
-// WebhookChange says what of a webhook changes; nil members stay. One that becomes active starts anew.
+// WebhookChange is a change of a webhook; nil members stay unchanged. A webhook that becomes active starts from a
+// clean state.
 type WebhookChange struct {
 	URL         *string
 	Description *string
@@ -85,7 +86,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, organizationID, id string, c 
 	return row, postgres.Interpret(err, "webhook")
 }
 
-// RotateWebhookSecret makes another secret. For a day, what is sent is signed with both.
+// RotateWebhookSecret makes another secret. For a day, requests are signed with both.
 func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id string) (row Webhook, secret string, err error) {
 	secret, sealed, err := s.webhookSecret(ctx, id)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id stri
 	return row, secret, postgres.Interpret(err, "webhook")
 }
 
-// DeleteWebhook deletes a webhook if it is there. Nothing more is sent to it; its deliveries go later.
+// DeleteWebhook deletes a webhook, if it exists. Nothing more is sent to it. Its deliveries are deleted later.
 func (s *Store) DeleteWebhook(ctx context.Context, organizationID, id string) error {
 	err := s.db.Queries.DeleteWebhook(ctx, db.DeleteWebhookParams{ID: id, OrganizationID: organizationID})
 	return postgres.Interpret(err, "webhook")

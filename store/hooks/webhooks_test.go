@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// heard are the types of a webhook's events, in order.
+// heard returns the types of a webhook's events, in order.
 func heard(t testing.TB, st *store.Store, w hooks.Webhook) []string {
 	t.Helper()
 	page, err := st.Hooks.ListWebhookDeliveries(
@@ -44,7 +44,8 @@ func commentOn(t testing.TB, st *store.Store, tenant *storetest.Tenant) store.Co
 	return row
 }
 
-// TestWebhookEventsAreCommitted with what happened, or not at all; and nobody notes what nobody hears.
+// TestWebhookEventsAreCommitted checks that events are committed with their changes, or not at all. Without a webhook
+// for them, no events are recorded.
 func TestWebhookEventsAreCommitted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -64,7 +65,7 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// In one transaction: what is made and then changed was made, with its last state.
+	// In one transaction, a created and then changed object counts as created, with its last state.
 	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		for _, sql := range []string{
 			insert, "update comments set body = '{\"a\":1}' where id = $1 and space_id = $2 and author_id = $3",
@@ -89,7 +90,8 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 	}
 }
 
-// TestWebhooksHearOfTheLastState: who hears of new things only does not hear how they were before their transaction was over.
+// TestWebhooksHearOfTheLastState checks that a webhook for created objects gets their state at the end of the
+// transaction.
 func TestWebhooksHearOfTheLastState(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -110,7 +112,7 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Later changes are changes, of which it does not hear.
+	// Later changes are updates, which the webhook does not receive.
 	if _, err := conn.Exec(t.Context(), "update issues_clusters set issues = 4 where organization_id = $1", tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,8 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	}
 }
 
-// TestWebhooksDoNotHearOfWhatGoesAlong: a space takes its comments with it, and a comment its replies.
+// TestWebhooksDoNotHearOfWhatGoesAlong checks that deleting a space with its comments, or a comment with its replies,
+// sends no events for these.
 func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -148,7 +151,8 @@ func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	}
 }
 
-// TestWebhooksHearOfTranslations: a run fails once, however often it is tried, and may be completed then.
+// TestWebhooksHearOfTranslations checks that a run fails once, however often it is tried, and may be completed
+// afterwards.
 func TestWebhooksHearOfTranslations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -190,7 +194,7 @@ func TestWebhooksHearOfTranslations(t *testing.T) {
 	}
 }
 
-// TestTooManyDeliveriesByHand: what somebody asks for is bounded.
+// TestTooManyDeliveriesByHand checks the limit of deliveries that users request.
 func TestTooManyDeliveriesByHand(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -209,7 +213,8 @@ func TestTooManyDeliveriesByHand(t *testing.T) {
 	}
 }
 
-// TestJobTotalsSeeDeliveries that no job was asked for: nodes that run jobs ask for them, and there may be none.
+// TestJobTotalsSeeDeliveries checks that the totals include deliveries without a job. Nodes that run jobs enqueue
+// these jobs, and there may be no such node.
 func TestJobTotalsSeeDeliveries(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -261,7 +266,7 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 	between("it is paused", 0, 0)
 }
 
-// TestOldWebhookEventsGo with their deliveries.
+// TestOldWebhookEventsGo checks that old events are deleted with their deliveries.
 func TestOldWebhookEventsGo(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -15,14 +15,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Analysis finds the clusters of issues. Its methods are functions of what they are given and were given before: they run while a
-// transaction is open. One is made for each round of an analysis.
+// Analysis finds the clusters of issues. Its methods depend only on their present and earlier arguments, because they
+// run while a transaction is open. Each round of an analysis uses a new one.
 type Analysis interface {
-	// Meaning is what a text means, for Assign and Describe to compare; nil if the analysis does not know.
+	// Meaning returns the meaning of a text, for Assign and Describe to compare; nil if it is unknown.
 	Meaning(text string) []byte
-	// Assign groups issues with each other and with the clusters that there are.
+	// Assign groups issues with each other and with the existing clusters.
 	Assign(clusters []KnownCluster, issues []AnalyzedIssue) ([]IssueGroup, error)
-	// Describe says what a cluster is about.
+	// Describe returns the description of a cluster.
 	Describe(cluster ClusterMembers) (ClusterDescription, error)
 }
 
@@ -31,31 +31,32 @@ type KnownCluster struct {
 	ID       string
 	Language string
 	Profile  []byte
-	// Rests is whether it has issues that are not among those that Assign is given.
+	// Rests reports whether the cluster has issues other than those passed to Assign.
 	Rests bool
 }
 
 // AnalyzedIssue is an issue as an Analysis sees it.
 type AnalyzedIssue struct {
-	// Key says which issue it is by what the source said alone.
+	// Key identifies the issue by the source's text only.
 	Key      string
 	Title    string
 	Words    []string
 	Language string
 	Meaning  []byte
-	// Cluster is the id of the one that it is in; empty if it is in none yet.
+	// Cluster is the id of the issue's cluster; empty if it has none yet.
 	Cluster string
 }
 
-// IssueGroup is issues about the same thing, as indexes of what the Analysis was given. Clusters are those that they are in from now
-// on: none founds a new cluster, and of several the first takes in the others. A cluster that does not rest is in one group.
+// IssueGroup is issues about the same thing, as indexes of the issues passed to Assign. Clusters are the clusters of
+// these issues from now on. An empty list founds a new cluster. If there are several, the first takes in the others.
+// A cluster that does not rest is in one group.
 type IssueGroup struct {
 	Clusters []int
 	Issues   []int
 }
 
-// ClusterMembers is what a cluster has. Label is the one that it has; empty for a new one. Overview is what a language model wrote about
-// it, if one did. Sample is a bounded number of its issues.
+// ClusterMembers are the members of a cluster. Label is its current label; empty for a new cluster. Overview is a
+// language model's text about it, if there is one. Sample is a limited number of its issues.
 type ClusterMembers struct {
 	Label        string
 	Overview     string
@@ -64,7 +65,7 @@ type ClusterMembers struct {
 	Sample       []AnalyzedIssue
 }
 
-// ClusterDescription is what a cluster shows. Summary and Profile are JSON.
+// ClusterDescription is the shown description of a cluster. Summary and Profile are JSON.
 type ClusterDescription struct {
 	Label, Icon, Impact, Language string
 	// Theme is empty if there is none.
@@ -74,11 +75,11 @@ type ClusterDescription struct {
 }
 
 const (
-	// analysisRound bounds the conversations that are analyzed in one transaction, and so the texts in memory.
+	// analysisRound limits the conversations that are analyzed in one transaction, and so the texts in memory.
 	analysisRound = 1000
-	// analysisWindow bounds the issues of earlier rounds that a round may move: the latest.
+	// analysisWindow limits the issues of earlier rounds that a round may move: the latest ones.
 	analysisWindow = 1000
-	// clusterSample bounds the issues by which a cluster is described.
+	// clusterSample limits the issues by which a cluster is described.
 	clusterSample = 64
 	// labelSettles is the number of issues from which on a cluster keeps its label.
 	labelSettles = 4
@@ -95,8 +96,9 @@ const (
 	reasonRenamed = "More issues show better what the cluster is about."
 )
 
-// AnalyzeConversations brings an organization's clusters up to date with the conversations that came in since the last time, in
-// rounds. One analysis of an organization runs at a time; another one is refused. What an interrupted one has done stays.
+// AnalyzeConversations brings an organization's clusters up to date with the conversations since the last analysis,
+// in rounds. Only one analysis of an organization runs at a time; another one is refused. The finished rounds of an
+// interrupted analysis stay.
 func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, analysis func() Analysis) error {
 	for {
 		var more bool
@@ -114,7 +116,7 @@ func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string,
 // analysisRuns refuses a second analysis.
 const analysisRuns = "another analysis of these conversations is running"
 
-// analyzeRound reports whether there is more to do.
+// analyzeRound analyzes one round, and reports whether there is more to do.
 func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, analysis Analysis) (bool, error) {
 	var mine bool
 	err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&mine)
@@ -125,7 +127,8 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 		return false, schema.Conflict(analysisRuns)
 	}
 	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), analysis: analysis}
-	// First what is to be marked, then the issues: whatever comes in between is analyzed now and again next time.
+	// The conversations to mark are read before the issues. So anything that arrives in between is analyzed now and
+	// again next time.
 	fresh, err := q.UnprocessedConversations(ctx, db.UnprocessedConversationsParams{OrganizationID: organizationID, Most: analysisRound})
 	if err != nil {
 		return false, err
@@ -137,7 +140,7 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 	if err := w.read(ctx, fresh); err != nil {
 		return false, err
 	}
-	// Until here nothing was locked but the right to analyze. Ingests that have begun end first; the others wait.
+	// So far only the right to analyze was locked. Ingests that have begun end first; others wait.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
 		return false, err
 	}
@@ -155,7 +158,7 @@ func markParams(fresh []db.UnprocessedConversationsRow, now time.Time) db.MarkCo
 	return marks
 }
 
-// clusterWriter carries what one round decides from the analysis to the database.
+// clusterWriter carries a round's decisions from the analysis to the database.
 type clusterWriter struct {
 	q              *db.Queries
 	organizationID string
@@ -171,7 +174,7 @@ type clusterWriter struct {
 
 type mergedCluster struct{ from, into string }
 
-// read has the issues of conversations grouped, with the latest of those that are in clusters. It takes no locks.
+// read groups the issues of conversations, together with the latest issues of clusters. It takes no locks.
 func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversationsRow) error {
 	w.touched = map[string]bool{}
 	ids := make([]string, len(fresh))
@@ -231,7 +234,7 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	for _, g := range groups {
 		w.decide(g, clusters, all)
 	}
-	// What says the same as an issue follows it, wherever that goes.
+	// An issue with the same words as another issue follows it to any cluster.
 	gone := map[string]string{}
 	for i, fingerprint := range w.moves.Fingerprints {
 		gone[fingerprint] = w.moves.Clusters[i]
@@ -244,7 +247,7 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	return nil
 }
 
-// understand finds out what an issue means, if that is not known yet.
+// understand determines the meaning of an issue, if it is unknown.
 func (w *clusterWriter) understand(ctx context.Context, row *db.RecentIssuesRow) error {
 	if row.Meaning != nil {
 		return nil
@@ -297,7 +300,7 @@ func (w *clusterWriter) move(row db.RecentIssuesRow, cluster, reason string) {
 	w.moves.Events, w.moves.Reasons = append(w.moves.Events, schema.NewID()), append(w.moves.Reasons, reason)
 }
 
-// write carries out what was decided, and describes every cluster that something came to or left.
+// write stores the decisions, and describes every cluster that an issue joined or left.
 func (w *clusterWriter) write(ctx context.Context, stale []string) error {
 	if len(w.founded) > 0 {
 		err := w.q.FoundClusters(ctx, db.FoundClustersParams{Ids: w.founded, OrganizationID: w.organizationID, Now: w.now})
@@ -366,8 +369,8 @@ func (w *clusterWriter) merge(ctx context.Context) error {
 	return w.q.DeleteClusters(ctx, gone)
 }
 
-// shareAnalysis and ownAnalysis keep the writing of conversations and the writing of clusters apart: both change issues,
-// in orders that could make them wait for each other in a circle.
+// shareAnalysis and ownAnalysis separate the writing of conversations from the writing of clusters. Both change
+// issues, in orders that could otherwise deadlock.
 func shareAnalysis(ctx context.Context, tx pgx.Tx, organizationID string) error {
 	_, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared(hashtextextended('issues ' || $1, 0))", organizationID)
 	return err

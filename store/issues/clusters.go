@@ -13,13 +13,13 @@ import (
 // IssuesCluster is a row of its table.
 type IssuesCluster = db.IssuesCluster
 
-// ClusterOrder is how clusters are listed: By is one of schema.ClusterOrders.
+// ClusterOrder is the order of a list of clusters. By is one of schema.ClusterOrders.
 type ClusterOrder struct {
 	By        string
 	Ascending bool
 }
 
-// Keys are the place of a cluster in a list with this order, as the sort keys of a page token.
+// Keys returns a cluster's sort keys for a page token, in a list with this order.
 func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	if o.By == "updatedAt" {
 		return postgres.Cursor[time.Time]{Key: c.UpdatedAt, ID: c.ID}.Keys()
@@ -29,7 +29,7 @@ func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	}.Keys()
 }
 
-// after gives where the list goes on after the keys, which are nil for the first page.
+// after returns the place where the list continues after the keys, which are nil for the first page.
 func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	from := db.ListClustersParams{
 		OrderBy: o.By, Ascending: o.Ascending, AfterTime: postgres.BeginOfTime, AfterCount: -1,
@@ -58,15 +58,15 @@ func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 // ClusterEvent is a row of the history of a cluster.
 type ClusterEvent = db.IssuesClusterEvent
 
-// ClusterRow is a cluster with the number of its issues in each of the last weeks, the oldest first, and its newest change
-// requests.
+// ClusterRow is a cluster with its numbers of issues in each of the last weeks, the oldest first, and its newest
+// change requests.
 type ClusterRow struct {
 	Cluster  IssuesCluster
 	Pulse    [schema.PulseWeeks]int
 	Requests []db.RequestsOfClustersRow
 }
 
-// ListClusters lists an organization's clusters after the one with these keys, which are nil for the first page.
+// ListClusters lists an organization's clusters after the cluster with these keys. They are nil for the first page.
 func (s *Store) ListClusters(
 	ctx context.Context, organizationID string, order ClusterOrder, now time.Time, after []string, size int,
 ) (postgres.Page[ClusterRow], error) {

@@ -22,7 +22,7 @@ type (
 	ConversationIssue   = db.ConversationIssue
 )
 
-// NewConversation is what a conversation is made of. Parts and Metadata are JSON.
+// NewConversation has the values of a new conversation. Parts and Metadata are JSON.
 type NewConversation struct {
 	// SourceID is the id that the source gave.
 	SourceID  string
@@ -31,12 +31,12 @@ type NewConversation struct {
 	CreatedAt *time.Time
 	Parts     []byte
 	Metadata  []byte
-	// Impact is the highest of the issues; nil if there are none.
+	// Impact is the highest impact of the issues; nil if there are none.
 	Impact *string
 	Issues []NewIssue
 }
 
-// NewIssue is what an issue of a conversation is made of. Details are JSON.
+// NewIssue has the values of a new issue of a conversation. Details are JSON.
 type NewIssue struct {
 	Title   string
 	Details []byte
@@ -47,19 +47,20 @@ type NewIssue struct {
 	Words    []string
 }
 
-// fingerprint is equal for issues with equal words: whoever says the same is in the same cluster.
+// fingerprint is equal for issues with equal words, which are in the same cluster.
 func (i NewIssue) fingerprint() string {
 	sum := sha256.Sum256([]byte(i.Language + "\x00" + strings.Join(i.Words, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// IngestConversations stores conversations of one source, all or nothing. What the source has sent before under the same id
-// is replaced, and keeps our id and those of its issues as far as it has as many. A job brings the clusters up to date.
+// IngestConversations stores conversations of one source, all or nothing. A conversation that the source has sent
+// before, under the same id, is replaced. It keeps its id here, and the ids of its issues if it still has as many. A
+// job brings the clusters up to date.
 func (s *Store) IngestConversations(
 	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
 ) error {
-	// In one order everywhere, so that requests with the same conversations wait for each other instead of in a circle.
-	// Of conversations with the same id the last one counts.
+	// All callers use one order, so that requests with the same conversations do not deadlock. If conversations have
+	// the same id, the last one counts.
 	ordered := slices.Clone(conversations)
 	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
 	last := ordered[:0]
@@ -88,7 +89,7 @@ func (s *Store) IngestConversations(
 	})
 }
 
-// upsertConversations stores conversations and what belongs to them in one batch each.
+// upsertConversations stores conversations and their issues, in one batch each.
 func upsertConversations(
 	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, conversations []NewConversation,
 ) ([]Conversation, error) {
@@ -142,8 +143,8 @@ func upsertConversations(
 	return rows, nil
 }
 
-// ListConversations lists an organization's conversations in the order they first came in, after the id `after`. A nil
-// source lets those of every source through.
+// ListConversations lists an organization's conversations in the order of their first arrival, after the id `after`.
+// A nil source does not filter.
 func (s *Store) ListConversations(
 	ctx context.Context, organizationID string, source *string, after string, size int,
 ) (postgres.Page[Conversation], error) {
@@ -162,19 +163,20 @@ func (s *Store) ListConversations(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Conversation reads a conversation of an organization, by our id or the one of its source, with its content.
+// Conversation reads a conversation of an organization with its content. id is the conversation's id here or the
+// source's id.
 func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
 	row, err := s.db.Queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
 	return row.Conversation, row.ConversationContent, postgres.Interpret(err, "conversation")
 }
 
-// IssueRow is an issue with the conversation that it is from.
+// IssueRow is an issue with its conversation.
 type IssueRow struct {
 	Issue        ConversationIssue
 	Conversation Conversation
 }
 
-// IssueFilter narrows a list of issues; nil members let everything through.
+// IssueFilter narrows a list of issues; nil members do not filter.
 type IssueFilter struct {
 	Cluster      *string
 	Conversation *string

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// allInOne is an analysis that puts all issues into one cluster, the first there is.
+// allInOne is an analysis that puts all issues into one cluster, the first existing one.
 type allInOne struct {
 	// seen is called with the issues of every round; nil is allowed.
 	seen func([]issues.AnalyzedIssue) error
@@ -93,8 +93,8 @@ func TestSourcesAreApart(t *testing.T) {
 	}
 }
 
-// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while a round of an analysis runs. The next round takes them in,
-// and what was replaced does not stay where its old words were put.
+// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while a round of an analysis runs. The next
+// round includes them, and replaced issues leave the clusters of their old words.
 func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -143,7 +143,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater lets an analysis fail once. Nothing of it is stored, and the next call does the work.
+// TestFailedAnalysisIsDoneLater lets an analysis fail once. It stores nothing, and the next call does the work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -166,7 +166,7 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	}
 }
 
-// inGroups is an analysis that does what a test says.
+// inGroups is an analysis with the groups that a test sets.
 type inGroups struct {
 	allInOne
 	groups []issues.IssueGroup
@@ -224,13 +224,14 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
-	// An issue of equal words joins its twin whatever the analysis would say; the same conversation again changes nothing.
+	// An issue with equal words joins its twin, whatever the analysis returns. The same conversation again changes
+	// nothing.
 	ingest(t, st, org, "email", storetest.Conversation("3", "a"), storetest.Conversation("1", "a"))
 	analyze()
 	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
-	// Conversation 3 says something else now, and is alone in its analysis: it comes to the second cluster.
+	// Conversation 3 has other words now, and is the only issue in its analysis: it joins the second cluster.
 	ingest(t, st, org, "email", storetest.Conversation("3", "c"))
 	analyze(issues.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
 	if diff := cmp.Diff([]string{"joined a", "joined a", "left a"}, history(first)); diff != "" {
@@ -251,7 +252,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// What its last conversations no longer say is no cluster.
+	// A cluster whose conversations no longer have its issues is deleted.
 	ingest(
 		t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"),
 		storetest.Conversation("4"),
@@ -260,7 +261,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
 	}
-	// Webhooks hear what the second was merged into; the first was merged into none.
+	// Webhooks receive the cluster into which the second was merged. The first was merged into none.
 	deliveries, err := st.Hooks.ListWebhookDeliveries(
 		t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10,
 	)
@@ -276,8 +277,8 @@ func TestHistoryOfClusters(t *testing.T) {
 	}
 }
 
-// TestAnalysisIsCut ends the context of an analysis between its two rounds, and another's in the middle of the second round. What the first
-// round did stays; the next call does the rest, and every issue came to its cluster once.
+// TestAnalysisIsCut ends the context of one analysis between its two rounds, and of another in its second round. The
+// first round's results stay. The next call does the rest, and every issue joined its cluster once.
 func TestAnalysisIsCut(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -309,7 +310,7 @@ func TestAnalysisIsCut(t *testing.T) {
 			}
 		}
 	}
-	// analyze waits until Postgres has ended a cut transaction, which holds the lock of the analysis for a moment.
+	// analyze retries until Postgres has ended an aborted transaction, which briefly holds the analysis lock.
 	analyze := func(ctx context.Context, analysis func() issues.Analysis) (err error) {
 		t.Helper()
 		eventually.True(t, "the lock of the analysis", func() bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// describe counts and describes clusters anew. One without issues goes away.
+// describe counts and describes clusters again. A cluster without issues is deleted.
 func (w *clusterWriter) describe(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, analysisRound/10) {
 		if err := w.describePart(ctx, part); err != nil {
@@ -86,7 +86,8 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 	return err
 }
 
-// description is what a cluster shows from now on. Its label may change while it is small; then people know it by its label.
+// description returns the new description of a cluster. The label may change while the cluster is small. Afterwards
+// people know the cluster by its label.
 func (w *clusterWriter) description(
 	old IssuesCluster, count db.CountedClustersRow, sources map[string]int64, sample []AnalyzedIssue,
 ) (update db.DescribeClustersParams, renamed bool, err error) {

@@ -13,28 +13,29 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A language model names a cluster once, when its own title has settled, and sums it up again when it has grown to a multiple.
+// A language model names a cluster once, after the cluster's own title has settled. It writes the summary again when
+// the cluster has grown to a multiple.
 const (
 	refineGrowth = 4
-	// refineSample bounds the issues by which a model knows a cluster, and refineBatch the clusters in memory.
+	// refineSample limits the issues of a cluster that a model gets, and refineBatch the clusters in memory.
 	refineSample = 12
 	refineBatch  = 50
 )
 
 const reasonRefined = "A language model found a title that says better what the cluster is about."
 
-// UnrefinedCluster is a cluster about which a language model is to write. Titles are those of a bounded number of its issues. Language
-// is empty if it is not known.
+// UnrefinedCluster is a cluster about which a language model has to write. Titles are the titles of a limited number
+// of its issues. Language is empty if it is unknown.
 type UnrefinedCluster struct {
 	ID       string
 	Language string
 	Titles   []string
 }
 
-// Refinement is what a language model wrote about a cluster. What is empty changes nothing.
+// Refinement is a language model's text about a cluster. Empty members change nothing.
 type Refinement struct{ Title, Overview string }
 
-// AskForRefining asks for the job that refines the clusters of an organization, if there are any to refine.
+// AskForRefining enqueues the job that refines the clusters of an organization, if there are clusters to refine.
 func (s *Store) AskForRefining(ctx context.Context, organizationID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		rows, err := q.ClustersToRefine(ctx, refinable(organizationID, "", 1))
@@ -51,7 +52,7 @@ func refinable(organizationID, after string, most int32) db.ClustersToRefinePara
 	}
 }
 
-// UnrefinedClusters lists the clusters after an id that are to be refined, in the order of their ids: none at the end.
+// UnrefinedClusters lists the clusters to refine after an id, in the order of their ids. It returns none at the end.
 func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after string) ([]UnrefinedCluster, error) {
 	q := s.db.Queries
 	rows, err := q.ClustersToRefine(ctx, refinable(organizationID, after, refineBatch))
@@ -69,7 +70,7 @@ func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after str
 	return clusters, err
 }
 
-// titlesOf gives the titles that a language model is told.
+// titlesOf returns the titles for the language model.
 func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]string, error) {
 	rows, err := q.ClusterIssuesSample(ctx, db.ClusterIssuesSampleParams{Clusters: ids, Most: refineSample})
 	titles := map[string][]string{}
@@ -79,8 +80,8 @@ func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]st
 	return titles, err
 }
 
-// RefineCluster keeps what a language model wrote, and asks for the job that shows it in the summary. The title changes once. A cluster
-// that is gone, or whose issues are no longer those that the model was told, stays as it is.
+// RefineCluster stores a language model's text, and enqueues the job that shows it in the summary. The title changes
+// only once. A deleted cluster, or a cluster with other issues than the model was told, stays unchanged.
 func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluster UnrefinedCluster, r Refinement) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.ClusterToRefine(ctx, db.ClusterToRefineParams{ID: cluster.ID, OrganizationID: organizationID})

@@ -14,14 +14,14 @@ import (
 type EmailDomain struct {
 	// Domain is in lower case.
 	Domain string
-	// Token is what a TXT record of the domain must hold.
+	// Token is the text that a TXT record of the domain must have.
 	Token string
-	// ProvedAt is nil while it is not proved.
+	// ProvedAt is nil until the domain is proved.
 	ProvedAt *time.Time
 	ProvedBy string
 }
 
-// EmailDomains gives the domains that an organization names, each once.
+// EmailDomains returns the domains that an organization names, each once.
 func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]EmailDomain, error) {
 	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]
 	return domains, nil
 }
 
-// ProveDomain opens an organization to the people of a domain that it names.
+// ProveDomain opens an organization to the people of one of its named domains.
 func (s *Store) ProveDomain(ctx context.Context, organizationID, domain, provedBy string) error {
 	n, err := s.db.Queries.ProveDomain(ctx, db.ProveDomainParams{
 		OrganizationID: organizationID, Domain: domain, ProvedBy: provedBy,

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PersonToInvite is one person to invite by e-mail. A nil role is a guest's.
+// PersonToInvite is one person to invite by e-mail. A nil role is the guest role.
 type PersonToInvite struct {
 	Email string
 	Role  *string
@@ -21,9 +21,10 @@ type PersonToInvite struct {
 // EmailInvite is a row of its table.
 type EmailInvite = db.EmailInvite
 
-// InviteByEmail invites people to an organization, all or nothing. They become members when they accept. People without an account
-// get one, without a token; a pending invite is replaced; members are left alone. A job sends the mails, if any are sent. With sso, people are to log in through the
-// organization's provider; if it has none, nobody is invited.
+// InviteByEmail invites people to an organization, all or nothing. They become members when they accept. People
+// without an account get one, without a token. A pending invite is replaced, and members stay unchanged. If mails are
+// sent, a job sends them. With sso, people have to log in through the organization's provider. If the organization
+// has no provider, sso invites nobody.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
 ) (schema.Invited, error) {
@@ -70,8 +71,8 @@ func (s *Store) InviteByEmail(
 	return invited, nil
 }
 
-// invitations are the rows for a list of people, sorted so that two invitations of the same people do not deadlock. If an address
-// is listed twice, the first one counts.
+// invitations returns the rows for a list of people, sorted so that two invitations of the same people do not
+// deadlock. If an address is listed twice, the first entry counts.
 func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
 	ordered := slices.Clone(list)
 	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {
@@ -111,7 +112,7 @@ func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID st
 	})
 }
 
-// EndEmailInvite ends an invite that was not accepted, if it is there.
+// EndEmailInvite ends an invite that was not accepted, if it exists.
 func (s *Store) EndEmailInvite(ctx context.Context, organizationID, userID string) error {
 	err := s.db.Queries.DeleteEmailInvite(ctx, db.DeleteEmailInviteParams{
 		OrganizationID: organizationID, UserID: userID,
@@ -119,7 +120,7 @@ func (s *Store) EndEmailInvite(ctx context.Context, organizationID, userID strin
 	return postgres.Interpret(err, "invite")
 }
 
-// ListEmailInvites lists those who are invited to an organization and have not accepted, after the id `after`.
+// ListEmailInvites lists the pending invites of an organization, after the id `after`.
 func (s *Store) ListEmailInvites(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[EmailInvite], error) {
@@ -136,7 +137,7 @@ func (s *Store) ListEmailInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// InviteOfUser is an invite as the one whom it is for sees it.
+// InviteOfUser is an invite as its recipient sees it.
 type InviteOfUser = db.ListInvitesOfUserRow
 
 // ListInvitesOfUser lists a user's invites by e-mail by their organizations, after the organization's id `after`.
@@ -156,7 +157,8 @@ func (s *Store) ListInvitesOfUser(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DeleteEndedInvites deletes the invites by e-mail that nobody accepted in time, and how many were sent on days that are over.
+// DeleteEndedInvites deletes the invites by e-mail that were not accepted in time, and the counts of mails of past
+// days.
 func (s *Store) DeleteEndedInvites(ctx context.Context) error {
 	if err := s.db.Queries.DeleteEndedEmailInvites(ctx); err != nil {
 		return postgres.Interpret(err, "invites")

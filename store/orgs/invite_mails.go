@@ -15,13 +15,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// inviteLinkKeyName may change: links that were sent before lead nowhere then, and mails that wait are sent with others.
+// inviteLinkKeyName may change: links that were sent before then stop working, and waiting mails get new links.
 const inviteLinkKeyName = "invite-links"
 
 const (
-	// inviteMailKept is how long a mail waits for a server that does not take it.
+	// inviteMailKept is how long a mail waits for a server that does not accept it.
 	inviteMailKept = 24 * time.Hour
-	// mailsPerPerson bounds the invites that one person gets by mail in a day, from all organizations together.
+	// mailsPerPerson limits the invite mails to one person in a day, from all organizations together.
 	mailsPerPerson = 10
 )
 
@@ -30,8 +30,8 @@ const allMails = "all"
 
 func mailsBy(inviter string) string { return "by " + inviter }
 
-// linkSecret is what the link in a mail is good for. It is made of the mail's id, so that every attempt to send the mail sends the
-// same link although nothing but its hash is stored.
+// linkSecret returns the secret in a mail's link. It is derived from the mail's id. So every attempt sends the same
+// link, although only its hash is stored.
 func linkSecret(key []byte, mailID string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(mailID)) // A hash never fails to take bytes.
@@ -43,7 +43,7 @@ func linkHash(secret string) []byte {
 	return hash[:]
 }
 
-// newInviteMail is the mail of an invite that is made now.
+// newInviteMail returns the mail of an invite that is made now.
 func (s *Store) newInviteMail() schema.InviteMail {
 	if s.config.InvitesByMail {
 		return schema.InviteMail{State: schema.InviteMailWaiting}
@@ -51,7 +51,7 @@ func (s *Store) newInviteMail() schema.InviteMail {
 	return schema.InviteMail{State: schema.InviteMailOff, Reason: schema.InviteMailsOff}
 }
 
-// addMails names the mails of invites. Those who log in through a provider need no link of ours.
+// addMails adds the mails of invites. People who log in through a provider need no link.
 func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso bool) error {
 	invites.MailState = string(s.newInviteMail().State)
 	linked := s.config.InvitesByMail && !sso
@@ -98,8 +98,8 @@ func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID s
 	return postgres.Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
 }
 
-// MailInviteAgain sends an invite that nobody has accepted once more, with a new link and a new end. The link in the last mail leads
-// nowhere from now on.
+// MailInviteAgain sends a pending invite once more, with a new link and a new end. The link in the last mail stops
+// working.
 func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
 	if !s.config.InvitesByMail {
 		return EmailInvite{}, schema.Conflict(schema.InviteMailsOff)
@@ -125,15 +125,16 @@ func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID stri
 // InviteToMail is an invite whose mail waits.
 type InviteToMail struct {
 	EmailInvite
-	// MailID is unique to the mail and the same at every attempt.
+	// MailID identifies the mail, and is the same at every attempt.
 	MailID string
-	// Organization and Inviter are names that users chose; the inviter may be unknown.
+	// Organization and Inviter are names that users chose. The inviter may be unknown.
 	Organization, Inviter string
 	// Secret is for the link; "" if the person logs in through the provider.
 	Secret string
 }
 
-// NextInviteMail gives the next mail of an organization that waits, after the one to a user; none is NotFound.
+// NextInviteMail returns an organization's next waiting mail, after the mail to a user. If there is none, the error
+// is NotFound.
 func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string) (InviteToMail, error) {
 	key, err := s.db.Key(ctx, inviteLinkKeyName)
 	if err != nil {
@@ -153,8 +154,8 @@ func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string
 	return next, nil
 }
 
-// MayMail returns Forbidden for a person who has as many mails today as a person may get, and TooManyRequests if all
-// nodes together have sent as many as they may.
+// MayMail returns Forbidden for a person who has got the greatest number of mails for today. It returns
+// TooManyRequests if all nodes together have sent the greatest number of mails.
 func (s *Store) MayMail(ctx context.Context, userID string) error {
 	today := func(subject string) (int64, error) {
 		n, err := s.db.Queries.MailsToday(ctx, subject)
@@ -180,7 +181,7 @@ func (s *Store) MayMail(ctx context.Context, userID string) error {
 	return nil
 }
 
-// InviteMailSent notes that a mail is sent.
+// InviteMailSent records that a mail was sent.
 func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		err := q.InviteMailSent(ctx, db.InviteMailSentParams{OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID})
@@ -193,12 +194,13 @@ func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	})
 }
 
-// InviteMailNotSent notes why a mail was not sent. It waits for another attempt unless that is final or it has waited for a day.
+// InviteMailNotSent records why a mail was not sent. The mail waits for another attempt, unless the failure is final
+// or the mail has waited for a day.
 func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final})
 }
 
-// InviteMailsNotSent is InviteMailNotSent for all mails of an organization that wait.
+// InviteMailsNotSent is InviteMailNotSent for all waiting mails of an organization.
 func (s *Store) InviteMailsNotSent(ctx context.Context, organizationID, reason string) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: organizationID, Reason: reason})
 }
@@ -208,10 +210,10 @@ func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error
 	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 
-// LinkedInvite is an invite as whoever follows the link in its mail sees it.
+// LinkedInvite is an invite as a person who follows its mail's link sees it.
 type LinkedInvite = db.InviteByLinkRow
 
-// InviteByLink reads the invite of a link. One that was used, replaced or withdrawn is not found.
+// InviteByLink reads the invite of a link. A used, replaced or withdrawn invite is not found.
 func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, error) {
 	row, err := s.db.Queries.InviteByLink(ctx, linkHash(secret))
 	if err != nil {
@@ -220,9 +222,9 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 	return row, stillGood(row.EmailInvite.ExpiresAt)
 }
 
-// AcceptInviteByLink makes the person whom an invite is for a member. A new account gets its first token; of one that somebody has
-// used, the link proves nothing but that the address is read, so it gets none: token is "". A name, if given, is that of a new
-// account.
+// AcceptInviteByLink makes the invited person a member. A new account gets its first token. For an account that was
+// already used, the link proves only that its owner reads the address. So such an account gets no token, and token is
+// "". name, if given, becomes the name of a new account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))

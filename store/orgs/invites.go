@@ -14,8 +14,8 @@ import (
 // LinkInvite is a row of its table.
 type LinkInvite = db.LinkInvite
 
-// NewLinkInvite is what an invite is made of: Role is what it gives in the organization or, with a space or a collection of
-// it, there. A nil role is a guest's.
+// NewLinkInvite has the values of a new invite. Role is the role that it gives in the organization, or in a space or
+// a collection of the organization if one is set. A nil role is the guest role.
 type NewLinkInvite struct {
 	OrganizationID string
 	UserID         string
@@ -46,7 +46,7 @@ func (s *Store) LinkInvite(ctx context.Context, organizationID, id string) (Link
 	return row, postgres.Interpret(err, "invite")
 }
 
-// UpdateLinkInvite changes what an invite gives from now on; who followed it before keeps what they got.
+// UpdateLinkInvite changes the role that an invite gives from now on. Users who followed it before keep their role.
 func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string, role *string) (LinkInvite, error) {
 	row, err := s.db.Queries.UpdateLinkInvite(ctx, db.UpdateLinkInviteParams{
 		ID: id, OrganizationID: organizationID, Role: role,
@@ -54,7 +54,7 @@ func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string,
 	return row, postgres.Interpret(err, "invite")
 }
 
-// DeleteLinkInvite deletes an invite if it is there.
+// DeleteLinkInvite deletes an invite, if it exists.
 func (s *Store) DeleteLinkInvite(ctx context.Context, organizationID, id string) error {
 	err := s.db.Queries.DeleteLinkInvite(ctx, db.DeleteLinkInviteParams{ID: id, OrganizationID: organizationID})
 	return postgres.Interpret(err, "invite")
@@ -77,7 +77,7 @@ func (s *Store) ListLinkInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// inviteEnd is when an invite that is made now ends; nil is never.
+// inviteEnd returns the end of an invite that is made now; nil is never.
 func (s *Store) inviteEnd() *time.Time {
 	if s.config.InviteLifetime <= 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *Store) inviteEnd() *time.Time {
 	return &end
 }
 
-// stillGood refuses an invite that has come to its end.
+// stillGood refuses an expired invite.
 func stillGood(end *time.Time) error {
 	if end != nil && !end.After(time.Now()) {
 		return schema.Forbidden("the invite ended on " + end.UTC().Format(time.DateOnly) + ": ask for a new one")
@@ -94,8 +94,8 @@ func stillGood(end *time.Time) error {
 	return nil
 }
 
-// AcceptInvite gives a user the role of an invite, and never lowers one. The id of an invite by e-mail is the user's own, so others
-// do not find it; the id of a link works for everybody.
+// AcceptInvite gives a user the role of an invite, and never lowers a role. The id of an invite by e-mail is the
+// user's own id, so others do not find the invite. The id of a link works for everybody.
 func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id string) error {
 	if id == userID {
 		return s.acceptEmailInvite(ctx, userID, organizationID)
@@ -103,7 +103,7 @@ func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id str
 	return s.followLinkInvite(ctx, userID, organizationID, id)
 }
 
-// followLinkInvite follows a link. One to content makes a stranger a guest of the organization as well.
+// followLinkInvite follows a link. A link to content also makes a user from outside a guest of the organization.
 func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
@@ -138,7 +138,8 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 	})
 }
 
-// raiseMembership makes a user a member with at least this role, and says whether the user is new; sso is set for new ones only.
+// raiseMembership makes a user a member with at least this role, and reports whether the user is new. sso is set only
+// for new users.
 func raiseMembership(
 	ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool,
 ) (added bool, err error) {

@@ -59,12 +59,12 @@ type MemberFilter struct {
 	// Role is a role's name or "guest".
 	Role   *string
 	Search *string
-	// BySeen sorts by when they were last seen, not by when they joined.
+	// BySeen sorts by the time of the last activity instead of the time of joining.
 	BySeen    bool
 	Ascending bool
 }
 
-// Cursor is the place of a member in a list that is sorted so. Members who were never seen count as seen at the epoch.
+// Cursor is a member's place in a list with this filter. Members who were never seen count as seen at the epoch.
 func (f MemberFilter) Cursor(row MemberRow) postgres.Cursor[time.Time] {
 	at := row.Membership.JoinedAt
 	if f.BySeen {
@@ -111,7 +111,7 @@ func (s *Store) ListMembers(
 // ChangeMemberRole changes the role of a member. An organization keeps at least one admin.
 func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// If two admins demote each other at once, only one may succeed.
+		// If two admins demote each other concurrently, only one may succeed.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 			return postgres.Interpret(err, "organization")
 		}
@@ -137,8 +137,8 @@ func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at
 	return postgres.Interpret(err, "member")
 }
 
-// Join makes a user a member of an organization that is open to the domain of the user's e-mail address. An unknown
-// organization and one that is not open to the user give the same error.
+// Join makes a user a member of an organization that is open to the domain of the user's e-mail address. The error is
+// the same for an unknown organization and for one that is not open to the user.
 func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})
@@ -154,7 +154,7 @@ func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	})
 }
 
-// MembersAmong says which of these users are in an organization.
+// MembersAmong reports which of these users are in an organization.
 func (s *Store) MembersAmong(ctx context.Context, organizationID string, users []string) (map[string]bool, error) {
 	rows, err := s.db.Queries.MembersAmong(ctx, db.MembersAmongParams{
 		OrganizationID: organizationID, Users: postgres.Distinct(users),

@@ -19,7 +19,7 @@ type Membership struct {
 	Role         schema.Role
 }
 
-// NewOrganization is what an organization is made of.
+// NewOrganization has the values of a new organization.
 type NewOrganization struct {
 	Title        string
 	EmailDomains []string
@@ -89,7 +89,7 @@ func (s *Store) List(
 	return postgres.PageOf(memberships, size, total), nil
 }
 
-// Change says what to change; what is nil or not set stays.
+// Change is a change of an organization; nil and unset members stay unchanged.
 type Change struct {
 	Title        *string
 	EmailDomains []string
@@ -137,7 +137,7 @@ func (s *Store) Update(ctx context.Context, id string, change Change) (Organizat
 	return row, err
 }
 
-// BySubdomain gives the id of the organization whose hostname this is.
+// BySubdomain returns the id of the organization with this hostname.
 func (s *Store) BySubdomain(ctx context.Context, hostname string) (string, error) {
 	id, err := s.db.Queries.OrganizationBySubdomain(ctx, hostname)
 	return id, postgres.Interpret(err, "subdomain")

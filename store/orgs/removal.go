@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there. Invites that
-// the user made end too: a link would lead back in. Removing somebody who is not a member succeeds. An organization keeps at least
-// one admin.
+// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there.
+// The user's invites end too, because a link would lead back in. Removing a user who is not a member succeeds. An
+// organization keeps at least one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// If two admins remove or demote each other at once, only one may succeed.
+		// If two admins remove or demote each other concurrently, only one may succeed.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 			return postgres.Interpret(err, "organization")
 		}
@@ -66,16 +66,16 @@ func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID st
 	return nil
 }
 
-// DeleteTeam removes a team with what was given to it, if it is there. Its members stay in the organization.
+// DeleteTeam removes a team with its grants, if it exists. Its members stay in the organization.
 func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error {
 	return postgres.Interpret(s.db.Queries.DeleteTeam(ctx, db.DeleteTeamParams{
 		ID: id, OrganizationID: organizationID,
 	}), "team")
 }
 
-// Delete ends an organization for everybody at once. It has no members then. The keys of its sites, its invites,
-// domains, SAML providers and integrations are gone, and its hostname is free. Purge deletes its content later, which
-// may take long. The events of its sites stay in the insights store, where nobody can query them without the site.
+// Delete ends an organization immediately. It then has no members. The keys of its sites, its invites, domains, SAML
+// providers and integrations are deleted, and its hostname is free. Purge deletes its content later, which may take
+// long. The events of its sites stay in the insights store. They cannot be queried without the site.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {
@@ -93,8 +93,8 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// Purge deletes the content of deleted organizations, a bounded number of rows per statement, until nothing is left or
-// ctx ends. The next run continues, also with what another node had locked.
+// Purge deletes the content of deleted organizations until nothing is left or ctx ends. Each statement deletes a
+// limited number of rows. The next run continues, also with rows that another node had locked.
 func (s *Store) Purge(ctx context.Context) error {
 	for {
 		id, err := s.db.Queries.DeletedOrganization(ctx)
@@ -115,8 +115,8 @@ func (s *Store) Purge(ctx context.Context) error {
 
 func (s *Store) purge(ctx context.Context, id string) error {
 	q := s.db.Queries
-	// Everything else is little and goes with the organization's row. Sites go before their spaces, so that no site has to find
-	// another default.
+	// All other rows are few and are deleted with the organization's row. Sites go before their spaces, so that no
+	// site has to find another default.
 	err := postgres.PurgeAll([]func() (int64, error){
 		func() (int64, error) {
 			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: postgres.PurgeLarge})

@@ -17,33 +17,34 @@ import (
 // samlRequestKeyName may change: logins that have been started then must start again.
 const samlRequestKeyName = "saml-request"
 
-// SAMLRequestKey gives the installation's 32-byte key for signing the requests that browsers started.
+// SAMLRequestKey returns the installation's 32-byte key for signing login requests that browsers started.
 func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, samlRequestKeyName)
 }
 
 // SAMLLogin is a login that the identity provider has vouched for.
 type SAMLLogin struct {
-	// Provider is the row by which the answer was checked.
+	// Provider is the provider whose row verified the answer.
 	Provider SAMLProvider
-	// RequestID is the request that was answered, and RequestEnds when no answer to it is taken any more.
+	// RequestID is the answered request. RequestEnds is the time after which no answer to it is accepted.
 	RequestID   string
 	RequestEnds time.Time
 	NameID      string
 	Email       string
 	Name        string
 	SessionEnds time.Time
-	// ByCode asks for a code instead of a token.
+	// ByCode requests a code instead of a token.
 	ByCode bool
 }
 
-// LogInBySAML makes a session for who logged in, and gives its token or code. Each request logs in once, however many nodes are
-// asked at the same time.
+// LogInBySAML makes a session for the user who logged in, and returns its token or code. Each request logs in only
+// once, even if several nodes get the answer concurrently.
 //
-// Who a name is was decided when it first logged in, and is bound to the provider. The e-mail address is looked at only then, and only
-// if its domain is proved to be this organization's: so an organization's provider can never speak for the people of others. An
-// account with that address is linked and becomes a member, by its pending invite or with the provider's role and team; without one an
-// account is made. Members keep their roles, unless a pending invite gives them a higher one.
+// The first login decides which user a name is, and binds the name to the provider. Only then the e-mail address
+// counts, and only if its domain is proved to be this organization's. So an organization's provider can never speak
+// for the people of other organizations. An account with that address is linked and becomes a member, by its pending
+// invite or with the provider's role and team. Without such an account, a new one is made. Members keep their roles,
+// unless a pending invite gives them a higher role.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
@@ -67,7 +68,7 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 		if errors.Is(err, pgx.ErrNoRows) {
 			userID, err = s.identify(ctx, q, now, l)
 		}
-		if err == nil { // Accounts and memberships were made by nobody who was known; the session is its user's.
+		if err == nil { // Accounts and memberships were made without a known user. The session belongs to its user.
 			err = postgres.ActAs(ctx, tx, userID)
 		}
 		if err != nil {
@@ -81,7 +82,7 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 	return secret, err
 }
 
-// identify finds out who a name is that was never seen before.
+// identify finds the user of a name that was never seen before.
 func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l SAMLLogin) (userID string, err error) {
 	if l.Email == "" {
 		return "", schema.Forbidden("the identity provider does not say which e-mail address you have")
@@ -117,12 +118,12 @@ func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l S
 	if err != nil {
 		return "", postgres.Interpret(err, "identity")
 	}
-	// Of two first logins at once, the identity is the one that was stored.
+	// If two first logins run concurrently, the stored identity counts.
 	userID, err = q.SAMLIdentity(ctx, db.SAMLIdentityParams{ProviderID: p.ID, NameID: l.NameID})
 	return userID, postgres.Interpret(err, "identity")
 }
 
-// admitBySAML makes a user a member, by a pending invite or as the provider says.
+// admitBySAML makes a user a member, by a pending invite or with the provider's role and team.
 func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, userID string) error {
 	var invited *string
 	invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: p.OrganizationID, UserID: userID})
@@ -135,7 +136,7 @@ func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, 
 	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
 		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
 	})
-	if err == nil && n == 0 && invited != nil { // The invite is used up: it gives what accepting it would have given.
+	if err == nil && n == 0 && invited != nil { // The invite is used up: accepting it would have given the same.
 		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
 	}
 	if err != nil || n == 0 {

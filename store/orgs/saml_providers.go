@@ -11,20 +11,21 @@ import (
 // SAMLProvider is a row of its table.
 type SAMLProvider = db.SamlProvider
 
-// NewSAMLProvider is what a provider is made of; all but the label may come later.
+// NewSAMLProvider has the values of a new provider; all but the label may come later.
 type NewSAMLProvider struct {
 	OrganizationID string
 	Label          string
 	EntityID       *string
 	Certificate    *string
-	// CertificateUsable says that a login can be checked by the certificate. Without one the provider stays pending.
+	// CertificateUsable reports that the certificate can verify a login. Without a certificate the provider stays
+	// pending.
 	CertificateUsable bool
 	SSOURL            *string
 	DefaultRole       *string
 	DefaultTeam       *string
 }
 
-// CreateSAMLProvider adds a provider. The default team must be one of the organization.
+// CreateSAMLProvider adds a provider. The default team must belong to the organization.
 func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAMLProvider, error) {
 	if err := s.requireTeam(ctx, p.OrganizationID, p.DefaultTeam); err != nil {
 		return SAMLProvider{}, err
@@ -37,8 +38,8 @@ func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAML
 	return row, postgres.Interpret(err, "SAML provider")
 }
 
-// requireTeam refuses a team of another organization. A team never changes its organization, and one that is deleted after
-// this is answered by its foreign key.
+// requireTeam refuses a team of another organization. A team never changes its organization. If it is deleted after
+// this check, its foreign key fails.
 func (s *Store) requireTeam(ctx context.Context, organizationID string, id *string) error {
 	if id == nil {
 		return nil
@@ -50,12 +51,12 @@ func (s *Store) requireTeam(ctx context.Context, organizationID string, id *stri
 	return err
 }
 
-// SAMLProviderChange says what of a provider changes; what is not set stays.
+// SAMLProviderChange is a change of a provider; unset members stay unchanged.
 type SAMLProviderChange struct {
 	Label       *string
 	EntityID    schema.Opt[string]
 	Certificate schema.Opt[string]
-	// CertificateUsable goes with the certificate, as in NewSAMLProvider.
+	// CertificateUsable belongs to the certificate, as in NewSAMLProvider.
 	CertificateUsable bool
 	SSOURL            schema.Opt[string]
 	DefaultRole       schema.Opt[string]
@@ -84,7 +85,7 @@ func (s *Store) SAMLProvider(ctx context.Context, organizationID, id string) (SA
 	return row, postgres.Interpret(err, "SAML provider")
 }
 
-// DeleteSAMLProvider deletes a provider if it is there.
+// DeleteSAMLProvider deletes a provider, if it exists.
 func (s *Store) DeleteSAMLProvider(ctx context.Context, organizationID, id string) error {
 	err := s.db.Queries.DeleteSAMLProvider(ctx, db.DeleteSAMLProviderParams{ID: id, OrganizationID: organizationID})
 	return postgres.Interpret(err, "SAML provider")
@@ -133,10 +134,10 @@ func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SA
 	return teams, nil
 }
 
-// SSOLogin is what somebody who wants to log in sees of a provider.
+// SSOLogin is a provider as shown to a person who wants to log in.
 type SSOLogin = db.ActiveSAMLProvidersRow
 
-// SSOLogins gives the providers of an organization that one can log in with.
+// SSOLogins returns the providers of an organization that accept logins.
 func (s *Store) SSOLogins(ctx context.Context, organizationID string) ([]SSOLogin, error) {
 	rows, err := s.db.Queries.ActiveSAMLProviders(ctx, organizationID)
 	return rows, postgres.Interpret(err, "SAML providers")

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// codeLife is how long the code lives that opens a session: long enough for a browser to be sent on.
+// codeLife is the lifetime of a code that opens a session: long enough to redirect a browser.
 const codeLife = time.Minute
 
 // Session is a row of its table, with its provider's label.
@@ -21,7 +21,7 @@ type Session struct {
 	Provider string
 }
 
-// newSession stores a session. It gives its token, or with byCode the code that opens it.
+// newSession stores a session. It returns the session's token, or with byCode the code that opens it.
 func newSession(ctx context.Context, q *db.Queries, session db.InsertSessionParams, byCode bool) (secret string, err error) {
 	secret = schema.NewToken()
 	hash := schema.HashToken([]byte(secret))
@@ -68,8 +68,8 @@ func (s *Store) ListSessions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// EndSession ends a session of a member, if it is there. Nodes that have just seen it may accept it for as long as they remember it,
-// as with every token.
+// EndSession ends a session of a member, if it exists. Nodes that have just used it may accept it as long as they
+// cache it, as with every token.
 func (s *Store) EndSession(ctx context.Context, organizationID, userID, id string) error {
 	err := s.db.Queries.DeleteSession(ctx, db.DeleteSessionParams{
 		ID: id, UserID: userID, OrganizationID: organizationID,
@@ -85,7 +85,7 @@ func (s *Store) EndSessions(ctx context.Context, organizationID, userID string) 
 	return postgres.Interpret(err, "sessions")
 }
 
-// DeleteEndedSessions deletes what no longer logs anybody in.
+// DeleteEndedSessions deletes expired sessions, codes and SAML answers.
 func (s *Store) DeleteEndedSessions(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		s.db.Queries.DeleteEndedSessions, s.db.Queries.DeleteEndedCodes, s.db.Queries.DeleteEndedSAMLAnswers,

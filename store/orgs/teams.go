@@ -21,7 +21,7 @@ type TeamRow struct {
 	Team    Team
 	Members int64
 	Spaces  int64
-	// ViewerRole is what the user is in it; empty is nothing.
+	// ViewerRole is the user's role in the team; empty for none.
 	ViewerRole string
 }
 
@@ -60,10 +60,10 @@ func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, me
 	return team, err
 }
 
-// memberNames has the ids of members by the names by which a request calls them.
+// memberNames has the ids of members by the names that a request uses for them.
 type memberNames map[string]string
 
-// membersNamed finds the members of an organization that requests name by their ids or by their e-mail addresses.
+// membersNamed finds the members of an organization by the names in requests: their ids or their e-mail addresses.
 func membersNamed(ctx context.Context, q *db.Queries, organizationID string, names ...[]string) (memberNames, error) {
 	rows, err := q.MembersNamed(ctx, db.MembersNamedParams{
 		OrganizationID: organizationID, Names: postgres.Distinct(slices.Concat(names...)),
@@ -78,10 +78,11 @@ func membersNamed(ctx context.Context, q *db.Queries, organizationID string, nam
 	return known, nil
 }
 
-// notMember is the problem of a name that no member has. An e-mail address of a user who is no member gets it as well.
+// notMember is the problem of a name that no member has. It is the same for an e-mail address of a user outside the
+// organization.
 const notMember = "names nobody who is a member of the organization"
 
-// users returns the ids of the members in a list. A name that nobody has is an error of the field.
+// users returns the ids of the members in a list. An unknown name is an error of the field.
 func (m memberNames) users(field string, names []string) ([]string, error) {
 	users := make([]string, len(names))
 	for i, name := range names {
@@ -114,7 +115,7 @@ func (s *Store) Team(ctx context.Context, userID, organizationID, id string) (Te
 	return rows[0], nil
 }
 
-// TeamFilter narrows a list of teams; nil members let everything through.
+// TeamFilter narrows a list of teams; nil members do not filter.
 type TeamFilter struct {
 	Title *string
 	Owner *string
@@ -216,9 +217,9 @@ func (s *Store) ListTeamMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// TeamChange says who comes into a team, who goes, and what the members named in Roles become. Requests name members
-// by their ids or by their e-mail addresses. Whom Roles names need not be in the team before, and whom Remove names
-// need not exist.
+// TeamChange has the users who join a team, the users who leave it, and the new roles of the members in Roles.
+// Requests name members by their ids or by their e-mail addresses. Members in Roles need not be in the team before,
+// and names in Remove need not exist.
 type TeamChange struct {
 	Add    []string
 	Remove []string

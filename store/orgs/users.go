@@ -12,7 +12,7 @@ import (
 // User is a user as Postgres holds it.
 type User = db.User
 
-// NewUser is what a user is made of. Email may be empty; if not, no other user may have it.
+// NewUser has the values of a new user. Email may be empty; otherwise no other user may have it.
 type NewUser struct {
 	DisplayName string
 	Email       string
@@ -39,8 +39,8 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 }
 
 // UserKnownTo reads a user who shares an organization with the viewer. The user has an e-mail address only if the
-// viewer may list the members of such an organization. Of a user whom an organization of the viewer remembers, it
-// reads the name only. Any other user is not found.
+// viewer may list the members of such an organization. For a former member of an organization of the viewer, it reads
+// only the name. Any other user is not found.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
 	row, err := s.db.Queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, err
 	return row.User, nil
 }
 
-// FindUser reads the user with this id or e-mail address; an id holds no @.
+// FindUser reads the user with this id or e-mail address. An id has no @.
 func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	if !strings.Contains(idOrEmail, "@") {
 		return s.User(ctx, idOrEmail)
@@ -64,7 +64,7 @@ func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	return row, postgres.Interpret(err, "user")
 }
 
-// UsersByID reads users for a page of resources that name them. Ids that name nobody have no entry.
+// UsersByID reads users for a page of resources that name them. Unknown ids have no entry.
 func (s *Store) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
 	rows, err := s.db.Queries.UsersByID(ctx, ids)
 	if err != nil {

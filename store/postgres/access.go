@@ -2,15 +2,16 @@ package postgres
 
 import "github.com/octavo-docs/octavo/schema"
 
-// ContentAccess is what decides about a member's access to one piece of content. The rule is api.RightsOf.
+// ContentAccess has the facts that decide a member's access to one piece of content. The rule is api.RightsOf.
 type ContentAccess struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
-	// Level is the content's own, or that of the nearest collection above that does not inherit.
+	// Level is the content's own level, or the level of the nearest collection above that does not inherit.
 	Level schema.Level
-	// Grant is the highest that the member or one of the member's teams has there or above; empty for no grant.
+	// Grant is the highest grant of the member, or of the member's teams, there or above; empty for no grant.
 	Grant schema.Role
-	// Reader says that it is no member but a reader of a published site that shows the content. The rest is empty then.
+	// Reader reports that the viewer is not a member but a reader of a published site that shows the content. The
+	// rest is then empty.
 	Reader bool
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Actor is whom a change is made for, as the audit log has it. Members with other characters than printable ASCII, and quotes and
-// backslashes, lose them: the text goes into a statement.
+// Actor is the user or other actor of a change, for the audit log. The text goes into a statement, so its members
+// lose all characters except printable ASCII, and also quotes and backslashes.
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`
-	// Name is that of an actor who is no user: the log finds the names of users.
+	// Name is the name of an actor who is no user. For users, the log finds the names itself.
 	Name      string `json:"name,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
 	TokenKind string `json:"tokenKind,omitempty"`
@@ -26,7 +26,7 @@ type Actor struct {
 	Address   string `json:"address,omitempty"`
 }
 
-// Acting tells the actor when a change needs it: most calls change nothing.
+// Acting returns the actor when a change needs it, because most calls change nothing.
 type Acting interface{ Actor() Actor }
 
 // Actor makes an Actor its own Acting.
@@ -71,7 +71,7 @@ func (a Actor) setting() string {
 	return string(text)
 }
 
-// ActAs attributes the rest of a transaction to a user whom only the transaction has found out.
+// ActAs attributes the rest of a transaction to a user whom the transaction itself has identified.
 func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -83,7 +83,7 @@ func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	return err
 }
 
-// plain drops what would need an escape in JSON or SQL.
+// plain drops the characters that JSON or SQL would have to escape.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`'"\<>&`, r) {
@@ -93,7 +93,7 @@ func plain(text string) string {
 	}, text)
 }
 
-// begin says how a transaction begins: with the actor, in the same round trip.
+// begin returns the options that begin a transaction with the actor, in the same round trip.
 func begin(ctx context.Context) pgx.TxOptions {
 	if said := setting(ctx); said != "" {
 		return pgx.TxOptions{BeginQuery: "begin; set local octavo.actor = '" + said + "'"}
@@ -101,8 +101,8 @@ func begin(ctx context.Context) pgx.TxOptions {
 	return pgx.TxOptions{}
 }
 
-// acting runs single statements for the actor of the context. One that may write is sent together with the actor, in one round trip
-// and one transaction. Without an actor, and for selects, it is the pool.
+// acting runs single statements for the actor of the context. A statement that may write is sent together with the
+// actor, in one round trip and one transaction. Without an actor, and for selects, acting is the pool.
 type acting struct{ *pgxpool.Pool }
 
 // Exec has the pool's parameters.
@@ -150,7 +150,7 @@ func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return a.sendAfter(ctx, said, b.QueuedQueries...)
 }
 
-// send sends a statement with the actor before it; nil says that it goes alone.
+// send sends a statement with the actor before it. It returns nil if the statement needs no actor.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
 	if reads(sql) {
 		return nil
@@ -167,11 +167,11 @@ func (a acting) sendAfter(ctx context.Context, said string, queries ...*pgx.Queu
 	all.Queue("select set_config('octavo.actor', $1, true)", said)
 	all.QueuedQueries = append(all.QueuedQueries, queries...)
 	results := a.Pool.SendBatch(ctx, &all)
-	_, _ = results.Exec() // If this fails, all that follow fail with the same error.
+	_, _ = results.Exec() // If this fails, the following statements fail with the same error.
 	return results
 }
 
-// reads says whether a statement is a select, which writes nothing.
+// reads reports whether a statement is a select, which writes nothing.
 func reads(sql string) bool {
 	for strings.HasPrefix(sql, "--") {
 		_, sql, _ = strings.Cut(sql, "\n")
@@ -179,14 +179,14 @@ func reads(sql string) bool {
 	return strings.HasPrefix(sql, "select") || strings.HasPrefix(sql, "SELECT")
 }
 
-// actingRows gives the connection back at the end of the rows.
+// actingRows releases the connection at the end of the rows.
 type actingRows struct {
 	pgx.Rows
 	results pgx.BatchResults
 	err     error
 }
 
-// Next closes the rows after the last one, as those of the pool do.
+// Next closes the rows after the last row, like the pool's rows.
 func (r *actingRows) Next() bool {
 	if r.Rows.Next() {
 		return true
@@ -195,7 +195,7 @@ func (r *actingRows) Next() bool {
 	return false
 }
 
-// Close ends the transaction: its error is that of the rows.
+// Close ends the transaction. Its error is the error of the rows.
 func (r *actingRows) Close() {
 	if r.results != nil {
 		r.Rows.Close()
@@ -204,7 +204,7 @@ func (r *actingRows) Close() {
 	}
 }
 
-// Err has the error of the end, too.
+// Err also returns the error of the end of the transaction.
 func (r *actingRows) Err() error {
 	if err := r.Rows.Err(); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (r *actingRows) Err() error {
 
 type actingRow struct{ results pgx.BatchResults }
 
-// Scan reads the row and ends the transaction: a row of one that fails in the end was not written.
+// Scan reads the row and ends the transaction, because a row of a failed transaction was not written.
 func (r actingRow) Scan(dest ...any) error {
 	err := r.results.QueryRow().Scan(dest...)
 	if closeErr := r.results.Close(); err == nil {

@@ -1,7 +1,7 @@
 package postgres
 
-// Statements that come in lists are sent as one batch, in one round trip: those that sqlc makes of :batchexec and :batchone. The
-// first that fails ends the transaction, so its error is the batch's.
+// Lists of statements are sent as one batch, in one round trip: the statements that sqlc generates for :batchexec and
+// :batchone. The first failing statement ends the transaction, so its error is the batch's error.
 
 // BatchExec runs a batch of statements without rows.
 func BatchExec(exec func(each func(i int, err error))) error {

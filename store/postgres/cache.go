@@ -9,8 +9,7 @@ import (
 // Sized is a value of a Cache. Its size is at least 1.
 type Sized interface{ Size() int }
 
-// Cache keeps the values that were used last, as many as a sum of sizes allows. Its user must know whether a value is
-// still right.
+// Cache keeps the most recently used values, up to a sum of sizes. Its user must know whether a value is still valid.
 type Cache[K comparable, V Sized] struct {
 	mu     sync.Mutex
 	values *simplelru.LRU[K, V]
@@ -18,10 +17,10 @@ type Cache[K comparable, V Sized] struct {
 	most   int
 }
 
-// NewCache makes room for values whose sizes sum up to most.
+// NewCache returns a cache for values whose sizes sum up to at most most.
 func NewCache[K comparable, V Sized](most int) *Cache[K, V] {
 	c := &Cache[K, V]{most: most}
-	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // It fails for no size only.
+	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // NewLRU fails only for a size of 0.
 	return c
 }
 
@@ -32,7 +31,7 @@ func (c *Cache[K, V]) Get(key K) (V, bool) {
 	return c.values.Get(key)
 }
 
-// Keep adds a value in place of the values that were not used for the longest time.
+// Keep adds a value. It removes the least recently used values to make room.
 func (c *Cache[K, V]) Keep(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

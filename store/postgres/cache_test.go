@@ -9,7 +9,7 @@ type sized int
 
 func (s sized) Size() int { return int(s) }
 
-// TestCacheIsBounded keeps more values than there is room for.
+// TestCacheIsBounded adds more values than the cache has room for.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 100_001

@@ -10,17 +10,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Config says where Postgres is and how much of it one process may use.
+// Config has Postgres's address and the limits of one process.
 type Config struct {
 	// URL is a postgres:// address or a keyword/value string, as libpq takes them.
 	URL string
-	// MaxConns bounds the pool; 0 picks four per processor and at least eight.
+	// MaxConns limits the pool; 0 picks four per processor and at least eight.
 	MaxConns int
-	// StatementTimeout is how long the server lets a statement run; 0 means 15 s. It does not apply to migrations.
+	// StatementTimeout limits the run time of a statement on the server; 0 means 15 s. It does not apply to
+	// migrations.
 	StatementTimeout time.Duration
-	// ConnectTimeout bounds one attempt to connect; 0 means 5 s.
+	// ConnectTimeout limits one attempt to connect; 0 means 5 s.
 	ConnectTimeout time.Duration
-	// Quotas bound what is stored.
+	// Quotas limit the stored data.
 	Quotas Quotas
 }
 
@@ -50,8 +51,8 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	return pool, nil
 }
 
-// durably makes commits wait until they are on disk, even if the server or the role is configured otherwise: what was answered,
-// such as an idempotency key, must survive a power cut. Stronger settings stay.
+// durably makes commits wait until they are on disk, even if the server or the role is configured otherwise. An
+// acknowledged write, such as an idempotency key, must survive a power cut. Stronger settings stay.
 func durably(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'")
 	return err

@@ -7,14 +7,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Cursor is where a list goes on: after the row with this sort key and this id. The id makes the order total, so that rows that
-// come and go between two pages neither repeat nor hide others. Lists that are sorted by the id alone take just that.
+// Cursor is the place where a list continues: after the row with this sort key and this id. The id makes the order
+// total. So rows that come and go between two pages neither repeat nor hide others. Lists that are sorted only by id
+// need only the id.
 type Cursor[K time.Time | int64 | float32] struct {
 	Key K
 	ID  string
 }
 
-// Keys are the cursor as the sort keys of a page token.
+// Keys returns the cursor as the sort keys of a page token.
 func (c Cursor[K]) Keys() []string {
 	switch key := any(c.Key).(type) {
 	case time.Time:
@@ -26,7 +27,7 @@ func (c Cursor[K]) Keys() []string {
 	}
 }
 
-// ParseCursor reads the sort keys of a page token; nil, those of the first page, give nil.
+// ParseCursor reads the sort keys of a page token. It returns nil for nil, the keys of the first page.
 func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], error) {
 	if keys == nil {
 		return nil, nil // The first page has no cursor.
@@ -50,19 +51,20 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	return &c, nil
 }
 
-// MaxRank is beyond the rank of everything that a search finds: ranks are below 1. Infinity and NaN are no ranks.
+// MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are no ranks.
 const MaxRank = 1000
 
-// The first time that is stored, and the one after the last: those that RFC 3339 can write. Postgres knows others, too.
+// BeginOfTime and EndOfTime bound the times that RFC 3339 can write. EndOfTime itself is outside. Postgres has
+// further times.
 var (
 	BeginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	EndOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// LastID is after every id: ids hold no such character.
+// LastID sorts after every id: no id has this character.
 const LastID = "~"
 
-// OrFirst gives the cursor, or for nil the place before the first row.
+// OrFirst returns the cursor, or for nil the place before the first row.
 func (c *Cursor[K]) OrFirst(first K) Cursor[K] {
 	if c == nil {
 		return Cursor[K]{Key: first}

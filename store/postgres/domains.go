@@ -7,7 +7,7 @@ import (
 )
 
 // DomainKey names the key (see Key) of the records that prove domains. It may change: domains that are not proved yet
-// get another record then.
+// then need another record.
 const DomainKey = "domain-verification"
 
 // The proofs that a domain belongs to an organization or a site.
@@ -16,8 +16,8 @@ const (
 	ProvedByOperator = "operator"
 )
 
-// DomainToken returns the text that a TXT record of a domain must hold. It depends on the owner of the domain too:
-// nobody can use the record that another owner published.
+// DomainToken returns the text that a TXT record of a domain must have. It also depends on the owner of the domain,
+// so nobody can use the record of another owner.
 func DomainToken(key []byte, owner, domain string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(owner + "\x00" + domain)) // A hash never fails to take bytes.

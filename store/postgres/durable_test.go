@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestCommitsAreDurable: a commit waits for the disk even if the role or the server
-// is configured not to wait. A configuration that waits for more is kept.
+// TestCommitsAreDurable checks that a commit waits for the disk even if the role or the server is configured not to
+// wait. A stronger configuration stays.
 func TestCommitsAreDurable(t *testing.T) {
 	t.Parallel()
 	url := enginetest.Postgres(t)

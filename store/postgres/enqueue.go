@@ -35,7 +35,7 @@ type JobAbout struct {
 }
 
 // jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is
-// the priority of a job that starts because nobody else waits.
+// the priority of a job that starts because no other party waits.
 const (
 	jobAlone   = 1
 	jobBesides = 4
@@ -49,7 +49,7 @@ func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	return err
 }
 
-// EnqueueNew is Enqueue, and returns the id of the job. The id is 0 if a pending job makes the new job needless.
+// EnqueueNew is Enqueue, and returns the id of the job. The id is 0 if a pending job makes the new job unnecessary.
 func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64, error) {
 	tx, ok := q.Tx()
 	if !ok {
@@ -100,7 +100,7 @@ const JobLost = "the process that ran it ended"
 // JobText writes the id of a job.
 func JobText(id int64) string { return strconv.FormatInt(id, 10) }
 
-// JobID reads the id of a job. ok is false if the text is no id.
+// JobID reads the id of a job. ok is false if the text is not an id.
 func JobID(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == text

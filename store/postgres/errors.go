@@ -15,11 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// retryAfter is what clients are told while Postgres does not answer: time for a restart or a failover to progress.
+// retryAfter is the retry time for clients while Postgres is unavailable: time for a restart or a failover to
+// progress.
 const retryAfter = 2 * time.Second
 
-// Interpret is the one place where a driver's error becomes a schema.Error; what names the object in the public text.
-// The driver's own text becomes the private cause, never part of the answer.
+// Interpret is the only place that turns a driver's error into a schema.Error. what names the object in the public
+// text. The driver's own text becomes the private cause, and never part of the answer.
 func Interpret(err error, what string) error {
 	if err == nil {
 		return nil
@@ -39,15 +40,15 @@ func Interpret(err error, what string) error {
 	return schema.Internal(err)
 }
 
-// interpretState maps the SQLSTATEs that are due to the request or to the moment; all others are internal errors.
-// https://www.postgresql.org/docs/current/errcodes-appendix.html
+// interpretState maps the SQLSTATEs with a cause in the request or in the current situation. All others are internal
+// errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
 func interpretState(err *pgconn.PgError, what string) error {
 	switch err.Code {
 	case "23505": // unique_violation
 		e := schema.Conflict(what + " already exists")
 		e.Cause = err
 		return e
-	case "23503": // foreign_key_violation: what the request refers to was deleted after it was checked.
+	case "23503": // foreign_key_violation: an object to which the request refers was deleted after the check.
 		e := schema.NotFound("object that the " + what + " refers to")
 		e.Cause = err
 		return e
@@ -55,7 +56,7 @@ func interpretState(err *pgconn.PgError, what string) error {
 		e := schema.BadRequest("the request holds text that cannot be stored")
 		e.Cause = err
 		return e
-	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: it works when tried again.
+	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: a retry works.
 		return schema.Unavailable(err, time.Second)
 	case "57014": // query_canceled: the statement timeout.
 		return schema.Unavailable(err, retryAfter)

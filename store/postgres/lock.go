@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Lock is held by one process at a time, over all nodes, until Release or until its connection ends, as when the process is killed.
+// Lock is held by one process at a time, over all nodes, until Release or the end of its connection, as when the
+// process is killed.
 type Lock struct {
 	conn *pgxpool.Conn
 	name string
@@ -36,7 +37,7 @@ func (d *DB) TryLock(ctx context.Context, name string) (*Lock, error) {
 	return &Lock{conn, name}, nil
 }
 
-// Holds fails once another process may have the lock: when its session has ended.
+// Holds fails once another process may have the lock, because this lock's session has ended.
 func (l *Lock) Holds(ctx context.Context) error {
 	if err := l.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("the lock is lost: %w", err)
@@ -44,11 +45,11 @@ func (l *Lock) Holds(ctx context.Context) error {
 	return nil
 }
 
-// releaseLimit bounds how long Release waits for an answer before it closes the session.
+// releaseLimit limits the time that Release waits for an answer before it closes the session.
 const releaseLimit = 5 * time.Second
 
-// Release gives up the lock and gives the session back to the pool. If the session does not confirm that the lock is
-// gone, Release closes it, so the lock cannot outlive it.
+// Release releases the lock and returns the session to the pool. If the session does not confirm the release, Release
+// closes the session, so that the lock cannot outlive it.
 func (l *Lock) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 // position, then by id. Writers of positions hold the lock of the organization or of the site, so that no order changes
 // after they have read it.
 const (
-	// firstPosition is the position of a single item. There is as much room before it as after it, and no position is
+	// firstPosition is the position of a single item. It has as much room before it as after it, and no position is
 	// negative.
 	firstPosition = 1 << 62
 	// positionGap is the distance between neighbours: many items fit between them before others must move.
@@ -37,8 +37,8 @@ func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between finds the index right after one sibling and right before another. Either may be nil; without both it is the
-// end. It is -1 if there is no such place.
+// Between finds the index right after one sibling and right before another. Either may be nil; without both it
+// returns the end. It returns -1 if there is no such place.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {
@@ -53,7 +53,7 @@ func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	return at
 }
 
-// Room gives n positions before s[at] in even steps, if they fit there.
+// Room returns n positions before s[at] in even steps, if they fit there.
 func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	from, step := int64(firstPosition), int64(positionGap)
 	switch {
@@ -66,7 +66,7 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 		step = (s[at].Position - s[at-1].Position) / int64(n+1)
 		from = s[at-1].Position + step
 	}
-	// Neighbours are equal if nobody ever placed them. A sum that overflows is negative.
+	// Neighbours have equal positions if they were never placed. A sum that overflows is negative.
 	if step == 0 || from < 0 || from > math.MaxInt64-int64(n)*step {
 		return nil, false
 	}
@@ -77,7 +77,7 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	return positions, true
 }
 
-// MakeRoom gives n positions before s[at]. If they do not fit, all siblings get new positions, which are stored.
+// MakeRoom returns n positions before s[at]. If they do not fit, all siblings get new positions, which are stored.
 func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int64, error) {
 	if positions, fits := s.Room(at, n); fits {
 		return positions, nil
@@ -87,7 +87,7 @@ func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int
 	return made, s.MoveTo(ctx, q, slices.Delete(all, at, at+n))
 }
 
-// MakePlace is makeRoom for one.
+// MakePlace is MakeRoom for one position.
 func (s Siblings) MakePlace(ctx context.Context, q *db.Queries, at int) (int64, error) {
 	positions, err := s.MakeRoom(ctx, q, at, 1)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestRoomIsBetween: positions are given only if they keep the order, and always if the order has gaps.
+// TestRoomIsBetween checks that positions are returned only if they keep the order, and always if the order has gaps.
 func TestRoomIsBetween(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -28,7 +28,7 @@ func TestRoomIsBetween(t *testing.T) {
 			high = order[at]
 		}
 		if !fits {
-			// At the ends things keep their distance as long as there is enough room.
+			// At the ends, items keep their distance while there is enough room.
 			if inside := at > 0 && at < len(order); inside && high-low > int64(n) || !inside && high-low > 1<<40 {
 				rt.Fatalf("no room for %d between %d and %d", n, low, high)
 			}

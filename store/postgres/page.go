@@ -9,7 +9,7 @@ type Page[T any] struct {
 	More  bool
 }
 
-// PageOf drops the row that was read beyond the page: it only shows that the list continues.
+// PageOf drops the extra row, which only shows that the list continues.
 func PageOf[T any](rows []T, size int, total int64) Page[T] {
 	if len(rows) > size {
 		// A page without rows has no cursor to continue from, so it is always the last one.
@@ -18,5 +18,5 @@ func PageOf[T any](rows []T, size int, total int64) Page[T] {
 	return Page[T]{Rows: rows, Total: total}
 }
 
-// PageSize asks for one row more than the page, see PageOf.
+// PageSize returns the number of rows to read for a page: one more than the page, see PageOf.
 func PageSize(size int) int32 { return int32(min(size, schema.MaxLimit)) + 1 } // min bounds the size.

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// pieceWait bounds the wait for a piece. A client may take much longer for all of them.
+// pieceWait limits the wait for a piece. A client may take much longer for all of them.
 const pieceWait = 10 * time.Second
 
-// Pieces are stored bytes that are read piece by piece. They hold neither memory nor a connection between two reads, so
-// a client that does not take them costs nothing.
+// Pieces are stored bytes that are read piece by piece. Between two reads they hold neither memory nor a connection,
+// so a slow client costs nothing.
 type Pieces struct {
 	// ctx outlives the request: the bytes are read while they are sent.
 	ctx      context.Context
@@ -40,7 +40,7 @@ func (p *Pieces) Next(most int) ([]byte, error) {
 	return piece, err
 }
 
-// Back gives the last bytes that Next returned back: they are read again.
+// Back returns the last n bytes of Next, so that they are read again.
 func (p *Pieces) Back(n int) { p.at, p.left = p.at-int64(n), p.left+int64(n) }
 
 // Read copies the next bytes.

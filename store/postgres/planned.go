@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// planned runs statements that Postgres plans anew for the values of each call. It costs a tenth of a millisecond, and is for
-// statements with filters or orders that a call may leave out: a plan that is made once for all values cannot use the indexes
-// that fit only some of them. A test holds every such list to it.
+// planned runs statements that Postgres plans again for the values of each call. That costs a tenth of a millisecond.
+// It is for statements with optional filters or orders. A single plan for all values cannot use the indexes that fit
+// only some of them. A test checks that every such list is run this way.
 type planned struct{ *pgxpool.Pool }
 
 // Query has the pool's parameters; by pgx's convention one of the arguments is the mode of execution.

@@ -1,6 +1,6 @@
 package postgres
 
-// How many rows one statement that purges deletes: fewer where rows are large.
+// The numbers of rows that one statement of a purge deletes: fewer if rows are large.
 const (
 	PurgeRows  = 1000
 	PurgeLarge = 50

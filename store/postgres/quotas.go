@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Quotas bound what is stored; 0 is no bound. The tags are the settings' names, defaults and meanings: each default is
-// above every size that the service is made for.
+// Quotas limit the stored data; 0 is no limit. The tags are the settings' names, defaults and meanings. Each default
+// is above every size that the service is designed for.
 type Quotas struct {
 	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
 	Members        int64 `env:"MEMBERS" default:"100000" help:"Members of an organization and people invited by e-mail; 0: no bound."`
@@ -35,11 +35,11 @@ type Quotas struct {
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
-// count counts what a quota bounds, up to a bound.
+// count counts the objects of a quota, up to a limit.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a row of the table of quotas: what it is called in a refusal, its setting, and how much there is of what it
-// bounds. The count stops at a bound, so that it costs no more than the quota.
+// Quota is a row of the table of quotas: its name in a refusal, its setting, and the count of its objects. The count
+// stops at a limit, so that it costs no more than the quota.
 type Quota struct {
 	what    string
 	setting string
@@ -60,14 +60,14 @@ func counted[P ~struct {
 	}
 }
 
-// known adapts a query that reads a number that is kept.
+// known adapts a query that reads a stored number.
 func known(query func(*db.Queries, context.Context, string) (int64, error)) count {
 	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
 		return query(q, ctx, subject)
 	}
 }
 
-// The quotas, each with what its subject is.
+// The quotas, each with its subject.
 var (
 	QuotaOrganizations = Quota{
 		"organizations that one user is an admin of", "ORGANIZATIONS", func(q Quotas) int64 { return q.Organizations },
@@ -142,8 +142,9 @@ var (
 		known((*db.Queries).BytesOfFiles)}
 )
 
-// Within refuses what a transaction has added if there is more now than the quota allows; the refusal undoes it.
-// Requests at the same time do not see each other's rows, so that as many more may come in as run at once.
+// Within refuses a transaction's additions if there are now more objects than the quota allows. The refusal undoes
+// the additions. Concurrent requests do not see each other's rows, so the quota may be exceeded by one addition of
+// each concurrent request.
 func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	limit := of.limit(d.quotas)
 	if limit <= 0 {
@@ -163,7 +164,7 @@ func (of Quota) refusal(limit int64) error {
 	return schema.Forbidden(fmt.Sprintf("the quota of %d %s is reached (OCTAVO_QUOTA_%s)", limit, of.what, of.setting))
 }
 
-// Bound is the quota for a statement that keeps to it by itself.
+// Bound returns the quota for a statement that checks it itself.
 func (d *DB) Bound(of Quota) int64 {
 	if limit := of.limit(d.quotas); limit > 0 {
 		return limit
@@ -171,7 +172,8 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full says why such a statement did nothing: because of the quota, or because what it adds to is not there.
+// Full returns why such a statement did nothing: because of the quota, or because the object to extend does not
+// exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)
 	if err == nil && n >= d.Bound(of) {

@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// sealingKeyName must never change: what was sealed with another key cannot be opened.
+// sealingKeyName must never change: secrets sealed with another key cannot be opened.
 const sealingKeyName = "sealing"
 
-// keyLength is how long every secret of the installation is, in bytes.
+// keyLength is the length of every secret of the installation, in bytes.
 const keyLength = 32
 
-// Key gives a secret of the installation. It is made once; every node gets the same one, also when several ask for the
-// first time together.
+// Key returns a secret of the installation. It is made once. Every node gets the same secret, even if several nodes
+// first request it concurrently.
 func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	key, err := d.Queries.Secret(ctx, name)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -29,8 +29,8 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 		_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
 		err = d.Queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
 		if err == nil {
-			// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot
-			// see.
+			// This is a separate statement, because the insert may have waited for another node. Its snapshot cannot
+			// see that node's row.
 			key, err = d.Queries.Secret(ctx, name)
 		}
 	}
@@ -43,9 +43,9 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	return key, nil
 }
 
-// Seal encrypts what others entrusted to us, such as the password of a repository, for the one place that it is stored
-// in: moved to another row it does not open. It keeps secrets out of logs, exports and single tables that leak; whoever
-// reads the whole database has the key as well.
+// Seal encrypts secrets of others, such as the password of a repository, for the one place where they are stored.
+// Moved to another row, a sealed secret does not open. Seal keeps secrets out of logs, exports and single leaked
+// tables. A reader of the whole database also has the key.
 func (d *DB) Seal(ctx context.Context, place string, secret []byte) ([]byte, error) {
 	box, err := d.sealer(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (d *DB) Seal(ctx context.Context, place string, secret []byte) ([]byte, err
 	return box.Seal(nonce, nonce, secret, []byte(place)), nil
 }
 
-// Unseal gives back what was sealed for a place.
+// Unseal returns the secret that was sealed for a place.
 func (d *DB) Unseal(ctx context.Context, place string, sealed []byte) ([]byte, error) {
 	box, err := d.sealer(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *DB) sealer(ctx context.Context) (cipher.AEAD, error) {
 	return box, nil
 }
 
-// InsertToken stores a token. The row has the token's hash only, so nobody can read the token again.
+// InsertToken stores a token. The row has only the token's hash, so the token cannot be read again.
 func InsertToken(ctx context.Context, q *db.Queries, secret string, params db.InsertTokenParams) (db.Token, error) {
 	hash := schema.HashToken([]byte(secret))
 	params.Hash = hash[:]

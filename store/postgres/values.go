@@ -30,7 +30,7 @@ func ToJSON(value any) ([]byte, error) {
 	return stored, nil
 }
 
-// Deref gives the value behind a pointer, or the zero value for nil.
+// Deref returns the value behind a pointer, or the zero value for nil.
 func Deref[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -39,7 +39,7 @@ func Deref[T any](p *T) T {
 	return *p
 }
 
-// UnlessEmpty gives nil for an empty text.
+// UnlessEmpty returns nil for an empty text, and otherwise a pointer to it.
 func UnlessEmpty(text string) *string {
 	if text == "" {
 		return nil
@@ -47,7 +47,7 @@ func UnlessEmpty(text string) *string {
 	return &text
 }
 
-// Distinct gives each id once. It never gives nil, which Postgres takes for an unknown array.
+// Distinct returns each id once. It never returns nil, which Postgres takes for an unknown array.
 func Distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	once := make([]string, 0, len(ids))
@@ -60,7 +60,7 @@ func Distinct(ids []string) []string {
 	return once
 }
 
-// NotNil gives an empty list for nil, for columns that cannot be null.
+// NotNil returns an empty list for nil, for columns that cannot be null.
 func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

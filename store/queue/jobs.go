@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Filter narrows a list of jobs; nil members let everything through.
+// Filter narrows a list of jobs; nil members do not filter.
 type Filter struct {
 	State *string
 	Kind  *string
@@ -24,7 +24,7 @@ type Filter struct {
 // Row is a job with the state that users see.
 type Row = db.JobByIDRow
 
-// List lists the jobs of an organization, the newest first; after is the id of the last one that is known, or "".
+// List lists the jobs of an organization, the newest first. after is the id of the previous page's last job, or "".
 func (s *Store) List(
 	ctx context.Context, organizationID string, f Filter, after string, size int,
 ) (postgres.Page[schema.Job], error) {
@@ -54,7 +54,7 @@ func (s *Store) List(
 	return postgres.PageOf(jobs, size, total), nil
 }
 
-// ListAll lists the jobs of all organizations like ListJobs, without their number.
+// ListAll lists the jobs of all organizations like List, without the total.
 func (s *Store) ListAll(
 	ctx context.Context, state, kind *string, after string, size int,
 ) (postgres.Page[schema.Job], error) {
@@ -89,7 +89,8 @@ func beforeJob(after string) (int64, error) {
 }
 
 // Retry lets a job that failed, or waits for its next attempt, run again from the first attempt on. A job that waits
-// for its first attempt stays as it is. An operator may retry the jobs of all organizations: organizationID is empty.
+// for its first attempt stays unchanged. An operator may retry the jobs of all organizations: organizationID is then
+// empty.
 func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Job, error) {
 	number, ok := postgres.JobID(id)
 	if !ok {
@@ -108,7 +109,7 @@ func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Jo
 		if organizationID != "" && about.Organization != organizationID {
 			return schema.NotFound("job")
 		}
-		// In the order of enqueue: first the sequence, then its rows.
+		// The locks are taken in the order of enqueue: first the sequence, then its rows.
 		if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 			return postgres.Interpret(err, "jobs")
 		}
@@ -147,7 +148,7 @@ func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
 	return readJob(row)
 }
 
-// Failed gives the ids of jobs that failed for good, after one of them or "", the oldest first.
+// Failed returns the ids of permanently failed jobs, the oldest first, after one of them or "".
 func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := postgres.JobID(after)
 	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})
@@ -161,21 +162,22 @@ func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, e
 	return texts, nil
 }
 
-// Totals are the numbers of a kind's jobs. OldestWaiting is how long the oldest job waits that could run, or the oldest
-// work for which nobody has asked for a job yet.
+// Totals are the numbers of a kind's jobs. OldestWaiting is the waiting time of the oldest job that could run, or of
+// the oldest work without a job.
 type Totals struct {
 	Kind          string
 	Open, Failed  int64
 	OldestWaiting time.Duration
 }
 
-// Totals gives the numbers of every kind that has jobs which are not done.
+// Totals returns the numbers of every kind with unfinished jobs.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	rows, err := s.db.Queries.JobTotals(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "jobs")
 	}
-	// Jobs deliver to webhooks, and nodes that run jobs ask for them: without such a node no job would wait.
+	// Jobs deliver to webhooks, and nodes that run jobs enqueue them. Without such a node there would be no waiting
+	// job.
 	unasked, err := s.db.Queries.UnaskedDeliveries(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "deliveries")

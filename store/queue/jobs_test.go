@@ -35,14 +35,14 @@ func (j inOrder) Subject() schema.JobSubject {
 
 var errRollback = errors.New("as the test wants it")
 
-// states gives the jobs in the order of their ids.
+// states returns the states of the jobs in the order of their ids.
 func states(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
 	return storetest.Collect(t, conn,
 		"select kind || coalesce(' ' || (args ->> 'n'), '') || ' ' || state from river_job order by id")
 }
 
-// TestRiverJobIsAsDescribed compares the table that rivermigrate made with the one that sqlc knows.
+// TestRiverJobIsAsDescribed compares the table that rivermigrate made with the table that sqlc knows.
 func TestRiverJobIsAsDescribed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../river/river_job.sql")
@@ -121,7 +121,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	if got := states(t, conn)[1]; got != "in_order 2 available" {
 		t.Errorf("%q", got)
 	}
-	// A retried job waits for the one that is at work, and is next.
+	// A retried job runs next, after the running one.
 	storetest.Enqueue(t, conn, inOrder{Space: "a", N: 4})
 	ids := storetest.Collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
 	if job, err := st.Queue.Retry(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
@@ -139,8 +139,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	}
 }
 
-// TestNewestJobStandsForThoseBefore asks for jobs of which one is enough. The one that waits does for two, but not the one that
-// runs: it may have read what was there before.
+// TestNewestJobStandsForThoseBefore enqueues jobs of which one suffices. A waiting job counts for two. A running job
+// does not, because it may have read the earlier state.
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -150,7 +150,7 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	if got := states(t, conn); !slices.Equal(got, []string{"index_space available"}) {
 		t.Errorf("%q", got)
 	}
-	// A job that is asked for again does not start before the transaction that asked for it ends: a worker passes it over.
+	// A repeated job does not start before the transaction that repeated it ends: a worker skips it.
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +174,9 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	}
 }
 
-// TestNewsEndsThePause: a job that waits after a failure starts when it is asked for again, and not one that waits in order. The
-// attempt does not count, or a busy site would use them all up while its front end is away.
+// TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again. A job that
+// waits for its turn does not. The attempt does not count. Otherwise a busy site would use up all attempts while its
+// front end is unavailable.
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))

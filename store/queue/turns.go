@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GiveTurns lets jobs start whose turn has come. Nodes do so one at a time: it does nothing while another does.
+// GiveTurns lets jobs start whose turn has come. Only one node does so at a time: GiveTurns does nothing while
+// another node does.
 func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	var p db.GiveJobTurnsParams
 	for _, kind := range kinds {
@@ -26,12 +27,12 @@ func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	})
 }
 
-// MarkSlow notes that a running job is slow: all slow jobs of a kind are one party from then on.
+// MarkSlow records that a running job is slow. All slow jobs of a kind are one party from then on.
 func (s *Store) MarkSlow(ctx context.Context, id int64) error {
 	return postgres.Interpret(s.db.Queries.JobIsSlow(ctx, id), "job")
 }
 
-// WithoutWorker gives, by kind, the oldest job whose turn has come and that no node has taken.
+// WithoutWorker returns, by kind, the oldest job whose turn has come and that no node has taken.
 func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]int64, error) {
 	rows, err := s.db.Queries.JobsWithoutWorker(ctx, kinds)
 	oldest := map[string]int64{}
@@ -41,24 +42,24 @@ func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]i
 	return oldest, postgres.Interpret(err, "jobs")
 }
 
-// ToGiveWay gives the jobs of a node that others may ask to give way, at most one of each kind.
+// ToGiveWay returns the jobs of a node that others may ask to give way, at most one of each kind.
 func (s *Store) ToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
 	ids, err := s.db.Queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
 	return ids, postgres.Interpret(err, "jobs")
 }
 
-// NodeLock returns the name of the lock (see store.TryLock) that a node holds as long as it runs jobs. Other nodes
-// rescue the jobs of a node that does not hold it.
+// NodeLock returns the name of the lock (see store.TryLock) that a node holds while it runs jobs. Other nodes rescue
+// the jobs of a node that does not hold its lock.
 func NodeLock(node string) string { return "jobs node " + node }
 
-// LostNodes gives the nodes that have jobs running and do not hold their lock.
+// LostNodes returns the nodes that have running jobs and do not hold their lock.
 func (s *Store) LostNodes(ctx context.Context) ([]string, error) {
 	nodes, err := s.db.Queries.LostJobNodes(ctx)
 	return nodes, postgres.Interpret(err, "jobs")
 }
 
-// Rescue lets the jobs of lost nodes run again, and returns how many there were. Git operations and translation runs
-// fail with the jobs that were at their last attempt.
+// Rescue lets the jobs of lost nodes run again, and returns their number. Git operations and translation runs fail if
+// their jobs were at the last attempt.
 func (s *Store) Rescue(ctx context.Context, nodes []string) (n int, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: postgres.JobLost, Nodes: nodes})

@@ -27,9 +27,9 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schem
 	return postgres.FromJSON[schema.Customization](stored)
 }
 
-// SetCustomization replaces what a site sets, and returns it with both forms of page actions in step. The
-// settings hold no nulls. The lock of the site makes concurrent requests compare themselves with what is stored, one
-// after the other.
+// SetCustomization replaces the settings of a site, and returns them with both forms of page actions in step. The
+// settings have no nulls. The lock of the site lets concurrent requests compare themselves with the stored settings
+// one after the other.
 func (s *Store) SetCustomization(
 	ctx context.Context, siteID string, settings schema.Customization,
 ) (schema.Customization, error) {
@@ -52,7 +52,7 @@ func (s *Store) SetCustomization(
 	return settings, err
 }
 
-// Customizations reads what a site sets, and what each of its site spaces overrides, by their ids.
+// Customizations reads the settings of a site, and the overrides of each of its site spaces, by their ids.
 func (s *Store) Customizations(
 	ctx context.Context, siteID string,
 ) (settings schema.Customization, overrides map[string]schema.Customization, err error) {
@@ -74,7 +74,7 @@ func (s *Store) Customizations(
 	return settings, overrides, nil
 }
 
-// SiteSpaceCustomization reads what a site sets and what one of its site spaces overrides.
+// SiteSpaceCustomization reads the settings of a site and the overrides of one of its site spaces.
 func (s *Store) SiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string,
 ) (settings, overrides schema.Customization, err error) {
@@ -95,8 +95,8 @@ func siteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and gives the site's settings with
-// the new overrides. Concurrent patches are applied one after the other, so none is lost.
+// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and returns the site's settings
+// with the new overrides. Concurrent patches are applied one after the other, so none is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
 ) (settings, overrides schema.Customization, err error) {

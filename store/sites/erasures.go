@@ -25,11 +25,11 @@ func toInterval(d time.Duration) pgtype.Interval {
 	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
 }
 
-// MaxErasures bounds the erasures of a site that are not done.
+// MaxErasures limits the unfinished erasures of a site.
 const MaxErasures = 10_000
 
-// AskErasure asks for the erasure of a visitor's events that were received before until. keep is for how long the log
-// and the dead letters keep events; 0 is for ever.
+// AskErasure requests the erasure of a visitor's events that were received before until. keep is how long the log and
+// the dead letters keep events; 0 is for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -54,7 +54,7 @@ func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasu
 	return e, postgres.Interpret(err, "erasure of this visitor")
 }
 
-// BeginErasures gives tombstones of a new version to at most so many visitors, in the order of their requests. Version
+// BeginErasures assigns tombstones of a new version to at most most visitors, in the order of their requests. Version
 // is 0 if no erasure is pending.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -86,10 +86,10 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 	return b, err
 }
 
-// errNothing rolls a transaction back that has nothing to do.
+// errNothing rolls back a transaction that has nothing to do.
 var errNothing = errors.New("nothing to do")
 
-// BegunErasures are those that have tombstones and may have rows, by version.
+// BegunErasures returns the erasures that have tombstones and may have rows, by version.
 func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, err error) {
 	rows, err := s.db.Queries.BegunErasures(ctx)
 	for _, r := range rows {
@@ -102,25 +102,25 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 	return list, postgres.Interpret(err, "erasures")
 }
 
-// RetryErasures makes the erasures of a version wait to be begun again.
+// RetryErasures makes the erasures of a version wait, so that they begin again.
 func (s *Store) RetryErasures(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
 
-// MarkMutated says that the visitors of a version have no row in an active part since a time.
+// MarkMutated records that the visitors of a version have no row in an active part since a time.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
 	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
 		Version: &version, MutatedAt: at,
 	}), "erasures")
 }
 
-// FinishErasures says that the old parts of all that were mutated until a time are gone.
+// FinishErasures finishes the erasures mutated until a time, because their old parts are deleted.
 func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error) {
 	done, err = s.db.Queries.FinishErasures(ctx, mutated)
 	return done, postgres.Interpret(err, "erasures")
 }
 
-// PendingErasures are those of all sites that are not done.
+// PendingErasures returns the unfinished erasures of all sites.
 func (s *Store) PendingErasures(ctx context.Context) (schema.PendingErasures, error) {
 	row, err := s.db.Queries.PendingErasures(ctx)
 	return schema.PendingErasures{
@@ -134,7 +134,7 @@ func (s *Store) ForgetErasures(ctx context.Context) error {
 	return postgres.Interpret(err, "erasures")
 }
 
-// Tombstones are those after a version, up to the one that is returned.
+// Tombstones returns the tombstones after a version, up to the returned version.
 func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error) {
 	if version, err = s.db.Queries.TombstoneVersion(ctx); err != nil || version == after {
 		return nil, version, postgres.Interpret(err, "tombstones")
@@ -146,12 +146,12 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	return list, version, postgres.Interpret(err, "tombstones")
 }
 
-// RaiseTombstones makes the version at least as high: it was given before, and Postgres has forgotten it.
+// RaiseTombstones raises the version to at least this one. It was assigned before, and Postgres has lost it.
 func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
 }
 
-// Retention is for how many days a site keeps events; nil is for ever.
+// Retention returns the number of days for which a site keeps events; nil is for ever.
 func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	days, err := s.db.Queries.Retention(ctx, site)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && days == nil {
@@ -164,7 +164,7 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	return &n, postgres.Interpret(err, "retention")
 }
 
-// SetRetention sets for how many days a site keeps events; nil is for ever.
+// SetRetention sets the number of days for which a site keeps events; nil is for ever.
 func (s *Store) SetRetention(ctx context.Context, site string, days *int) error {
 	var n *int32
 	if days != nil {
@@ -180,8 +180,8 @@ func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
 	return due, postgres.Interpret(err, "retentions")
 }
 
-// BeginRetention says for at most so many sites, whose retention was not carried out today, from when on they keep events. They
-// are among Expiries from now on.
+// BeginRetention returns, for at most most sites without a retention run today, the time from which they keep events.
+// These sites are among Expiries from now on.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
 	for _, r := range rows {
@@ -190,7 +190,7 @@ func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Exp
 	return list, postgres.Interpret(err, "retentions")
 }
 
-// CarriedOut says that the events of sites are deleted as BeginRetention said.
+// CarriedOut records that the events of sites were deleted as BeginRetention returned.
 func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	var c db.CarriedOutParams
 	for _, e := range list {
@@ -199,7 +199,7 @@ func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	return postgres.Interpret(s.db.Queries.CarriedOut(ctx, c), "retentions")
 }
 
-// Expiries say which events were ever deleted because of their age.
+// Expiries returns which events were ever deleted because of their age.
 func (s *Store) Expiries(ctx context.Context) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.Expiries(ctx)
 	for _, r := range rows {

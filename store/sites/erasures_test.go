@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestRetentionDays: what is deleted goes by the days as they are now, also if there are more of them than before. Which events
-// were deleted stays known, until when they were deleted too, whatever becomes of the days.
+// TestRetentionDays checks that deletion uses the current number of days, also if it has grown. The record of deleted
+// events stays, with their time limits, whatever the number of days becomes.
 func TestRetentionDays(t *testing.T) {
 	t.Parallel()
 	// The days of UTC, also across a change of the session's clock.
@@ -85,7 +85,7 @@ func TestRetentionDays(t *testing.T) {
 	}
 	expired("for ever", map[int]time.Time{100: first, 250: longer})
 
-	// A run that is killed has deleted something, perhaps.
+	// A killed run may have deleted some events.
 	set(30)
 	begin(30)
 	begun := time.Now()
@@ -93,7 +93,7 @@ func TestRetentionDays(t *testing.T) {
 	expired("killed", map[int]time.Time{30: begun})
 }
 
-// TestBeginErasuresFails: an error is not taken for nobody who waits.
+// TestBeginErasuresFails checks that an error does not count as an empty queue.
 func TestBeginErasuresFails(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -131,7 +131,8 @@ func TestBeginErasuresFails(t *testing.T) {
 	}
 }
 
-// TestErasuresOfASiteAreBounded: when too many wait, one more is refused. To ask again for one of them is not one more.
+// TestErasuresOfASiteAreBounded checks that a further erasure is refused if too many wait. A repeated request is no
+// further erasure.
 func TestErasuresOfASiteAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// eventKeyRows is how many rows DeleteOldEventKeys deletes at once.
+// eventKeyRows is the number of rows that DeleteOldEventKeys deletes in one statement.
 const eventKeyRows = 2000
 
-// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the caller's own claim
-// or, if an earlier attempt with the key did not end, that attempt's.
+// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the
+// caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
@@ -27,7 +27,7 @@ func (s *Store) ClaimEventKey(
 		LogPartition: int32(want.Partition), LogOffset: want.Offset, // A log has at most 65,536 partitions.
 		Lease: pgtype.Interval{Microseconds: lease.Microseconds(), Valid: true},
 	}
-	// A row that is there at the first statement may be gone at the second: then the key is free.
+	// A row that the first statement finds may be deleted before the second: then the key is free.
 	for range 3 {
 		row, err := s.db.Queries.ClaimEventKey(ctx, params)
 		if err == nil {
@@ -71,14 +71,14 @@ func claimed(want schema.KeyClaim, row db.ClaimEventKeyRow) (schema.KeyClaim, er
 	return got, nil
 }
 
-// FinishEventKey says that the message of a claim is in the log.
+// FinishEventKey records that the message of a claim is in the log.
 func (s *Store) FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.FinishEventKey(ctx, db.FinishEventKeyParams{SiteID: site, Key: key, MessageID: c.MessageID[:]})
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// ReleaseEventKey ends an attempt when it is unknown whether its message is in the log. The next attempt looks for it from the
-// claim's offset on.
+// ReleaseEventKey ends an attempt if it is unknown whether its message is in the log. The next attempt searches for
+// the message from the claim's offset on.
 func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.ReleaseEventKey(ctx, db.ReleaseEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt, LogOffset: c.Offset,
@@ -86,7 +86,7 @@ func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// ForgetEventKey ends an attempt whose message is not in the log and never will be: the key is free again.
+// ForgetEventKey ends an attempt whose message is not in the log and never will be. The key is free again.
 func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.ForgetEventKey(ctx, db.ForgetEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt,
@@ -94,8 +94,8 @@ func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.K
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// DeleteOldEventKeys deletes a bounded number of expired keys, and says whether there may be more. Several nodes may do it at
-// once.
+// DeleteOldEventKeys deletes a limited number of expired keys, and reports whether there may be more. Several nodes
+// may call it concurrently.
 func (s *Store) DeleteOldEventKeys(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldEventKeys(ctx, eventKeyRows)
 	return n == eventKeyRows, postgres.Interpret(err, "idempotency keys")

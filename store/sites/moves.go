@@ -71,7 +71,7 @@ func (w *structure) makePlace(
 	return others.MakePlace(w.ctx, w.q, at)
 }
 
-// parentOf finds the parent of an item: a section or a group, nil for the root.
+// parentOf finds the parent of an item: a section, or a group, or nil for the root.
 func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
@@ -87,7 +87,7 @@ func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
 }
 
-// parentAt finds the parent of an item once it is at the position.
+// parentAt finds the parent of an item after its move to the position.
 func (w *structure) parentAt(item schema.ItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
 	parent := own
 	if item.Type != schema.SiteItemSpace {
@@ -150,8 +150,8 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 	return nil
 }
 
-// moveSiteSpace keeps paths distinct in each section, and one default: a site space that joins a section becomes its default only if
-// there is no other, and the section that it leaves gets a new one.
+// moveSiteSpace keeps paths distinct in each section, and exactly one default. A site space that joins a section
+// becomes its default only if there is no other. The section that it leaves gets a new default.
 func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

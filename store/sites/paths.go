@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// maxPath bounds paths that are made from titles; the contract has the same bound for paths in requests.
+// maxPath limits paths that are made from titles. The contract has the same limit for paths in requests.
 const maxPath = 100
 
-// pathFor makes a path from a title: its letters and digits in lower case, with hyphens between the words, and with a number at the
-// end if the path is taken.
+// pathFor makes a path from a title: its letters and digits in lower case, with hyphens between the words. If the
+// path is taken, it ends with a number.
 func pathFor(title, otherwise string, taken map[string]bool) string {
 	var b strings.Builder
 	gap, length := false, 0
@@ -38,7 +38,7 @@ func pathFor(title, otherwise string, taken map[string]bool) string {
 	return freePath(path, taken)
 }
 
-// freePath is the path itself if it is free, and otherwise the path with the lowest number that makes it free.
+// freePath returns the path itself if it is free. Otherwise it adds the lowest number that makes the path free.
 func freePath(path string, taken map[string]bool) string {
 	free := path
 	for number := 2; taken[free]; number++ {

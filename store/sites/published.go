@@ -8,32 +8,32 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PublishedPart is a site space as far as it decides what an address leads to. At the root of a site SectionID is nil and
-// SectionDefault true.
+// PublishedPart is the part of a site space that decides the target of an address. At the root of a site SectionID is
+// nil and SectionDefault is true.
 type PublishedPart = db.PublishedPartsRow
 
-// Published is a site with its site spaces, in the order of its structure. Whether it is published, and to whom, is for
-// the caller to decide. Callers share the parts: nobody changes them.
+// Published is a site with its site spaces, in the order of its structure. The caller decides whether it is
+// published, and to whom. Callers share the parts and must not change them.
 type Published struct {
 	Site Site
-	// ShareLink and ShareKey are the id and the key of the active share link that was asked for; empty if there is none.
+	// ShareLink and ShareKey are the id and the key of the requested active share link; empty if there is none.
 	ShareLink, ShareKey string
-	// Redirects reports whether the site has any.
+	// Redirects reports whether the site has redirects.
 	Redirects bool
 	Parts     []PublishedPart
 }
 
-// Row is the site as resources of sites show it.
+// Row returns the site in the form of sites' resources.
 func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
-// PublishedRef names a site by its id, or by a host name in lower case that it has proved. It may name one of the site's share links,
-// by its id or by its key.
+// PublishedRef names a site by its id, or by a proved host name in lower case. It may name one of the site's share
+// links, by its id or by its key.
 type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
 
-// keptParts bounds the parts of all sites that are kept, which take some 500 bytes each.
+// keptParts limits the cached parts of all sites, which take some 500 bytes each.
 const keptParts = 50_000
 
-// keptSite is a site as of a version.
+// keptSite is a site at one version.
 type keptSite struct {
 	version string
 	site    Site
@@ -42,8 +42,8 @@ type keptSite struct {
 
 func (k *keptSite) Size() int { return 1 + len(k.parts) }
 
-// Published reads a site for its readers. It asks Postgres for the site's version each time, and for the rest if that
-// has changed.
+// Published reads a site for its readers. It asks Postgres for the site's version each time, and for the rest only if
+// the version has changed.
 func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, error) {
 	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
 		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
@@ -54,7 +54,8 @@ func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, err
 	}
 	k, ok := s.published.Get(now.ID)
 	if !ok || k.version != now.Version {
-		// What is read now may be newer than the version. Then the next reader finds another version, and reads it again.
+		// The site read now may be newer than the version. Then the next reader finds another version, and reads the
+		// site again.
 		if k, err = s.readPublished(ctx, now.ID, now.Version); err != nil {
 			return Published{}, err
 		}
@@ -74,7 +75,7 @@ func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSit
 	return &keptSite{version: version, site: site, parts: parts}, postgres.Interpret(err, "site")
 }
 
-// SpacePlace is where readers find a space: a published site, and the part of it that shows the space.
+// SpacePlace is the place where readers find a space: a published site, and the part of it that shows the space.
 type SpacePlace struct {
 	Site Site
 	// ShareKey is the key that opens the site to the caller; empty if the caller has none.
@@ -82,8 +83,8 @@ type SpacePlace struct {
 	Part     PublishedPart
 }
 
-// PlacesOfSpaces finds where readers find spaces, with one statement for all. Of several published sites it is the one that is open
-// to most. Spaces that no published site has are not in the map.
+// PlacesOfSpaces finds the places of spaces for readers, with one statement for all. If several published sites show
+// a space, it returns the site that is open to most readers. Spaces without a published site are not in the map.
 func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*SpacePlace, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see, and compares what a store that has read it
-// before answers with what one answers that has not.
+// TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see. It compares the answers of a
+// store that has read the site before with the answers of a store that has not.
 func TestPublishedSitesAreNeverOutOfDate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -12,17 +12,17 @@ import (
 // Redirect is a row of its table.
 type Redirect = db.SiteRedirect
 
-// NewRedirect is what a redirect is made of.
+// NewRedirect has the values of a new redirect.
 type NewRedirect struct {
 	Source      string
 	Destination schema.SiteRedirectDestination
-	// Draft keeps the redirect back: it leads nowhere.
+	// Draft disables the redirect.
 	Draft bool
 }
 
-// normalSource is the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that needs no
-// escape is the character itself (`%41` is `A`) and the digits of other escapes have no case (`%c3` is `%C3`); the rest
-// of a path has case, so `/Docs` and `/docs` differ.
+// normalSource returns the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that
+// needs no escape is the character itself (`%41` is `A`). The digits of other escapes have no case (`%c3` is `%C3`).
+// The rest of a path has case, so `/Docs` and `/docs` differ.
 func normalSource(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {
@@ -53,7 +53,7 @@ func isUnreserved(c byte) bool {
 		strings.IndexByte("-._~", c) >= 0
 }
 
-// CreateRedirect adds a redirect; the site may have one for each source.
+// CreateRedirect adds a redirect. A site may have only one for each source.
 func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewRedirect) (Redirect, error) {
 	to := redirect.Destination
 	row, err := s.db.Queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
@@ -64,7 +64,7 @@ func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewR
 	return row, postgres.Interpret(err, "redirect with this source")
 }
 
-// RedirectChange is what a request changes of a redirect; nil members stay as they are.
+// RedirectChange is a change of a redirect; nil members stay unchanged.
 type RedirectChange struct {
 	Source      *string
 	Destination *schema.SiteRedirectDestination

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ListSectionGroups lists a site's section groups, those in groups too, in the order of its structure, after the rank
-// `after`.
+// ListSectionGroups lists a site's section groups, including groups in groups, in the order of its structure, after
+// the rank `after`.
 func (s *Store) ListSectionGroups(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[SectionGroup], error) {
@@ -31,7 +31,7 @@ func (s *Store) ListSectionGroups(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// NewSectionGroup is what a section group is made of. Sections are those to put into it, in order.
+// NewSectionGroup has the values of a new section group. Sections are the sections to move into it, in order.
 type NewSectionGroup struct {
 	Title    string
 	Icon     *string
@@ -83,8 +83,8 @@ func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionI
 	})
 }
 
-// putIntoGroup moves sections that members of a request name to the end of a group, in this order. A section that is named twice
-// goes where it is named last.
+// putIntoGroup moves sections to the end of a group, in this order. Members of a request name the sections. A section
+// that is named twice takes its last place.
 func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
 	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids .
 	return w.place(schema.SiteItemSection, &groupID, last, positions)
 }
 
-// SectionGroupChange is what a request changes of a section group; nil members stay as they are.
+// SectionGroupChange is a change of a section group; nil members stay unchanged.
 type SectionGroupChange struct {
 	Title *string
 	Icon  schema.Opt[string]
@@ -164,8 +164,8 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 	})
 }
 
-// RemoveSectionFromGroup moves a section out of a group, to the place right after it. It does nothing if the section is not in the
-// group.
+// RemoveSectionFromGroup moves a section out of a group, to the place right after the group. It does nothing if the
+// section is not in the group.
 func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sectionID string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		inside, err := w.sectionSiblings(&groupID)
@@ -180,7 +180,7 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 	})
 }
 
-// notInSite turns "no row" into an error about the field of the request that named it.
+// notInSite turns a missing row into an error about the field of the request that named it.
 func notInSite(err error, field, problem string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Invalid(field, problem)

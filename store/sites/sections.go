@@ -33,7 +33,8 @@ func (s *Store) Section(ctx context.Context, siteID, id string) (SectionRow, err
 	return rows[0], nil
 }
 
-// ListSections lists a site's sections, those in groups too, in the order of its structure, after the rank `after`.
+// ListSections lists a site's sections, including sections in groups, in the order of its structure, after the rank
+// `after`.
 func (s *Store) ListSections(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[SectionRow], error) {
@@ -55,7 +56,7 @@ func (s *Store) ListSections(
 	return postgres.Page[SectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
 }
 
-// withSpaces reads the site spaces of sections at once.
+// withSpaces reads the site spaces of all the sections in one statement.
 func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]SectionRow, error) {
 	rows := make([]SectionRow, len(sections))
 	ids, index := make([]string, len(sections)), map[string]int{}
@@ -73,16 +74,17 @@ func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]Secti
 	return rows, nil
 }
 
-// NewSection is what a section is made of. Without a title it has its space's.
+// NewSection has the values of a new section. Without a title it takes its space's title.
 type NewSection struct {
 	SpaceID string
 	Title   *string
 	Icon    *string
 }
 
-// AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces at the root or
-// in sections, never both: when the first section is added, those at the root move into a section before it, which becomes the
-// site's default and keeps its home page. If the space is itself the home page, its section takes all of them.
+// AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces
+// either at the root or in sections. So the first section moves the root's site spaces into another section before
+// it. That section becomes the site's default and keeps its home page. If the space is itself the home page, its
+// section takes all site spaces.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SectionRow, error) {
 	var added SectionRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -110,7 +112,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 	return added, err
 }
 
-// sectionTitle follows the contract, which wants section titles longer than the shortest title of a space.
+// sectionTitle follows the contract, which requires section titles longer than the shortest title of a space.
 func sectionTitle(title *string, space db.Space) string {
 	switch {
 	case title != nil:
@@ -145,7 +147,7 @@ func (w *structure) insertSection(title string, icon *string) (Section, error) {
 	return row, postgres.Interpret(err, "site section")
 }
 
-// sectionTheRoot makes the first section, named after the home page, of what is at the root.
+// sectionTheRoot makes the first section from the root's site spaces, named after the home page.
 func (w *structure) sectionTheRoot(home SiteSpace) error {
 	space, err := w.space("spaceId", home.SpaceID)
 	if err != nil {
@@ -163,8 +165,8 @@ func (w *structure) takeRoot(section Section) error {
 	return postgres.Interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space: the space's own if it was at the root until now, otherwise a new one. The home page
-// of a root brings everything there with it.
+// fillSection gives a new section its site space: the space's own site space if it was at the root until now,
+// otherwise a new one. The home page of a root brings all site spaces of the root with it.
 func (w *structure) fillSection(section Section, space db.Space, root []SiteSpace) (SectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
@@ -180,14 +182,14 @@ func (w *structure) fillSection(section Section, space db.Space, root []SiteSpac
 	if err != nil {
 		return SectionRow{}, err
 	}
-	// The site spaces are listed by their ranks.
+	// The list of site spaces is sorted by their ranks.
 	if err := w.rank(); err != nil {
 		return SectionRow{}, err
 	}
 	return w.withSpaces(section)
 }
 
-// SectionChange is what a request changes of a section; nil members stay as they are.
+// SectionChange is a change of a section; nil members stay unchanged.
 type SectionChange struct {
 	Title            *string
 	Path             *string

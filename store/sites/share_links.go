@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ShareLink is a row of its table. Its key is shown to those who may manage the site, and to nobody else.
+// ShareLink is a row of its table. Its key is shown only to users who may manage the site.
 type ShareLink = db.ShareLink
 
 // CreateShareLink adds an active link with a key that nobody can guess.
@@ -21,7 +21,7 @@ func (s *Store) CreateShareLink(ctx context.Context, siteID, name string) (Share
 	return row, postgres.Interpret(err, "share link")
 }
 
-// ShareLinkChange is what a request changes of a share link; nil members stay as they are.
+// ShareLinkChange is a change of a share link; nil members stay unchanged.
 type ShareLinkChange struct {
 	Name   *string
 	Active *bool
@@ -42,14 +42,14 @@ func (s *Store) DeleteShareLink(ctx context.Context, siteID, id string) error {
 	}), "share link")
 }
 
-// ShareKey is the key in what a person may have at hand: the key itself, "~" and the key, or a published address that holds it.
+// ShareKey extracts the key from a text: the key itself, "~" and the key, or a published address that has it.
 func ShareKey(text string) string {
 	key := text[strings.LastIndexByte(text, '~')+1:]
 	key, _, _ = strings.Cut(key, "/")
 	return key
 }
 
-// ShareKeyOpens says whether a key is that of an active share link of the site.
+// ShareKeyOpens reports whether a key belongs to an active share link of the site.
 func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, error) {
 	opens, err := s.db.Queries.ActiveShareKey(ctx, db.ActiveShareKeyParams{SiteID: siteID, Key: key})
 	return opens, postgres.Interpret(err, "share link")

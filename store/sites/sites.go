@@ -55,7 +55,7 @@ func Insert(ctx context.Context, q *db.Queries, site NewSite) (Row, error) {
 	if err != nil {
 		return Row{}, postgres.Interpret(err, "site")
 	}
-	// Nobody else can see the site yet, so it needs no lock.
+	// No other transaction can see the site yet, so it needs no lock.
 	w := &structure{ctx: ctx, q: q, site: row}
 	made := Row{Site: row, SiteSpaces: int64(len(site.Spaces))}
 	if len(site.Spaces) == 0 {
@@ -71,7 +71,7 @@ func Insert(ctx context.Context, q *db.Queries, site NewSite) (Row, error) {
 	return made, w.rank()
 }
 
-// Change is what a request changes of a site; nil members stay as they are.
+// Change is a change of a site; nil members stay unchanged.
 type Change struct {
 	Title              *string
 	Visibility         *string
@@ -84,19 +84,19 @@ type Change struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
-	// Was is the site for which the change adds no readers; nil if the change may add readers. A site whose readers
-	// were changed since then stays as it is.
+	// Was is the site for which the change adds no readers; nil if the change may add readers. If the site's readers
+	// have changed since then, the site stays unchanged.
 	Was *Site
 }
 
-// stale reports whether somebody changed who reads the site since the change was judged.
+// stale reports whether the site's readers have changed since the change was judged.
 func (c Change) stale(now Site) bool {
 	return c.Was != nil && (c.Visibility != nil && c.Was.Visibility != now.Visibility ||
 		c.AdaptiveContent != nil && schema.Or(c.Was.AdaptiveContent, false) != schema.Or(now.AdaptiveContent, false))
 }
 
-// Update changes a site. The default site space belongs to the root, or to the section that is the default once the
-// change is done.
+// Update changes a site. The default site space must be at the root, or in the section that is the default after the
+// change.
 func (s *Store) Update(ctx context.Context, siteID string, change Change) (Site, error) {
 	var row Site
 	err := s.inSite(ctx, siteID, func(w *structure) (err error) {
@@ -175,7 +175,7 @@ func (s *Store) ByID(ctx context.Context, siteID string) (Site, error) {
 	return row, postgres.Interpret(err, "site")
 }
 
-// Filter narrows a list of sites; nil members let everything through.
+// Filter narrows a list of sites; nil members do not filter.
 type Filter struct {
 	Space     *string
 	Title     *string

@@ -20,7 +20,7 @@ func (s *Store) SiteSpace(ctx context.Context, siteID, id string) (SiteSpaceRow,
 	return row, postgres.Interpret(err, "site space")
 }
 
-// AccessToSiteSpaces gives what decides about the viewer's access to the spaces of a site, by space.
+// AccessToSiteSpaces returns the viewer's access facts for the spaces of a site, by space.
 func (s *Store) AccessToSiteSpaces(
 	ctx context.Context, viewer postgres.Viewer, siteID string,
 ) (map[string]postgres.ContentAccess, error) {
@@ -34,7 +34,8 @@ func (s *Store) AccessToSiteSpaces(
 	return access, postgres.Interpret(err, "site spaces")
 }
 
-// ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. isDefault nil lists all.
+// ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. If isDefault is
+// nil, it lists all.
 func (s *Store) ListSiteSpaces(
 	ctx context.Context, siteID string, isDefault *bool, after string, size int,
 ) (postgres.Page[SiteSpaceRow], error) {
@@ -55,8 +56,8 @@ func (s *Store) ListSiteSpaces(
 	return postgres.PageOf(spaces, size, total), nil
 }
 
-// AddSiteSpace attaches a space of the site's organization: to a section, to the default section where sectionID is nil, to
-// the root of a site without sections.
+// AddSiteSpace attaches a space of the site's organization to a section. If sectionID is nil, it attaches it to the
+// default section, or to the root of a site without sections.
 func (s *Store) AddSiteSpace(ctx context.Context, siteID, spaceID string, sectionID *string) (SiteSpaceRow, error) {
 	var added SiteSpaceRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -134,7 +135,7 @@ func (w *structure) attach(section *Section, siblings []SiteSpace, spaces ...db.
 	return shown, nil
 }
 
-// SiteSpaceChange is a change of a site space; nil members stay as they are.
+// SiteSpaceChange is a change of a site space; nil members stay unchanged.
 type SiteSpaceChange struct {
 	Path      *string
 	Condition schema.Opt[string]
@@ -190,13 +191,13 @@ func (s *Store) DeleteSiteSpace(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// view reads a site space with its rank and address as they are once the change is done.
+// view reads a site space with its rank and address after the change.
 func (w *structure) view(id string) (SiteSpaceRow, error) {
 	row, err := w.q.SiteSpaceView(w.ctx, db.SiteSpaceViewParams{SiteID: w.site.ID, ID: id})
 	return row, postgres.Interpret(err, "site space")
 }
 
-// space reads a space of the site's organization that a member of a request names, and keeps it there.
+// space reads a space of the site's organization that a member of a request names, and locks it against deletion.
 func (w *structure) space(field, id string) (db.Space, error) {
 	spaces, err := w.spaces(func(int) string { return field }, id)
 	if err != nil {
@@ -205,7 +206,7 @@ func (w *structure) space(field, id string) (db.Space, error) {
 	return spaces[0], nil
 }
 
-// spaces reads spaces of the site's organization that members of a request name, and keeps them there.
+// spaces reads spaces of the site's organization that members of a request name, and locks them against deletion.
 func (w *structure) spaces(field func(i int) string, ids ...string) ([]db.Space, error) {
 	rows, err := w.q.SpacesForSite(w.ctx, ids)
 	if err != nil {

@@ -17,11 +17,11 @@ type (
 	SiteSpace    = db.SiteSpace
 )
 
-// maxGroupDepth is how deep section groups may be nested: ranks grow with the depth, and they are indexed.
+// maxGroupDepth is the greatest depth of nested section groups: ranks grow with the depth, and they are indexed.
 const maxGroupDepth = 10
 
-// inSite runs a change of a site. The lock of the site's row lets one writer at a time in, so that what the writer read of the
-// structure stays true.
+// inSite calls fn in a transaction that locks the site's row. So only one writer at a time changes the structure, and
+// the structure that the writer has read stays current.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)
@@ -32,7 +32,7 @@ func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure)
 	})
 }
 
-// arrange is inSite for a change that puts something into another place. Afterwards every rank follows the positions.
+// arrange is inSite for a change that moves items. Afterwards every rank follows the positions.
 func (s *Store) arrange(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		if err := fn(w); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TokenKey gives the 32-byte key of this name that signs site tokens. It is made once; every node gets the same one.
+// TokenKey returns the 32-byte key of this name, which signs site tokens. It is made once; every node gets the same
+// key.
 func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	place, fresh := "site-token-key/"+name, make([]byte, 32)
 	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
@@ -21,15 +22,16 @@ func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	}); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}
-	// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot see.
+	// This is a separate statement: the one above may have waited for another node, whose row its own snapshot cannot
+	// see.
 	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}
 	return s.db.Unseal(ctx, place, sealed)
 }
 
-// EndTokens ends every site token: those made from now on have another key. Nodes that know the old one use it for as
-// long as they remember it, see api/access.SiteTokens.
+// EndTokens ends every site token, because later tokens have another key. Nodes that know the old key use it as long
+// as they cache it, see api/access.SiteTokens.
 func (s *Store) EndTokens(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.DeleteSiteTokenKeys(ctx), "site token keys")
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// VisitorAuth is how a site knows its visitors. Key is the text that the site's service signs tokens with.
+// VisitorAuth is a site's way to authenticate its visitors. Key is the text with which the site's service signs
+// tokens.
 type VisitorAuth struct {
 	Key         string
 	FallbackURL string
@@ -25,7 +26,7 @@ func (s *Store) newVisitorKey(ctx context.Context, siteID string) ([]byte, error
 	return s.db.Seal(ctx, visitorAuthPlace(siteID), []byte(hex.EncodeToString(fresh[:])))
 }
 
-// VisitorAuth reads how a site knows its visitors; not found if the site has no key yet.
+// VisitorAuth reads a site's way to authenticate its visitors. The error is not found if the site has no key yet.
 func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	row, err := s.db.Queries.VisitorAuth(ctx, siteID)
 	if err != nil {
@@ -53,7 +54,7 @@ func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAu
 	return s.VisitorAuth(ctx, siteID)
 }
 
-// RenewVisitorKey gives a site a new key: tokens signed with the one before are refused from then on.
+// RenewVisitorKey gives a site a new key. Tokens signed with the previous key are refused from then on.
 func (s *Store) RenewVisitorKey(ctx context.Context, siteID string) (VisitorAuth, error) {
 	key, err := s.newVisitorKey(ctx, siteID)
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// InviteLifetime is how long invites are good for in tests.
+// InviteLifetime is the lifetime of invites in tests.
 const InviteLifetime = 30 * 24 * time.Hour
 
-// URL gives a fresh database with every migration in place.
+// URL returns a fresh database with every migration in place.
 func URL(t testing.TB) string {
 	t.Helper()
 	url, _ := enginetest.PostgresTemplate(t, "store", func(url string) (string, error) { return "", migrate(url) })
@@ -44,7 +44,7 @@ func migrate(url string) error {
 	return err
 }
 
-// Tenants gives a fresh database with two tenants. All tests of a test run have the same tenants.
+// Tenants returns a fresh database with two tenants. All tests of a test run have the same tenants.
 func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 	t.Helper()
 	url, note := enginetest.PostgresTemplate(t, "tenants", func(url string) (string, error) {
@@ -66,13 +66,13 @@ func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 	return url, tenants[0], tenants[1]
 }
 
-// New gives a started Store on a fresh database; it stops when the test ends.
+// New returns a started Store on a fresh database; it stops when the test ends.
 func New(t testing.TB) *store.Store {
 	t.Helper()
 	return Open(t, URL(t))
 }
 
-// Open gives a started Store on a database that the test already has; it stops when the test ends.
+// Open returns a started Store on a database that the test already has; it stops when the test ends.
 func Open(t testing.TB, url string) *store.Store {
 	t.Helper()
 	st := started(t, url)
@@ -80,7 +80,7 @@ func Open(t testing.TB, url string) *store.Store {
 	return st
 }
 
-// Connect gives a connection to a database; it closes when the test ends.
+// Connect returns a connection to a database; it closes when the test ends.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -91,7 +91,7 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// Collect gives the texts that a statement reads.
+// Collect returns the texts that a statement reads.
 func Collect(t testing.TB, conn *pgx.Conn, sql string) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), sql)
@@ -119,7 +119,7 @@ func started(t testing.TB, url string) *store.Store {
 	return st
 }
 
-// Allow is a judge of merges that allows all.
+// Allow is a judge that allows all merges.
 func Allow(store.MergeFacts, bool) error { return nil }
 
 // User makes a user with a token.
@@ -153,7 +153,7 @@ type Tenant struct {
 	SiteKey string
 }
 
-// NewTenant makes a tenant; name keeps it apart from others in the same database.
+// NewTenant makes a tenant. name distinguishes it from others in the same database.
 func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	t.Helper()
 	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]orgs.User{}}
@@ -191,7 +191,7 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	return tenant
 }
 
-// Spaces makes spaces in a collection, or at the top for nil, and gives their ids.
+// Spaces makes spaces in a collection, or at the top for nil, and returns their ids.
 func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *string, n int) []string {
 	t.Helper()
 	ids := make([]string, n)
@@ -232,7 +232,7 @@ func Conversation(id string, titles ...string) issues.NewConversation {
 	return c
 }
 
-// Enqueue asks for jobs, each in a transaction of its own.
+// Enqueue enqueues jobs, each in a separate transaction.
 func Enqueue(t testing.TB, conn *pgx.Conn, args ...schema.JobArgs) {
 	t.Helper()
 	for _, a := range args {
