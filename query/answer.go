@@ -12,7 +12,9 @@ var compilers = map[Report]func(site string, body []byte, now time.Time) (report
 	Retention: compiler(compileRetention),
 }
 
-func compiler[R report](compile func(string, []byte, time.Time) (R, error)) func(string, []byte, time.Time) (report, error) {
+func compiler[R report](
+	compile func(string, []byte, time.Time) (R, error),
+) func(string, []byte, time.Time) (report, error) {
 	return func(site string, body []byte, now time.Time) (report, error) { return compile(site, body, now) }
 }
 

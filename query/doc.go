@@ -16,6 +16,11 @@
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
 //
+// The folders below it:
+//
+//	resultcache  answers that equal queries share
+//	statecache   aggregate states in the insights store
+//
 // service.go has the parts that all queries share. engine.go has the engine's errors and parameters, errors.go the
 // errors for clients, and too_heavy.go the advice on lighter queries. kind.go and metrics.go are closed sets.
 //

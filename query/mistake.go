@@ -1,58 +1,19 @@
 package query
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
-
-// otherWords are the words of other products and of SQL for known names. The words are in lower case, without _, -
-// and spaces. more completes the suggested name.
-var otherWords = []struct {
-	words []string
-	known string
-	more  string
-}{
-	{[]string{"pageviews", "pageview", "views", "hits"}, "eventsCount", ` where eventType is in ["page_view"]`},
-	{[]string{"searches"}, "eventsCount", ` where eventType is in ["search_type_query"]`},
-	{[]string{"users", "uniques", "uniquevisitors", "uniqueusers", "activeusers"}, "visitorsCount", ""},
-	{[]string{"visits"}, "sessionsCount", ""},
-	{[]string{"visitduration", "averagevisitduration", "avgsessionduration"}, "sessionDuration", ""},
-	{[]string{"viewspervisit", "pagespervisit"}, "pagesPerSession", ""},
-	{[]string{"path", "pathname", "pagepath"}, "urlPath", ""},
-	{[]string{"source"}, "referrerDomain", ""},
-	{[]string{"date", "day", "time", "timestamp"}, "datetime", ""},
-	{[]string{"landingpage", "entry"}, "entryPage", ""},
-	{[]string{"exit"}, "exitPage", ""},
-	{[]string{"minute", "minutes", "min", "second", "seconds"}, "hour", ", the shortest"},
-	{[]string{"quarter", "quarterly", "year", "yearly"}, "month", ", the longest"},
-	{[]string{"=", "==", "eq", "equal", "equals", "is", "any"}, "in", ""},
-	{[]string{"!=", "<>", "ne", "neq", "isnot", "notequal", "notequals", "none"}, "notIn", ""},
-	{[]string{">", "gt", "after"}, "greaterThan", ""},
-	{[]string{">=", "gte", "ge"}, "greaterThanOrEqual", ""},
-	{[]string{"<", "lt", "before"}, "lessThan", ""},
-	{[]string{"<=", "lte", "le"}, "lessThanOrEqual", ""},
-	{[]string{"like", "ilike", "includes"}, "contains", ""},
-	{[]string{"^=", "beginswith", "prefix"}, "startsWith", ""},
-	{[]string{"~", "=~", "regex", "regexp", "rlike"}, "matches", ""},
-	{[]string{"pageview", "pageviews", "view"}, "page_view", ""},
-	{[]string{"search"}, "search_type_query", ""},
-	{[]string{"click", "outboundlink"}, "link_click", ""},
-	{[]string{"feedback"}, "page_post_feedback", ""},
-}
 
 // didYouMean adds a suggestion to a problem: the known name for a word of other products, or otherwise a close known
 // name.
 func didYouMean(problem, name string, known []string) string {
-	near, more := nearest(name, known), ""
-	word := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
-	for _, other := range otherWords {
-		if slices.Contains(other.words, word) && slices.Contains(known, other.known) {
-			near, more = other.known, other.more
-			break
-		}
+	near, more := insights.Meant(name, known)
+	if near == "" {
+		near = nearest(name, known)
 	}
 	if near != "" {
 		problem += "; did you mean " + strconv.Quote(near) + more + "?"

@@ -224,7 +224,8 @@ func BenchmarkTriggers(b *testing.B) {
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))
 					m.must(err)
-					write.prepare(m)() // The preparing write is not timed, because connections notice that tables have changed.
+					// The preparing write is not timed, because connections notice that tables have changed.
+					write.prepare(m)()
 					for range write.repeat {
 						do := write.prepare(m)
 						var pids []int

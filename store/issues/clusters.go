@@ -101,7 +101,9 @@ func (s *Store) Cluster(ctx context.Context, organizationID, id string, now time
 }
 
 // MuteCluster sets whether a cluster is muted.
-func (s *Store) MuteCluster(ctx context.Context, organizationID, id string, muted bool, now time.Time) (ClusterRow, error) {
+func (s *Store) MuteCluster(
+	ctx context.Context, organizationID, id string, muted bool, now time.Time,
+) (ClusterRow, error) {
 	row, err := s.db.Queries.MuteCluster(ctx, db.MuteClusterParams{
 		ID: id, OrganizationID: organizationID, Muted: muted,
 	})

@@ -112,7 +112,8 @@ func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID stri
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		id := schema.NewID()
 		invite, err = q.MailInviteAgain(ctx, db.MailInviteAgainParams{
-			OrganizationID: organizationID, UserID: userID, MailID: id, LinkHash: linkHash(linkSecret(key, id)), ExpiresAt: s.inviteEnd(),
+			OrganizationID: organizationID, UserID: userID, MailID: id,
+			LinkHash: linkHash(linkSecret(key, id)), ExpiresAt: s.inviteEnd(),
 		})
 		if err != nil {
 			return postgres.Interpret(err, "invite")
@@ -184,7 +185,9 @@ func (s *Store) MayMail(ctx context.Context, userID string) error {
 // InviteMailSent records that a mail was sent.
 func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		err := q.InviteMailSent(ctx, db.InviteMailSentParams{OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID})
+		err := q.InviteMailSent(ctx, db.InviteMailSentParams{
+			OrganizationID: m.OrganizationID, UserID: m.UserID, MailID: m.MailID,
+		})
 		for _, subject := range []string{m.UserID, allMails} {
 			if err == nil {
 				_, err = q.CountMails(ctx, db.CountMailsParams{Subject: subject, Mails: 1})
@@ -197,7 +200,9 @@ func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 // InviteMailNotSent records why a mail was not sent. The mail waits for another attempt, unless the failure is final
 // or the mail has waited for a day.
 func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
-	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final})
+	return s.notSent(ctx, db.InviteMailNotSentParams{
+		OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final,
+	})
 }
 
 // InviteMailsNotSent is InviteMailNotSent for all waiting mails of an organization.
@@ -238,7 +243,8 @@ func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *str
 		if err != nil {
 			return postgres.Interpret(err, "user")
 		}
-		if _, err := raiseMembership(ctx, q, invite.UserID, invite.OrganizationID, invite.Role, invite.Sso); err != nil {
+		_, err = raiseMembership(ctx, q, invite.UserID, invite.OrganizationID, invite.Role, invite.Sso)
+		if err != nil {
 			return err
 		}
 		if claimed == 0 {

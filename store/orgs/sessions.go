@@ -22,7 +22,9 @@ type Session struct {
 }
 
 // newSession stores a session. It returns the session's token, or with byCode the code that opens it.
-func newSession(ctx context.Context, q *db.Queries, session db.InsertSessionParams, byCode bool) (secret string, err error) {
+func newSession(
+	ctx context.Context, q *db.Queries, session db.InsertSessionParams, byCode bool,
+) (secret string, err error) {
 	secret = schema.NewToken()
 	hash := schema.HashToken([]byte(secret))
 	session.ID, session.Hash, session.Opened = schema.NewID(), hash[:], !byCode

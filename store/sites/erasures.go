@@ -38,7 +38,8 @@ func (s *Store) AskErasure(
 	case err != nil:
 		return Erasure{}, postgres.Interpret(err, "erasure of a visitor")
 	case pending >= MaxErasures:
-		return Erasure{}, schema.TooManyRequests("too many visitors of this site wait to be erased: wait until some are", time.Minute)
+		const full = "too many visitors of this site wait to be erased: wait until some are"
+		return Erasure{}, schema.TooManyRequests(full, time.Minute)
 	}
 	interval := toInterval(keep)
 	interval.Valid = keep > 0
@@ -97,7 +98,9 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 			list = append(list, schema.ErasureBatch{Version: r.Version})
 		}
 		b := &list[len(list)-1]
-		b.Visitors = append(b.Visitors, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil})
+		b.Visitors = append(b.Visitors, schema.Tombstone{
+			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil,
+		})
 	}
 	return list, postgres.Interpret(err, "erasures")
 }
@@ -124,7 +127,8 @@ func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int
 func (s *Store) PendingErasures(ctx context.Context) (schema.PendingErasures, error) {
 	row, err := s.db.Queries.PendingErasures(ctx)
 	return schema.PendingErasures{
-		Count: row.Count, Oldest: time.Duration(row.Oldest * float64(time.Second)), Mutated: row.Mutated, FirstMutated: row.FirstMutated,
+		Count: row.Count, Oldest: time.Duration(row.Oldest * float64(time.Second)),
+		Mutated: row.Mutated, FirstMutated: row.FirstMutated,
 	}, postgres.Interpret(err, "erasures")
 }
 
@@ -141,7 +145,9 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	}
 	rows, err := s.db.Queries.TombstonesAfter(ctx, db.TombstonesAfterParams{After: after, Upto: version})
 	for _, r := range rows {
-		list = append(list, schema.Tombstone{Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.Before})
+		list = append(list, schema.Tombstone{
+			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.Before,
+		})
 	}
 	return list, version, postgres.Interpret(err, "tombstones")
 }

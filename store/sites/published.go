@@ -62,7 +62,8 @@ func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, err
 		s.published.Keep(now.ID, k)
 	}
 	return Published{
-		Site: k.site, ShareLink: schema.Or(now.ShareLink, ""), ShareKey: schema.Or(now.ShareKey, ""), Redirects: now.HasRedirects, Parts: k.parts,
+		Site: k.site, ShareLink: schema.Or(now.ShareLink, ""), ShareKey: schema.Or(now.ShareKey, ""),
+		Redirects: now.HasRedirects, Parts: k.parts,
 	}, nil
 }
 
@@ -93,8 +94,9 @@ func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*
 	places := make(map[string]*SpacePlace, len(rows))
 	for _, row := range rows {
 		places[row.SpaceID] = &SpacePlace{Site: row.Site, Part: PublishedPart{
-			ID: row.ID, SpaceID: row.SpaceID, Path: row.Path, IsDefault: row.IsDefault, Condition: row.Condition, SectionID: row.SectionID,
-			SectionPath: row.SectionPath, SectionDefault: row.SectionDefault, SectionNamed: row.SectionNamed, SectionCondition: row.SectionCondition,
+			ID: row.ID, SpaceID: row.SpaceID, Path: row.Path, IsDefault: row.IsDefault, Condition: row.Condition,
+			SectionID: row.SectionID, SectionPath: row.SectionPath, SectionDefault: row.SectionDefault,
+			SectionNamed: row.SectionNamed, SectionCondition: row.SectionCondition,
 		}}
 	}
 	return places, postgres.Interpret(err, "sites")
