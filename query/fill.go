@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// maxBuckets limits the buckets that fill adds and that compare numbers. It is more than a year of hours.
+// maxBuckets limits the buckets that a filled or compared answer has. It is more than a year of hours.
 const maxBuckets = 10_000
 
 func resolveFill(p plan) (*filling, error) {

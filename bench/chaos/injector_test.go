@@ -89,7 +89,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	at := map[string]int{}
 	began := 0
 	release := make(chan struct{})
-	// The first fault lasts until others have been drawn meanwhile.
+	// The first fault lasts until other faults have been drawn.
 	inject := func(_ context.Context, target string, _ int) error {
 		mu.Lock()
 		at[target]++

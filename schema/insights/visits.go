@@ -25,7 +25,7 @@ const VisitQuarter = 15 * time.Minute
 
 const visitSlot = "toStartOfFifteenMinutes(time)"
 
-// Counter counts events of a kind, which rows of visits have numbers of.
+// Counter is a kind of event. Each row of visits has the number of its events.
 type Counter struct {
 	Name  string              // of the number in a statement
 	typ   Code                // the only type of these events; 0 for any

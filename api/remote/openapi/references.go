@@ -261,7 +261,7 @@ func (c *checker) bundle() error {
 		}
 		name, key := m.name, pointer+"/"+m.name
 		for home.get(name) != nil {
-			taken[key]++ // It goes on where the last one of this name found its own.
+			taken[key]++ // The next search for a free name of this key continues from here.
 			name = m.name + "_" + strconv.Itoa(taken[key]+1)
 		}
 		home.set(name, m.node)

@@ -280,7 +280,7 @@ func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
 	}
 }
 
-// shield puts single tags in the place of terms, for a provider that does not know them, and gives what the tags stand for.
+// shield replaces each term by a tag, for providers without glossaries. It also returns the text of each tag.
 func shield(source string, terms *Glossary) (string, map[string]string) {
 	all, err := tokens(source)
 	if err != nil || len(terms.byStart) == 0 {

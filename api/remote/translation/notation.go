@@ -171,7 +171,7 @@ func fits(source, target string) bool {
 	return err == nil && slices.Equal(shape(from), shape(to)) && strings.TrimSpace(target) != ""
 }
 
-// hasLetters reports whether there is anything to translate. An address alone is nothing.
+// hasLetters reports whether there is text to translate. A segment that is only an address has none.
 func hasLetters(all []token) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(plain(all), string(hole), " "))
 	if !strings.ContainsFunc(text, unicode.IsSpace) && strings.Contains(text, "://") {

@@ -58,7 +58,7 @@ func (r *reader) heading(n ast.Node) []schema.Node {
 	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.anchor)}
 }
 
-// paragraph reads a paragraph. A paragraph of images only becomes a block of images.
+// paragraph reads a paragraph. A paragraph that has only images becomes a block of images.
 func (r *reader) paragraph(n ast.Node) []schema.Node {
 	var b inlineBuilder
 	r.inline(&b, n)

@@ -97,7 +97,7 @@ func (s speller) slid(e respelling, toNext []int) respelling {
 	return e
 }
 
-// breaks reports whether the line ends at an old word, in either text.
+// breaks reports whether the word at i of the old text contains a line break, in the old text or in the source.
 func (s speller) breaks(i int) bool {
 	return strings.Contains(s.old[i].text, "\n") ||
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")

@@ -19,7 +19,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 		}
 	}
 	first := rawBlock(t.open)
-	if t.row != nil && t.row.form == formCaption && !t.terminated { // The end is not one: the tag stands alone.
+	if t.row != nil && t.row.form == formCaption && !t.terminated { // Without its end tag, the tag stands alone.
 		if n, ok := t.row.node(t.tag); ok {
 			first = n
 		}

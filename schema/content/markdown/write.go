@@ -62,7 +62,7 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 		}
 		if b.Len() > 0 {
 			gap := "\n\n"
-			if previous != "" { // A line of markers at the end of something else is no empty item.
+			if previous != "" { // Only a list can end in an empty item.
 				gap = gapAfter(b.String())
 			}
 			b.WriteString(gap)

@@ -15,9 +15,9 @@ import (
 // inlineMarkdown writes inlines without footnotes.
 func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.inline(nodes, where) }
 
-// inline writes inlines so that they read back as the same. Markdown's marks do not work next to every character, so that
-// what is not plain text is read back as a check: if the result differs, the next form is tried. The last but one has
-// elements of HTML for marks, and the last is text alone, which always works.
+// inline writes inlines so that they read back as the same. Markdown's marks do not work next to every character, so
+// inline reads marked text back as a check and tries the next form if the result differs. The last form but one has
+// elements of HTML for marks. The last form is plain text, which always works.
 func (w writer) inline(nodes []schema.Node, where place) string {
 	pieces := settle(w.pieces(nodes, where))
 	addresses := slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte("://")) })
@@ -46,7 +46,7 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 	return writePieces(settle(plain), inlineForm{italic: "_"}, where)
 }
 
-// reads reports whether Markdown reads back as the pieces, in the place where it will be.
+// reads reports whether the reader makes the wanted pieces of Markdown that stands at a place.
 func (w writer) reads(markdown string, want []piece, where place) bool {
 	var labels []string
 	if w.notes != nil {

@@ -165,7 +165,8 @@ func (p *pages) deletions(deleter, other Side, whose string) {
 	}
 }
 
-// deletedRoot returns the topmost page that was deleted, of those on the way up from a page on the other side; "" if none was.
+// deletedRoot returns the topmost deleted page among a page and the pages above it, as the other side has them. It
+// returns "" if no page of them was deleted.
 func (p *pages) deletedRoot(id string, deleter, other Side) string {
 	root := ""
 	for id != "" {

@@ -91,8 +91,8 @@ func (p *pages) backToOurs() {
 	}
 }
 
-// putBack puts a page where a side has it, or below the closest page above it there that is left. A side without its deleted pages
-// has no cycle, which replant alone could make again.
+// putBack puts a page where a side has it, or below the closest page above it there that is left. A side
+// without its deleted pages has no cycle. After putBack, only replant can make a cycle.
 func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	at := placeOf(is)
 	for !p.holds(at.Parent) {

@@ -36,7 +36,7 @@ func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 // nothing, as "the".
 type Stems map[string]string
 
-// stem returns the word's stem where it is another word.
+// stem returns the word's stem, or "" if the stem is the word itself.
 func (s Stems) stem(t Token) string {
 	stem, ok := s[t.Lower]
 	if !ok || stem == "" {
