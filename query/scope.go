@@ -102,7 +102,7 @@ func (b *description) line(name string, list ...string) {
 	}
 }
 
-// conditions writes conditions. If there are none, it writes that only if always is set.
+// conditions writes conditions. It writes an empty list only if always is set.
 func (b *description) conditions(name string, list []condition, always bool) {
 	if always && len(list) == 0 {
 		b.line(name, "any event")

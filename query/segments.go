@@ -26,8 +26,8 @@ type Segment struct {
 }
 
 const (
-	// anonymous is the title of visitors without claims. identified is the title of visitors who share none of their
-	// claims.
+	// anonymous is the title of visitors without claims. identified is the title of visitors who have claims and share
+	// no claim.
 	anonymous, identified = "Anonymous", "Identified"
 	// maxTitle limits a title's length in runes.
 	maxTitle = 120

@@ -288,7 +288,7 @@ func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) 
 	return err
 }
 
-// inserted finds the position of a new page: below an existing page, or below one that an earlier change inserts.
+// inserted finds the position of a new page: below an existing page, or below a page that an earlier change inserts.
 func (b *contentBuilder) inserted(change *contentChange) placing {
 	slug := schema.Or(change.Slug, "")
 	if slug == "" {

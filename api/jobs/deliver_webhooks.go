@@ -28,8 +28,8 @@ const (
 // pause. A webhook repeats its last pause until it is disabled.
 //
 // The first pauses of deliveries and webhooks are equal, so a short outage keeps the order. Later the webhook's pauses
-// are shorter. So other deliveries overtake one that the receiver always refuses. A receiver that is down gets only
-// occasional attempts, however many deliveries wait.
+// are shorter. So other deliveries overtake a delivery that the receiver always refuses. A receiver that is down gets
+// only occasional attempts, however many deliveries wait.
 var (
 	deliveryPauses = []time.Duration{
 		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,

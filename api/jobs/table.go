@@ -41,9 +41,9 @@ type Deps struct {
 	// PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
-	// FrontEnds notifies front ends of changes; nil if there are none.
+	// FrontEnds notifies front ends of changes; nil without front ends.
 	FrontEnds FrontEnds
-	// Translator translates spaces; nil if there is none.
+	// Translator translates spaces; nil without a translator.
 	Translator translation.Provider
 	// Tunnels take the events of integrations in development mode; nil if this node sends none.
 	Tunnels Tunnels

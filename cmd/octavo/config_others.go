@@ -54,7 +54,7 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds returns the client of the front ends that the operator names and thereby opens; nil if there are none.
+// frontEnds returns the client of the front ends that the operator names and thereby opens; nil without front ends.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {

@@ -328,7 +328,7 @@ func TestOneNodeErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	// The first erasure waits for old parts, and there are none. The second can be forgotten.
+	// The first erasure waits for old parts, and the store has no old parts. The second erasure can be forgotten.
 	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, erased_until, log_until,
 		mutated_at, done_at) values
 		('a', 1, now(), null, now(), null), ('a', 2, now(), now(), now(), now())`); err != nil {

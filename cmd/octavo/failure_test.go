@@ -64,21 +64,22 @@ func TestCommandsCreateNothing(t *testing.T) {
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.json")
+	help := func(command string) string { return command + " --help shows arguments and flags." }
 	for arguments, want := range map[string]struct {
 		code  int
 		words string
 		hint  string
 	}{
-		"jobs retry":                     {1, "name the ids of jobs, or use --all", "octavo jobs retry --help shows arguments and flags."},
-		"jobs retri":                     {80, `did you mean "retry"?`, "octavo jobs --help shows arguments and flags."},
-		"jobs list --limit=x":            {80, "--limit", "octavo jobs list --help shows arguments and flags."},
-		"jobs list --nothing":            {80, "unknown flag --nothing", "octavo jobs list --help shows arguments and flags."},
-		"explain s " + missing:           {1, missing + ": no such file", "octavo explain --help shows arguments and flags."},
-		"explain --site= ":               {1, "name the site, or set OCTAVO_SITE", "octavo explain --help shows arguments and flags."},
-		"nothing":                        {80, "nothing", "octavo --help shows arguments and flags."},
-		"--config=" + missing:            {1, missing, "octavo --help shows arguments and flags."},
-		"seed --days=0 --token=x":        {80, "must be at least 1", "octavo seed --help shows arguments and flags."},
-		"token create --user=a --site=b": {80, "--user", "octavo token create --help shows arguments and flags."},
+		"jobs retry":                     {1, "name the ids of jobs, or use --all", help("octavo jobs retry")},
+		"jobs retri":                     {80, `did you mean "retry"?`, help("octavo jobs")},
+		"jobs list --limit=x":            {80, "--limit", help("octavo jobs list")},
+		"jobs list --nothing":            {80, "unknown flag --nothing", help("octavo jobs list")},
+		"explain s " + missing:           {1, missing + ": no such file", help("octavo explain")},
+		"explain --site= ":               {1, "name the site, or set OCTAVO_SITE", help("octavo explain")},
+		"nothing":                        {80, "nothing", help("octavo")},
+		"--config=" + missing:            {1, missing, help("octavo")},
+		"seed --days=0 --token=x":        {80, "must be at least 1", help("octavo seed")},
+		"token create --user=a --site=b": {80, "--user", help("octavo token create")},
 	} {
 		var stderr bytes.Buffer
 		code := run(strings.Fields(arguments), &stderr)
@@ -100,7 +101,8 @@ func TestHints(t *testing.T) {
 	var out bytes.Buffer
 	printFailure(&out, errors.Join(errors.New("first"), embedded.ErrNoData), "octavo x", true)
 	var said struct{ Error, Hint string }
-	if err := json.Unmarshal(out.Bytes(), &said); err != nil || said.Error != "first\nhas no data" || said.Hint != hints[0].hint {
+	err := json.Unmarshal(out.Bytes(), &said)
+	if err != nil || said.Error != "first\nhas no data" || said.Hint != hints[0].hint {
 		t.Errorf("%s: %v", &out, err)
 	}
 }

@@ -145,8 +145,10 @@ func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*
 	var running notes
 	text, err := os.ReadFile(notesFile(s))
 	there := err == nil && json.Unmarshal(text, &running) == nil
-	if err := embedded.CheckBaseline(s.DataDir, schema.Baseline); err != nil {
-		return nil, err
+	if there || s.embedded(want) != (embedded.Set{}) {
+		if err := embedded.CheckBaseline(s.DataDir, schema.Baseline); err != nil {
+			return nil, err
+		}
 	}
 	if there && running.answers(ctx) {
 		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse, kafkaBrokers: running.Kafka, kafkaLogin: s.kafkaLogin()}

@@ -28,7 +28,7 @@ func CheckBrokers(list []string) error {
 // permanentCodes are answers that a retry does not change: the broker refuses the client or its request. A cluster that
 // is starting or partly unavailable may give any other code. An example is InvalidReplicationFactor, while fewer
 // brokers are up than a topic has replicas. A broker that closes the connection instead of answering a login looks like
-// one that shuts down.
+// a broker that shuts down.
 var permanentCodes = []kafka.Error{
 	kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,

@@ -30,8 +30,8 @@ type Log struct {
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's partitions. Until the topic is known there are none, and away says why. The slice is
-	// replaced, never changed.
+	// partitions are the topic's partitions. The slice is empty until the topic is known, and away says why. The slice
+	// is replaced, never changed.
 	partitions []*partition
 	away       error
 }

@@ -57,7 +57,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	defer stop()
 
 	for _, p := range g.partitions {
-		// Messages may be pending until the log shows that there are none.
+		// Messages may be pending until the log shows that no message is.
 		s.metrics.stalled.markPending(p.id)
 		s.metrics.backlog.add(p)
 	}

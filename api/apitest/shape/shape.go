@@ -92,7 +92,7 @@ var (
 	}
 )
 
-// A shape is the contract's description of a resource (facts §1.21 and §7.2): its members, each with a check. A member
+// Of is the contract's description of a resource (facts §1.21 and §7.2): its members, each with a check. A member
 // whose name ends in "?" may be absent. Other members are errors, and null is valid only where a check allows it.
 type Of map[string]func(value any) error
 
