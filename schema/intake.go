@@ -32,6 +32,30 @@ type ClientInfo struct {
 	KnownTypes bool
 }
 
+// DoorInfo has the facts about a batch of events that a browser posted under a site's publishable key, apart from the
+// batch itself.
+type DoorInfo struct {
+	// IP is the address of the browser, and UserAgent its user agent. Both determine the visitor, and IP the place. Both
+	// are then dropped.
+	IP        netip.Addr
+	UserAgent string
+	// Place is the browser's place according to a trusted sender.
+	Place Place
+	// Now is the time when the request arrived.
+	Now time.Time
+	// Late is the time between the first attempt to send the batch and this attempt. Each event's age counts from the
+	// first attempt.
+	Late time.Duration
+	// Key is the id of the publishable key, and Generation counts its rotations from 1. The events' column has both.
+	Key        string
+	Generation int
+	// Pixel means that an image was requested, so the batch has one page view.
+	Pixel bool
+	// Hosts are the hosts of the key: exact names, or names of the form *.example.com for all hosts below a domain. An
+	// event of another host is refused.
+	Hosts []string
+}
+
 // Place is a place on earth, as far as it is known.
 type Place struct {
 	// Country is an ISO 3166-1 alpha-2 code in upper case, or empty.
