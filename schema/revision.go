@@ -103,6 +103,14 @@ type RevisionFile struct {
 	ContentType string `json:"contentType"`
 	DownloadURL string `json:"downloadURL"`
 	Size        int64  `json:"size"`
+	// Dimensions are absent for files that are not images.
+	Dimensions *Dimensions `json:"dimensions,omitzero"`
+}
+
+// Dimensions are the width and height of an image, in pixels.
+type Dimensions struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
 }
 
 // ReusableContent is a piece of text that several pages show. Octavo has none, so the lists are empty.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/filerefs"
+	"github.com/octavo-docs/octavo/schema/content/imagesize"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -16,6 +17,8 @@ type File struct {
 	ContentType string
 	Size        int64
 	Hash        string
+	// Width and Height are an image's, in pixels, and 0 for other files. Store.Files sets them, and Store.File does not.
+	Width, Height int
 }
 
 // NewFile is a file that joins a revision.
@@ -53,8 +56,9 @@ func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, conte
 		return "", err
 	}
 	hash = postgres.HashOf(content)
+	width, height := imagesize.Of(content)
 	err = q.InsertFileContent(ctx, db.InsertFileContentParams{
-		SpaceID: spaceID, Hash: hash, Content: content, FileRefs: refs,
+		SpaceID: spaceID, Hash: hash, Content: content, FileRefs: refs, Width: int32(width), Height: int32(height),
 	})
 	return hash, postgres.Interpret(err, "file")
 }
@@ -70,7 +74,10 @@ func (s *Store) Files(ctx context.Context, spaceID, revisionID string) ([]File, 
 	rows, err := s.db.Queries.FilesOfRevision(ctx, db.FilesOfRevisionParams{SpaceID: spaceID, Revision: revisionID})
 	files := make([]File, len(rows))
 	for i, row := range rows {
-		files[i] = File{ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash}
+		files[i] = File{
+			ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash,
+			Width: int(row.Width), Height: int(row.Height),
+		}
 	}
 	return files, postgres.Interpret(err, "files")
 }

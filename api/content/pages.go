@@ -138,6 +138,9 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 		revision.Files[i] = schema.RevisionFile{
 			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
 		}
+		if file.Width > 0 {
+			revision.Files[i].Dimensions = &schema.Dimensions{Width: file.Width, Height: file.Height}
+		}
 	}
 	if c.Reader != nil { // readers see no history, and so no merges
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits

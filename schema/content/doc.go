@@ -10,6 +10,7 @@
 //	gitlayout    a repository's files as pages, and back
 //	pagelinks    links between pages
 //	filerefs     the files that a document names
+//	imagesize    the width and height of an image
 //	includes     reusable contents
 //	words        texts and queries as the words that search compares
 //	pdf          the renderer's input

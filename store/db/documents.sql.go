@@ -216,7 +216,9 @@ func (q *Queries) InsertDocuments(ctx context.Context, arg InsertDocumentsParams
 }
 
 const insertFileContent = `-- name: InsertFileContent :exec
-insert into files (space_id, hash, content, file_refs) values ($1, $2, $3, $4) on conflict do nothing
+insert into files (space_id, hash, content, file_refs, width, height) values (
+    $1, $2, $3, $4, nullif($5::integer, 0), nullif($6::integer, 0)
+) on conflict do nothing
 `
 
 type InsertFileContentParams struct {
@@ -224,6 +226,8 @@ type InsertFileContentParams struct {
 	Hash     string
 	Content  []byte
 	FileRefs []byte
+	Width    int32
+	Height   int32
 }
 
 func (q *Queries) InsertFileContent(ctx context.Context, arg InsertFileContentParams) error {
@@ -232,6 +236,8 @@ func (q *Queries) InsertFileContent(ctx context.Context, arg InsertFileContentPa
 		arg.Hash,
 		arg.Content,
 		arg.FileRefs,
+		arg.Width,
+		arg.Height,
 	)
 	return err
 }
@@ -397,7 +403,7 @@ select u.space_id, u.hash, u.content
 from (
     select d.space_id, d.hash, d.content,
            sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
-    from (select space_id, hash, content, created_at, file_refs from files where file_refs is null order by space_id, hash limit 1000) d
+    from (select space_id, hash, content, created_at, file_refs, width, height from files where file_refs is null order by space_id, hash limit 1000) d
 ) u
 where u.before < $1::bigint
 `

@@ -201,10 +201,12 @@ func (q *Queries) FileOfRevision(ctx context.Context, arg FileOfRevisionParams) 
 }
 
 const filesOfRevision = `-- name: FilesOfRevision :many
-select f.file_id, f.name, f.content_type, f.size, f.hash
+select f.file_id, f.name, f.content_type, f.size, f.hash, coalesce(c.width, 0)::integer as width,
+    coalesce(c.height, 0)::integer as height
 from revisions r
     join branch_files f on f.branch = r.branch and f.since <= r.seq and f.until > r.seq
         or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
+    left join files c on c.space_id = r.space_id and c.hash = f.hash
 where r.space_id = $1 and r.id = $2
 order by f.file_id
 `
@@ -220,9 +222,11 @@ type FilesOfRevisionRow struct {
 	ContentType string
 	Size        int64
 	Hash        string
+	Width       int32
+	Height      int32
 }
 
-// Index: branch_files_pkey.
+// Index: branch_files_pkey, files_pkey.
 // Sorts: two branches' files, by their ids.
 func (q *Queries) FilesOfRevision(ctx context.Context, arg FilesOfRevisionParams) ([]FilesOfRevisionRow, error) {
 	rows, err := q.db.Query(ctx, filesOfRevision, arg.SpaceID, arg.Revision)
@@ -239,6 +243,8 @@ func (q *Queries) FilesOfRevision(ctx context.Context, arg FilesOfRevisionParams
 			&i.ContentType,
 			&i.Size,
 			&i.Hash,
+			&i.Width,
+			&i.Height,
 		); err != nil {
 			return nil, err
 		}

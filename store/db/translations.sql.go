@@ -56,8 +56,8 @@ with named as (
             or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
     where r.space_id = $3::text and r.id = $4::text and f.file_id = any($5::text[])
 ), contents as (
-    insert into files (space_id, hash, content, file_refs)
-    select $1::text, f.hash, f.content, f.file_refs from files f
+    insert into files (space_id, hash, content, file_refs, width, height)
+    select $1::text, f.hash, f.content, f.file_refs, f.width, f.height from files f
     where f.space_id = $3::text and f.hash in (select n.hash from named n)
     on conflict do nothing
 )

@@ -14,7 +14,9 @@ select hash, content from documents
 where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
 
 -- name: InsertFileContent :exec
-insert into files (space_id, hash, content, file_refs) values ($1, $2, $3, $4) on conflict do nothing;
+insert into files (space_id, hash, content, file_refs, width, height) values (
+    $1, $2, $3, $4, nullif(sqlc.arg(width)::integer, 0), nullif(sqlc.arg(height)::integer, 0)
+) on conflict do nothing;
 
 -- name: DocumentFileRefs :many
 -- The files that documents name, without the documents that name none. Null is for documents not yet read.

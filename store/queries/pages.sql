@@ -187,12 +187,14 @@ from (
 ) p;
 
 -- name: FilesOfRevision :many
--- Index: branch_files_pkey.
+-- Index: branch_files_pkey, files_pkey.
 -- Sorts: two branches' files, by their ids.
-select f.file_id, f.name, f.content_type, f.size, f.hash
+select f.file_id, f.name, f.content_type, f.size, f.hash, coalesce(c.width, 0)::integer as width,
+    coalesce(c.height, 0)::integer as height
 from revisions r
     join branch_files f on f.branch = r.branch and f.since <= r.seq and f.until > r.seq
         or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
+    left join files c on c.space_id = r.space_id and c.hash = f.hash
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
 order by f.file_id;
 

@@ -172,8 +172,8 @@ with named as (
             or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
     where r.space_id = sqlc.arg(source)::text and r.id = sqlc.arg(revision)::text and f.file_id = any(sqlc.arg(ids)::text[])
 ), contents as (
-    insert into files (space_id, hash, content, file_refs)
-    select sqlc.arg(copied)::text, f.hash, f.content, f.file_refs from files f
+    insert into files (space_id, hash, content, file_refs, width, height)
+    select sqlc.arg(copied)::text, f.hash, f.content, f.file_refs, f.width, f.height from files f
     where f.space_id = sqlc.arg(source)::text and f.hash in (select n.hash from named n)
     on conflict do nothing
 )

@@ -1,0 +1,81 @@
+// Package imagesize reads the size of an image from its first bytes. It imports nothing of this module.
+package imagesize
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image"
+	_ "image/gif"  // DecodeConfig reads GIF
+	_ "image/jpeg" // and JPEG
+	_ "image/png"  // and PNG
+	"math"
+	"strconv"
+	"strings"
+
+	_ "golang.org/x/image/webp" // and WebP
+)
+
+// maxSide bounds a stated width and height, in pixels.
+const maxSide = 1 << 20
+
+// svgStart is how many bytes of a file may precede the end of an SVG image's first element.
+const svgStart = 16 << 10
+
+// Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both are 0 if the file is another
+// one, or states no size. An SVG image without a width or height in pixels has the size of its viewBox.
+func Of(file []byte) (width, height int) {
+	config, _, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		config.Width, config.Height = svg(file[:min(len(file), svgStart)])
+	}
+	if config.Width < 1 || config.Height < 1 || config.Width > maxSide || config.Height > maxSide {
+		return 0, 0
+	}
+	return config.Width, config.Height
+}
+
+// svg reads the attributes of an SVG image's first element.
+func svg(start []byte) (width, height int) {
+	if !bytes.Contains(start, []byte("<svg")) {
+		return 0, 0
+	}
+	d := xml.NewDecoder(bytes.NewReader(start))
+	d.Strict = false
+	for {
+		token, err := d.RawToken()
+		if err != nil {
+			return 0, 0
+		}
+		root, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if root.Name.Local != "svg" {
+			return 0, 0
+		}
+		var box []string
+		for _, attribute := range root.Attr {
+			switch attribute.Name.Local {
+			case "width":
+				width = pixels(attribute.Value)
+			case "height":
+				height = pixels(attribute.Value)
+			case "viewBox":
+				box = strings.FieldsFunc(attribute.Value, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' || r == '\r' })
+			}
+		}
+		if (width == 0 || height == 0) && len(box) == 4 {
+			width, height = pixels(box[2]), pixels(box[3])
+		}
+		return width, height
+	}
+}
+
+// pixels reads a length in pixels, rounded up. It is 0 for other units.
+func pixels(length string) int {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(length), "px"), 64)
+	if err != nil || !(n > 0) || n > maxSide {
+		return 0
+	}
+	return int(math.Ceil(n))
+}
