@@ -100,7 +100,8 @@ func small() []page {
 	return pages
 }
 
-// TestPartsAreTheBook: a book in parts that begin at pages of the first level is the book in one piece, sheet by sheet.
+// TestPartsAreTheBook checks that a book in parts that begin at pages of the first level is the book in one piece, sheet
+// by sheet. The short form has two books, with every kind of block and with groups of pages.
 func TestPartsAreTheBook(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -111,6 +112,9 @@ func TestPartsAreTheBook(t *testing.T) {
 		"reusing": {reusing(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "english" && name != "groups" {
+				t.Skip("runs only in the long form: CI runs make test-long")
+			}
 			t.Parallel()
 			s := sourceOf(t, "The book", c.pages)
 			memory := memoryOfParts(t, s, 3)

@@ -15,8 +15,9 @@ var ErrTooLarge = errors.New("the document has too many nodes")
 
 // Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: fit says what becomes
 // of a block that the grammar does not allow in its place, or not at all. It has no keys.
-func Read(markdown string) (schema.Document, error) {
-	r := newReader(markdown)
+func Read(markdown string) (schema.Document, error) { return newReader(markdown).document() }
+
+func (r *reader) document() (schema.Document, error) {
 	nodes := r.ideal()
 	if r.state.tooLarge {
 		return schema.Document{}, ErrTooLarge
