@@ -51,6 +51,28 @@ type naiveCell struct {
 	Lat, Lon float64
 }
 
+// notMeasured is the key of an absent number. It is before all numbers.
+const notMeasured = int64(-1)
+
+// measuredColumn reads a number that an event may lack. It is absent then, and no comparison holds.
+func measuredColumn(get func(*insights.Event) insights.Measured) naiveColumn {
+	return naiveColumn{
+		uncompared: true,
+		match: func(v any) []any {
+			if v == nil {
+				return []any{notMeasured}
+			}
+			return naiveFilterKey(naiveColumn{}, v)
+		},
+		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+			if n, ok := get(e).Number(); ok {
+				return number(int64(n))
+			}
+			return []naiveValue{{key: []any{notMeasured}, absent: true}}
+		},
+	}
+}
+
 func text(s string) []naiveValue { return []naiveValue{{json: s, key: []any{s}}} }
 func number(n int64) []naiveValue {
 	return []naiveValue{{json: json.Number(fmt.Sprint(n)), key: []any{n}}}
@@ -264,6 +286,15 @@ var naiveColumns = map[string]naiveColumn{
 	"eventLLMSVariant":        wordColumn(false, nil, insights.LLMSVariants, func(e *insights.Event) insights.Code { return e.LLMSVariant }),
 	"eventMarkdownSource":     wordColumn(false, nil, insights.MarkdownSources, func(e *insights.Event) insights.Code { return e.MarkdownSource }),
 	"eventPageNotFoundType":   {read: func(*naive, *insights.Event, string) []naiveValue { return nullable("") }},
+	"searchResults":           measuredColumn(func(e *insights.Event) insights.Measured { return e.Results }),
+	"engagedSeconds":          measuredColumn(func(e *insights.Event) insights.Measured { return e.EngagedSeconds }),
+	"scrollDepth":             measuredColumn(func(e *insights.Event) insights.Measured { return e.ScrollDepth }),
+	"pageTitle":               textColumn(false, nil, func(e *insights.Event) string { return e.Title }),
+	"agentClass":              wordColumn(false, nil, insights.AgentClasses, func(e *insights.Event) insights.Code { return e.AgentClass }),
+	"agentOperator":           textColumn(false, nil, func(e *insights.Event) string { return e.AgentOperator }),
+	"agentVerified":           wordColumn(false, nil, insights.AgentVerifications, func(e *insights.Event) insights.Code { return e.AgentVerified }),
+	"contentForm":             wordColumn(false, nil, insights.ContentForms, func(e *insights.Event) insights.Code { return e.ContentForm }),
+	"httpStatus":              measuredColumn(func(e *insights.Event) insights.Measured { return e.HTTPStatus }),
 	"dayOfWeek":               timeColumn(naiveWeekday),
 	"hourOfDay":               timeColumn(time.Time.Hour),
 }
@@ -312,6 +343,16 @@ type naiveGroup struct {
 	feedback         [3]int64 // ok, good, bad
 	ask              [2]int64 // positive, negative
 	whole            map[naiveVisit]*naiveSession
+	engaged, depth   naiveMean
+}
+
+// naiveMean is the sum and the number of what a mean is of.
+type naiveMean struct{ sum, number int }
+
+func (m *naiveMean) add(v insights.Measured) {
+	if n, ok := v.Number(); ok {
+		m.sum, m.number = m.sum+int(n), m.number+1
+	}
 }
 
 // naiveMetrics return the value as JSON, and the value to order by, which is NaN for null.
@@ -335,6 +376,8 @@ var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 		return mean(views, sessions)
 	},
 	"sessionDuration": (*naiveGroup).duration,
+	"engagedTime":     func(g *naiveGroup) (any, float64) { return mean(g.engaged.sum, g.engaged.number) },
+	"meanScrollDepth": func(g *naiveGroup) (any, float64) { return mean(g.depth.sum, g.depth.number) },
 	naiveLast.column: func(g *naiveGroup) (any, float64) {
 		return g.lastShown, float64(g.last)
 	},
@@ -347,8 +390,15 @@ func (g *naiveGroup) add(n *naive, e *insights.Event) {
 		g.last, g.lastShown = e.TimeMillis, naiveColumns["datetime"].read(n, e, "")[0].json
 	}
 	g.events++
-	v := naiveVisit{e.Visitor, e.Session}
-	g.whole[v] = n.sessions[v]
+	switch insights.EventTypes.Word(e.Type) {
+	case "page_leave":
+		g.engaged.add(e.EngagedSeconds)
+		g.depth.add(e.ScrollDepth)
+	case "code_copy", "file_download":
+	default: // events that sessions are made of
+		v := naiveVisit{e.Visitor, e.Session}
+		g.whole[v] = n.sessions[v]
+	}
 	g.visitors[e.Visitor] = true
 	switch insights.EventTypes.Word(e.Type) {
 	case "page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request":

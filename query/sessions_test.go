@@ -285,3 +285,71 @@ func equalColumns(t *testing.T, got []byte, want string) bool {
 	}
 	return values(got) == values([]byte(want))
 }
+
+// TestQuietEvents checks that page_leave, code_copy and file_download events change no number of sessions and no page of
+// them. Such events are inside sessions, before and after them, at other ends of the range, and alone.
+func TestQuietEvents(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	r := rand.New(rand.NewPCG(11, 3))
+	kinds := []string{"page_view", "page_view", "link_click", "search_type_query"}
+	var without, with []insights.Event
+	for i := range 150 {
+		e := fixture()[0]
+		e.Type = code(insights.EventTypes, kinds[r.IntN(len(kinds))])
+		e.TimeMillis = testNow.UnixMilli() - r.Int64N(3*24*3_600_000)
+		e.Visitor, e.Session, e.Page = 1+r.Uint64N(5), 1+r.Uint64N(8), fmt.Sprint("p", r.IntN(3))
+		without = append(without, e)
+		with = append(with, e)
+		for _, kind := range []string{"page_leave", "code_copy", "file_download"}[r.IntN(4):] {
+			quiet := e
+			quiet.Type, quiet.Page = code(insights.EventTypes, kind), fmt.Sprint("p", r.IntN(3))
+			quiet.TimeMillis += r.Int64N(16*3_600_000) - 8*3_600_000
+			if i%3 == 0 { // a session of nothing but such events
+				quiet.Session = 100 + uint64(i)
+			}
+			with = append(with, quiet)
+		}
+	}
+	insert(t, conn, "without", without)
+	insert(t, conn, "with", with)
+	raw, visits := newService(conn), newService(conn)
+	visits.sources.limits = sourceLimits{many: math.MaxUint64}
+	const metrics = `{"column":"sessionsCount"},{"column":"bounceRate"},{"column":"pagesPerSession"}`
+	for name, s := range map[string]*Service{"raw": raw, "visits": visits} {
+		for _, request := range []string{
+			`{"range":"last7Days","select":[` + metrics + `]}`,
+			`{"range":"last7Days","select":[{"column":"sessionsCount"}]}`,
+			`{"range":"last24Hours","select":[` + metrics + `]}`,
+			`{"range":"last7Days","groupBy":[{"column":"datetime","interval":"day"}],"select":[` + metrics + `],"fill":true}`,
+			`{"range":"last7Days","groupBy":[{"column":"datetime","interval":"hour"}],"select":[` + metrics + `],"fill":true}`,
+			`{"range":"last7Days","groupBy":[{"column":"page"}],"select":[` + metrics + `],"order":{"by":{"column":"page"}}}`,
+			`{"range":"last7Days","groupBy":[{"column":"entryPage"},{"column":"exitPage"}],"select":[` + metrics + `],` +
+				`"where":[{"column":"sessionsCount","operator":"greaterThan","values":[0]}]}`,
+		} {
+			answer := func(site string) string {
+				body, _, err := s.Aggregate(t.Context(), Caller{}, site, []byte(request), testNow)
+				if err != nil {
+					t.Fatalf("%s: %v", request, err)
+				}
+				return string(body)
+			}
+			if want, got := answer("without"), answer("with"); got != want {
+				t.Errorf("%s: %s\nwithout quiet events: %s\nwith them: %s", name, request, want, got)
+			}
+		}
+	}
+	// The duration runs to the last event of any type.
+	duration := `{"range":"last7Days","select":[{"column":"sessionDuration"}]}`
+	body, _, err := raw.Aggregate(t.Context(), Caller{}, "with", []byte(duration), testNow)
+	shorter, _, _ := raw.Aggregate(t.Context(), Caller{}, "without", []byte(duration), testNow)
+	if err != nil || string(body) == string(shorter) {
+		t.Errorf("durations %s and %s, %v", body, shorter, err)
+	}
+	// Where only such events are asked for, there are no sessions.
+	body, _, err = raw.Aggregate(t.Context(), Caller{}, "with", []byte(
+		`{"range":"last7Days","where":[{"column":"eventType","values":["page_leave"]}],"select":[`+metrics+`,{"column":"sessionDuration"}]}`), testNow)
+	if want := `{"columns":[{"values":[0]},{"values":[null]},{"values":[null]},{"values":[null]}]}`; err != nil || !equalColumns(t, body, want) {
+		t.Errorf("of page_leave events only: %s, %v", body, err)
+	}
+}

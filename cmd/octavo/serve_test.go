@@ -211,6 +211,7 @@ func TestEveryEventType(t *testing.T) {
 		}
 		return nil
 	})
+	i.wantTotals(wide, generator.Totals())
 	for _, c := range insights.Columns() {
 		if !c.Has(insights.Group) {
 			continue
@@ -225,6 +226,48 @@ func TestEveryEventType(t *testing.T) {
 	}
 	if status, answer := i.request("GET", i.insights()+"/visitor-segments", i.token, nil); status != 200 || !strings.Contains(string(answer), `"claims"`) {
 		t.Errorf("visitor segments: %d %s", status, answer)
+	}
+}
+
+// wantTotals compares answers about all events with what their generator says that they come to.
+func (i *instance) wantTotals(wide string, want eventgen.Totals) {
+	i.t.Helper()
+	ask := func(rest string) map[string][]any {
+		i.t.Helper()
+		got, err := i.aggregate(wide + rest)
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		return got
+	}
+	classes := ask(`"groupBy":[{"column":"agentClass"}],"select":[{"column":"agentClass"},{"column":"eventsCount"},{"column":"visitorsCount"}]}`)
+	events, visitors := map[string]int{}, map[string]int{}
+	for row, class := range classes["agentClass"] {
+		word, _ := class.(string)
+		events[word], visitors[word] = int(classes["eventsCount"][row].(float64)), int(classes["visitorsCount"][row].(float64))
+	}
+	if !maps.Equal(events, want.Classes) || !maps.Equal(visitors, want.Visitors) {
+		i.t.Errorf("by class %v events of %v visitors, want %v of %v", events, visitors, want.Classes, want.Visitors)
+	}
+	for name, c := range map[string]struct {
+		request string
+		want    any
+	}{
+		"searches":                  {`"select":[{"column":"eventsCount"}],"where":[{"column":"searchResults","operator":"greaterThanOrEqual","values":[0]}]}`, want.Searches},
+		"searches without a result": {`"select":[{"column":"eventsCount"}],"where":[{"column":"searchResults","values":[0]}]}`, want.NoResult},
+		"not found":                 {`"select":[{"column":"eventsCount"}],"where":[{"column":"httpStatus","values":[404]}]}`, want.NotFound},
+		"people":                    {`"select":[{"column":"visitorsCount"}],"where":[{"column":"agentClass","values":["person"]}]}`, want.Visitors["person"]},
+		"people by bot":             {`"select":[{"column":"visitorsCount"}],"where":[{"column":"visitorBot","values":[""]}]}`, want.Visitors["person"]},
+		"pages left":                {`"select":[{"column":"eventsCount"}],"where":[{"column":"engagedSeconds","operator":"notIn","values":[null]}]}`, want.Engaged.Number},
+		"with a depth":              {`"select":[{"column":"eventsCount"}],"where":[{"column":"scrollDepth","operator":"lessThanOrEqual","values":[100]}]}`, want.Depth.Number},
+		"engaged time":              {`"select":[{"column":"engagedTime"}]}`, want.Engaged.Value()},
+		"depth":                     {`"select":[{"column":"meanScrollDepth"}]}`, want.Depth.Value()},
+	} {
+		for _, values := range ask(c.request) {
+			if len(values) != 1 || fmt.Sprint(values[0]) != fmt.Sprint(c.want) {
+				i.t.Errorf("%s: %v, want %v", name, values, c.want)
+			}
+		}
 	}
 }
 

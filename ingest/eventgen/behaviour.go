@@ -49,7 +49,16 @@ func (g *Generator) person(visit uint64) {
 	page := g.site.pick(g.random)
 	for views := 0; ; views++ {
 		g.add(pageView, page, g.dwell(9))
+		if g.chance(0.03) {
+			g.add(codeCopy, page, g.dwell(15))
+		}
+		if g.chance(0.01) {
+			g.addPick(fileDownload, page, g.dwell(20), g.random.Uint32())
+		}
 		g.onPage(&page)
+		if g.chance(0.3) { // the tracker stays silent about short visits
+			g.addPick(pageLeave, page, 3000+g.dwell(30), g.random.Uint32())
+		}
 		// One in three leaves after the first page; later pages hold their readers better.
 		if views >= 25 || g.chance(0.34) && views == 0 || g.chance(0.22) && views > 0 {
 			return
@@ -113,7 +122,8 @@ func (g *Generator) search(page *int32) {
 	for stage := first; stage < queryStages; stage++ {
 		g.steps = append(g.steps, step{kind: searchType, page: *page, after: 300 + int32(g.random.IntN(900)), pick: pick, stage: stage})
 	}
-	if g.chance(0.7) {
+	last := step{pick: pick, stage: queryStages - 1}
+	if last.results() > 0 && g.chance(0.8) {
 		g.addPick(searchResult, *page, g.dwell(4), pick)
 		*page = g.resultPage(pick)
 		g.add(pageView, *page, 350)
@@ -131,7 +141,7 @@ func (g *Generator) ask(page int32) {
 
 func (g *Generator) crawler(visit uint64) {
 	g.context = "server"
-	g.session = g.appendSession(g.session[:0], g.traits("crawler", 40), visit, crawlers, "null", false)
+	g.session = g.appendSession(g.session[:0], g.traits("crawler", 200), visit, crawlers, "null", false)
 	if g.chance(0.3) {
 		g.addPick(llmsRequest, 0, 0, g.random.Uint32())
 	}

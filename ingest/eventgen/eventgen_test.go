@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"testing"
 	"time"
 
@@ -34,6 +35,8 @@ type event struct {
 		Space          *string
 		Revision       *string
 		Page           *string
+		Title          string
+		Status         *int
 	}
 	Timestamp time.Time
 
@@ -50,6 +53,8 @@ type event struct {
 	Ad          *struct{ Domain, ZoneID, Placement string }
 	Placement   string
 	LLMSVariant string
+
+	ResultsCount, Seconds, Depth *int
 }
 
 func generate(t *testing.T, o Options, n int) []event {
@@ -113,6 +118,9 @@ func TestEventsFollowTheContract(t *testing.T) {
 		if s.VisitorID == "" || s.SessionID == "" || s.UserAgent == "" || !s.IP.IsValid() || s.IP.IsPrivate() {
 			t.Fatalf("bad session %+v", s)
 		}
+		if l.Title == "" || (l.Status != nil) != (l.DisplayContext == "server") || l.Status != nil && !in(l.Status, 200, 404) {
+			t.Fatalf("bad title or status %+v", l)
+		}
 		if u, err := url.Parse(l.URL); err != nil || u.Host != "docs.example.com" {
 			t.Fatalf("bad url %q", l.URL)
 		}
@@ -121,8 +129,15 @@ func TestEventsFollowTheContract(t *testing.T) {
 		}
 		ok := true
 		switch e.Type {
-		case "search_type_query", "ask_question":
+		case "search_type_query":
+			ok = e.Query != "" && in(e.ResultsCount, 0, insights.MaxResults)
+		case "ask_question":
 			ok = e.Query != ""
+		case "page_leave":
+			ok = in(e.Seconds, 0, insights.MaxEngagedSeconds) && (e.Depth == nil || in(e.Depth, 0, insights.MaxScrollDepth))
+		case "file_download":
+			ref, _, err := insights.ParseContentRef(e.Link.Target)
+			ok = err == nil && insights.LinkKinds.Word(ref.Kind) == "url"
 		case "search_open_result":
 			ok = e.Query != "" && (e.Result["recordId"] != "" || e.Result["spaceId"] != "" && e.Result["pageId"] != "")
 		case "page_post_feedback":
@@ -153,6 +168,67 @@ func TestEventsFollowTheContract(t *testing.T) {
 		if links[insights.Code(i+1)] == 0 {
 			t.Errorf("no link to a %s", word)
 		}
+	}
+}
+
+func in(n *int, least, most int) bool { return n != nil && *n >= least && *n <= most }
+
+// TestTotals counts the events from their JSON.
+func TestTotals(t *testing.T) {
+	const n = 30_000
+	g := New(Options{Seed: 5, Events: n, Visitors: 2000, End: end})
+	want := newTotals()
+	classes := map[string]string{} // by agent
+	for _, list := range [][]chosen{browsers, crawlers, agents, readers} {
+		for _, a := range list {
+			var text string
+			if err := json.Unmarshal([]byte(a.text), &text); err != nil {
+				t.Fatal(err)
+			}
+			classes[text] = a.class
+		}
+	}
+	visitors := map[string]bool{}
+	var b []byte
+	for range n {
+		var e event
+		b = g.AppendEvent(b[:0])
+		if err := json.Unmarshal(b, &e); err != nil {
+			t.Fatal(err)
+		}
+		class := classes[e.Session.UserAgent]
+		want.Types[e.Type]++
+		want.Classes[class]++
+		if !visitors[e.Session.VisitorID] {
+			visitors[e.Session.VisitorID] = true
+			want.Visitors[class]++
+		}
+		if e.Type == "search_type_query" {
+			want.search(*e.ResultsCount)
+		}
+		if e.Seconds != nil {
+			depth := -1
+			if e.Depth != nil {
+				depth = *e.Depth
+			}
+			want.leave(*e.Seconds, depth)
+		}
+		if e.Location.Status != nil && *e.Location.Status == 404 {
+			want.NotFound++
+		}
+	}
+	got := g.Totals()
+	want.seen, got.seen = nil, nil
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("totals\n%+v, want\n%+v", got, want)
+	}
+	for _, class := range insights.AgentClasses.Words() {
+		if got.Visitors[class] == 0 {
+			t.Errorf("no visitor of the class %s", class)
+		}
+	}
+	if got.NoResult == 0 || got.NoResult > got.Searches/4 || got.NotFound == 0 || got.Depth.Number >= got.Engaged.Number {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -208,7 +284,7 @@ func TestSpacesAreUsed(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	const n = 20_000
-	if mean := len(New(Options{Events: n, End: end}).AppendBatch(nil, n)) / n; mean < 540 || mean > 660 {
+	if mean := len(New(Options{Events: n, End: end}).AppendBatch(nil, n)) / n; mean < 560 || mean > 680 {
 		t.Errorf("events have %d bytes on average, want about 600", mean)
 	}
 }

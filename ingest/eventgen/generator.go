@@ -47,10 +47,12 @@ type Generator struct {
 	rhythm  rhythm
 	end     int64 // milliseconds since 1970
 	made    int
+	totals  Totals
 
 	// Fields of the current session.
 	session  []byte // its `"session":{…}`
 	context  string // displayContext
+	class    string // of the agent
 	shareKey string // JSON: a string or null
 	landing  string // query of the first page's address
 	now      int64
@@ -68,6 +70,7 @@ func New(o Options) *Generator {
 		site:    newSite(random, o.Host, o.Spaces),
 		rhythm:  newRhythm(o.End.Add(-o.Span), o.End),
 		end:     o.End.UnixMilli(),
+		totals:  newTotals(),
 	}
 }
 
@@ -108,16 +111,35 @@ func (g *Generator) AppendEvent(dst []byte) []byte {
 	dst = append(dst, `","siteShareKey":`...)
 	dst = append(dst, g.shareKey...)
 	dst = append(dst, page.ids...)
+	dst = append(dst, page.title...)
+	if g.context == "server" {
+		dst = append(dst, `,"status":`...)
+		dst = append(dst, g.status(s)...)
+	}
 	dst = append(dst, `},"timestamp":"`...)
 	dst = time.UnixMilli(g.now).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
 	dst = append(dst, '"')
 	if payload := kinds[s.kind].payload; payload != nil {
 		dst = payload(g, dst, s)
 	}
+	g.totals.Types[kinds[s.kind].name]++
+	g.totals.Classes[g.class]++
 	g.next++
 	g.made++
 	return append(dst, '}')
 }
+
+// status is what the server answered: programs guess addresses that do not exist.
+func (g *Generator) status(s *step) string {
+	if mix(uint64(s.page)^uint64(g.made))%16 == 0 {
+		g.totals.NotFound++
+		return "404"
+	}
+	return "200"
+}
+
+// Totals returns what the events so far come to.
+func (g *Generator) Totals() Totals { return g.totals }
 
 // chance is true in the given share of calls.
 func (g *Generator) chance(share float64) bool { return g.random.Float64() < share }

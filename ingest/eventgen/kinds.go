@@ -26,6 +26,9 @@ const (
 	llmsRequest
 	mcpRequest
 	rssRequest
+	pageLeave
+	codeCopy
+	fileDownload
 )
 
 // kinds are the event types with their specific members.
@@ -35,7 +38,7 @@ var kinds = [...]struct {
 }{
 	pageView:            {"page_view", nil},
 	searchOpen:          {"search_open", nil},
-	searchType:          {"search_type_query", appendQuery},
+	searchType:          {"search_type_query", appendSearch},
 	searchResult:        {"search_open_result", appendResult},
 	pageFeedback:        {"page_post_feedback", appendFeedback},
 	pageFeedbackComment: {"page_post_feedback_comment", appendComment},
@@ -53,6 +56,9 @@ var kinds = [...]struct {
 	llmsRequest:         {"llms_request", appendLLMS},
 	mcpRequest:          {"mcp_request", nil},
 	rssRequest:          {"rss_request", nil},
+	pageLeave:           {"page_leave", appendLeave},
+	codeCopy:            {"code_copy", nil},
+	fileDownload:        {"file_download", appendDownload},
 }
 
 func of(list []string, pick uint32) string { return list[pick%uint32(len(list))] }
@@ -60,6 +66,45 @@ func of(list []string, pick uint32) string { return list[pick%uint32(len(list))]
 func appendQuery(_ *Generator, dst []byte, s *step) []byte {
 	dst = append(dst, `,"query":`...)
 	return append(dst, searches[s.pick%uint32(len(searches))][s.stage]...)
+}
+
+// results is how many results a search finds. One search in eight finds nothing when it has been typed in full.
+func (s *step) results() int {
+	if s.stage == queryStages-1 && s.pick>>20%8 == 0 {
+		return 0
+	}
+	return 1 + int(s.pick>>8%40)*(queryStages-int(s.stage))
+}
+
+func appendSearch(g *Generator, dst []byte, s *step) []byte {
+	n := s.results()
+	g.totals.search(n)
+	dst = append(appendQuery(g, dst, s), `,"resultsCount":`...)
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+// appendLeave has the time since the page was opened. One browser in ten does not know the depth.
+func appendLeave(g *Generator, dst []byte, s *step) []byte {
+	seconds, depth := int(s.after)/1000, int(s.pick%101)
+	if s.pick>>8%10 == 0 {
+		depth = -1
+	}
+	g.totals.leave(seconds, depth)
+	dst = append(dst, `,"seconds":`...)
+	dst = strconv.AppendInt(dst, int64(seconds), 10)
+	if depth >= 0 {
+		dst = append(dst, `,"depth":`...)
+		dst = strconv.AppendInt(dst, int64(depth), 10)
+	}
+	return dst
+}
+
+func appendDownload(g *Generator, dst []byte, s *step) []byte {
+	dst = append(dst, `,"link":{"target":{"kind":"url","url":"https://`...)
+	dst = append(dst, g.options.Host...)
+	dst = append(dst, `/files/`...)
+	dst = append(dst, of([]string{"openapi.yaml", "sdk-go.zip", "sdk-python.whl", "invoice-example.pdf"}, s.pick)...)
+	return append(dst, `"},"position":"content"}`...)
 }
 
 // resultPage is the page that a search leads to: the same for the same words.

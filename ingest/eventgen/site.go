@@ -25,6 +25,7 @@ type page struct {
 	id, url   string
 	space     int
 	ids       string // the ids of the location as JSON members
+	title     string // the title of the location as a JSON member
 	operation string // JSON of the API operation, "" for none
 	method    string
 }
@@ -77,6 +78,7 @@ func (s *site) addTopic(random *rand.Rand, section, variant, topic, revision str
 		at := len(s.spaces) - 1
 		sp := s.spaces[at]
 		p := page{id: randomID(random, 10), url: url, space: at, method: method}
+		p.title = `,"title":` + quote(strings.ReplaceAll(url[strings.LastIndexByte(url, '/')+1:], "-", " "))
 		if path != "" {
 			p.operation = `{"path":` + quote(path) + `,"method":` + quote(method) + `}`
 			s.api = append(s.api, int32(len(s.pages)))

@@ -7,7 +7,7 @@ import "strconv"
 
 // appendSession appends the session member of a visitor's events. Draws that
 // belong to the visitor come from traits, those of the session from visit.
-func (g *Generator) appendSession(dst []byte, traits, visit uint64, agents []string, referrer string, person bool) []byte {
+func (g *Generator) appendSession(dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool) []byte {
 	dst = append(dst, `"session":{"visitorId":"`...)
 	dst = appendID(dst, mix(traits), 20)
 	dst = append(dst, `","sessionId":"`...)
@@ -19,7 +19,10 @@ func (g *Generator) appendSession(dst []byte, traits, visit uint64, agents []str
 	dst = append(dst, `},"ip":"`...)
 	dst = appendIP(dst, mix(traits+1))
 	dst = append(dst, `","userAgent":`...)
-	dst = append(dst, agents[mix(traits+2)%uint64(len(agents))]...)
+	agent := agents[mix(traits+2)%uint64(len(agents))]
+	g.class = agent.class
+	g.totals.visitor(agent.class, traits)
+	dst = append(dst, agent.text...)
 	dst = append(dst, `,"language":`...)
 	if person {
 		dst = append(dst, languages[mix(traits+3)%uint64(len(languages))]...)

@@ -32,10 +32,22 @@ func RowsOf(t interface {
 			if names[c] == insights.ColumnReceived { // the message's time, not the event's: TestReceivedDay
 				continue
 			}
-			if !v.IsZero() && (v.Kind() != reflect.Float32 || v.Float() == v.Float()) {
+			if !empty(v) {
 				list[i][names[c]] = v.Interface()
 			}
 		}
 	}
 	return list
+}
+
+// empty reports whether a row has no value in the column: a number that was not measured is negative.
+func empty(v reflect.Value) bool {
+	switch v.Kind() { //nolint:exhaustive // other kinds have their zero value
+	case reflect.Float32:
+		return v.Float() != v.Float() || v.Float() == 0
+	case reflect.Int32:
+		return v.Int() < 0
+	default:
+		return v.IsZero()
+	}
 }

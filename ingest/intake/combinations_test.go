@@ -36,6 +36,23 @@ func (e *drawnEvent) text(list *[]string, name, column string) {
 	}
 }
 
+// measured draws an optional number: absent, null, or a number from least to most in one of its notations.
+func (e *drawnEvent) measured(list *[]string, name, column string, least, most int) {
+	switch rapid.IntRange(0, 2).Draw(e.t, name) {
+	case 0:
+	case 1:
+		*list = append(*list, strconv.Quote(name)+":null")
+	case 2:
+		n := rapid.IntRange(least, most).Draw(e.t, name+" number")
+		notation := rapid.SampledFrom([]string{"%d", "%d.0", "%d.00e0", "%d00e-2"}).Draw(e.t, name+" notation")
+		e.want[column] = int32(n)
+		if n == 0 && notation == "%d00e-2" {
+			notation = "%d"
+		}
+		*list = append(*list, strconv.Quote(name)+":"+fmt.Sprintf(notation, n))
+	}
+}
+
 // word draws one of a set's words.
 func (e *drawnEvent) word(set *insights.Enum, name, column string) string {
 	word := rapid.SampledFrom(set.Words()).Draw(e.t, name)
@@ -73,10 +90,14 @@ func (e *drawnEvent) payload(kind string) {
 		e.want["search_query"] = "q"
 	}
 	switch kind {
-	case "search_type_query", "ask_question":
+	case "ask_question":
 		query()
+	case "search_type_query":
+		query()
+		e.measured(&e.members, "resultsCount", "search_results", 0, insights.MaxResults)
 	case "search_open_result":
 		query()
+		e.measured(&e.members, "resultsCount", "search_results", 0, insights.MaxResults)
 		if rapid.Bool().Draw(e.t, "by record") {
 			e.want["search_record"] = "r"
 			add(e.object("result", []string{`"recordId":"r"`}))
@@ -97,8 +118,13 @@ func (e *drawnEvent) payload(kind string) {
 			e.want["ask_rating"] = int8(-1)
 		}
 		add(`"rating":`+rating, `"responseId":"a"`)
-	case "link_click":
+	case "link_click", "file_download":
 		add(e.link())
+	case "page_leave":
+		seconds := rapid.IntRange(0, insights.MaxEngagedSeconds).Draw(e.t, "seconds")
+		e.want["engaged_seconds"] = int32(seconds)
+		add(fmt.Sprintf(`"seconds":%d`, seconds))
+		e.measured(&e.members, "depth", "scroll_depth", 0, insights.MaxScrollDepth)
 	case "api_client_open", "api_client_request":
 		e.want["api_path"], e.want["api_method"] = "/p", "get"
 		add(e.object("operation", []string{`"path":"/p"`, `"method":"get"`}))
@@ -142,10 +168,11 @@ func TestEveryCombination(t *testing.T) {
 				location := []string{`"url":"https://d.example/p"`}
 				for _, m := range [][2]string{
 					{"siteSection", "site_section"}, {"siteSpace", "site_space"}, {"siteShareKey", "site_share_key"},
-					{"space", "space"}, {"revision", "revision"}, {"page", "page"},
+					{"space", "space"}, {"revision", "revision"}, {"page", "page"}, {"title", "page_title"},
 				} {
 					e.text(&location, m[0], m[1])
 				}
+				e.measured(&location, "status", "http_status", insights.MinHTTPStatus, insights.MaxHTTPStatus)
 				switch rapid.IntRange(0, 2).Draw(t, "context") {
 				case 0:
 					e.want["display_context"] = displaySite
@@ -165,6 +192,11 @@ func TestEveryCombination(t *testing.T) {
 					t.Fatalf("%s: %v", body, err)
 				}
 				got := ingesttest.RowsOf(t, log.Messages[0])[0]
+				for _, name := range []string{"search_results", "engaged_seconds", "scroll_depth", "http_status"} {
+					if _, sent := e.want[name]; !sent && got[name] != nil {
+						t.Fatalf("%s: %s is %v, though it was not sent", body, name, got[name])
+					}
+				}
 				for name, want := range e.want {
 					if !reflect.DeepEqual(got[name], want) {
 						t.Fatalf("%s: %s is %#v, want %#v", body, name, got[name], want)

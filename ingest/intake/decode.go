@@ -305,6 +305,10 @@ func (d *decoder) location() *insights.Refusal {
 			err = d.shortStr(&e.Revision, "location.revision")
 		case "page":
 			err = d.shortStr(&e.Page, "location.page")
+		case "title":
+			err = d.str(&e.Title, "location.title", maxText)
+		case "status":
+			err = d.measured(&e.HTTPStatus, "location.status", insights.MinHTTPStatus, insights.MaxHTTPStatus)
 		default:
 			if !d.skip(4) {
 				return d.syntax("")
@@ -331,20 +335,23 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	}
 	a := in.agents.find(d.sent.userAgent)
 	e.Device, e.Browser, e.OS, e.Bot = a.device, a.browser, a.os, a.bot
+	e.AgentClass, e.AgentOperator = a.program.Class, a.program.Operator
+	e.ContentForm = formOf(e)
 	d.campaign()
 	e.ReferrerDomain = d.host(e.Referrer, true)
+	ip, own := client.IP, d.sent.ip != ""
+	if own && (a.program.Ranges != 0 || in.cfg.Places != nil) {
+		// If this is not an address (a proxy's "unknown"), the place is unknown: the
+		// caller may be a server, so its own address is not the visitor's.
+		ip, _ = netip.ParseAddr(d.sent.ip)
+	}
+	e.AgentVerified = verify(&a, in.ranges.Load(), ip, own, e.TimeMillis)
 	if place := &client.Place; place.Country != "" || place.HasPoint {
 		e.Country, e.Latitude, e.Longitude, e.HasPoint = place.Country, place.Latitude, place.Longitude, place.HasPoint
 		return
 	}
 	if in.cfg.Places == nil {
 		return
-	}
-	ip := client.IP
-	if d.sent.ip != "" {
-		// If this is not an address (a proxy's "unknown"), the place is unknown: the
-		// caller may be a server, so its own address is not the visitor's.
-		ip, _ = netip.ParseAddr(d.sent.ip)
 	}
 	if place, ok := in.cfg.Places.Locate(ip.Unmap()); ok {
 		e.Country, e.Latitude, e.Longitude, e.HasPoint = place.Country, place.Latitude, place.Longitude, place.HasPoint

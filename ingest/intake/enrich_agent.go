@@ -7,11 +7,15 @@ import (
 
 	"github.com/mileusna/useragent"
 
+	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// agent has the facts that a user agent reveals.
-type agent struct{ device, browser, os, bot insights.Code }
+// agent has the facts that a user agent reveals. Without a user agent there is no class: nobody said what the program is.
+type agent struct {
+	device, browser, os, bot insights.Code
+	program                  agentlist.Agent
+}
 
 // agents parses user agents, and caches recent results.
 //
@@ -103,9 +107,18 @@ var (
 func parseAgent(text string) (a agent) {
 	a = agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
 	a.bot = botOf(text)
-	defer func() { _ = recover() }()
-	ua := useragent.Parse(text)
+	defer func() {
+		_ = recover()
+		a.classify(text)
+	}()
+	a.parse(text)
+	a.correct(text)
+	return a
+}
 
+// parse reads the device, the browser and the operating system.
+func (a *agent) parse(text string) {
+	ua := useragent.Parse(text)
 	switch ua.OS {
 	case useragent.Windows, useragent.WindowsPhone:
 		a.os = osWindows
@@ -146,21 +159,4 @@ func parseAgent(text string) (a agent) {
 	if a.bot == 0 && ua.Bot {
 		a.bot = botUnknown
 	}
-	return a
-}
-
-// engineOf returns the known browser behind an agent with another name: the many Chromium browsers count as Chrome,
-// Apple's web views as Safari.
-func engineOf(text string) insights.Code {
-	switch {
-	case strings.Contains(text, "Trident/"):
-		return browserIE
-	case strings.Contains(text, "Chrome/"), strings.Contains(text, "CriOS/"):
-		return browserChrome
-	case strings.Contains(text, "Firefox/"):
-		return browserFirefox
-	case strings.Contains(text, "AppleWebKit/") && (strings.Contains(text, "Mac OS X")):
-		return browserSafari
-	}
-	return browserUnknown
 }

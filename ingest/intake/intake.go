@@ -10,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -46,6 +47,7 @@ type Intake struct {
 	cfg       Config
 	hasher    Hasher
 	agents    *agents
+	ranges    atomic.Pointer[agentlist.Ranges]
 	admission *admission
 	search    SearchableLog // cfg.Log, if there are keys
 	ids       messageIDs
@@ -65,9 +67,13 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 		ids:       newMessageIDs(),
 		metrics:   m,
 	}
+	in.UseRanges(agentlist.EmbeddedRanges())
 	in.search, _ = cfg.Log.(SearchableLog) // complete has checked the type if there are keys
 	return in, nil
 }
+
+// UseRanges replaces the published addresses by which agents are verified. Requests go on meanwhile.
+func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 
 // Accept takes a request's decompressed body {"events":[...]}. It returns nil when every event is durable in the log,
 // or an *insights.Refusal. A refused request stores no event, except that after LogUnavailable its events may be

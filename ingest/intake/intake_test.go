@@ -24,7 +24,7 @@ func base(kind string) row {
 		"site": "site_1", "time": testNow.UnixMilli(), "type": code, "url": "https://d.example/p",
 		"visitor": h.Visitor("site_1", "v"), "session": h.Session("site_1", "s"),
 		"display_context": insights.Code(1), "country": "FR",
-		"device": deviceUnknown, "browser": browserUnknown, "os": osUnknown,
+		"device": deviceUnknown, "browser": browserUnknown, "os": osUnknown, "content_form": formHTML,
 	}
 }
 
@@ -96,6 +96,7 @@ func TestFullEvent(t *testing.T) {
 		"space": "spc", "revision": "rev", "page": "pag",
 		"country": "DE", "latitude": float32(52.5), "longitude": float32(13.25),
 		"device": deviceMobile, "browser": browserSafari, "os": osIOS, "language": "de-DE",
+		"agent_class": classPerson, "content_form": formMCP,
 		"authenticated": uint8(1),
 		"claims": map[string]string{"plan": "free", "beta": "true", "seats": "12.5", "org.id": "o1",
 			"org.tags": `["a",{"b":1}]`, "org.deep.x": "y",
@@ -238,6 +239,22 @@ func TestRefusals(t *testing.T) {
 		{ingesttest.Events(ingesttest.Event("trademark_click", ``)), insights.MissingField, "events[0].placement: is required"},
 		{ingesttest.Events(ingesttest.Event("llms_request", ``)), insights.MissingField, "events[0].llmsVariant: is required"},
 		{ingesttest.Events(ingesttest.Event("page_markdown_request", `"markdownSource":"mail"`)), insights.InvalidField, "events[0].markdownSource: must be one of page-action"},
+		{full(ids, url+`,"status":99`), insights.InvalidField, "events[0].location.status: must be an integer from 100 to 599"},
+		{full(ids, url+`,"status":"404"`), insights.InvalidField, "events[0].location.status: must be an integer from 100 to 599"},
+		{full(ids, url+`,"title":1`), insights.InvalidField, "events[0].location.title: must be a string"},
+		{full(ids, url+`,"title":"`+long+`"`), insights.TooLong, "events[0].location.title: must have at most 8192 bytes"},
+		{ingesttest.Events(ingesttest.Event("page_leave", ``)), insights.MissingField, "events[0].seconds: is required"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":null,"depth":5`)), insights.MissingField, "events[0].seconds: is required"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":86401`)), insights.InvalidField, "events[0].seconds: must be an integer from 0 to 86400"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":-1`)), insights.InvalidField, "events[0].seconds: must be an integer from 0 to 86400"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":"5"`)), insights.InvalidField, "events[0].seconds: must be an integer from 0 to 86400"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":5,"depth":0.5`)), insights.InvalidField, "events[0].depth: must be an integer from 0 to 100"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":5,"depth":101`)), insights.InvalidField, "events[0].depth: must be an integer from 0 to 100"},
+		{ingesttest.Events(ingesttest.Event("page_leave", `"seconds":5,"depth":01`)), insights.NotJSON, "the body is not valid JSON"},
+		{ingesttest.Events(ingesttest.Event("search_type_query", `"query":"x","resultsCount":1000001`)), insights.InvalidField, "events[0].resultsCount: must be an integer from 0 to 1000000"},
+		{ingesttest.Events(ingesttest.Event("search_type_query", `"query":"x","resultsCount":1e999`)), insights.InvalidField, "events[0].resultsCount: must be an integer from 0 to 1000000"},
+		{ingesttest.Events(ingesttest.Event("search_open_result", `"query":"x","resultsCount":[],"result":{"recordId":"r"}`)), insights.InvalidField, "events[0].resultsCount: must be an integer from 0 to 1000000"},
+		{ingesttest.Events(ingesttest.Event("file_download", "")), insights.MissingField, "events[0].link: is required"},
 		{ingesttest.Events(ingesttest.Event("page_view", ""), ingesttest.Event("ask_view", ""), ingesttest.Event("ask_question", "")), insights.MissingField, "events[2].query: is required"},
 	} {
 		t.Run(c.message, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -137,6 +138,35 @@ func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *in
 	}
 	*dst = code
 	return nil
+}
+
+// measured reads an integer from least to most, in any notation: 1e2 is 100. null is the same as absent.
+func (d *decoder) measured(dst *insights.Measured, field string, least, most int) *insights.Refusal {
+	c := d.peek()
+	if c == 'n' {
+		if !d.word("null") {
+			return d.syntax("")
+		}
+		*dst = 0
+		return nil
+	}
+	if c != '-' && (c < '0' || c > '9') {
+		return d.wrongType(field, integerProblem(least, most))
+	}
+	raw, ok := d.number()
+	if !ok {
+		return d.syntax("")
+	}
+	n, err := strconv.ParseFloat(raw, 64)
+	if err != nil || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
+		return d.fail(insights.InvalidField, field, integerProblem(least, most))
+	}
+	*dst = insights.MeasuredAs(uint32(n))
+	return nil
+}
+
+func integerProblem(least, most int) string {
+	return "must be an integer from " + itoa(least) + " to " + itoa(most)
 }
 
 // absolute reports whether s starts with a URL scheme. It checks no more, because any address that a browser shows is

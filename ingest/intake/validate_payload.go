@@ -21,13 +21,17 @@ const (
 	memberAd
 	memberVariant
 	memberSource
+	memberResults
+	memberSeconds
+	memberDepth
 	payloadMembers
 )
 
 var payloadNames = [payloadMembers]string{
 	memberQuery: "query", memberResult: "result", memberFeedback: "feedback", memberRating: "rating",
 	memberResponse: "responseId", memberLink: "link", memberOperation: "operation", memberPlacement: "placement",
-	memberAd: "ad", memberVariant: "llmsVariant", memberSource: "markdownSource",
+	memberAd: "ad", memberVariant: "llmsVariant", memberSource: "markdownSource", memberResults: "resultsCount",
+	memberSeconds: "seconds", memberDepth: "depth",
 }
 
 // payloadIndex returns a member's index by its name, or -1 for an unknown name.
@@ -48,22 +52,27 @@ type payloadPart struct {
 }
 
 var (
-	partQuery     = payloadPart{member: memberQuery, read: func(d *decoder) *insights.Refusal { return d.str(&d.event.Query, "query", maxText) }}
+	partQuery   = payloadPart{member: memberQuery, read: func(d *decoder) *insights.Refusal { return d.str(&d.event.Query, "query", maxText) }}
+	partResults = payloadPart{member: memberResults, optional: true, read: func(d *decoder) *insights.Refusal {
+		return d.measured(&d.event.Results, "resultsCount", 0, insights.MaxResults)
+	}}
+	partLink      = payloadPart{member: memberLink, read: (*decoder).link}
 	partOperation = payloadPart{member: memberOperation, read: (*decoder).operation}
 	partAd        = payloadPart{member: memberAd, read: (*decoder).ad}
 )
 
-// payloads are the members of each event type, by type code: facts §3.4 and §10. A type
-// without a row has none.
+// payloads are the members of each event type, by type code: facts §3.4 and §10, and those of additional types. A type
+// without a row has none. A downloaded file is a link, as a clicked one is.
 var payloads = byType(map[string][]payloadPart{
-	"search_type_query":          {partQuery},
-	"search_open_result":         {partQuery, {member: memberResult, read: (*decoder).result}},
+	"search_type_query":          {partQuery, partResults},
+	"search_open_result":         {partQuery, partResults, {member: memberResult, read: (*decoder).result}},
 	"page_post_feedback":         {{member: memberFeedback, read: func(d *decoder) *insights.Refusal { return d.feedback(false) }}},
 	"page_post_feedback_comment": {{member: memberFeedback, read: func(d *decoder) *insights.Refusal { return d.feedback(true) }}},
 	"ask_question":               {partQuery},
 	"ask_rate_response": {partQuery, {member: memberRating, read: (*decoder).rating},
 		{member: memberResponse, read: func(d *decoder) *insights.Refusal { return d.shortStr(&d.event.AskResponse, "responseId") }}},
-	"link_click":         {{member: memberLink, read: (*decoder).link}},
+	"link_click":         {partLink},
+	"file_download":      {partLink},
 	"api_client_open":    {partOperation},
 	"api_client_request": {partOperation},
 	"ad_click":           {partAd},
@@ -77,6 +86,14 @@ var payloads = byType(map[string][]payloadPart{
 	"page_markdown_request": {{member: memberSource, optional: true, read: func(d *decoder) *insights.Refusal {
 		return d.enum(&d.event.MarkdownSource, insights.MarkdownSources, "markdownSource")
 	}}},
+	"page_leave": {
+		{member: memberSeconds, read: func(d *decoder) *insights.Refusal {
+			return d.measured(&d.event.EngagedSeconds, "seconds", 0, insights.MaxEngagedSeconds)
+		}},
+		{member: memberDepth, optional: true, read: func(d *decoder) *insights.Refusal {
+			return d.measured(&d.event.ScrollDepth, "depth", 0, insights.MaxScrollDepth)
+		}},
+	},
 })
 
 func byType(rows map[string][]payloadPart) [][]payloadPart {

@@ -76,7 +76,8 @@ type Column struct {
 	Expr func(Arguments, Env) sqltree.Expr
 	// Grouped is another way to group by the column; nil groups by what Expr reads.
 	Grouped *Grouped
-	// HasValue is the condition "the event has a value", for Excluded and AsZero columns.
+	// HasValue is the condition "the event has a value", for Excluded columns and for columns whose comparisons
+	// leave out events without a value.
 	HasValue func() sqltree.Expr
 	// Match overrides the condition of `in` for columns whose values are not
 	// simply compared with Expr, or faster in another way.
@@ -112,10 +113,10 @@ func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
 // Condition is a filter: op with the given values on value, which is the
 // column's expression or its alias. An event without a value in an Excluded
-// column satisfies only negated operators, and no comparison in an AsZero column.
+// column satisfies only negated operators, and no comparison in any column with HasValue.
 func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 	condition := op.condition(c, a, value, values)
-	if c.Null == Excluded || c.Null == AsZero && op.Ordered {
+	if c.HasValue != nil && (c.Null == Excluded || op.Ordered) {
 		condition = sqltree.AllOf(c.HasValue(), condition)
 	}
 	if op.Negated {

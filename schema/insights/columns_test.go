@@ -182,8 +182,9 @@ func TestColumnsAreSound(t *testing.T) {
 		if c.Has(Filter) != (len(c.Operators) > 0) {
 			fail("has operators exactly if it is a filter")
 		}
-		if (c.Null == Excluded || c.Null == AsZero) != (c.HasValue != nil) {
-			fail("has HasValue exactly if absent values are excluded, or zero")
+		_, measured := c.Value.(measuredValue)
+		if (c.Null == Excluded || c.Null == AsZero || measured) != (c.HasValue != nil) {
+			fail("has HasValue exactly if absent values are excluded, or zero, or not measured")
 		}
 		if c.Has(Time) != (c.Extra == extraInterval) {
 			fail("takes an interval exactly if it is time")
@@ -195,8 +196,9 @@ func TestColumnsAreSound(t *testing.T) {
 			fail("an estimate is read as a uint64")
 		}
 	}
-	for i := range len(ids) {
-		if _, ok := ids[uint8(i)]; !ok {
+	reserved := []int{51, 52} // eventDoor and eventKey
+	for i := range len(ids) + len(reserved) {
+		if _, ok := ids[uint8(i)]; !ok && !slices.Contains(reserved, i) {
 			t.Errorf("the field id %d is left out: ids are given in order", i)
 		}
 	}
@@ -226,7 +228,9 @@ func TestPublishedColumns(t *testing.T) {
 		}
 		delete(left, name)
 	}
-	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage") {
+	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage " +
+		"searchResults engagedSeconds scrollDepth engagedTime meanScrollDepth pageTitle " +
+		"agentClass agentOperator agentVerified contentForm httpStatus") {
 		delete(left, extension)
 	}
 	if len(left) > 0 {
@@ -309,6 +313,12 @@ func TestValues(t *testing.T) {
 		{"eventLinkTargetValue", `{"kind":"page","page":"p","foo":1}`, `!has no member "foo"`},
 		{"eventLinkTargetValue", `{"kind":"page"}`, "!page must be a non-empty string of at most 8192 bytes"},
 		{"eventLinkTargetValue", `null`, "!must be a content reference, an object with kind"},
+		{"searchResults", `0`, int64(0)},
+		{"searchResults", `1e6`, int64(1_000_000)},
+		{"searchResults", `null`, int64(notMeasured)},
+		{"searchResults", `-1`, "!must be an integer from 0 to 1000000 or null"},
+		{"scrollDepth", `101`, "!must be an integer from 0 to 100 or null"},
+		{"engagedTime", `null`, "!must be a number"},
 		{"pageFeedbackRating", `1`, "!has no filter"},
 	} {
 		t.Run(c.column+" "+c.raw, func(t *testing.T) {

@@ -48,7 +48,7 @@ func (e *Enum) codeOf(word string) Code {
 	return code
 }
 
-// The enumerations of facts §3.6 and §10.
+// The enumerations of facts §3.6 and §10, with additional event types at the end, and those of additional columns.
 var (
 	EventTypes = newEnum("event type",
 		"page_view", "search_open", "search_type_query", "search_open_result",
@@ -56,7 +56,8 @@ var (
 		"ask_question", "ask_view", "ask_rate_response",
 		"link_click", "api_client_open", "api_client_request",
 		"ad_click", "ad_display", "trademark_click",
-		"page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request")
+		"page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request",
+		"page_leave", "code_copy", "file_download")
 	DisplayContexts  = newEnum("display context", "site", "embed", "server", "mcp")
 	Devices          = newEnum("device", "desktop", "tablet", "mobile", "unknown")
 	Browsers         = newEnum("browser", "chrome", "firefox", "safari", "edge", "ie", "opera", "unknown")
@@ -67,7 +68,11 @@ var (
 		"ccbot", "amazonbot", "youbot", "cursor", "vscode", "claude-code", "codex", "opencode", "gptbot",
 		"claudebot", "meta-fetcher", "grok", "github-copilot", "meta-webindexer", "meta-ads", "duckassist",
 		"amzn-searchbot", "amzn-user")
-	LinkKinds = newEnum("link target kind",
+	AgentClasses = newEnum("agent class",
+		"person", "search", "training", "user-asked", "coding", "preview", "monitor", "tool", "unknown")
+	AgentVerifications = newEnum("agent verification", "claimed", "verified", "impostor")
+	ContentForms       = newEnum("content form", "html", "markdown", "llms", "mcp", "rss", "api")
+	LinkKinds          = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
 	// publishedLinkKinds are those that the published contract has in the column
 	// eventLinkTargetKind. Events may have links of the other kinds too.

@@ -4,7 +4,7 @@ package insights
 // Its strings may alias the request's body, so an Event must not outlive the
 // buffer that it was decoded from. Encoders copy what they need.
 //
-// An empty string, a zero code and a zero rating mean "absent".
+// An empty string, a zero code, a zero rating and a zero Measured mean "absent".
 type Event struct {
 	TimeMillis int64 // event time, milliseconds since 1970 UTC
 	Type       Code  // EventTypes
@@ -44,7 +44,24 @@ type Event struct {
 	AdDomain, AdZone                      string
 	AdPlacement, TrademarkPlacement       Code
 	LLMSVariant, MarkdownSource           Code
+
+	Title                       string   // of the page, as the browser shows it
+	Results                     Measured // of a search: how many it found
+	EngagedSeconds, ScrollDepth Measured // of a visit to a page; the depth in percent
+	HTTPStatus                  Measured // of the request for the page
+
+	AgentClass, AgentVerified, ContentForm Code
+	AgentOperator                          string
 }
+
+// Measured is a number that an event may lack. The zero value is "not measured".
+type Measured uint32
+
+// MeasuredAs returns the value of a number that was measured.
+func MeasuredAs(n uint32) Measured { return Measured(n + 1) }
+
+// Number returns the number. ok is false if it was not measured.
+func (m Measured) Number() (n uint32, ok bool) { return uint32(m - 1), m != 0 }
 
 // Claim is one flattened visitor claim.
 type Claim struct{ Name, Value string }

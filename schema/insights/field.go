@@ -65,6 +65,24 @@ func (k wireFlag) buffer() fieldBuffer {
 	return &buffer[uint8]{read: func(*reader) uint8 { return 1 }}
 }
 
+// wireMeasured is a number that an event may lack. Absent is notMeasured.
+type wireMeasured struct{ get func(*Event) Measured }
+
+func (k wireMeasured) put(dst []byte, e *Event) ([]byte, bool) {
+	n, ok := k.get(e).Number()
+	if !ok {
+		return dst, false
+	}
+	return binary.AppendUvarint(dst, uint64(n)), true
+}
+
+func (k wireMeasured) buffer() fieldBuffer {
+	return &buffer[int32]{
+		read: func(r *reader) int32 { return int32(min(r.uvarint(), math.MaxInt32)) },
+		none: notMeasured,
+	}
+}
+
 type wireHash struct{ get func(*Event) uint64 }
 
 func (k wireHash) put(dst []byte, e *Event) ([]byte, bool) {

@@ -1,12 +1,7 @@
 package insights
 
 import (
-	"errors"
-	"math"
-	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -14,6 +9,10 @@ import (
 // A session is what a visitor did under one session id. Columns of sessions are about all
 // of the session's events, whatever the query's conditions select: also about events
 // within SessionReach of its range.
+
+// Sessions are made of all events but those of quietTypes. Such events accompany what a visitor does and begin no
+// session: they change no bounce, no entry or exit page, and no number of sessions. Only the duration of a session
+// runs to the last of its events, whatever its type is, because page_leave is the best measure of the last page.
 
 // SessionReach is how long before and after a range events are of sessions that have an
 // event in the range. So the sessions of a day that last no longer are the same for a
@@ -100,38 +99,32 @@ func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.
 // CountOf is the number of such events in a row that is made of several events.
 func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
-// sessionMetric is a mean over sessions.
+// sessionMetric is a mean over sessions. A row of the statement is a session in a group. Rows count only if one of
+// their events is one that sessions are made of.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
-	c := metric(name, meanValue{}, comparison, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() })
+	c := meanMetric(name, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() }, SessionEvents)
 	c.Session = parts
-	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
-	// No mean sorts like an absent value, before all others. The bits of numbers that are
-	// not negative sort as the numbers do, and cursors hold them without loss.
-	c.Rank = &Rank{
-		Of: func(value sqltree.Expr) sqltree.Expr {
-			return sqltree.Call("reinterpretAsInt64", sqltree.Call("ifNotFinite", value, sqltree.Call("toFloat64", sqltree.Int(-1))))
-		},
-		New: func() any { return new(int64) },
-	}
 	return c
 }
 
+func ofSession() sqltree.Expr { return SessionEvents.has(Env{Visits: true}) }
+
 func bounceRate() sqltree.Expr {
-	bounces := sqltree.Call("countIf", sqltree.Bin(sqltree.Eq, sqltree.Col(sessionViews.Name), sqltree.Int(1)))
+	bounces := sqltree.Call("countIf", sqltree.AllOf(sqltree.Bin(sqltree.Eq, sqltree.Col(sessionViews.Name), sqltree.Int(1)), ofSession()))
 	return sqltree.Call("divide", bounces, viewingSessions())
 }
 
 func pagesPerSession() sqltree.Expr {
-	return sqltree.Call("divide", sqltree.Call("sum", sqltree.Col(sessionViews.Name)), viewingSessions())
+	return sqltree.Call("divide", sqltree.Call("sumIf", sqltree.Col(sessionViews.Name), ofSession()), viewingSessions())
 }
 
 func viewingSessions() sqltree.Expr {
-	return sqltree.Call("countIf", sqltree.Bin(sqltree.Gt, sqltree.Col(sessionViews.Name), sqltree.Int(0)))
+	return sqltree.Call("countIf", sqltree.AllOf(sqltree.Bin(sqltree.Gt, sqltree.Col(sessionViews.Name), sqltree.Int(0)), ofSession()))
 }
 
 func sessionDuration() sqltree.Expr {
-	millis := sqltree.Call("sum", sqltree.Col(sessionMillis.Name))
-	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sqltree.Call("count"), sqltree.Int(1000)))
+	millis := sqltree.Call("sumIf", sqltree.Col(sessionMillis.Name), ofSession())
+	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sqltree.Call("countIf", ofSession()), sqltree.Int(1000)))
 }
 
 // sessionPage is a dimension of a page of the session.
@@ -140,28 +133,4 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
 		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc, Expr: reads(part.Name),
 	}
-}
-
-// meanValue is a number, or null where there was nothing to take the mean of.
-type meanValue struct{}
-
-func (meanValue) Shape() string      { return "number or null" }
-func (meanValue) Type() sqltree.Type { return sqltree.T("Float64") }
-func (meanValue) New() any           { return new(float64) }
-
-// Parse takes numbers only: a condition on a metric compares.
-func (meanValue) Parse(raw jsontext.Value) (any, error) {
-	n, ok := parseNumber(raw)
-	if !ok {
-		return nil, errors.New("must be a number")
-	}
-	return n, nil
-}
-
-func (meanValue) Append(dst []byte, scanned any) []byte {
-	mean := *scanned.(*float64)
-	if math.IsNaN(mean) {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendFloat(dst, mean, 'f', -1, 64)
 }

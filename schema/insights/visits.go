@@ -30,8 +30,11 @@ type Counter struct {
 	Name  string              // of the number in a statement
 	typ   Code                // the only type of these events; 0 for any
 	is    func() sqltree.Expr // whether a row is such an event; nil for every event
-	state string              // the column of the projection; "" if the projection has none
-	last  bool                // whether the number is the time of the last event
+	value func() sqltree.Expr // what the number is the sum of; nil counts events
+	// without are the types that are not such events, of a counter of all other types.
+	without []Code
+	state   string // the column of the projection; "" if the projection has none
+	last    bool   // whether the number is the time of the last event
 }
 
 // Events counts all events, or those of some types. Its name is not the table's nor a
@@ -46,14 +49,25 @@ var (
 	askCounters      = []*Counter{askCounter("ask_up", sqltree.Gt, "greater"), askCounter("ask_down", sqltree.Lt, "less")}
 )
 
+// SessionEvents counts the events that sessions are made of.
+var SessionEvents = &Counter{Name: "number_of_session_events", without: quietTypes, is: func() sqltree.Expr { return noneOf(quietTypes) }}
+
+// quietTypes are the types of events that begin no session.
+var quietTypes = []Code{EventTypes.codeOf("page_leave"), EventTypes.codeOf("code_copy"), EventTypes.codeOf("file_download")}
+
+// noneOf is "the event has none of the types".
+func noneOf(types []Code) sqltree.Expr {
+	list := make([]sqltree.Expr, len(types))
+	for i, typ := range types {
+		list[i] = sqltree.Bin(sqltree.Ne, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ)))
+	}
+	return sqltree.AllOf(list...)
+}
+
 // People counts events that a visitor's browser sent, and not a server: for a program
 // that read a page, or for nobody in particular. Servers make up a visitor for each.
-var People = &Counter{Name: "number_of_people_events", is: func() sqltree.Expr {
-	all := sqltree.Not(onServers(sqltree.Col("display_context")))
-	for _, typ := range serverTypes {
-		all = sqltree.AllOf(all, sqltree.Bin(sqltree.Ne, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ))))
-	}
-	return all
+var People = &Counter{Name: "number_of_people_events", without: serverTypes, is: func() sqltree.Expr {
+	return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
 }}
 
 // serverTypes are the types of events that only servers send; others they send in
@@ -74,15 +88,18 @@ func onServers(context sqltree.Expr) sqltree.Expr {
 	return sqltree.AnyOf(list...)
 }
 
-// ofPeople is OfVisit of People: the visits' events agree on the display context.
-func ofPeople(types []Code) sqltree.Expr {
+// otherEvents is OfVisit of a counter of all types without some. The visits' events agree on the display context.
+func (c *Counter) otherEvents(types []Code) sqltree.Expr {
 	var number sqltree.Expr
 	if types == nil {
 		all, _ := Events.OfVisit(nil)
-		servers, _ := Events.OfVisit(serverTypes)
-		number = sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, all, servers))
+		others, _ := Events.OfVisit(c.without)
+		number = sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, all, others))
 	} else {
-		number, _ = Events.OfVisit(slices.DeleteFunc(slices.Clone(types), func(typ Code) bool { return slices.Contains(serverTypes, typ) }))
+		number, _ = Events.OfVisit(slices.DeleteFunc(slices.Clone(types), func(typ Code) bool { return slices.Contains(c.without, typ) }))
+	}
+	if c != People {
+		return number
 	}
 	return sqltree.Call("if", onServers(VisitColumn("display_context")), sqltree.Call("toUInt64", sqltree.Int(0)), number)
 }
@@ -121,6 +138,8 @@ func (c *Counter) count(env Env) sqltree.Expr {
 		return sqltree.Call("sum", sqltree.Col(c.Name))
 	case c.is == nil:
 		return sqltree.Call("count")
+	case c.value != nil:
+		return sqltree.Call("sumIf", c.value(), c.is())
 	}
 	return sqltree.Call("countIf", c.is())
 }
@@ -133,10 +152,13 @@ func (c *Counter) has(env Env) sqltree.Expr {
 	return c.is()
 }
 
-// OfEvent is the number of such events in a row of the events table: 0 or 1.
+// OfEvent is the number that a row of the events table adds: 0 or 1, or the value.
 func (c *Counter) OfEvent() sqltree.Expr {
-	if c.is == nil {
+	switch {
+	case c.is == nil:
 		return sqltree.Call("toUInt64", sqltree.Int(1))
+	case c.value != nil:
+		return sqltree.Call("if", c.is(), c.value(), sqltree.Call("toUInt64", sqltree.Int(0)))
 	}
 	return sqltree.Call("toUInt64", c.is())
 }
@@ -148,8 +170,8 @@ func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	switch {
 	case c.last:
 		return nil, false
-	case c == People:
-		return ofPeople(types), true
+	case c.without != nil:
+		return c.otherEvents(types), true
 	case types == nil, c.typ != 0 && slices.Contains(types, c.typ):
 		return read(c.state), true
 	case c == Events:
@@ -208,7 +230,7 @@ func newProjected() projection {
 	for _, word := range EventTypes.Words() {
 		states = append(states, typeState(EventTypes.codeOf(word)))
 	}
-	for _, c := range slices.Concat(feedbackCounters, askCounters) {
+	for _, c := range slices.Concat(feedbackCounters, askCounters, measuredCounters()) {
 		states = append(states, c.state)
 	}
 	all := strings.Join(keys, ", ")
@@ -221,7 +243,7 @@ func newProjected() projection {
 
 // reads reports whether the projection reads a stored column.
 func (p projection) reads(column string) bool {
-	return slices.Contains(p.columns, column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating"}, column)
+	return slices.Contains(p.columns, column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating", "engaged_seconds", "scroll_depth"}, column)
 }
 
 func (p projection) definition() string { return "PROJECTION " + p.name + " (" + p.query + ")" }

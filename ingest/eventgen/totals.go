@@ -1,0 +1,50 @@
+package eventgen
+
+// Totals are what the events of a generator come to. Answers about the events must be equal to them.
+type Totals struct {
+	Types    map[string]int // events by type
+	Classes  map[string]int // events by class of agent
+	Visitors map[string]int // different visitors by class of agent
+
+	// Searches are the reports of a query, NoResult those that found nothing. A query is reported while it is typed.
+	Searches, NoResult int
+	Engaged, Depth     Mean // of page_leave events: seconds, and percent where they are known
+	NotFound           int  // events with the status 404
+
+	seen map[uint64]bool // visitors
+}
+
+// Mean is the sum of numbers and how many there are.
+type Mean struct{ Sum, Number int }
+
+func newTotals() Totals {
+	return Totals{Types: map[string]int{}, Classes: map[string]int{}, Visitors: map[string]int{}, seen: map[uint64]bool{}}
+}
+
+// visitor counts a visitor, whose traits are its own.
+func (t *Totals) visitor(class string, traits uint64) {
+	if !t.seen[traits] {
+		t.seen[traits] = true
+		t.Visitors[class]++
+	}
+}
+
+func (t *Totals) search(results int) {
+	t.Searches++
+	if results == 0 {
+		t.NoResult++
+	}
+}
+
+// leave counts a page that was left; depth is negative if it is unknown.
+func (t *Totals) leave(seconds, depth int) {
+	t.Engaged.add(seconds)
+	if depth >= 0 {
+		t.Depth.add(depth)
+	}
+}
+
+func (m *Mean) add(n int) { m.Sum, m.Number = m.Sum+n, m.Number+1 }
+
+// Value is the mean.
+func (m Mean) Value() float64 { return float64(m.Sum) / float64(m.Number) }

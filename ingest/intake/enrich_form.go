@@ -1,0 +1,68 @@
+package intake
+
+import (
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+var (
+	formHTML     = code(insights.ContentForms, "html")
+	formMarkdown = code(insights.ContentForms, "markdown")
+	formLLMs     = code(insights.ContentForms, "llms")
+	formMCP      = code(insights.ContentForms, "mcp")
+	formRSS      = code(insights.ContentForms, "rss")
+	formAPI      = code(insights.ContentForms, "api")
+
+	displayMCP = code(insights.DisplayContexts, "mcp")
+)
+
+// formOfType has the forms of the types that servers send for one form only, by type code.
+var formOfType = func() []insights.Code {
+	list := make([]insights.Code, len(insights.EventTypes.Words())+1)
+	list[code(insights.EventTypes, "page_markdown_request")] = formMarkdown
+	list[code(insights.EventTypes, "llms_request")] = formLLMs
+	list[code(insights.EventTypes, "mcp_request")] = formMCP
+	list[code(insights.EventTypes, "rss_request")] = formRSS
+	return list
+}()
+
+// formsOfName are the forms of addresses, by the end of the path's last part. The first that fits decides.
+var formsOfName = []struct {
+	end  string
+	form insights.Code
+}{
+	{"llms.txt", formLLMs}, {"llms-full.txt", formLLMs},
+	{".md", formMarkdown}, {".mdx", formMarkdown}, {".markdown", formMarkdown},
+	{".rss", formRSS}, {".atom", formRSS}, {"rss.xml", formRSS}, {"feed.xml", formRSS}, {"atom.xml", formRSS},
+	{"openapi.json", formAPI}, {"openapi.yaml", formAPI}, {"openapi.yml", formAPI},
+	{"swagger.json", formAPI}, {"swagger.yaml", formAPI}, {"swagger.yml", formAPI},
+	{"/mcp", formMCP},
+}
+
+// formOf returns the form in which the content was asked for, by the event's type, its display context and its address.
+func formOf(e *insights.Event) insights.Code {
+	if form := formOfType[e.Type]; form != 0 {
+		return form
+	}
+	if e.DisplayContext == displayMCP {
+		return formMCP
+	}
+	path := e.URL
+	if at := strings.IndexAny(path, "?#"); at >= 0 {
+		path = path[:at]
+	}
+	if at := strings.Index(path, "://"); at >= 0 {
+		path = path[at+len("://"):]
+		path = path[max(strings.IndexByte(path, '/'), 0):]
+		if path == "" || path[0] != '/' {
+			return formHTML // a host alone
+		}
+	}
+	for i := range formsOfName {
+		if end := formsOfName[i].end; len(path) >= len(end) && strings.EqualFold(path[len(path)-len(end):], end) {
+			return formsOfName[i].form
+		}
+	}
+	return formHTML
+}

@@ -1,0 +1,137 @@
+package insights
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// This file has the columns of numbers that an event may lack, and the metrics of their means. The store has
+// notMeasured for an absent number, so 0 is always a number that was measured.
+
+const notMeasured = -1
+
+func measuredField(id uint8, name string, get func(*Event) Measured) Field {
+	return Field{id: id, Name: name, Type: "Int32", Codec: hashCodec, wire: wireMeasured{get}}
+}
+
+func isMeasured(name string) sqltree.Expr {
+	return sqltree.Bin(sqltree.Ge, sqltree.Col(name), sqltree.Int(0))
+}
+
+// measuredDimension is a dimension of one number from least to most. Comparisons leave out events without the number.
+func measuredDimension(name string, f Field, least, most int64, doc string) Column {
+	return Column{
+		Name: name, Roles: Filter | Group, Value: measuredValue{least, most}, Operators: comparison, Null: AsNull,
+		Fields: []Field{f}, Privacy: Content, Doc: doc,
+		Expr:     func(Arguments, Env) sqltree.Expr { return sqltree.Call("toInt64", sqltree.Col(f.Name)) },
+		HasValue: func() sqltree.Expr { return isMeasured(f.Name) },
+	}
+}
+
+// measuredMean is the metric of the mean of a number in events of one type that have it.
+func measuredMean(name, doc, eventType, column string) Column {
+	typ := EventTypes.codeOf(eventType)
+	is := func() sqltree.Expr {
+		return sqltree.AllOf(sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ))), isMeasured(column))
+	}
+	condition := fmt.Sprintf("and(equals(toInt8(type), %d), greaterOrEquals(%s, 0))", typ, column)
+	number := &Counter{Name: column + "_number", typ: typ, is: is, state: "countIf(" + condition + ")"}
+	sum := &Counter{
+		Name: column + "_sum", typ: typ, is: is,
+		value: func() sqltree.Expr { return sqltree.Call("toUInt64", sqltree.Col(column)) },
+		state: "sumIf(toUInt64(" + column + "), " + condition + ")",
+	}
+	return meanMetric(name, doc, func(env Env) sqltree.Expr {
+		return sqltree.Call("divide", sum.count(env), number.count(env))
+	}, number, sum)
+}
+
+// measuredMeans are the metrics of means, whose counters the projection of visits has.
+var measuredMeans = []Column{
+	measuredMean("engagedTime",
+		"Mean number of engaged seconds of page_leave events: the time in which the page was visible and in use; null if there are none.",
+		"page_leave", "engaged_seconds"),
+	measuredMean("meanScrollDepth",
+		"Mean depth of page_leave events, in percent of the page's height; null if none has a depth.",
+		"page_leave", "scroll_depth"),
+}
+
+func measuredCounters() (list []*Counter) {
+	for _, c := range measuredMeans {
+		list = append(list, c.Counters...)
+	}
+	return list
+}
+
+// measuredValue is an integer from a small range, or null.
+type measuredValue struct{ least, most int64 }
+
+func (v measuredValue) Shape() string {
+	return fmt.Sprintf("integer from %d to %d or null", v.least, v.most)
+}
+func (measuredValue) Type() sqltree.Type { return sqltree.T("Int64") }
+func (measuredValue) New() any           { return new(int64) }
+
+func (v measuredValue) Parse(raw jsontext.Value) (any, error) {
+	if isNull(raw) {
+		return int64(notMeasured), nil
+	}
+	n, ok := Integer(raw, v.least, v.most)
+	if !ok {
+		return nil, errors.New("must be an " + v.Shape())
+	}
+	return n, nil
+}
+
+func (measuredValue) Append(dst []byte, scanned any) []byte {
+	n := *scanned.(*int64)
+	if n < 0 {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, n, 10)
+}
+
+// meanMetric is a mean, which is null where there is nothing to take the mean of.
+func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Counter) Column {
+	c := metric(name, meanValue{}, comparison, doc, mean, counters...)
+	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
+	// No mean sorts like an absent value, before all others. The bits of numbers that are
+	// not negative sort as the numbers do, and cursors hold them without loss.
+	c.Rank = &Rank{
+		Of: func(value sqltree.Expr) sqltree.Expr {
+			return sqltree.Call("reinterpretAsInt64", sqltree.Call("ifNotFinite", value, sqltree.Call("toFloat64", sqltree.Int(-1))))
+		},
+		New: func() any { return new(int64) },
+	}
+	return c
+}
+
+// meanValue is a number, or null where there was nothing to take the mean of.
+type meanValue struct{}
+
+func (meanValue) Shape() string      { return "number or null" }
+func (meanValue) Type() sqltree.Type { return sqltree.T("Float64") }
+func (meanValue) New() any           { return new(float64) }
+
+// Parse takes numbers only: a condition on a metric compares.
+func (meanValue) Parse(raw jsontext.Value) (any, error) {
+	n, ok := parseNumber(raw)
+	if !ok {
+		return nil, errors.New("must be a number")
+	}
+	return n, nil
+}
+
+func (meanValue) Append(dst []byte, scanned any) []byte {
+	mean := *scanned.(*float64)
+	if math.IsNaN(mean) {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, mean, 'f', -1, 64)
+}
