@@ -55,6 +55,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			LinkPosition: enum(insights.LinkPositions, 0), LinkDomain: pick("", "l.example"), AdDomain: pick("", "ad.example"),
 			AdPlacement: enum(insights.AdPlacements, 0), TrademarkPlacement: enum(insights.TrademarkPlacements, 0),
 			LLMSVariant: enum(insights.LLMSVariants, 0), MarkdownSource: enum(insights.MarkdownSources, 0),
+			Door: enum(insights.EventDoors, 0), PublishableKey: pick("", "k1.1", "k1.2"),
 		}
 		if r.IntN(8) == 0 { // exactly on the hour, and in the first and last years
 			e.TimeMillis = time.Date([]int{1970, 2026, 2105}[r.IntN(3)], 1, 1, r.IntN(24), 0, 0, 0, time.UTC).UnixMilli()

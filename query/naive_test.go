@@ -263,9 +263,13 @@ var naiveColumns = map[string]naiveColumn{
 	"eventTrademarkPlacement": wordColumn(true, nil, insights.TrademarkPlacements, func(e *insights.Event) insights.Code { return e.TrademarkPlacement }),
 	"eventLLMSVariant":        wordColumn(false, nil, insights.LLMSVariants, func(e *insights.Event) insights.Code { return e.LLMSVariant }),
 	"eventMarkdownSource":     wordColumn(false, nil, insights.MarkdownSources, func(e *insights.Event) insights.Code { return e.MarkdownSource }),
-	"eventPageNotFoundType":   {read: func(*naive, *insights.Event, string) []naiveValue { return nullable("") }},
-	"dayOfWeek":               timeColumn(naiveWeekday),
-	"hourOfDay":               timeColumn(time.Time.Hour),
+	"eventDoor": wordColumn(false, nil, insights.EventDoors, func(e *insights.Event) insights.Code {
+		return max(e.Door, code(insights.EventDoors, "api"))
+	}),
+	"eventKey":              textColumn(false, nil, func(e *insights.Event) string { return e.PublishableKey }),
+	"eventPageNotFoundType": {read: func(*naive, *insights.Event, string) []naiveValue { return nullable("") }},
+	"dayOfWeek":             timeColumn(naiveWeekday),
+	"hourOfDay":             timeColumn(time.Time.Hour),
 }
 
 func naivePageKey(v any) []any {

@@ -24,7 +24,7 @@ func base(kind string) row {
 		"site": "site_1", "time": testNow.UnixMilli(), "type": code, "url": "https://d.example/p",
 		"visitor": h.Visitor("site_1", "v"), "session": h.Session("site_1", "s"),
 		"display_context": insights.Code(1), "country": "FR",
-		"device": deviceUnknown, "browser": browserUnknown, "os": osUnknown,
+		"device": deviceUnknown, "browser": browserUnknown, "os": osUnknown, "door": insights.Code(1),
 	}
 }
 

@@ -226,7 +226,7 @@ func TestPublishedColumns(t *testing.T) {
 		}
 		delete(left, name)
 	}
-	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage") {
+	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage eventDoor eventKey") {
 		delete(left, extension)
 	}
 	if len(left) > 0 {

@@ -70,6 +70,9 @@ type storedColumn struct {
 // different from the place at 0°, 0°.
 func (wireDegrees) columnDefault() string { return "nan" }
 
+// columnDefault is for rows older than the column, and for rows that an operator inserts by hand.
+func (wireDoor) columnDefault() string { return sqltree.Quote(EventDoors.Word(doorAPI)) }
+
 // storedColumns are all columns of the events table.
 func storedColumns() []storedColumn {
 	list := []storedColumn{

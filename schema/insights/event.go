@@ -44,6 +44,9 @@ type Event struct {
 	AdDomain, AdZone                      string
 	AdPlacement, TrademarkPlacement       Code
 	LLMSVariant, MarkdownSource           Code
+
+	Door           Code   // EventDoors; 0 is api
+	PublishableKey string // <key id>.<generation>
 }
 
 // Claim is one flattened visitor claim.

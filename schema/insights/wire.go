@@ -135,7 +135,7 @@ var ErrNewer = errors.New("a later version's message of the event log")
 
 // Reads is the latest version of the log encoding that this program reads. It
 // grows with wireVersion and with every new bit of the presence mask.
-const Reads = 1
+const Reads = 2
 
 // BaselineError is the error about a message of another baseline. errors.Is reports that
 // it is ErrNewer. Found is 0 if the message has no baseline.
