@@ -66,6 +66,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			Title: pick("", "Guide", "Überblick"), HTTPStatus: measured(200, 404),
 			AgentClass: enum(insights.AgentClasses, 0), AgentOperator: pick("", "OpenAI", "Google"),
 			AgentVerified: enum(insights.AgentVerifications, 0), ContentForm: enum(insights.ContentForms, 0),
+			Door: enum(insights.EventDoors, 0), PublishableKey: pick("", "k1.1", "k1.2"),
 		}
 		if r.IntN(8) == 0 { // exactly on the hour, and in the first and last years
 			e.TimeMillis = time.Date([]int{1970, 2026, 2105}[r.IntN(3)], 1, 1, r.IntN(24), 0, 0, 0, time.UTC).UnixMilli()

@@ -295,8 +295,12 @@ var naiveColumns = map[string]naiveColumn{
 	"agentVerified":           wordColumn(false, nil, insights.AgentVerifications, func(e *insights.Event) insights.Code { return e.AgentVerified }),
 	"contentForm":             wordColumn(false, nil, insights.ContentForms, func(e *insights.Event) insights.Code { return e.ContentForm }),
 	"httpStatus":              measuredColumn(func(e *insights.Event) insights.Measured { return e.HTTPStatus }),
-	"dayOfWeek":               timeColumn(naiveWeekday),
-	"hourOfDay":               timeColumn(time.Time.Hour),
+	"eventDoor": wordColumn(false, nil, insights.EventDoors, func(e *insights.Event) insights.Code {
+		return max(e.Door, code(insights.EventDoors, "api"))
+	}),
+	"eventKey":  textColumn(false, nil, func(e *insights.Event) string { return e.PublishableKey }),
+	"dayOfWeek": timeColumn(naiveWeekday),
+	"hourOfDay": timeColumn(time.Time.Hour),
 }
 
 func naivePageKey(v any) []any {

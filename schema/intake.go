@@ -56,6 +56,15 @@ type DoorInfo struct {
 	Hosts []string
 }
 
+// DoorSalt is the salt of the visitors of browsers on one day.
+type DoorSalt struct {
+	// Day counts the days since 1970 in UTC.
+	Day  int32
+	Salt [32]byte
+	// MadeAt is when the salt was made. It is zero for a salt that is offered for the first time.
+	MadeAt time.Time
+}
+
 // Place is a place on earth, as far as it is known.
 type Place struct {
 	// Country is an ISO 3166-1 alpha-2 code in upper case, or empty.

@@ -91,6 +91,7 @@ func (s *Sweep) steps() []sweepStep {
 		{"Git credentials", whole(st.ForgetGitCredentials)},
 		{"Git packs", whole(s.Packs)},
 		{"the Git cache", whole(s.gitCache)},
+		{"salts of visitors", whole(st.Sites.DeleteOldDoorSalts)},
 		{"event keys", st.Sites.DeleteOldEventKeys},
 		{"PDFs", st.DeleteOldPDFs},
 		{"changes for front ends", st.Hooks.DeleteOldFrontEndChanges},

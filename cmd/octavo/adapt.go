@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/balance"
@@ -32,12 +33,33 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	} else {
 		err = a.intake.Accept(ctx, to, body, client)
 	}
-	if err == nil {
-		return unknown, nil
+	if err != nil {
+		return 0, refusal(err)
 	}
+	return unknown, nil
+}
+
+// AcceptDoor takes a browser's batch. A tracker retries after 429 and 5xx only, so other temporary refusals become 503.
+func (a eventIntake) AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error {
+	err := a.intake.AcceptDoor(ctx, intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, intake.Door{
+		IP: from.IP, UserAgent: from.UserAgent, Place: intake.Place(from.Place), Now: from.Now, Late: from.Late,
+		Key: from.Key, Generation: from.Generation, Pixel: from.Pixel, Hosts: from.Hosts,
+	})
+	if err == nil {
+		return nil
+	}
+	err = refusal(err)
+	if e, ok := errors.AsType[*schema.Error](err); ok && e.RetryAfter > 0 && e.Code != http.StatusTooManyRequests {
+		e.Code = http.StatusServiceUnavailable
+	}
+	return err
+}
+
+// refusal makes an intake's refusal an error of the API.
+func refusal(err error) error {
 	refused, ok := errors.AsType[*insights.Refusal](err)
 	if !ok {
-		return 0, err
+		return err
 	}
 	e := &schema.Error{Code: schema.Code(refused.Reason.Status), Message: refused.Message, Cause: refused.Cause}
 	if refused.Field != "" {
@@ -46,7 +68,7 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	if refused.Reason.Retryable {
 		e.RetryAfter = comeBack
 	}
-	return 0, e
+	return e
 }
 
 // eventBalances answers balances from the counters of this process, which began

@@ -308,8 +308,10 @@ func (n *node) startLog(ctx context.Context) error {
 func (n *node) newIntake(ctx context.Context) (*intake.Intake, error) {
 	cfg := intake.Config{
 		Log: n.eventLog, Balances: n.metrics.Balances, Keys: n.store.Sites, MaxFuture: n.settings.EventMaxFuture,
-		MaxPast: n.settings.SiteKeyMaxPast,
+		MaxPast: n.settings.SiteKeyMaxPast, Salts: intake.NewSalts(n.store.Sites, n.log), Logger: n.log,
 	}
+	cfg.Salts.Start(ctx)
+	n.onStop("salts", cfg.Salts.Stop)
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err

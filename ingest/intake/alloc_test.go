@@ -4,7 +4,9 @@ package intake
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
@@ -28,6 +30,31 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 			accept() // fill the pool and the cache
 			if n := testing.AllocsPerRun(200, accept); n > 0 {
 				t.Errorf("%s: %v allocations for each request, want 0", name, n)
+			}
+		})
+	}
+}
+
+// TestDoorDoesNotAllocate: a batch of a browser allocates nothing either, whether its session is new or not.
+func TestDoorDoesNotAllocate(t *testing.T) {
+	in := newDoor(t, discardLog{}, nil)
+	for name, body := range map[string][]byte{
+		"1":  browserBatch(browserView),
+		"50": browserBatch(strings.Repeat(browserView+",", 49) + `{"type":"page_view","url":"https://D.example/?utm_source=a%20b","age":5}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			door := testDoor
+			accept := func() {
+				door.Now = door.Now.Add(20 * time.Second) // at times in another session
+				if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range crowdBatches { // fill the pool, the caches and the shards
+				accept()
+			}
+			if n := testing.AllocsPerRun(200, accept); n > 0 {
+				t.Errorf("%v allocations for each batch, want 0", n)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/balance"
@@ -30,6 +31,14 @@ type Config struct {
 	KeyLease time.Duration
 	KeyWait  time.Duration
 
+	// Salts keeps the salts of the visitors of browsers; nil refuses their batches.
+	Salts *Salts
+	// DoorSessions is how many sessions of browsers the node knows at a time, of 24 bytes each; 1,048,576. Memory is
+	// used from the first batch on.
+	DoorSessions int
+	// Logger takes warnings about batches of browsers; nil discards them.
+	Logger *slog.Logger
+
 	MaxFuture time.Duration // how far in the future a timestamp may be; 1 h
 	MaxPast   time.Duration // how old a timestamp may be, unless Client.AnyPast; 30 days
 	MaxEvents int           // events in a request; 10,000
@@ -48,6 +57,8 @@ func (c *Config) complete() error {
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, 20_000)
 	c.MaxBytesInFlight = cmp.Or(c.MaxBytesInFlight, 64<<20)
 	c.AdmitWait = cmp.Or(c.AdmitWait, 500*time.Millisecond)
+	c.DoorSessions = cmp.Or(c.DoorSessions, 1<<20)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.KeyLease = cmp.Or(c.KeyLease, 30*time.Second)
 	c.KeyWait = cmp.Or(c.KeyWait, 3*time.Second)
 	switch {
@@ -61,6 +72,8 @@ func (c *Config) complete() error {
 		return errors.New("cannot remember idempotency keys with a log that cannot be searched")
 	case c.KeyLease < 0 || c.KeyWait < 0:
 		return errors.New("cannot remember idempotency keys for a negative time")
+	case c.DoorSessions < 1:
+		return errors.New("cannot build the intake without room for sessions")
 	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
 		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
 	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.MaxPast < 0:

@@ -22,6 +22,7 @@ type decoder struct {
 	path    []byte // path of the current claim
 	exact   []byte // the path in its unambiguous form: see insights.ClaimTypes
 
+	door       doorBatch
 	claimPaths []claimPath // of the event's claims
 	encoder    insights.Encoder
 }
@@ -34,6 +35,7 @@ type sent struct {
 	visitor, session string
 	userAgent, ip    string
 	timed            bool
+	age              int64               // milliseconds, of a browser's event
 	payload          [payloadMembers]int // where each member's value starts, 0 if absent
 }
 
@@ -56,6 +58,7 @@ func putDecoder(d *decoder) {
 		return
 	}
 	d.data = nil
+	d.door.end()
 	d.begin()
 	clear(d.event.Claims[:cap(d.event.Claims)])
 	clear(d.claimPaths[:cap(d.claimPaths)])
@@ -89,6 +92,12 @@ func (d *decoder) request(in *Intake, site Site, client Client) *insights.Refusa
 		if !more {
 			break
 		}
+		if name == "id" && d.door.on {
+			if err := d.batchID(); err != nil {
+				return err
+			}
+			continue
+		}
 		if name != "events" {
 			if !d.skip(1) {
 				return d.syntax("")
@@ -108,6 +117,8 @@ func (d *decoder) request(in *Intake, site Site, client Client) *insights.Refusa
 		return d.syntax("has more than one JSON value")
 	case !found:
 		return insights.Refuse(insights.MissingField, "events", "is required")
+	case d.door.on && !d.door.identified():
+		return insights.Refuse(insights.MissingField, "id", "is required")
 	}
 	return nil
 }
@@ -143,7 +154,11 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 		}
 		d.begin()
 		if err := d.decodeEvent(allowed); err == nil {
-			d.enrich(in, site, who, client, now)
+			if d.door.on {
+				d.enrichBrowser(in, who, client)
+			} else {
+				d.enrich(in, site, who, client, now)
+			}
 			d.encoder.Add(&d.event)
 		} else if err = d.refusedAlone(err); err != nil {
 			return err
@@ -168,41 +183,28 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 		if !more {
 			break
 		}
-		switch name {
-		case "type":
-			var word string
-			if err = d.shortStr(&word, "type"); err == nil && word != "" {
-				var ok bool
-				if e.Type, ok = insights.EventTypes.Code(word); !ok {
-					return d.unknownType()
-				}
-			}
-		case "session":
-			err = d.session()
-		case "location":
-			err = d.location()
-		case "timestamp":
-			err = d.timestamp(allowed)
+		switch {
+		case name == "type":
+			err = d.eventType()
+		case d.door.on:
+			err = d.browserMember(name)
 		default:
-			// The meaning of a payload member depends on the type, which may come later. Members of other types are
-			// ignored, like unknown members.
-			if i := payloadIndex(name); i >= 0 {
-				d.sent.payload[i] = 0
-				if d.peek() != 'n' {
-					d.sent.payload[i] = d.pos
-				}
-			}
-			if !d.skip(3) {
-				return d.syntax("")
-			}
+			err = d.apiMember(name, allowed)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	switch {
-	case e.Type == 0:
+	if e.Type == 0 {
 		return d.missing("type")
+	}
+	if d.door.on {
+		if err := d.browserEvent(allowed); err != nil {
+			return err
+		}
+		return d.payload()
+	}
+	switch {
 	case d.sent.visitor == "":
 		return d.missing("session.visitorId")
 	case d.sent.session == "":
@@ -211,6 +213,46 @@ func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 		return d.missing("location.url")
 	}
 	return d.payload()
+}
+
+func (d *decoder) eventType() *insights.Refusal {
+	var word string
+	err := d.shortStr(&word, "type")
+	if err == nil && word != "" {
+		var ok bool
+		if d.event.Type, ok = insights.EventTypes.Code(word); !ok {
+			return d.unknownType()
+		}
+	}
+	return err
+}
+
+// apiMember reads a member of an event of the api door.
+func (d *decoder) apiMember(name string, allowed timeRange) *insights.Refusal {
+	switch name {
+	case "session":
+		return d.session()
+	case "location":
+		return d.location()
+	case "timestamp":
+		return d.timestamp(allowed)
+	}
+	return d.payloadMember(name)
+}
+
+// payloadMember remembers the position of a payload member. The meaning of a payload member depends on the type, which
+// may come later. Members of other types are ignored, like unknown members.
+func (d *decoder) payloadMember(name string) *insights.Refusal {
+	if i := payloadIndex(name); i >= 0 {
+		d.sent.payload[i] = 0
+		if d.peek() != 'n' {
+			d.sent.payload[i] = d.pos
+		}
+	}
+	if !d.skip(3) {
+		return d.syntax("")
+	}
+	return nil
 }
 
 // member reads an object's next member up to its value; more is false after the last member.
@@ -330,24 +372,32 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	if site.ClearIDs {
 		e.VisitorID, e.SessionID = d.sent.visitor, d.sent.session
 	}
-	if e.DisplayContext == 0 {
-		e.DisplayContext = displaySite
-	}
-	a := in.agents.find(d.sent.userAgent)
-	e.Device, e.Browser, e.OS, e.Bot = a.device, a.browser, a.os, a.bot
-	e.AgentClass, e.AgentOperator = a.program.Class, a.program.Operator
-	e.ContentForm = formOf(e)
-	d.campaign()
-	e.ReferrerDomain = d.host(e.Referrer, true)
 	ip, own := client.IP, d.sent.ip != ""
-	if own && (a.program.Ranges != 0 || in.cfg.Places != nil) {
+	if own {
 		// If this is not an address (a proxy's "unknown"), the place is unknown: the
 		// caller may be a server, so its own address is not the visitor's.
 		ip, _ = netip.ParseAddr(d.sent.ip)
 	}
+	d.derive(in, d.sent.userAgent, &client.Place, ip, own)
+}
+
+// derive fills the columns that both doors derive in the same way. stated is the place according to a trusted sender. own
+// says that ip is certainly the visitor's.
+func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {
+	e := &d.event
+	if e.DisplayContext == 0 {
+		e.DisplayContext = displaySite
+	}
+	a := in.agents.find(userAgent)
+	e.Device, e.Browser, e.OS, e.Bot = a.device, a.browser, a.os, a.bot
+	e.AgentClass, e.AgentOperator = a.program.Class, a.program.Operator
 	e.AgentVerified = verify(&a, in.ranges.Load(), ip, own, e.TimeMillis)
-	if place := &client.Place; place.Country != "" || place.HasPoint {
-		e.Country, e.Latitude, e.Longitude, e.HasPoint = place.Country, place.Latitude, place.Longitude, place.HasPoint
+	e.ContentForm = formOf(e)
+	d.campaign()
+	e.ReferrerDomain = d.host(e.Referrer, true)
+	if stated.Country != "" || stated.HasPoint {
+		e.Country, e.Latitude, e.Longitude = stated.Country, stated.Latitude, stated.Longitude
+		e.HasPoint = stated.HasPoint
 		return
 	}
 	if in.cfg.Places == nil {

@@ -6,6 +6,8 @@
 //   - validate*.go checks the sent values, enrich*.go adds derived values
 //   - admission.go limits the requests in flight
 //   - keys.go makes requests with an Idempotency-Key safe to repeat
+//   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of
+//     sessions.go; crowds.go finds sites whose proxy hides the addresses of visitors
 //
 // The accept path allocates nothing: strings alias the body until the encoder
 // copies them.

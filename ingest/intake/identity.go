@@ -36,6 +36,15 @@ func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0
 // that.
 func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, bytesOf(id))) }
 
+// assigned returns the hash of a session that the node assigns to a visitor of a browser, by the period in which the
+// session began. No sent id has the same hash as an assigned session, because the keys differ.
+func (h siteHasher) assigned(visitor, period uint64) uint64 {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], visitor)
+	binary.LittleEndian.PutUint64(b[8:], period)
+	return notZero(siphash.Hash(^h.k1, h.k0, b[:]))
+}
+
 // notZero reserves 0 for "absent".
 func notZero(hash uint64) uint64 {
 	if hash == 0 {

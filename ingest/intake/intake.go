@@ -50,6 +50,8 @@ type Intake struct {
 	ranges    atomic.Pointer[agentlist.Ranges]
 	admission *admission
 	search    SearchableLog // cfg.Log, if there are keys
+	sessions  *sessions
+	crowds    *crowds
 	ids       messageIDs
 	metrics   *Metrics
 }
@@ -65,6 +67,8 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 		agents:    newAgents(cachedAgents),
 		admission: newAdmission(&cfg, m),
 		ids:       newMessageIDs(),
+		sessions:  newSessions(cfg.DoorSessions, m),
+		crowds:    newCrowds(cfg.Logger, m),
 		metrics:   m,
 	}
 	in.UseRanges(agentlist.EmbeddedRanges())
@@ -81,29 +85,37 @@ func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 //
 // Accept reads body until it returns, and retains no part of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
-	_, err := in.take(ctx, site, body, client, false)
+	_, err := in.take(ctx, site, body, client, false, nil)
 	return err
 }
 
 // AcceptKnown is Accept for senders that may know more event types than this version. It refuses events of unknown
 // types individually and returns their number.
 func (in *Intake) AcceptKnown(ctx context.Context, site Site, body []byte, client Client) (unknown int, err error) {
-	return in.take(ctx, site, body, client, true)
+	return in.take(ctx, site, body, client, true, nil)
 }
 
-func (in *Intake) take(ctx context.Context, site Site, body []byte, client Client, known bool) (unknown int, failed error) {
+// take accepts a request of the api door, and a batch of a browser if door is not nil.
+func (in *Intake) take(
+	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
+) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
 	// A body without room is not read, not even to count its events. Refusals must cost an overloaded node as little as
 	// possible.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
-		in.metrics.refused[err.Reason].requests.Inc()
-		a.RefuseUnread(err.Reason)
-		return 0, err
+		return 0, in.refuseUnread(a, err)
 	}
 	defer in.admission.leave(&a.InFlight, len(body))
 	d := getDecoder(body)
 	defer putDecoder(d)
 	d.known = known
+	if door != nil {
+		salts, err := in.saltsAt(ctx, client.Now)
+		if err != nil {
+			return 0, in.refuseUnread(a, err)
+		}
+		d.door.begin(site.ID, door, &salts)
+	}
 	if count, err := in.accept(ctx, a, site, body, client, d); err != nil {
 		in.metrics.refuse(err.Reason, count)
 		a.Refuse(err.Reason, count)
@@ -114,6 +126,13 @@ func (in *Intake) take(ctx context.Context, site Site, body []byte, client Clien
 		a.Refuse(insights.UnknownType, d.unknown)
 	}
 	return d.unknown, nil
+}
+
+// refuseUnread counts a request that is refused before its body is read.
+func (in *Intake) refuseUnread(a *balance.Account, err *insights.Refusal) error {
+	in.metrics.refused[err.Reason].requests.Inc()
+	a.RefuseUnread(err.Reason)
+	return err
 }
 
 // accept takes in an admitted request. If it refuses the request, it returns the number of its events. It has counted
@@ -128,9 +147,14 @@ func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, bod
 	if err != nil {
 		return all, err
 	}
+	key := client.IdempotencyKey
+	if d.door.on {
+		key = d.door.idempotencyKey()
+		in.crowds.see(site.ID, &d.door)
+	}
 	if count > 0 {
-		if client.IdempotencyKey != "" && in.cfg.Keys != nil {
-			repeated, err := in.appendOnce(ctx, site.ID, client.IdempotencyKey, body, d)
+		if key != "" && in.cfg.Keys != nil {
+			repeated, err := in.appendOnce(ctx, site.ID, key, body, d)
 			if err != nil {
 				return all, err
 			}

@@ -25,6 +25,7 @@ func base(kind string) row {
 		"visitor": h.Visitor("site_1", "v"), "session": h.Session("site_1", "s"),
 		"display_context": insights.Code(1), "country": "FR",
 		"device": deviceUnknown, "browser": browserUnknown, "os": osUnknown, "content_form": formHTML,
+		"door": insights.Code(1),
 	}
 }
 

@@ -72,6 +72,14 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 	return repeated, refusal
 }
 
+// keyField is the place of the request's key.
+func (d *decoder) keyField() string {
+	if d.door.on {
+		return "id"
+	}
+	return "Idempotency-Key"
+}
+
 // claim claims the key, or finds it done. claimedAt is a time just before the claim was granted.
 func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, claimedAt time.Time, outcome string, refusal *insights.Refusal) {
 	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID()}
@@ -95,7 +103,7 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		}
 		switch got.State {
 		case schema.KeyReused:
-			return got, claimedAt, "reused", insights.Refuse(insights.KeyReused, "Idempotency-Key", "was used within a day for a request with another body")
+			return got, claimedAt, "reused", insights.Refuse(insights.KeyReused, d.keyField(), "was used within a day for a request with another body")
 		case schema.KeyDone:
 			return got, claimedAt, "repeat", nil
 		case schema.KeyNew:
@@ -105,7 +113,7 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		case schema.KeyBusy: // the other attempt may finish soon
 		}
 		if ctx.Err() != nil || time.Until(deadline) < wait.Next() {
-			return got, claimedAt, "busy", insights.Refuse(insights.KeyBusy, "Idempotency-Key", "belongs to a request that is being processed, try again")
+			return got, claimedAt, "busy", insights.Refuse(insights.KeyBusy, d.keyField(), "belongs to a request that is being processed, try again")
 		}
 		wait.Sleep(ctx)
 	}

@@ -17,6 +17,9 @@ type Metrics struct {
 	admitSeconds     prometheus.Histogram
 	keys             *prometheus.CounterVec
 	keysUnmarked     prometheus.Counter
+
+	sessionsForgotten prometheus.Counter
+	sitesOfOneAddress prometheus.Gauge
 }
 
 // refusals are the counters of one reason.
@@ -47,13 +50,18 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		keysUnmarked: counter("octavo_intake_keys_unmarked_total",
 			"Requests with an Idempotency-Key whose outcome could not be written to Postgres: a repeat looks for its events in the log."),
 	}
+	m.sessionsForgotten = counter("octavo_intake_sessions_forgotten_total",
+		"Sessions of browsers that this node forgot before their end, because more visitors came than it has room for.")
+	m.sitesOfOneAddress = gauge("octavo_intake_sites_of_one_address",
+		"Sites whose browsers nearly all have the same address: a proxy that OCTAVO_TRUSTED_PROXIES should name.")
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
 	events := counters("octavo_intake_events_refused_total", "Events refused, by reason: those of refused requests, as far as their bodies could be read, and those of unknown types in requests that were accepted without them. A request that finds no room (overloaded, site_overloaded) is refused unread.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
 	for _, reason := range insights.Reasons {
 		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label)}
 	}
-	r.MustRegister(m.accepted, m.requests, m.requestsInFlight, m.bytesInFlight, m.requestsWaiting, m.admitSeconds, m.keys, m.keysUnmarked, requests, events)
+	r.MustRegister(m.accepted, m.requests, m.requestsInFlight, m.bytesInFlight, m.requestsWaiting, m.admitSeconds, m.keys, m.keysUnmarked, requests, events,
+		m.sessionsForgotten, m.sitesOfOneAddress)
 	return m
 }
 

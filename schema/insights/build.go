@@ -33,6 +33,12 @@ func enumField(id uint8, name string, e *Enum, get func(*Event) Code) Field {
 	return Field{id: id, Name: name, Type: e.clickHouseType(), Codec: hashCodec, wire: wireCode{get}}
 }
 
+func doorField(id uint8, name string, get func(*Event) Code) Field {
+	f := enumField(id, name, EventDoors, get)
+	f.wire = wireDoor{wireCode{get}}
+	return f
+}
+
 func reads(name string) func(Arguments, Env) sqltree.Expr {
 	return func(Arguments, Env) sqltree.Expr { return sqltree.Col(name) }
 }

@@ -200,6 +200,13 @@ var columns = []Column{
 		"Which llms.txt was requested."),
 	enumDimension("eventMarkdownSource", AsNull, MarkdownSources, enumField(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
 		"What asked for a page's Markdown."),
+	enumDimension("eventDoor", NeverNull, EventDoors, doorField(51, "door", func(e *Event) Code { return e.Door }), Content,
+		"How the event came: `api` is a token or `anonymousEvents`, `key` a browser's post under a publishable key, "+
+			"and `pixel` an image under a publishable key."),
+	stringDimension("eventKey", AsNull, repeatedField(52, "event_key", func(e *Event) string { return e.PublishableKey }), Content,
+		"The publishable key that the event came under, with its generation: `<key id>.<generation>`; null for `api`. "+
+			"Anybody can see a publishable key and invent events under it. A filter leaves out the events of a "+
+			"generation."),
 	{
 		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: notFoundTypes, null: true}}, Operators: equality, Null: AsNull, Privacy: Content,
 		Doc:  "Why a page was not found. Always null: no event has this yet.",

@@ -73,6 +73,9 @@ func (wireDegrees) columnDefault() string { return "nan" }
 // columnDefault is for rows older than the column: nobody measured the number.
 func (wireMeasured) columnDefault() string { return strconv.Itoa(notMeasured) }
 
+// columnDefault is for rows older than the column, and for rows that an operator inserts by hand.
+func (wireDoor) columnDefault() string { return sqltree.Quote(EventDoors.Word(doorAPI)) }
+
 // storedColumns are all columns of the events table.
 func storedColumns() []storedColumn {
 	list := []storedColumn{

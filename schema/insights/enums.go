@@ -83,6 +83,7 @@ var (
 	TrademarkPlacements = newEnum("trademark placement", "sidebar", "ad", "footer", "pdf", "embed")
 	LLMSVariants        = newEnum("llms variant", "standard", "full")
 	MarkdownSources     = newEnum("markdown source", "page-action")
+	EventDoors          = newEnum("door", "api", "key", "pixel")
 	notFoundTypes       = newEnum("page not found type", "conditional")
 )
 

@@ -52,6 +52,8 @@ type Event struct {
 
 	AgentClass, AgentVerified, ContentForm Code
 	AgentOperator                          string
+	Door                                   Code   // EventDoors; 0 is api
+	PublishableKey                         string // <key id>.<generation>
 }
 
 // Measured is a number that an event may lack. The zero value is "not measured".

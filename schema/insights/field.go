@@ -57,6 +57,22 @@ func (k wireCode) buffer() fieldBuffer {
 	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
 }
 
+// wireDoor is the door of an event. Absent is api: rows from before the column, and messages of the api door.
+type wireDoor struct{ wireCode }
+
+var doorAPI = EventDoors.codeOf("api")
+
+func (k wireDoor) put(dst []byte, e *Event) ([]byte, bool) {
+	if k.get(e) == doorAPI {
+		return dst, false
+	}
+	return k.wireCode.put(dst, e)
+}
+
+func (k wireDoor) buffer() fieldBuffer {
+	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }, none: doorAPI}
+}
+
 type wireFlag struct{ get func(*Event) bool }
 
 func (k wireFlag) put(dst []byte, e *Event) ([]byte, bool) { return dst, k.get(e) }

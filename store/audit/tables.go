@@ -148,7 +148,7 @@ func auditedTables() []auditedTable {
 			"integration_events", "job_turns", "mail_counts", "remembered_users", "saml_answers",
 			"webhook_deliveries", "webhook_events", "git_sync_files", "git_syncs", "pdf_chunks", "pdf_contents",
 			"pdfs", "search_pages", "search_parts", "search_spaces", "search_words"),
-		exempt(auditEvents, "event_keys", "expiries", "tombstone_version", "tombstones"),
+		exempt(auditEvents, "door_salts", "event_keys", "expiries", "tombstone_version", "tombstones"),
 		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
 		exempt("It is the log.", "audit_log"),
 		exempt("It holds only the number of the data format.", "octavo_baseline"),

@@ -220,6 +220,12 @@ type DomainProof struct {
 	ProvedAt       time.Time
 }
 
+type DoorSalt struct {
+	Day    pgtype.Date
+	Salt   []byte
+	MadeAt time.Time
+}
+
 type EmailInvite struct {
 	OrganizationID string
 	UserID         string

@@ -14,6 +14,7 @@
 //	hostnames                          names of hosts, and their proofs
 //	share_links, tokens, visitor_auth  keys that open a site to readers
 //	erasures                           erasures of visitors, and days of retention
+//	door_salts                         salts of the visitors of browsers
 //	event_keys                         keys of posts of events, which make a second post harmless
 package sites
 

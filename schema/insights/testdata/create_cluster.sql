@@ -55,6 +55,8 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER octavo (
     trademark_placement Enum8('' = 0, 'sidebar' = 1, 'ad' = 2, 'footer' = 3, 'pdf' = 4, 'embed' = 5) CODEC(ZSTD(1)),
     llms_variant Enum8('' = 0, 'standard' = 1, 'full' = 2) CODEC(ZSTD(1)),
     markdown_source Enum8('' = 0, 'page-action' = 1) CODEC(ZSTD(1)),
+    door Enum8('' = 0, 'api' = 1, 'key' = 2, 'pixel' = 3) DEFAULT 'api' CODEC(ZSTD(1)),
+    event_key LowCardinality(String) CODEC(ZSTD(3)),
     search_results Int32 DEFAULT -1 CODEC(ZSTD(1)),
     engaged_seconds Int32 DEFAULT -1 CODEC(ZSTD(1)),
     scroll_depth Int32 DEFAULT -1 CODEC(ZSTD(1)),

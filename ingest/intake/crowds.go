@@ -1,0 +1,125 @@
+package intake
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"math/bits"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dchest/siphash"
+)
+
+const (
+	crowdBatches = 256  // in a window
+	crowdShare   = 0.95 // of a window's batches
+	crowdAgents  = 20
+	crowdSites   = 1024
+	crowdPause   = time.Hour // between two warnings about a site
+)
+
+// crowds finds sites whose batches nearly all come from one address, with many user agents. Mostly the cause is a proxy
+// that OCTAVO_TRUSTED_PROXIES does not name, and then all visitors with the same user agent count as one.
+//
+// It looks at windows of crowdBatches batches for each site. Each window chooses the address that the next window
+// counts: the majority, by the vote of Boyer and Moore.
+type crowds struct {
+	mu      sync.Mutex
+	sites   map[string]*crowdWindow
+	log     *slog.Logger
+	metrics *Metrics
+	k0, k1  uint64 // of the hashes, which stay in memory
+}
+
+type crowdWindow struct {
+	address   uint64    // counted in this window; 0 for none
+	same      int       // batches from address
+	agents    [4]uint64 // a bit for each hash of a user agent from address
+	batches   int
+	candidate uint64 // of the vote
+	votes     int
+	hidden    bool      // whether the last window came from one address
+	warned    time.Time // last warning
+}
+
+func newCrowds(log *slog.Logger, m *Metrics) *crowds {
+	var key [16]byte
+	_, _ = rand.Read(key[:]) // crypto/rand does not fail
+	h := NewHasher(key)
+	return &crowds{sites: map[string]*crowdWindow{}, log: log, metrics: m, k0: h.k0, k1: h.k1}
+}
+
+// see counts a batch. It does not retain site.
+func (c *crowds) see(site string, b *doorBatch) {
+	const address = 16 // bytes of the address in the visitor's input
+	input := b.pooled[:b.columnAt]
+	from, agent := notZero(siphash.Hash(c.k0, c.k1, input[:address])), siphash.Hash(c.k0, c.k1, input[address:])
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.sites[site]
+	if w == nil {
+		if len(c.sites) == crowdSites {
+			c.forgetOne()
+		}
+		w = &crowdWindow{}
+		c.sites[strings.Clone(site)] = w
+	}
+	w.add(from, agent)
+	if w.batches == crowdBatches {
+		c.finish(site, w, b.door.Now)
+	}
+}
+
+// forgetOne makes room for another site.
+func (c *crowds) forgetOne() {
+	for site, w := range c.sites { // in random order
+		c.hide(w, false)
+		delete(c.sites, site)
+		return
+	}
+}
+
+func (w *crowdWindow) add(address, agent uint64) {
+	w.batches++
+	if address == w.address {
+		w.same++
+		w.agents[agent>>6&3] |= 1 << (agent & 63)
+	}
+	switch {
+	case w.votes == 0:
+		w.candidate, w.votes = address, 1
+	case w.candidate == address:
+		w.votes++
+	default:
+		w.votes--
+	}
+}
+
+// finish judges a full window and begins the next one.
+func (c *crowds) finish(site string, w *crowdWindow, now time.Time) {
+	agents := 0
+	for _, word := range w.agents {
+		agents += bits.OnesCount64(word)
+	}
+	hidden := float64(w.same) >= crowdShare*crowdBatches && agents >= crowdAgents
+	c.hide(w, hidden)
+	if hidden && now.Sub(w.warned) >= crowdPause {
+		w.warned = now
+		c.log.Warn("Nearly all browsers of a site have the same address, so visitors cannot be told apart. "+
+			"Name the proxy in OCTAVO_TRUSTED_PROXIES.", "site", site, "batches", w.batches, "same", w.same, "agents", agents)
+	}
+	*w = crowdWindow{address: w.candidate, hidden: w.hidden, warned: w.warned}
+}
+
+// hide updates the number of sites whose visitors have one address.
+func (c *crowds) hide(w *crowdWindow, hidden bool) {
+	if w.hidden != hidden {
+		w.hidden = hidden
+		if hidden {
+			c.metrics.sitesOfOneAddress.Inc()
+		} else {
+			c.metrics.sitesOfOneAddress.Dec()
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dchest/siphash"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// SaltStore keeps the salts of visitors. Package store implements it.
+type SaltStore interface {
+	// DoorSalts returns the salts of all days that are not over for long. Before that it keeps each offered salt whose
+	// day has none, or a younger one. A salt without a time is new.
+	DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error)
+}
+
+const (
+	saltInterval = time.Minute // between two looks at the store's salts
+	saltWait     = 2 * time.Second
+	saltPause    = time.Second // after a failed look
+	dayMillis    = 24 * 60 * 60 * 1000
+)
+
+// Salts has the salts of visitors of browsers, for all requests of a node. A day in UTC has one salt for all nodes. The
+// first node that needs it makes it. The store destroys a salt 48 hours after its day began, and nodes forget it too.
+//
+// A crash of Postgres, or a switch to a replica, empties the table of salts. Nodes put back the salts that they have.
+// If nodes have different salts of a day, all nodes take the older one.
+type Salts struct {
+	store SaltStore
+	log   *slog.Logger
+	pause time.Duration
+
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	known atomic.Pointer[[]schema.DoorSalt] // at most one for a day; never changed
+
+	mu     sync.Mutex // held while the store is asked
+	failed time.Time
+	err    error // of the last look at the store
+}
+
+// NewSalts builds Salts. It starts nothing.
+func NewSalts(store SaltStore, log *slog.Logger) *Salts {
+	s := &Salts{store: store, log: log, pause: saltPause}
+	s.known.Store(&[]schema.DoorSalt{})
+	return s
+}
+
+// Start puts back salts that the store lost, and forgets old ones, until Stop.
+func (s *Salts) Start(ctx context.Context) {
+	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.done.Go(func() { s.run(ctx) })
+}
+
+// Stop ends what Start began.
+func (s *Salts) Stop(context.Context) error {
+	s.cancel()
+	s.done.Wait()
+	return nil
+}
+
+func (s *Salts) run(ctx context.Context) {
+	tick := time.NewTicker(saltInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := s.Renew(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			s.log.Warn("Cannot compare the salts of visitors with the store's; the next minute tries again.", "error", err)
+		}
+	}
+}
+
+// Renew forgets the salts of days before yesterday, and compares the others with the store's. Without any salt it does
+// nothing.
+func (s *Salts) Renew(ctx context.Context, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.forget(now)) == 0 {
+		return nil
+	}
+	return s.compare(ctx, now, false)
+}
+
+// forget drops the salts of days before yesterday and returns the others. The caller holds mu.
+func (s *Salts) forget(now time.Time) []schema.DoorSalt {
+	var list []schema.DoorSalt
+	for _, salt := range *s.known.Load() {
+		if salt.Day >= dayOf(now)-1 {
+			list = append(list, salt)
+		}
+	}
+	s.known.Store(&list)
+	return list
+}
+
+// compare offers the store the salts that this node has, and a new salt of the day of now if missing is true. Then it
+// takes the store's. The caller holds mu.
+func (s *Salts) compare(ctx context.Context, now time.Time, missing bool) error {
+	had := s.forget(now)
+	offered := had[:len(had):len(had)]
+	if missing {
+		salt := schema.DoorSalt{Day: dayOf(now)}
+		_, _ = rand.Read(salt.Salt[:]) // crypto/rand does not fail
+		offered = append(offered, salt)
+	}
+	bounded, cancel := context.WithTimeout(ctx, saltWait)
+	defer cancel()
+	got, err := s.store.DoorSalts(bounded, offered)
+	if err != nil {
+		return err
+	}
+	for _, old := range had {
+		for _, salt := range got {
+			if salt.Day == old.Day && salt.Salt != old.Salt {
+				s.log.Warn("Another node has an older salt of the same day, so visitors of browsers who came to this node "+
+					"count twice on that day.", "day", time.UnixMilli(int64(old.Day)*dayMillis).UTC().Format(time.DateOnly))
+			}
+		}
+	}
+	s.known.Store(&got)
+	s.forget(now)
+	return nil
+}
+
+// of finds the salt of a day.
+func (s *Salts) of(day int32) (schema.DoorSalt, bool) {
+	for _, salt := range *s.known.Load() {
+		if salt.Day == day {
+			return salt, true
+		}
+	}
+	return schema.DoorSalt{}, false
+}
+
+var (
+	errNoSalt  = errors.New("the store keeps no salt of the node's day: their clocks differ by days")
+	errNoStore = errors.New("the intake was built without salts")
+)
+
+// at returns the salts at a moment. It asks the store once on each day.
+func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
+	day := dayOf(now)
+	today, ok := s.of(day)
+	if !ok {
+		if err := s.fetch(ctx, now); err != nil {
+			return daySalts{}, err
+		}
+		if today, ok = s.of(day); !ok {
+			return daySalts{}, errNoSalt
+		}
+	}
+	salts := daySalts{today: saltKey(&today)}
+	if yesterday, ok := s.of(day - 1); ok {
+		salts.yesterday, salts.crosses = saltKey(&yesterday), true
+	}
+	return salts, nil
+}
+
+// fetch gets the salt of the day of now. After a failure, callers get its error for a moment, so that a database that
+// hangs does not hold each of them.
+func (s *Salts) fetch(ctx context.Context, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.of(dayOf(now)); ok {
+		return nil
+	}
+	if s.err != nil && time.Since(s.failed) < s.pause {
+		return s.err
+	}
+	// The first caller's end must not fail the others.
+	if s.err = s.compare(context.WithoutCancel(ctx), now, true); s.err != nil {
+		s.failed = time.Now()
+		return fmt.Errorf("cannot get the salt of visitors: %w", s.err)
+	}
+	return nil
+}
+
+// saltsAt returns the salts for a batch that arrived at now.
+func (in *Intake) saltsAt(ctx context.Context, now time.Time) (daySalts, *insights.Refusal) {
+	err := errNoStore
+	if in.cfg.Salts != nil {
+		var salts daySalts
+		if salts, err = in.cfg.Salts.at(ctx, now); err == nil {
+			return salts, nil
+		}
+	}
+	const problem = "visitors cannot be told apart for a moment, try again"
+	return daySalts{}, insights.Refuse(insights.SaltUnavailable, "", problem).Because(err)
+}
+
+func dayOf(t time.Time) int32 { return int32(t.Unix() / (24 * 60 * 60)) }
+
+// daySalts are the keys that the salts of two days become. crosses means that there is a salt of yesterday.
+type daySalts struct {
+	today, yesterday [4]uint64
+	crosses          bool
+}
+
+func saltKey(s *schema.DoorSalt) (key [4]uint64) {
+	for i := range key {
+		key[i] = binary.LittleEndian.Uint64(s.Salt[8*i:])
+	}
+	return key
+}
+
+// visitors returns the hashes of a visitor of a site. input is what appendVisitor wrote.
+func (s *daySalts) visitors(site string, input []byte, now time.Time) visitors {
+	v := visitors{today: saltedVisitor(&s.today, site, input), midnight: int64(dayOf(now)) * dayMillis}
+	if s.crosses {
+		v.yesterday = saltedVisitor(&s.yesterday, site, input)
+	}
+	return v
+}
+
+func saltedVisitor(key *[4]uint64, site string, input []byte) uint64 {
+	k0, k1 := siphash.Hash128(key[0], key[1], bytesOf(site))
+	return notZero(siphash.Hash(k0^key[2], k1^key[3], input))
+}
+
+// appendVisitor appends what makes a browser's visitor: the address, of IPv6 the first 64 bits, and the user agent.
+func appendVisitor(dst []byte, ip netip.Addr, agent string) []byte {
+	ip = ip.Unmap()
+	b := ip.As16()
+	if ip.Is6() {
+		clear(b[8:])
+	}
+	return append(append(dst, b[:]...), agent...)
+}

@@ -1,0 +1,21 @@
+-- name: KeepDoorSalt :exec
+-- Index: door_salts_pkey. Of two salts of a day the older one stays. A day that is over for long gets none.
+insert into door_salts as s (day, salt, made_at)
+select sqlc.arg(day)::date, sqlc.arg(salt)::bytea, coalesce(sqlc.narg(made_at)::timestamptz, clock_timestamp())
+where sqlc.arg(day)::date > (now() at time zone 'UTC')::date - 2
+on conflict (day) do update set salt = excluded.salt, made_at = excluded.made_at
+where (excluded.made_at, excluded.salt) < (s.made_at, s.salt);
+
+-- name: DoorSalts :many
+-- Index: none, the table has three rows at most.
+select day, salt, made_at from door_salts where day > (now() at time zone 'UTC')::date - 2 order by day;
+
+-- name: HasOldDoorSalts :one
+-- Index: none, the table has three rows at most.
+select exists (select from door_salts where day <= (now() at time zone 'UTC')::date - 2);
+
+-- name: LockDoorSalts :exec
+lock table door_salts in access exclusive mode;
+
+-- name: TruncateDoorSalts :exec
+truncate door_salts;
