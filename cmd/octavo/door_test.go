@@ -35,7 +35,9 @@ func (n *keyNode) batch(t *testing.T, site, id, page string, change func(*schema
 	if change != nil {
 		change(&from)
 	}
-	body := []byte(`{"id":"` + id + `","events":[{"type":"page_view","url":"https://docs.example.com/` + page + `"}]}`)
+	body := []byte(
+		`{"id":"` + id + `","events":[{"type":"page_view","url":"https://docs.example.com/` + page + `"}]}`,
+	)
 	err := eventIntake{n.Intake}.AcceptDoor(t.Context(), schema.EventSite{SiteID: site}, body, from)
 	if err == nil {
 		return nil
@@ -66,7 +68,11 @@ func TestDoorOnce(t *testing.T) {
 	two, _ := b.doorNode(nil)
 	for range 2 {
 		wantCode(t, one.batch(t, "site_a", "k", "p", nil), 204)
-		wantCode(t, two.batch(t, "site_a", "k", "p", func(d *schema.DoorInfo) { d.Generation, d.Late = 2, time.Minute }), 204)
+		wantCode(
+			t,
+			two.batch(t, "site_a", "k", "p", func(d *schema.DoorInfo) { d.Generation, d.Late = 2, time.Minute }),
+			204,
+		)
 	}
 	b.wantMessages(1, 1)
 	wantCode(t, two.batch(t, "site_a", "k", "q", nil), 422)
@@ -74,9 +80,14 @@ func TestDoorOnce(t *testing.T) {
 	wantCode(t, two.batch(t, "site_a", "k", "q", func(d *schema.DoorInfo) { d.Key = "pk2" }), 204)
 	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key is another key
 	b.wantMessages(4, 4)
-	wantCode(t, one.batch(t, "site_a", "l", "p", func(d *schema.DoorInfo) { d.Hosts = []string{"*.example.com.evil"} }), 403)
+	wantCode(
+		t,
+		one.batch(t, "site_a", "l", "p", func(d *schema.DoorInfo) { d.Hosts = []string{"*.example.com.evil"} }),
+		403,
+	)
 	wantCode(t, one.batch(t, "site_a", "l!", "p", nil), 400)
-	if got := one.Balance("site_a"); got.Accepted != 2 || got.Repeated != 1 || got.Refused["host_not_allowed"] != 1 || got.Unanswered() != 0 {
+	if got := one.Balance("site_a"); got.Accepted != 2 || got.Repeated != 1 || got.Refused["host_not_allowed"] != 1 ||
+		got.Unanswered() != 0 {
 		t.Errorf("balance %+v", got)
 	}
 }
@@ -126,7 +137,8 @@ func TestDoorVisitorsOfNodes(t *testing.T) {
 	one, salts := b.doorNode(nil)
 	two, _ := b.doorNode(nil)
 	first, second := row(one, "a"), row(two, "b")
-	if first["visitor"] != second["visitor"] || first["session"] != second["session"] || first["event_key"] != "pk.1" {
+	if first["visitor"] != second["visitor"] || first["session"] != second["session"] ||
+		first["event_key"] != "pk.1" {
 		t.Errorf("the nodes store %v and %v", first, second)
 	}
 	b.exec("truncate door_salts")
@@ -141,7 +153,9 @@ func TestDoorVisitorsOfNodes(t *testing.T) {
 		t.Error("a node that started later has another salt")
 	}
 	// Without the store, a known salt goes on, and a node without a salt refuses for a moment.
-	four, _ := b.doorNode(func(c *intake.Config) { c.Salts = intake.NewSalts(one.keys.Store, slog.New(slog.DiscardHandler)) })
+	four, _ := b.doorNode(
+		func(c *intake.Config) { c.Salts = intake.NewSalts(one.keys.Store, slog.New(slog.DiscardHandler)) },
+	)
 	one.keys.stop()
 	wantCode(t, four.batch(t, "site_a", "e", "p", nil), 503)
 	pixel := func(d *schema.DoorInfo) { d.Pixel, d.Now = true, now }

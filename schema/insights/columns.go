@@ -198,10 +198,10 @@ var columns = []Column{
 		"Which llms.txt was requested."),
 	enumDimension("eventMarkdownSource", AsNull, MarkdownSources, enumField(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
 		"What asked for a page's Markdown."),
-	enumDimension("eventDoor", NeverNull, EventDoors, doorField(51, "door", func(e *Event) Code { return e.Door }), Content,
+	enumDimension("eventDoor", NeverNull, EventDoors, doorField(51, "door", doorOf), Content,
 		"How the event came: `api` is a token or `anonymousEvents`, `key` a browser's post under a publishable key, "+
 			"and `pixel` an image under a publishable key."),
-	stringDimension("eventKey", AsNull, repeatedField(52, "event_key", func(e *Event) string { return e.PublishableKey }), Content,
+	stringDimension("eventKey", AsNull, repeatedField(52, "event_key", keyOf), Content,
 		"The publishable key that the event came under, with its generation: `<key id>.<generation>`; null for `api`. "+
 			"Anybody can see a publishable key and invent events under it. A filter leaves out the events of a "+
 			"generation."),

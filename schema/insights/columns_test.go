@@ -226,7 +226,8 @@ func TestPublishedColumns(t *testing.T) {
 		}
 		delete(left, name)
 	}
-	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage eventDoor eventKey") {
+	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage " +
+		"eventDoor eventKey") {
 		delete(left, extension)
 	}
 	if len(left) > 0 {

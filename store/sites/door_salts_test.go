@@ -69,7 +69,8 @@ func TestDoorSaltsOlderWins(t *testing.T) {
 	if got := offer(younger, newSalt(day)); len(got) != 1 || got[0].Salt != first.Salt {
 		t.Errorf("a younger salt won: %v", got)
 	}
-	if got := offer(older, younger, first); len(got) != 1 || got[0].Salt != older.Salt || !got[0].MadeAt.Equal(older.MadeAt) {
+	if got := offer(older, younger, first); len(got) != 1 || got[0].Salt != older.Salt ||
+		!got[0].MadeAt.Equal(older.MadeAt) {
 		t.Errorf("the oldest salt did not win: %v", got)
 	}
 	if got := offer(newSalt(day-1), newSalt(day-2), newSalt(day+1), newSalt(day-300)); len(got) != 3 ||
@@ -116,7 +117,8 @@ func TestDoorSaltsAreDestroyed(t *testing.T) {
 		t.Error("the table has the file with the destroyed salt")
 	}
 	var persistence string
-	if err := conn.QueryRow(t.Context(), "select relpersistence::text from pg_class where relname = 'door_salts'").Scan(&persistence); err != nil || persistence != "u" {
+	if err := conn.QueryRow(t.Context(), "select relpersistence::text from pg_class where relname = 'door_salts'").Scan(&persistence); err != nil ||
+		persistence != "u" {
 		t.Errorf("the table's persistence is %q, %v", persistence, err)
 	}
 	// A sweep on two nodes at once loses nothing.
