@@ -144,7 +144,8 @@ func TestDoorTooOld(t *testing.T) {
 	t.Parallel()
 	in := newDoor(t, discardLog{}, func(c *Config) { c.MaxPast = time.Hour })
 	body := browserBatch(`{"type":"page_view","url":"https://d.example/p","age":1000}`)
-	for late, want := range map[time.Duration]*insights.Reason{time.Hour - time.Second: nil, time.Hour: insights.TooOld} {
+	wants := map[time.Duration]*insights.Reason{time.Hour - time.Second: nil, time.Hour: insights.TooOld}
+	for late, want := range wants {
 		door := testDoor
 		door.Late = late
 		if err := in.AcceptDoor(t.Context(), testSite, body, door); ingesttest.ReasonOf(err) != want {
@@ -158,7 +159,8 @@ func TestDoorStoresNoClearIDs(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
 	in := newDoor(t, log, nil)
-	if err := in.AcceptDoor(t.Context(), Site{ID: "site_1", ClearIDs: true}, browserBatch(browserView), testDoor); err != nil {
+	clearIDs := Site{ID: "site_1", ClearIDs: true}
+	if err := in.AcceptDoor(t.Context(), clearIDs, browserBatch(browserView), testDoor); err != nil {
 		t.Fatal(err)
 	}
 	r := ingesttest.RowsOf(t, log.Messages[0])[0]
@@ -238,7 +240,8 @@ func TestDoorLikeAPI(t *testing.T) {
 					`"timestamp":"`+testNow.Add(-time.Duration(age)*time.Millisecond).Format(time.RFC3339Nano)+`"`,
 				)
 				apiLog.Messages, doorLog.Messages = nil, nil
-				if err := api.Accept(t.Context(), testSite, []byte(ingesttest.Events("{"+strings.Join(apiEvent, ",")+"}")), testClient); err != nil {
+				apiBody := []byte(ingesttest.Events("{" + strings.Join(apiEvent, ",") + "}"))
+				if err := api.Accept(t.Context(), testSite, apiBody, testClient); err != nil {
 					t.Fatal(err)
 				}
 				body := browserBatch("{" + strings.Join(rapid.Permutation(doorEvent).Draw(t, "order"), ",") + "}")
@@ -299,7 +302,8 @@ func TestDoorPoolKeepsNothing(t *testing.T) {
 		if err := in.AcceptDoor(t.Context(), testSite, browserBatch(`{"type":"page_view","url":"https://d.example/p","age":5}`), testDoor); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(ingesttest.Event("page_view", ""))), testClient); err != nil {
+		other := []byte(ingesttest.Events(ingesttest.Event("page_view", "")))
+		if err := in.Accept(t.Context(), testSite, other, testClient); err != nil {
 			t.Fatal(err)
 		}
 		checkRow(t, ingesttest.RowsOf(t, log.Messages[len(log.Messages)-1])[0], base("page_view"))

@@ -65,8 +65,10 @@ func TestSessionsInOrder(t *testing.T) {
 		seen := map[uint64]bool{}
 		at, last, session := testNow.UnixMilli(), int64(0), uint64(0)
 		for range 50 {
-			at += rapid.OneOf(rapid.Int64Range(0, sessionGap), rapid.Int64Range(sessionGap-1, sessionGap+2), rapid.Int64Range(0, 10*sessionGap)).
-				Draw(t, "gap")
+			at += rapid.OneOf(
+				rapid.Int64Range(0, sessionGap), rapid.Int64Range(sessionGap-1, sessionGap+2),
+				rapid.Int64Range(0, 10*sessionGap),
+			).Draw(t, "gap")
 			_, got := table.assign(who, v, at)
 			if continues := at-last <= sessionGap; continues != (got == session) {
 				t.Fatalf("after %d ms the session is %x, and was %x", at-last, got, session)

@@ -31,7 +31,8 @@ var columns = []Column{
 	uniqueCount(
 		"sessionsCount",
 		"Number of different sessions. A session is what one visitor did under one session id: two visitors with "+
-			"the same session id are two sessions.",
+			"the same session id are two sessions. Nodes assign the sessions of browsers (eventDoor key and pixel) "+
+			"approximately: they have no session id.",
 		[]string{"session", "visitor"},
 	),
 	uniqueCount("visitorsCount", "Number of different visitors.", []string{"visitor"}),

@@ -226,8 +226,9 @@ func TestPublishedColumns(t *testing.T) {
 		}
 		delete(left, name)
 	}
-	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage " +
-		"eventDoor eventKey") {
+	extensions := strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage " +
+		"eventDoor eventKey")
+	for _, extension := range extensions {
 		delete(left, extension)
 	}
 	if len(left) > 0 {

@@ -28,7 +28,7 @@ var (
 	LogFull         = &Reason{"log_full", 503, true, "The event log is full: its events must be stored first, or its disk needs space."}
 	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which stores the keys, did not answer."}
 	HostNotAllowed  = &Reason{"host_not_allowed", 403, false, "A host is not one that the publishable key allows."}
-	SaltUnavailable = &Reason{"salt_unavailable", 503, true, "Postgres, which has the salts of visitors, did not answer."}
+	SaltUnavailable = &Reason{"salt_unavailable", 503, true, "Postgres did not answer with the salts of visitors."}
 
 	Reasons = []*Reason{
 		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, TooOld, OutOfRange,

@@ -31,7 +31,8 @@ func TestDoorSaltsAgree(t *testing.T) {
 		st := storetest.Open(t, url)
 		wait.Go(func() {
 			var err error
-			if got[i], err = st.Sites.DoorSalts(context.WithoutCancel(t.Context()), []schema.DoorSalt{newSalt(day)}); err != nil {
+			offered := []schema.DoorSalt{newSalt(day)}
+			if got[i], err = st.Sites.DoorSalts(context.WithoutCancel(t.Context()), offered); err != nil {
 				t.Error(err)
 			}
 		})
@@ -117,8 +118,8 @@ func TestDoorSaltsAreDestroyed(t *testing.T) {
 		t.Error("the table has the file with the destroyed salt")
 	}
 	var persistence string
-	if err := conn.QueryRow(t.Context(), "select relpersistence::text from pg_class where relname = 'door_salts'").Scan(&persistence); err != nil ||
-		persistence != "u" {
+	const asked = "select relpersistence::text from pg_class where relname = 'door_salts'"
+	if err := conn.QueryRow(t.Context(), asked).Scan(&persistence); err != nil || persistence != "u" {
 		t.Errorf("the table's persistence is %q, %v", persistence, err)
 	}
 	// A sweep on two nodes at once loses nothing.
